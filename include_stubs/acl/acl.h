@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one header most programs include: base types, start and end of the process, and the runtime.
+ * Provided by libascendcl.so. The model and single-operator areas of the real header are not
+ * declared.
+ */
+#ifndef INCLUDE_STUBS_ACL_ACL_H_
+#define INCLUDE_STUBS_ACL_ACL_H_
+
+#include "acl/acl_base.h"
+#include "acl/acl_rt.h"
+#include "acl/rt/init.h"
+
+/* The version of this interface. It counts on its own and is not the version of CANN. */
+#define ACL_MAJOR_VERSION 1
+#if ACL_STUBS_CANN >= 901
+#define ACL_MINOR_VERSION 17
+#else
+#define ACL_MINOR_VERSION 13
+#endif
+#define ACL_PATCH_VERSION 0
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all operators share: the status type, the opaque objects, start and end. Provided by
+ * libnnopbase.so.
+ */
+#ifndef INCLUDE_STUBS_ACLNN_ACLNN_BASE_H_
+#define INCLUDE_STUBS_ACLNN_ACLNN_BASE_H_
+
+#include <stdint.h>
+#include "acl/acl_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int32_t aclnnStatus;
+
+/* Success under a short name. No macro, since programs name things of their own OK; in C++ a
+ * constant of the status type, so that a variable deduced from it can hold any other status. */
+#ifdef __cplusplus
+constexpr aclnnStatus OK = 0;
+#else
+enum { OK = 0 };
+#endif
+
+typedef struct aclTensor aclTensor;
+typedef struct aclScalar aclScalar;
+typedef struct aclIntArray aclIntArray;
+typedef struct aclFloatArray aclFloatArray;
+typedef struct aclBoolArray aclBoolArray;
+typedef struct aclTensorList aclTensorList;
+typedef struct aclScalarList aclScalarList;
+typedef struct aclOpExecutor aclOpExecutor;
+
+/* Optional: without it the first operator loads what it needs. configPath may be NULL. */
+ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char *configPath);
+ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

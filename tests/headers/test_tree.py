@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .stub_tree import HEADERS, INCLUDE, LEVELS, included_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .declared import Declared
+
+_OPERATORS = tuple(header for header in HEADERS if header.startswith("aclnnop/"))
+
+
+@pytest.mark.parametrize(
+    ("folder", "umbrella"),
+    [("acl", "acl/acl.h"), ("aclnn", "aclnn/acl_meta.h"), ("opdev", "aclnn/acl_meta.h")],
+)
+def test_the_umbrella_reaches_every_header_of_its_folder(folder: str, umbrella: str) -> None:
+    expected = {header for header in HEADERS if header.startswith(f"{folder}/")}
+    assert expected
+    assert not expected - included_by(umbrella)
+
+
+def test_the_vendors_include_paths_exist() -> None:
+    assert {
+        "acl/acl.h",
+        "acl/acl_base.h",
+        "acl/acl_rt.h",
+        "acl/error_codes/ge_error_codes.h",
+        "acl/error_codes/rt_error_codes.h",
+        "aclnn/acl_meta.h",
+        "aclnn/aclnn_base.h",
+        "aclnnop/aclnn_layer_norm.h",
+        "aclnnop/aclnn_layer_norm_backward.h",
+        "aclnnop/aclnn_rms_norm.h",
+        "aclnnop/aclnn_rms_norm_grad.h",
+        "opdev/op_errno.h",
+    } <= set(HEADERS)
+
+
+@pytest.mark.parametrize("header", _OPERATORS)
+def test_an_operator_header_brings_tensors_and_streams(header: str) -> None:
+    assert {"aclnn/acl_meta.h", "acl/base/handles.h"} <= included_by(header)
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_parser_without_a_compiler_reads_a_header(
+    header: str, parse: Callable[[str, int], Declared]
+) -> None:
+    for level in LEVELS:
+        assert parse(f'#include "{header}"\n', level).constants >= {"ACL_STUBS_CANN"}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_header_keeps_the_form_of_the_house(header: str) -> None:
+    text = (INCLUDE / header).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    guard = f"INCLUDE_STUBS_{re.sub(r'[^A-Z0-9]', '_', header.upper())}_"
+    assert lines[:2] == ["/* SPDX-License-Identifier: Apache-2.0 */", "/*"]
+    assert f"#ifndef {guard}\n#define {guard}\n" in text
+    assert text.endswith("\n#endif\n")
+    assert max(map(len, lines)) <= 100
+    assert len(lines) <= 200
+    assert not re.search(r"[ \t]$|\t", text, re.MULTILINE)

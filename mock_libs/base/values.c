@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scalars, arrays and lists: creating, measuring, destroying. */
+#include "objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- destroying --------------------------------------------------------------------------- */
+
+static void destroy_elements(struct values *list, enum mock_kind element)
+{
+    for (uint64_t i = 0; i < list->count; i++) {
+        free(mock_handle_close(list->items.handles[i], element));
+    }
+}
+
+static aclnnStatus destroy(const void *handle, enum mock_kind kind)
+{
+    if (handle == NULL) {
+        return ACLNN_SUCCESS;
+    }
+    void *object = mock_handle_close(handle, kind);
+    if (object == NULL) {
+        return mock_fail(ACLNN_ERR_PARAM_INVALID,
+                         "%p is no live %s: it was destroyed, or never was one", handle,
+                         mock_kind_name(kind));
+    }
+    if (kind == MOCK_TENSOR_LIST || kind == MOCK_SCALAR_LIST) {
+        destroy_elements(object, kind == MOCK_TENSOR_LIST ? MOCK_TENSOR : MOCK_SCALAR);
+    }
+    if (kind != MOCK_TENSOR && kind != MOCK_SCALAR) {
+        free(((struct values *)object)->items.any);
+    }
+    free(object);
+    return ACLNN_SUCCESS;
+}
+
+aclnnStatus aclDestroyTensor(const aclTensor *tensor)
+{
+    MOCK_GUARDED(destroy(tensor, MOCK_TENSOR));
+}
+
+aclnnStatus aclDestroyScalar(const aclScalar *scalar)
+{
+    MOCK_GUARDED(destroy(scalar, MOCK_SCALAR));
+}
+
+aclnnStatus aclDestroyIntArray(const aclIntArray *array)
+{
+    MOCK_GUARDED(destroy(array, MOCK_INT_ARRAY));
+}
+
+aclnnStatus aclDestroyFloatArray(const aclFloatArray *array)
+{
+    MOCK_GUARDED(destroy(array, MOCK_FLOAT_ARRAY));
+}
+
+aclnnStatus aclDestroyBoolArray(const aclBoolArray *array)
+{
+    MOCK_GUARDED(destroy(array, MOCK_BOOL_ARRAY));
+}
+
+aclnnStatus aclDestroyTensorList(const aclTensorList *array)
+{
+    MOCK_GUARDED(destroy(array, MOCK_TENSOR_LIST));
+}
+
+aclnnStatus aclDestroyScalarList(const aclScalarList *array)
+{
+    MOCK_GUARDED(destroy(array, MOCK_SCALAR_LIST));
+}
+
+/* ---- creating ----------------------------------------------------------------------------- */
+
+/* A NULL pointer makes a valid empty array, whatever the size says. */
+static void *create(enum mock_kind kind, const void *items, uint64_t count, size_t item)
+{
+    struct values *values = calloc(1, sizeof *values);
+    if (values == NULL) {
+        return NULL;
+    }
+    values->count = items == NULL ? 0 : count;
+    if (values->count > 0) {
+        values->items.any = calloc(values->count, item);
+        if (values->items.any == NULL) {
+            free(values);
+            return NULL;
+        }
+        memcpy(values->items.any, items, values->count * item);
+    }
+    mock_enter();
+    void *handle = mock_handle_new(kind, values);
+    mock_leave();
+    if (handle == NULL) {
+        free(values->items.any);
+        free(values);
+    }
+    return handle;
+}
+
+aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size)
+{
+    return create(MOCK_INT_ARRAY, value, size, sizeof *value);
+}
+
+aclFloatArray *aclCreateFloatArray(const float *value, uint64_t size)
+{
+    return create(MOCK_FLOAT_ARRAY, value, size, sizeof *value);
+}
+
+aclBoolArray *aclCreateBoolArray(const bool *value, uint64_t size)
+{
+    return create(MOCK_BOOL_ARRAY, value, size, sizeof *value);
+}
+
+aclTensorList *aclCreateTensorList(const aclTensor *const *value, uint64_t size)
+{
+    return create(MOCK_TENSOR_LIST, value, size, sizeof *value);
+}
+
+aclScalarList *aclCreateScalarList(const aclScalar *const *value, uint64_t size)
+{
+    return create(MOCK_SCALAR_LIST, value, size, sizeof *value);
+}
+
+static uint32_t scalar_bytes(aclDataType data_type)
+{
+    switch (data_type) {
+    case ACL_BOOL:
+    case ACL_INT8:
+    case ACL_UINT8:
+    case ACL_FLOAT16:
+    case ACL_BF16:
+    case ACL_INT16:
+    case ACL_UINT16:
+    case ACL_FLOAT:
+    case ACL_INT32:
+    case ACL_UINT32:
+    case ACL_DOUBLE:
+    case ACL_INT64:
+    case ACL_UINT64:
+    case ACL_COMPLEX64:
+    case ACL_COMPLEX128:
+        return (uint32_t)aclDataTypeSize(data_type);
+    default:
+        return 0;
+    }
+}
+
+aclScalar *aclCreateScalar(void *value, aclDataType dataType)
+{
+    const uint32_t bytes = scalar_bytes(dataType);
+    if (value == NULL || bytes == 0) {
+        mock_fail(ACLNN_ERR_PARAM_INVALID, "aclCreateScalar: %s",
+                  value == NULL ? "value is NULL" : "a scalar cannot have this data type");
+        return NULL;
+    }
+    struct scalar *scalar = calloc(1, sizeof *scalar);
+    if (scalar == NULL) {
+        return NULL;
+    }
+    scalar->data_type = dataType;
+    scalar->bytes = bytes;
+    memcpy(scalar->value, value, bytes);
+    mock_enter();
+    void *handle = mock_handle_new(MOCK_SCALAR, scalar);
+    mock_leave();
+    if (handle == NULL) {
+        free(scalar);
+    }
+    return handle;
+}
+
+/* ---- measuring ---------------------------------------------------------------------------- */
+
+static aclnnStatus count(const void *handle, enum mock_kind kind, uint64_t *size)
+{
+    if (handle == NULL || size == NULL) {
+        return mock_fail(ACLNN_ERR_PARAM_NULLPTR, "the %s is NULL",
+                         size == NULL ? "pointer for the size" : mock_kind_name(kind));
+    }
+    const struct values *values = mock_handle_get(handle, kind);
+    if (values == NULL) {
+        return mock_fail(ACLNN_ERR_PARAM_INVALID, "%p is no live %s", handle,
+                         mock_kind_name(kind));
+    }
+    *size = values->count;
+    return ACLNN_SUCCESS;
+}
+
+aclnnStatus aclGetIntArraySize(const aclIntArray *array, uint64_t *size)
+{
+    MOCK_GUARDED(count(array, MOCK_INT_ARRAY, size));
+}
+
+aclnnStatus aclGetFloatArraySize(const aclFloatArray *array, uint64_t *size)
+{
+    MOCK_GUARDED(count(array, MOCK_FLOAT_ARRAY, size));
+}
+
+aclnnStatus aclGetBoolArraySize(const aclBoolArray *array, uint64_t *size)
+{
+    MOCK_GUARDED(count(array, MOCK_BOOL_ARRAY, size));
+}
+
+aclnnStatus aclGetTensorListSize(const aclTensorList *tensorList, uint64_t *size)
+{
+    MOCK_GUARDED(count(tensorList, MOCK_TENSOR_LIST, size));
+}
+
+aclnnStatus aclGetScalarListSize(const aclScalarList *scalarList, uint64_t *size)
+{
+    MOCK_GUARDED(count(scalarList, MOCK_SCALAR_LIST, size));
+}

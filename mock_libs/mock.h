@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the simulated runtime (libascendcl) offers to the other mock libraries.
+ *
+ * All state of the simulated NPU is guarded by one lock: a function named here expects the caller
+ * to hold it (mock_enter … mock_leave), unless it says otherwise. */
+#ifndef MOCK_H
+#define MOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acl/acl.h"
+#include "unimplemented.h"
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* ---- lock and errors ---------------------------------------------------------------------- */
+
+void mock_enter(void);
+void mock_leave(void);
+
+/* Runs an expression of type aclError under the lock and returns its value from the function. */
+#define MOCK_GUARDED(expression)          \
+    do {                                  \
+        mock_enter();                     \
+        const aclError guarded_ = (expression); \
+        mock_leave();                     \
+        return guarded_;                  \
+    } while (0)
+
+/* Records a text for aclGetRecentErrMsg and, for a code of the runtime layer, the thread's last
+ * error; returns the code. Needs no lock. */
+aclError mock_fail(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- handles ------------------------------------------------------------------------------ */
+
+enum mock_kind {
+    MOCK_CONTEXT,
+    MOCK_STREAM,
+    MOCK_EVENT,
+    MOCK_TENSOR,
+    MOCK_SCALAR,
+    MOCK_INT_ARRAY,
+    MOCK_FLOAT_ARRAY,
+    MOCK_BOOL_ARRAY,
+    MOCK_TENSOR_LIST,
+    MOCK_SCALAR_LIST,
+    MOCK_EXECUTOR,
+    MOCK_KIND_COUNT
+};
+
+/* A handle is a number that looks like a pointer and faults when dereferenced; a number is never
+ * given out twice, so a stale handle is recognised and not mistaken for a newer object.
+ * NULL from mock_handle_new: out of memory; NULL from the others: not a live handle of that kind. */
+void *mock_handle_new(enum mock_kind kind, void *object);
+void *mock_handle_get(const void *handle, enum mock_kind kind);
+void *mock_handle_close(const void *handle, enum mock_kind kind);
+const char *mock_kind_name(enum mock_kind kind);
+
+/* ---- devices ------------------------------------------------------------------------------ */
+
+struct device;
+
+/* The frames of the protocol between this process and the device process. */
+enum mock_request { MOCK_HELLO = 1, MOCK_CHECK = 2, MOCK_RUN = 3, MOCK_BYE = 4 };
+
+/* The device of the calling thread's current context, or NULL. */
+struct device *mock_current_device(void);
+
+/* Whether the current context asks for deterministic computing. */
+bool mock_deterministic(void);
+
+/* Sends a request and waits for its answer. The answer belongs to the device and is valid until
+ * its next request. false: the device is lost, and mock_fail has been told. */
+bool mock_device_request(struct device *device, enum mock_request kind, const void *payload,
+                         size_t length, const uint8_t **answer, size_t *answer_length);
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+/* Queues a kernel on a stream (NULL: the default stream of the current context). The message is
+ * the payload of MOCK_RUN; the stream takes it over, also when it refuses. */
+aclError mock_stream_launch(aclrtStream stream, uint8_t *message, size_t length);
+
+/* ---- payloads ----------------------------------------------------------------------------- */
+
+/* A reader over an answer; `ok` turns false at the first read beyond the end. */
+struct mock_reader {
+    const uint8_t *data;
+    size_t length, position;
+    bool ok;
+};
+
+uint32_t mock_read_u32(struct mock_reader *reader);
+uint64_t mock_read_u64(struct mock_reader *reader);
+/* The bytes of a string, not terminated; its length goes to *length. */
+const char *mock_read_string(struct mock_reader *reader, uint32_t *length);
+
+#pragma GCC visibility pop
+
+#endif

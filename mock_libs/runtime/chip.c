@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which chip is simulated, and how many of them the process sees. */
+#include "state.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEVICES = 16 };
+
+static const struct chip CHIPS[] = {
+#include "chips.inc"
+};
+
+static struct device devices[MOST_DEVICES];
+
+const struct chip *mock_chip(void)
+{
+    const char *wanted = getenv("PYACLNN_MOCK_SOC");
+    if (wanted == NULL || wanted[0] == '\0') {
+        wanted = "Ascend910B3";
+    }
+    for (size_t i = 0; i < sizeof CHIPS / sizeof CHIPS[0]; i++) {
+        if (strcmp(CHIPS[i].soc_name, wanted) == 0) {
+            return &CHIPS[i];
+        }
+    }
+    mock_fail(ACL_ERROR_RT_SOC_VERSION,
+              "PYACLNN_MOCK_SOC is '%s', which is no chip the simulated NPU knows; "
+              "`pyaclnn mock chips` lists them",
+              wanted);
+    return NULL;
+}
+
+static long number_of(const char *variable, long fallback, long least, long most)
+{
+    const char *text = getenv(variable);
+    if (text == NULL || text[0] == '\0') {
+        return fallback;
+    }
+    char *end = NULL;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < least || value > most) {
+        return -1;
+    }
+    return value;
+}
+
+/* ASCEND_RT_VISIBLE_DEVICES: ascending ids separated by commas. Reading stops at the first thing
+ * that is neither; nothing usable at all means that there is no device. */
+static uint32_t count_visible(const char *list, long physical)
+{
+    uint32_t count = 0;
+    long previous = -1;
+    const char *text = list;
+    while (isdigit((unsigned char)*text)) {
+        char *end = NULL;
+        const long id = strtol(text, &end, 10);
+        if (id <= previous || id >= physical) {
+            break;
+        }
+        previous = id;
+        count++;
+        if (*end != ',') {
+            break;
+        }
+        text = end + 1;
+    }
+    return count;
+}
+
+aclError mock_device_total(uint32_t *count)
+{
+    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOST_DEVICES);
+    if (physical < 0) {
+        return mock_fail(ACL_ERROR_RT_NO_DEVICE,
+                         "PYACLNN_MOCK_DEVICES is '%s'; it must be a number from 0 to %d",
+                         getenv("PYACLNN_MOCK_DEVICES"), MOST_DEVICES);
+    }
+    const char *visible = getenv("ASCEND_RT_VISIBLE_DEVICES");
+    *count = visible == NULL ? (uint32_t)physical : count_visible(visible, physical);
+    if (*count == 0) {
+        return mock_fail(ACL_ERROR_RT_NO_DEVICE,
+                         "no usable device: ASCEND_RT_VISIBLE_DEVICES is '%s' and the simulated "
+                         "machine has %ld",
+                         visible == NULL ? "(unset)" : visible, physical);
+    }
+    return ACL_SUCCESS;
+}
+
+struct device *mock_device_find(int32_t id)
+{
+    uint32_t count = 0;
+    if (mock_device_total(&count) != ACL_SUCCESS) {
+        return NULL;
+    }
+    if (id < 0 || (uint32_t)id >= count) {
+        mock_fail(ACL_ERROR_RT_INVALID_DEVICEID, "device %d does not exist: %u are visible", id,
+                  count);
+        return NULL;
+    }
+    devices[id].id = id;
+    return &devices[id];
+}
+
+struct device *mock_device_of(const void *address)
+{
+    const uint8_t *byte = address;
+    for (int i = 0; i < MOST_DEVICES; i++) {
+        const struct device *device = &devices[i];
+        if (device->open && byte >= device->base && byte < device->base + device->memory_bytes) {
+            return &devices[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Allocating and describing device memory and pinned host memory. */
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pinned {
+    uint8_t *address;
+    size_t size;
+    struct pinned *next;
+};
+
+static struct pinned *pinned;
+
+static aclError allocate(void **address, size_t size, size_t padding)
+{
+    if (address == NULL || size == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "%s",
+                         address == NULL ? "the pointer for the new memory is NULL"
+                                         : "the size is 0; at least one byte must be asked for");
+    }
+    aclError status;
+    const struct context *context = mock_usable_context(&status);
+    if (context == NULL) {
+        return status;
+    }
+    struct device *device = context->device;
+    const uint64_t rounded = (size + 31) / 32 * 32 + padding;
+    if (rounded < size || !mock_heap_allocate(device, rounded, size, address)) {
+        return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                         "device %d has no %zu bytes left: %llu of %llu are in use", device->id,
+                         size, (unsigned long long)device->heap.used,
+                         (unsigned long long)device->heap.limit);
+    }
+    return ACL_SUCCESS;
+}
+
+/* CANN pads every allocation but the 32-aligned kind, so that kernels may read past the end. */
+enum { PADDING = 32 };
+
+aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    (void)policy;
+    MOCK_GUARDED(allocate(devPtr, size, PADDING));
+}
+
+aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    (void)policy;
+    MOCK_GUARDED(allocate(devPtr, size, 0));
+}
+
+aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    (void)policy;
+    MOCK_GUARDED(allocate(devPtr, size, PADDING));
+}
+
+aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
+                            aclrtMallocConfig *cfg)
+{
+    (void)policy;
+    (void)cfg;
+    MOCK_GUARDED(allocate(devPtr, size, PADDING));
+}
+
+aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
+                                     aclrtMallocConfig *cfg)
+{
+    (void)policy;
+    (void)cfg;
+    MOCK_GUARDED(allocate(devPtr, size, PADDING));
+}
+
+/* Frees at once, whatever is queued: using freed memory then reads poison. */
+static aclError release(void *address)
+{
+    struct device *device = mock_device_of(address);
+    if (device == NULL || !mock_heap_free(device, address)) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "%p is not the start of live device memory: it was freed before, or did "
+                         "not come from aclrtMalloc",
+                         address);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtFree(void *devPtr)
+{
+    if (devPtr == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtFree: devPtr is NULL");
+    }
+    MOCK_GUARDED(release(devPtr));
+}
+
+/* The caches of the simulated NPU are always coherent; only the range is checked. */
+static aclError check_range(const void *address, size_t size)
+{
+    if (address == NULL || size == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "the address is NULL or the size 0");
+    }
+    if (mock_device_of(address) == NULL || mock_reach(address, size) == NULL) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live device memory",
+                         address, size);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMemFlush(void *devPtr, size_t size)
+{
+    MOCK_GUARDED(check_range(devPtr, size));
+}
+
+aclError aclrtMemInvalidate(void *devPtr, size_t size)
+{
+    MOCK_GUARDED(check_range(devPtr, size));
+}
+
+/* ---- pinned host memory ------------------------------------------------------------------- */
+
+static aclError allocate_host(void **address, size_t size)
+{
+    if (address == NULL || size == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "%s",
+                         address == NULL ? "the pointer for the new memory is NULL"
+                                         : "the size is 0; at least one byte must be asked for");
+    }
+    aclError status;
+    if (mock_usable_context(&status) == NULL) {
+        return status;
+    }
+    const size_t rounded = (size + 31) / 32 * 32;
+    struct pinned *item = calloc(1, sizeof *item);
+    void *memory = NULL;
+    if (item == NULL || rounded < size || posix_memalign(&memory, 4096, rounded) != 0) {
+        free(item);
+        return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no %zu bytes of host memory", size);
+    }
+    memset(memory, MOCK_FRESH & 0xFF, rounded);
+    *item = (struct pinned){memory, rounded, pinned};
+    pinned = item;
+    *address = memory;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMallocHost(void **hostPtr, size_t size)
+{
+    MOCK_GUARDED(allocate_host(hostPtr, size));
+}
+
+aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg)
+{
+    (void)cfg;
+    MOCK_GUARDED(allocate_host(ptr, size));
+}
+
+bool mock_host_is_pinned(const void *address)
+{
+    const uint8_t *byte = address;
+    const struct pinned *item = pinned;
+    while (item != NULL && !(byte >= item->address && byte < item->address + item->size)) {
+        item = item->next;
+    }
+    return item != NULL;
+}
+
+static aclError release_host(void *address)
+{
+    struct pinned **link = &pinned;
+    while (*link != NULL && (*link)->address != address) {
+        link = &(*link)->next;
+    }
+    struct pinned *item = *link;
+    if (item == NULL) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "%p is not live memory from aclrtMallocHost%s", address,
+                         mock_device_of(address) == NULL ? "" : " but device memory");
+    }
+    *link = item->next;
+    free(item->address);
+    free(item);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtFreeHost(void *hostPtr)
+{
+    if (hostPtr == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHost: hostPtr is NULL");
+    }
+    MOCK_GUARDED(release_host(hostPtr));
+}
+
+/* ---- asking ------------------------------------------------------------------------------- */
+
+static bool is_hbm(aclrtMemAttr attr)
+{
+    return attr == ACL_HBM_MEM || (attr >= ACL_HBM_MEM_HUGE && attr <= ACL_HBM_MEM_NORMAL) ||
+           (attr >= ACL_HBM_MEM_P2P_HUGE && attr <= ACL_HBM_MEM_P2P_HUGE1G);
+}
+
+static aclError memory_info(aclrtMemAttr attr, size_t *free_bytes, size_t *total)
+{
+    if (free_bytes == NULL || total == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetMemInfo: free or total is NULL");
+    }
+    aclError status;
+    const struct context *context = mock_usable_context(&status);
+    if (context == NULL) {
+        return status;
+    }
+    /* Asked for memory it does not have, CANN answers 0 with success; a chip without HBM answers
+     * a question for HBM with its DDR. */
+    const char *family = mock_chip()->family;
+    const bool ddr_only = strncmp(family, "310", 3) == 0;
+    const struct heap *heap = &context->device->heap;
+    const bool known = is_hbm(attr) || ddr_only;
+    *total = known ? heap->limit : 0;
+    *free_bytes = known ? heap->limit - heap->used : 0;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
+{
+    MOCK_GUARDED(memory_info(attr, free, total));
+}
+
+static aclError attributes_of(const void *address, aclrtPtrAttributes *attributes)
+{
+    if (address == NULL || attributes == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "aclrtPointerGetAttributes: ptr or attributes is NULL");
+    }
+    const struct device *device = mock_device_of(address);
+    memset(attributes, 0, sizeof *attributes);
+    attributes->pageSize = 4096;
+    if (device != NULL) {
+        attributes->location.id = (uint32_t)device->id;
+        attributes->location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    } else {
+        attributes->location.type = mock_host_is_pinned(address)
+                                        ? ACL_MEM_LOCATION_TYPE_HOST
+                                        : ACL_MEM_LOCATION_TYPE_UNREGISTERED;
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes)
+{
+    MOCK_GUARDED(attributes_of(ptr, attributes));
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lock, error texts and last errors. */
+#include "state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TEXT_BYTES = 4096 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t progress;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* One text is filled while the other one, already fetched, stays valid for its reader. */
+static _Thread_local char texts[2][TEXT_BYTES];
+static _Thread_local int filling;
+static _Thread_local aclError last_error;
+
+static void set_up(void)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&progress, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+void mock_enter(void)
+{
+    pthread_once(&once, set_up);
+    pthread_mutex_lock(&lock);
+}
+
+void mock_leave(void)
+{
+    aclrtExceptionInfoCallback callback;
+    struct rtExceptionInfo *exceptions = mock_exception_take(&callback);
+    pthread_mutex_unlock(&lock);
+    mock_exception_deliver(exceptions, callback);
+}
+
+void mock_progress(void)
+{
+    pthread_cond_broadcast(&progress);
+}
+
+void mock_deadline(struct timespec *deadline, int64_t milliseconds)
+{
+    clock_gettime(CLOCK_MONOTONIC, deadline);
+    deadline->tv_sec += (time_t)(milliseconds / 1000);
+    deadline->tv_nsec += (long)(milliseconds % 1000) * 1000000L;
+    if (deadline->tv_nsec >= 1000000000L) {
+        deadline->tv_sec += 1;
+        deadline->tv_nsec -= 1000000000L;
+    }
+}
+
+bool mock_wait_progress(const struct timespec *deadline)
+{
+    if (deadline == NULL) {
+        return pthread_cond_wait(&progress, &lock) == 0;
+    }
+    return pthread_cond_timedwait(&progress, &lock, deadline) == 0;
+}
+
+/* Codes of the ACL layer (1000xx, 2000xx, 5000xx) and of aclnn are not runtime errors. */
+static bool is_runtime_code(aclError code)
+{
+    return code / 1000 % 100 == 7;
+}
+
+static const char *message_code(aclError code)
+{
+    if (is_runtime_code(code)) {
+        return "EE1001";
+    }
+    return code == ACL_ERROR_INVALID_PARAM ? "EH0001" : "EZ9999";
+}
+
+aclError mock_fail(aclError code, const char *format, ...)
+{
+    char *text = texts[filling];
+    time_t now = time(NULL);
+    struct tm local;
+    char stamp[32] = "";
+    if (localtime_r(&now, &local) != NULL) {
+        strftime(stamp, sizeof stamp, "%Y-%m-%d-%H:%M:%S", &local);
+    }
+    const int head = snprintf(text, TEXT_BYTES, "%s: [PID: %ld] %s simulated NPU: ",
+                              message_code(code), (long)getpid(), stamp);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + head, TEXT_BYTES - (size_t)head, format, arguments);
+    va_end(arguments);
+    if (is_runtime_code(code)) {
+        last_error = code;
+    }
+    return code;
+}
+
+int mock_unimplemented(const char *function)
+{
+    return mock_fail(MOCK_NOT_IMPLEMENTED,
+                     "%s is declared by CANN but not implemented by the simulated NPU", function);
+}
+
+const char *aclGetRecentErrMsg(void)
+{
+    char *text = texts[filling];
+    if (text[0] == '\0') {
+        return NULL;
+    }
+    filling = 1 - filling;
+    texts[filling][0] = '\0';
+    return text;
+}
+
+static aclError check_level(const char *function, aclrtLastErrLevel level)
+{
+    if (level != ACL_RT_THREAD_LEVEL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "%s: level is %d; only ACL_RT_THREAD_LEVEL (0) exists", function,
+                         (int)level);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtPeekAtLastError(aclrtLastErrLevel level)
+{
+    const aclError refused = check_level("aclrtPeekAtLastError", level);
+    return refused != ACL_SUCCESS ? refused : last_error;
+}
+
+aclError aclrtGetLastError(aclrtLastErrLevel level)
+{
+    const aclError refused = check_level("aclrtGetLastError", level);
+    if (refused != ACL_SUCCESS) {
+        return refused;
+    }
+    const aclError code = last_error;
+    last_error = ACL_SUCCESS;
+    return code;
+}

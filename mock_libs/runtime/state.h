@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The objects of the simulated runtime and the functions its files share. The lock is held. */
+#ifndef MOCK_RUNTIME_STATE_H
+#define MOCK_RUNTIME_STATE_H
+
+#include <pthread.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "mock.h"
+
+/* ---- chip --------------------------------------------------------------------------------- */
+
+struct chip {
+    const char *soc_name, *family;
+    uint64_t memory_bytes;
+    int ai_cores, vector_cores;
+    uint32_t streams, events;
+};
+
+/* The chip that PYACLNN_MOCK_SOC names, or NULL when it names none (mock_fail has been told). */
+const struct chip *mock_chip(void);
+
+/* ---- device ------------------------------------------------------------------------------- */
+
+struct allocation {
+    uint64_t offset, size, requested;
+};
+
+/* Live allocations of a device, sorted by offset. */
+struct heap {
+    struct allocation *items;
+    size_t count, capacity;
+    uint64_t used, limit;
+};
+
+struct device {
+    int id;
+    bool open, lost;
+    unsigned references; /* aclrtSetDevice minus aclrtResetDevice */
+    unsigned contexts;   /* explicit contexts alive */
+    struct context *primary;
+    uint64_t memory_bytes;
+    uint8_t *base;  /* the addresses handed out: reserved, without access */
+    uint8_t *alias; /* the same memory, for the runtime's own copies */
+    int memory_fd, socket;
+    pid_t process;
+    uint8_t *answer;
+    size_t answer_capacity;
+    uint32_t streams, events; /* alive, against the chip's limits */
+    struct heap heap;
+};
+
+/* Devices as the caller numbers them, after ASCEND_RT_VISIBLE_DEVICES. */
+aclError mock_device_total(uint32_t *count);
+struct device *mock_device_find(int32_t id);
+/* Opens a device for a new reference or context / closes it when the last one is gone. */
+aclError mock_device_open(struct device *device);
+void mock_device_close_if_idle(struct device *device);
+/* 0, or the code of a lost device: looks whether the device process is still there. */
+aclError mock_device_alive(struct device *device);
+
+/* Fills a buffer of PATH_MAX bytes with the interpreter that runs the device process. */
+void mock_find_python(char *python);
+aclError mock_process_start(struct device *device);
+void mock_process_stop(struct device *device);
+
+/* ---- heap --------------------------------------------------------------------------------- */
+
+enum { MOCK_FRESH = 0x7FFF, MOCK_FREED = 0xFFFE };
+
+bool mock_heap_allocate(struct device *device, uint64_t size, uint64_t requested, void **address);
+bool mock_heap_free(struct device *device, const void *address);
+const struct allocation *mock_heap_find(const struct device *device, const void *address);
+/* The device whose address range holds an address, or NULL: the address is a host address. */
+struct device *mock_device_of(const void *address);
+/* Where the runtime reaches an address of an open device, allocated or not; a host address as is. */
+void *mock_alias(const void *address);
+/* Where the runtime itself reaches `bytes` bytes at an address: the alias of device memory inside
+ * one live allocation, or a host address as it is. NULL: outside every live allocation. */
+void *mock_reach(const void *address, uint64_t bytes);
+/* Whether an address lies in memory from aclrtMallocHost. */
+bool mock_host_is_pinned(const void *address);
+
+/* ---- context ------------------------------------------------------------------------------ */
+
+struct context {
+    void *handle;
+    struct device *device;
+    bool primary;
+    struct stream *default_stream;
+    struct stream *streams; /* every stream of the context, the default one included */
+    aclError stopped;       /* the failure that stopped the context (ACL_STOP_ON_FAILURE) */
+    int64_t options[4];     /* aclSysParamOpt */
+};
+
+struct context *mock_context_new(struct device *device, bool primary);
+void mock_context_destroy(struct context *context);
+struct context *mock_current_context(void);
+void mock_set_current_context(struct context *context);
+int64_t *mock_process_options(void);
+/* The current context of a device that still answers, or NULL after mock_fail; *status gets the
+ * code. */
+struct context *mock_usable_context(aclError *status);
+
+/* ---- stream and queue --------------------------------------------------------------------- */
+
+enum task_kind {
+    TASK_KERNEL,
+    TASK_COPY,
+    TASK_FILL,
+    TASK_RECORD,
+    TASK_WAIT,
+    TASK_RESET,
+    TASK_CALLBACK
+};
+
+struct task {
+    enum task_kind kind;
+    struct task *next;
+    uint64_t position; /* 1 is the first task of the stream */
+    union {
+        struct {
+            uint8_t *message;
+            size_t length;
+        } kernel;
+        struct {
+            void *destination;
+            const void *source;
+            uint64_t width, height, destination_pitch, source_pitch;
+        } copy;
+        struct {
+            void *destination;
+            uint64_t bytes;
+            int value;
+        } fill;
+        struct {
+            void *event; /* handle: the event may be destroyed before the task runs */
+            void *source;
+            uint64_t position, records;
+        } event;
+        struct {
+            aclrtCallback function;
+            void *data;
+            bool block, posted, done;
+        } callback;
+    } as;
+};
+
+struct stream {
+    void *handle;
+    struct context *context;
+    struct stream *next; /* in the context's list */
+    int32_t id;
+    uint32_t flags;
+    struct task *first, *last;
+    uint64_t submitted, executed;
+    bool running; /* a thread is inside mock_stream_run */
+    aclError error;
+    char error_text[512];
+    bool stop_on_failure;
+    uint32_t overflow_switch;
+    uint64_t subscriber; /* thread that processes this stream's callbacks, 0: none */
+    bool subscribed;
+};
+
+struct stream *mock_stream_new(struct context *context);
+void mock_stream_delete(struct stream *stream);
+/* The stream behind a handle, NULL: the current context's default stream. On failure NULL, and
+ * *status holds the code. `same_context`: refuse a stream of another context. */
+struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError *status);
+struct task *mock_stream_submit(struct stream *stream, enum task_kind kind);
+
+/* Drops a stream's queued work without running it. */
+void mock_stream_drop(struct stream *stream);
+/* Whether work is queued that has not run. */
+bool mock_stream_pending(const struct stream *stream);
+/* Runs queued work up to a position. false: blocked on something another thread must do. */
+bool mock_stream_run(struct stream *stream, uint64_t position);
+/* The same, waiting while blocked, at most until a deadline (NULL: for ever). false: timed out.
+ * The lock is released while waiting, so the stream may be gone afterwards: find it again. */
+bool mock_stream_wait(struct stream *stream, uint64_t position, const struct timespec *deadline);
+/* Waits for all of a stream and takes its failure. */
+aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline);
+/* Waits for every stream of a context. false: timed out. */
+bool mock_context_wait(void *handle, const struct timespec *deadline);
+/* The failure to report now; a failure under ACL_CONTINUE_ON_FAILURE is reported once. */
+aclError mock_stream_take_error(struct stream *stream);
+/* Tells waiting threads that something moved. */
+void mock_progress(void);
+/* Waits for mock_progress; false when the deadline has passed. */
+bool mock_wait_progress(const struct timespec *deadline);
+void mock_deadline(struct timespec *deadline, int64_t milliseconds);
+
+/* ---- events and callbacks ----------------------------------------------------------------- */
+
+void mock_event_recorded(void *event, uint64_t record);
+void mock_event_waited(void *event);
+void mock_event_reset(void *event);
+/* Resolves a wait for an event that was not recorded when the wait was queued. */
+bool mock_event_resolve(struct task *task);
+/* Posts a callback to its thread; true when the stream may go on. */
+bool mock_callback_post(struct stream *stream, struct task *task);
+void mock_callback_forget(struct stream *stream);
+/* Notes a failed kernel for the exception callback, which mock_leave calls without the lock. */
+void mock_exception_note(const struct stream *stream, uint64_t position, aclError code);
+struct rtExceptionInfo *mock_exception_take(aclrtExceptionInfoCallback *callback);
+void mock_exception_deliver(struct rtExceptionInfo *list, aclrtExceptionInfoCallback callback);
+
+#endif

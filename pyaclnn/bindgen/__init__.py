@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The header reader and the generators that turn declarations into C sources.
+
+A header under ``include_stubs/`` is the only place where a C function is declared. The reader
+turns the headers into plain data (:mod:`.declarations`), and the generators make from that data
+the compiled binding (:mod:`.binding`) and the exported functions of the mock libraries
+(:mod:`.mock_exports`). The build runs ``__main__`` before ``pyaclnn`` can be imported, so this
+package imports nothing else of pyaclnn.
+"""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the headers declare, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Constant", "Declarations", "Function", "Parameter"]
+
+# The folder of a header decides which vendor library provides its functions.
+_LIBRARY_OF_FOLDER = {"acl": "runtime", "aclnn": "base", "opdev": "base", "aclnnop": "operators"}
+_PHASE_1_SUFFIX = "GetWorkspaceSize"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a function: its C type (``const aclTensor *``) and its name."""
+
+    type: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Function:
+    """A declared C function.
+
+    Attributes:
+        name: The C symbol.
+        returns: The C type of the result.
+        parameters: The parameters, in order.
+        variadic: Whether the list ends in ``...``.
+        header: Path of the declaring header below ``include_stubs/``.
+        since: First CANN version (of 8.1 and 9.1) whose headers declare it.
+    """
+
+    name: str
+    returns: str
+    parameters: tuple[Parameter, ...]
+    variadic: bool
+    header: str
+    since: str
+
+    @property
+    def library(self) -> str:
+        """The kind of library that exports the symbol: ``runtime``, ``base`` or ``operators``."""
+        return _LIBRARY_OF_FOLDER[self.header.split("/", 1)[0]]
+
+    @property
+    def operator(self) -> str | None:
+        """The operator this is the first phase of, or ``None``."""
+        if self.library == "operators" and self.name.endswith(_PHASE_1_SUFFIX):
+            return self.name.removesuffix(_PHASE_1_SUFFIX)
+        return None
+
+    def signature(self, name: str) -> str:
+        """The C declarator of this function under another name, e.g. ``(*slot)``."""
+        arguments = ", ".join(_declare(p) for p in self.parameters) or "void"
+        if self.variadic:
+            arguments += ", ..."
+        return f"{self.returns} {name}({arguments})"
+
+
+def _declare(parameter: Parameter) -> str:
+    separator = "" if parameter.type.endswith("*") else " "
+    return f"{parameter.type}{separator}{parameter.name}"
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A numeric macro: its name and its value."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """Everything a set of headers declares.
+
+    Attributes:
+        headers: The headers read, as paths below the include folder.
+        types: C text of every type declaration, in an order that compiles.
+        functions: Every function, in the order of declaration.
+        constants: Every macro with a numeric value.
+    """
+
+    headers: tuple[str, ...]
+    types: tuple[str, ...]
+    functions: tuple[Function, ...]
+    constants: tuple[Constant, ...]

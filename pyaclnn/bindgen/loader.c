@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loader of the compiled binding: fills the slots generated from the headers.
+ * Generated above: struct binding_function, binding_functions[] and binding_slots[]. */
+#include <dlfcn.h>
+#include <string.h>
+
+const size_t binding_function_count = sizeof binding_slots / sizeof binding_slots[0];
+
+/* NOW: a library whose own dependencies are broken is refused here, where the message names it.
+ * GLOBAL: custom operator libraries may be built without linking the base library. */
+void *binding_open(const char *path)
+{
+    return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+}
+
+const char *binding_error(void)
+{
+    return dlerror();
+}
+
+static void *const *binding_find_slot(const char *symbol)
+{
+    for (size_t i = 0; i < binding_function_count; i++) {
+        if (strcmp(binding_functions[i].name, symbol) == 0) {
+            return &binding_slots[i];
+        }
+    }
+    return NULL;
+}
+
+/* 1: found, the slot is filled; 0: not in this library; -1: no such function is declared. */
+int binding_resolve(const char *symbol, void *library)
+{
+    void *const *slot = binding_find_slot(symbol);
+    if (slot == NULL) {
+        return -1;
+    }
+    void *address = dlsym(library, symbol);
+    if (address == NULL) {
+        return 0;
+    }
+    memcpy(*slot, &address, sizeof address);
+    return 1;
+}
+
+int binding_resolved(const char *symbol)
+{
+    void *const *slot = binding_find_slot(symbol);
+    void *address = NULL;
+    if (slot != NULL) {
+        memcpy(&address, *slot, sizeof address);
+    }
+    return address != NULL;
+}
+
+int binding_has_symbol(void *library, const char *symbol)
+{
+    return dlsym(library, symbol) != NULL;
+}

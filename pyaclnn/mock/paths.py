@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the simulated NPU is installed, in the words a compiler and a linker understand."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+from pathlib import Path
+
+__all__ = ["LIBRARIES", "cflags", "includedir", "ldflags", "libdir"]
+
+LIBRARIES = ("ascendcl", "nnopbase", "opapi")
+"""The simulated libraries, in the order a program links them."""
+
+
+def _folder_of(*parts: str) -> Path:
+    """The real folder of a packaged file; an editable install keeps it in the build tree."""
+    with as_file(files("pyaclnn").joinpath(*parts)) as path:
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"{path} is missing: this installation of pyaclnn is incomplete; install it again"
+            )
+        return path.parent
+
+
+def libdir() -> Path:
+    """The folder of ``libascendcl.so``, ``libnnopbase.so`` and ``libopapi.so``.
+
+    Raises:
+        FileNotFoundError: The installation is incomplete.
+    """
+    return _folder_of("mock", "lib", "libascendcl.so")
+
+
+def includedir() -> Path:
+    """The folder to give a C or C++ compiler with ``-I``: it holds ``acl/acl.h``.
+
+    Raises:
+        FileNotFoundError: The installation is incomplete.
+    """
+    return _folder_of("include_stubs", "acl", "acl.h").parent
+
+
+def cflags() -> list[str]:
+    """Compiler arguments of a program for CANN."""
+    return [f"-I{includedir()}"]
+
+
+def ldflags() -> list[str]:
+    """Linker arguments of a program for the simulated NPU, which then finds it by itself."""
+    directory = libdir()
+    return [f"-L{directory}", f"-Wl,-rpath,{directory}", *(f"-l{name}" for name in LIBRARIES)]

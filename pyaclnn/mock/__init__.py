@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from .paths import cflags, includedir, ldflags, libdir
+from .paths import cflags, environment, includedir, ldflags, libdir
 
-__all__ = ["cflags", "includedir", "ldflags", "libdir"]
+__all__ = ["cflags", "environment", "includedir", "ldflags", "libdir"]

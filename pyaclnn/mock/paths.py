@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.resources import as_file, files
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["LIBRARIES", "cflags", "includedir", "ldflags", "libdir"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["LIBRARIES", "cflags", "environment", "includedir", "ldflags", "libdir"]
 
 LIBRARIES = ("ascendcl", "nnopbase", "opapi")
 """The simulated libraries, in the order a program links them."""
@@ -49,3 +54,22 @@ def ldflags() -> list[str]:
     """Linker arguments of a program for the simulated NPU, which then finds it by itself."""
     directory = libdir()
     return [f"-L{directory}", f"-Wl,-rpath,{directory}", *(f"-l{name}" for name in LIBRARIES)]
+
+
+def environment(base: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which any program runs on the simulated NPU.
+
+    Args:
+        base: The environment to start from; it is not changed.
+
+    Returns:
+        The same with the libraries first in ``LD_LIBRARY_PATH``, this interpreter for the device
+        process, and the simulated NPU as the backend of programs that use pyaclnn.
+    """
+    path = [str(libdir()), *filter(None, [base.get("LD_LIBRARY_PATH")])]
+    return {
+        **base,
+        "LD_LIBRARY_PATH": ":".join(path),
+        "PYACLNN_MOCK_PYTHON": sys.executable,
+        "PYACLNN_BACKEND": "mock",
+    }

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device memory: one mapping of the shared memory file, and the arrays that lie in it."""
+
+from __future__ import annotations
+
+import mmap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyaclnn.mock.dtypes import numpy_dtype
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pyaclnn.mock.values import Tensor
+
+__all__ = ["WORKSPACE_POISON", "DeviceMemory", "DeviceMemoryError"]
+
+# A NaN in every floating type, and none of the patterns of fresh (0x7FFF) or freed (0xFFFE) memory.
+WORKSPACE_POISON = 0x7FFD
+_POISON_WORD = WORKSPACE_POISON * 0x0001_0001_0001_0001
+_WORD = 8
+_POISON_BYTES = _POISON_WORD.to_bytes(_WORD, "little")
+_DENSE = 64 << 10
+
+
+class DeviceMemoryError(Exception):
+    """A kernel would have read or written outside of the device's memory."""
+
+
+class DeviceMemory:
+    """The memory of one simulated device.
+
+    Args:
+        descriptor: File descriptor of the memory file; it stays the caller's.
+        base_address: Device address of byte 0 of the file.
+        size: Bytes of device memory; the file may be sparse but must be that long.
+
+    Raises:
+        ValueError: The file is shorter than ``size``.
+    """
+
+    def __init__(self, descriptor: int, base_address: int, size: int) -> None:
+        self.base_address = base_address
+        self.size = size
+        self._map = mmap.mmap(descriptor, size)
+
+    def view(self, name: str, tensor: Tensor) -> NDArray[Any]:
+        """Give the array a tensor describes, with its strides; writing writes device memory.
+
+        Args:
+            name: The tensor's parameter name, for messages.
+            tensor: The descriptor.
+
+        Returns:
+            Array of the tensor's shape and data type.
+
+        Raises:
+            DeviceMemoryError: Some element lies outside of the device's memory, the address is
+                NULL, or a dimension is negative. A tensor without elements never fails.
+        """
+        return self._array(name, tensor, tensor.strides)
+
+    def dense(self, name: str, tensor: Tensor) -> NDArray[Any]:
+        """Give the array at a tensor's first element as if the tensor were contiguous.
+
+        This is what a kernel sees of an output that nobody copies into its strided place.
+
+        Args:
+            name: The tensor's parameter name, for messages.
+            tensor: The descriptor; its strides are not looked at.
+
+        Returns:
+            Array of the tensor's shape and data type.
+
+        Raises:
+            DeviceMemoryError: As `view`.
+        """
+        strides = []
+        step = 1
+        for dim in reversed(tensor.dims):
+            strides.append(step)
+            step *= dim
+        return self._array(name, tensor, tuple(reversed(strides)))
+
+    def poison(self, address: int, size: int) -> None:
+        """Put the pattern into a workspace that says a kernel has used it.
+
+        Up to 128 KiB are filled; of more, 64 KiB at both ends and a word in every page between.
+
+        Args:
+            address: Device address of the workspace.
+            size: Bytes the kernel uses of it.
+
+        Raises:
+            DeviceMemoryError: The range leaves the device's memory.
+        """
+        start = address - self.base_address
+        if start < 0 or start + size > self.size:
+            raise DeviceMemoryError(
+                f"the workspace of {size} bytes at {address:#x} is not inside of {self._extent()}"
+            )
+        if size <= 2 * _DENSE:
+            self._fill(start, size)
+            return
+        self._fill(start, _DENSE)
+        self._fill(start + size - _DENSE, _DENSE)
+        # Megabytes of poison would cost more than a small kernel does; a word in every page is
+        # enough to spoil whatever else lies there.
+        pages = (size - _DENSE) // mmap.PAGESIZE
+        np.ndarray((pages,), np.uint64, self._map, start, (mmap.PAGESIZE,)).fill(_POISON_WORD)
+
+    def _fill(self, start: int, size: int) -> None:
+        words, tail = divmod(size, _WORD)
+        np.ndarray((words,), np.uint64, self._map, start).fill(_POISON_WORD)
+        self._map[start + words * _WORD : start + size] = _POISON_BYTES[:tail]
+
+    def close(self) -> None:
+        """Unmap the memory; arrays that are still alive keep it mapped until they go."""
+        try:
+            self._map.close()
+        except BufferError:
+            return
+
+    def _extent(self) -> str:
+        return f"the device's memory, {self.base_address:#x} to {self.base_address + self.size:#x}"
+
+    def _array(self, name: str, tensor: Tensor, strides: tuple[int, ...]) -> NDArray[Any]:
+        dtype = numpy_dtype(tensor.data_type)
+        dims = tensor.dims
+        if min(dims, default=0) < 0:
+            raise DeviceMemoryError(f"{name} has shape {list(dims)} with a negative dimension")
+        if 0 in dims:
+            return np.empty(dims, dtype)
+        if tensor.address == 0:
+            raise DeviceMemoryError(f"{name} has {tensor.size} elements and a NULL address")
+        item = dtype.itemsize
+        start = tensor.address - self.base_address + tensor.offset * item
+        reach = [(dim - 1) * stride * item for dim, stride in zip(dims, strides, strict=True)]
+        low = start + sum(step for step in reach if step < 0)
+        high = start + sum(step for step in reach if step > 0) + item
+        if low < 0 or high > self.size:
+            raise DeviceMemoryError(
+                f"{name} with shape {list(dims)}, strides {list(strides)} and offset "
+                f"{tensor.offset} spans {self.base_address + low:#x} to "
+                f"{self.base_address + high:#x}, which is not inside of {self._extent()}"
+            )
+        if tensor.size * item > self.size:
+            raise DeviceMemoryError(
+                f"{name} with shape {list(dims)} has more elements than {self._extent()}, can hold"
+            )
+        # The stride of a single element may be anything, also what NumPy cannot hold.
+        steps = tuple(
+            stride * item if dim > 1 else item for dim, stride in zip(dims, strides, strict=True)
+        )
+        array: NDArray[Any] = np.ndarray(dims, dtype, self._map, start, steps)
+        return array

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an operator is to the device process: acceptance rules and kernels behind one name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyaclnn.mock.chips import Chip
+    from pyaclnn.mock.memory import DeviceMemory
+    from pyaclnn.mock.status import Status
+    from pyaclnn.mock.values import Call
+
+__all__ = ["ExecutorKind", "Launch", "Operator", "Parameter", "Plan", "RefusalError", "Setting"]
+
+Arguments = TypeVar("Arguments")
+
+
+class ExecutorKind(IntEnum):
+    """How an operator is built (CANN: opbase composite_op and individual_op).
+
+    A composite operator is written by hand over several kernels and checks everything itself; an
+    individual one is generated from its definition and leaves shapes to the kernel's tiling.
+    """
+
+    COMPOSITE = 0
+    INDIVIDUAL = 1
+
+
+class Launch(IntEnum):
+    """What phase 2 does with a successful phase 1.
+
+    ``FAILS`` is the composite operator that queued a kernel whose tiling failed and ignored that:
+    phase 1 succeeds and phase 2 answers 561000.
+    """
+
+    NOTHING = 0
+    KERNELS = 1
+    FAILS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a successful phase 1 says.
+
+    Attributes:
+        workspace_size: Bytes of workspace.
+        launch: What phase 2 does.
+        text: With `Launch.FAILS`, why.
+    """
+
+    workspace_size: int = 0
+    launch: Launch = Launch.NOTHING
+    text: str = ""
+
+
+class RefusalError(Exception):
+    """What a refusing phase 1 says.
+
+    Args:
+        status: The code phase 1 returns.
+        text: What ``aclGetRecentErrMsg`` gives afterwards.
+    """
+
+    def __init__(self, status: Status, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of the C signature.
+
+    Attributes:
+        name: The C name.
+        kind: The class of `pyaclnn.mock.values`, or the Python type, of its values.
+        pointer: Whether NULL (None) may be passed.
+    """
+
+    name: str
+    kind: type
+    pointer: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a call is made.
+
+    Attributes:
+        chip: The chip that is simulated.
+        flags: Bits of `pyaclnn.mock.values.Flag`.
+    """
+
+    chip: Chip
+    flags: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Operator(Generic[Arguments]):
+    """One operator.
+
+    Attributes:
+        name: The C name without suffix.
+        executor_kind: Composite or individual.
+        parameters: The C signature up to ``workspaceSize``.
+        output_count: How many of the last parameters hold the outputs.
+        arguments: Makes the arguments object out of the values, in the order of `parameters`.
+        check: Phase 1: gives the plan or raises `RefusalError`.
+        run: The kernels: reads and writes device memory.
+    """
+
+    name: str
+    executor_kind: ExecutorKind
+    parameters: tuple[Parameter, ...]
+    output_count: int
+    arguments: Callable[..., Arguments]
+    check: Callable[[Arguments, Setting], Plan]
+    run: Callable[[Arguments, Setting, DeviceMemory], None]
+
+    def bind(self, call: Call) -> Arguments:
+        """Match a call's arguments with the parameters, by position.
+
+        Raises:
+            TypeError: The call has other parameters than the operator: the host side was made from
+                another declaration.
+        """
+        if len(call.arguments) != len(self.parameters):
+            raise TypeError(
+                f"{self.name} arrived with {len(call.arguments)} arguments "
+                f"({', '.join(call.arguments)}); it has {len(self.parameters)}"
+            )
+        values: list[Any] = []
+        for (name, value), parameter in zip(call.arguments.items(), self.parameters, strict=True):
+            absent = value is None and parameter.pointer
+            if not (absent or isinstance(value, parameter.kind)):
+                raise TypeError(
+                    f"{self.name} argument {name} arrived as {type(value).__name__}; "
+                    f"it must be {parameter.kind.__name__}"
+                )
+            values.append(value)
+        return self.arguments(*values)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of an operator call, as they travel from the host to the device process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntFlag
+from math import prod
+from typing import TypeAlias
+
+__all__ = [
+    "BoolArray",
+    "Call",
+    "Flag",
+    "FloatArray",
+    "IntArray",
+    "Scalar",
+    "ScalarList",
+    "Tensor",
+    "TensorList",
+    "Unsigned",
+    "Value",
+]
+
+
+class Unsigned(int):
+    """An ``uint64_t`` argument; a plain ``int`` is an ``int64_t``."""
+
+    __slots__ = ()
+
+
+@dataclass(slots=True)
+class Tensor:
+    """An ``aclTensor``: a strided view of device memory.
+
+    Attributes:
+        data_type: Number of ``aclDataType``.
+        format: Number of ``aclFormat``.
+        dims: View shape.
+        strides: View strides in elements, one for each dimension.
+        offset: View offset in elements, relative to ``address``.
+        storage_dims: Shape of the storage behind the view.
+        address: Device address of the storage, 0 for NULL.
+    """
+
+    data_type: int
+    format: int
+    dims: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    storage_dims: tuple[int, ...]
+    address: int
+
+    @property
+    def rank(self) -> int:
+        """Number of view dimensions."""
+        return len(self.dims)
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the view; 1 for rank 0."""
+        return prod(self.dims)
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the strides are those of a dense row-major view of this shape."""
+        expected = 1
+        for dim, stride in zip(reversed(self.dims), reversed(self.strides), strict=True):
+            if dim != 1 and stride != expected:
+                return False
+            expected *= dim
+        return True
+
+
+@dataclass(slots=True)
+class Scalar:
+    """An ``aclScalar``: raw bytes of one value of a data type."""
+
+    data_type: int
+    data: bytes
+
+
+@dataclass(slots=True)
+class TensorList:
+    """An ``aclTensorList``; elements may be None for NULL."""
+
+    items: tuple[Tensor | None, ...]
+
+
+@dataclass(slots=True)
+class ScalarList:
+    """An ``aclScalarList``; elements may be None for NULL."""
+
+    items: tuple[Scalar | None, ...]
+
+
+@dataclass(slots=True)
+class IntArray:
+    """An ``aclIntArray``."""
+
+    values: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class FloatArray:
+    """An ``aclFloatArray``; the values are float32 on the wire."""
+
+    values: tuple[float, ...]
+
+
+@dataclass(slots=True)
+class BoolArray:
+    """An ``aclBoolArray``."""
+
+    values: tuple[bool, ...]
+
+
+Value: TypeAlias = (
+    Tensor
+    | TensorList
+    | Scalar
+    | ScalarList
+    | IntArray
+    | FloatArray
+    | BoolArray
+    | bool
+    | int
+    | Unsigned
+    | float
+    | str
+    | None
+)
+
+
+class Flag(IntFlag):
+    """Facts about a call that are no arguments of the operator."""
+
+    NO_WORKSPACE_POINTER = 1
+    NO_EXECUTOR_POINTER = 2
+    DETERMINISTIC = 4
+
+
+@dataclass(slots=True)
+class Call:
+    """One operator call.
+
+    Attributes:
+        operator: Name without suffix, ``"aclnnRmsNormGrad"``.
+        flags: Bits of `Flag`; unknown bits are carried along.
+        arguments: Values by the C parameter's name, in the order of the C signature.
+    """
+
+    operator: str
+    flags: int = 0
+    arguments: dict[str, Value] = field(default_factory=dict)

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wire protocol between libascendcl and the device process: frames, requests and replies.
+
+A frame is ``u32 magic, u32 kind, u64 payload length, payload``, little-endian and packed; a string
+is ``u32 length`` and UTF-8 bytes. Decoding checks every count against the bytes that are there
+before it believes it, so a bad frame costs a `WireError` and neither memory nor another exception.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import IntEnum
+from struct import Struct
+from struct import error as struct_error
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyaclnn.mock.call_codec import Reader, WireError, Writer, read_call, write_call
+
+if TYPE_CHECKING:
+    from pyaclnn.mock.values import Call
+
+__all__ = [
+    "MAGIC",
+    "MAX_PAYLOAD",
+    "PROTOCOL_VERSION",
+    "Bye",
+    "Check",
+    "CheckReply",
+    "FrameReader",
+    "Hello",
+    "Kind",
+    "Reply",
+    "Request",
+    "Run",
+    "WireError",
+    "decode_reply",
+    "decode_request",
+    "encode_frame",
+    "encode_reply",
+    "encode_request",
+]
+
+MAGIC = 0x4E4E4C41
+PROTOCOL_VERSION = 1
+# The largest argument set of any operator is a few kilobytes; arrays of user data do not travel.
+MAX_PAYLOAD = 4 << 20
+
+_HEADER = Struct("<IIQ")
+_HELLO = Struct("<IiQQ")
+_RUN = Struct("<QQ")
+_STATUS = Struct("<i")
+_CHECKED = Struct("<iIIIQ")
+
+
+class Kind(IntEnum):
+    """The frame kinds; a reply has the kind of its request."""
+
+    HELLO = 1
+    CHECK = 2
+    RUN = 3
+    BYE = 4
+
+
+@dataclass(slots=True)
+class Hello:
+    """First request: which chip to be and where its memory lies.
+
+    Attributes:
+        protocol_version: Must be `PROTOCOL_VERSION`.
+        device_id: The device's number, for messages.
+        base_address: Device address of byte 0 of the memory file.
+        memory_bytes: Size of the device memory.
+        soc_name: Full chip name, ``"Ascend910B3"``.
+    """
+
+    protocol_version: int
+    device_id: int
+    base_address: int
+    memory_bytes: int
+    soc_name: str
+
+
+@dataclass(slots=True)
+class Check:
+    """Phase 1 of an operator."""
+
+    call: Call
+
+
+@dataclass(slots=True)
+class Run:
+    """The kernels of an operator, with the workspace the caller gave to phase 2."""
+
+    workspace_address: int
+    workspace_size: int
+    call: Call
+
+
+@dataclass(slots=True)
+class Bye:
+    """The last request."""
+
+
+Request: TypeAlias = Hello | Check | Run | Bye
+
+
+@dataclass(slots=True)
+class Reply:
+    """Answer to `Hello`, `Run` and `Bye`: a status and a text that explains it."""
+
+    status: int = 0
+    text: str = ""
+
+
+@dataclass(slots=True)
+class CheckReply:
+    """Answer to `Check`.
+
+    Attributes:
+        status: What phase 1 returns.
+        executor_kind: 0 composite, 1 individual.
+        output_count: How many of the last arguments hold the outputs.
+        launches: 0 nothing to run, 1 kernels to run, 2 phase 2 itself fails with 561000.
+        workspace_size: Bytes phase 1 reports.
+        text: Explains a status or a failing phase 2.
+    """
+
+    status: int
+    executor_kind: int = 0
+    output_count: int = 0
+    launches: int = 0
+    workspace_size: int = 0
+    text: str = ""
+
+
+def encode_frame(kind: int, payload: bytes | bytearray) -> bytes:
+    """Put a header in front of a payload."""
+    return _HEADER.pack(MAGIC, kind, len(payload)) + payload
+
+
+def encode_request(request: Request) -> bytes:
+    """Encode a request as a whole frame.
+
+    Raises:
+        WireError: A value does not fit its field.
+    """
+    writer = Writer()
+    if isinstance(request, Hello):
+        writer.pack(
+            _HELLO,
+            request.protocol_version,
+            request.device_id,
+            request.base_address,
+            request.memory_bytes,
+        )
+        writer.string(request.soc_name)
+        return encode_frame(Kind.HELLO, writer.data)
+    if isinstance(request, Check):
+        write_call(writer, request.call)
+        return encode_frame(Kind.CHECK, writer.data)
+    if isinstance(request, Run):
+        writer.pack(_RUN, request.workspace_address, request.workspace_size)
+        write_call(writer, request.call)
+        return encode_frame(Kind.RUN, writer.data)
+    return encode_frame(Kind.BYE, b"")
+
+
+def decode_request(kind: int, payload: memoryview | bytes) -> Request:
+    """Decode the payload of a request.
+
+    Args:
+        kind: Frame kind from the header.
+        payload: The bytes behind the header; nothing of it is kept.
+
+    Returns:
+        The request.
+
+    Raises:
+        WireError: The kind is unknown, or the payload is truncated, too long or not well-formed.
+    """
+    reader = Reader(payload)
+    request: Request
+    if kind == Kind.CHECK:
+        request = Check(read_call(reader))
+    elif kind == Kind.RUN:
+        address, size = reader.unpack(_RUN)
+        request = Run(address, size, read_call(reader))
+    elif kind == Kind.HELLO:
+        version, device_id, base, size = reader.unpack(_HELLO)
+        request = Hello(version, device_id, base, size, reader.string())
+    elif kind == Kind.BYE:
+        request = Bye()
+    else:
+        raise WireError(f"frame kind {kind} is unknown; it must be 1 to {max(Kind)}")
+    reader.finish()
+    return request
+
+
+def encode_reply(kind: int, reply: Reply | CheckReply) -> bytes:
+    """Encode a reply as a whole frame of the kind of its request."""
+    text = reply.text.encode("utf-8", "replace")
+    try:
+        if isinstance(reply, CheckReply):
+            head = _CHECKED.pack(
+                reply.status,
+                reply.executor_kind,
+                reply.output_count,
+                reply.launches,
+                reply.workspace_size,
+            )
+        else:
+            head = _STATUS.pack(reply.status)
+    except struct_error as error:
+        raise WireError(f"{reply!r} does not fit the reply frame: {error}") from None
+    return encode_frame(kind, head + len(text).to_bytes(4, "little") + text)
+
+
+def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
+    """Decode the payload of a reply: the host's side of `encode_reply`.
+
+    Raises:
+        WireError: The payload is truncated, too long or not well-formed.
+    """
+    reader = Reader(payload)
+    reply: Reply | CheckReply
+    if kind == Kind.CHECK:
+        status, executor_kind, outputs, launches, size = reader.unpack(_CHECKED)
+        reply = CheckReply(status, executor_kind, outputs, launches, size, reader.string())
+    elif kind in (Kind.HELLO, Kind.RUN, Kind.BYE):
+        (status,) = reader.unpack(_STATUS)
+        reply = Reply(status, reader.string())
+    else:
+        raise WireError(f"frame kind {kind} is unknown; it must be 1 to {max(Kind)}")
+    reader.finish()
+    return reply
+
+
+class FrameReader:
+    """Reads frames from a stream socket into a buffer that is used again and again.
+
+    Args:
+        descriptor: File descriptor of the socket; it stays the caller's.
+    """
+
+    __slots__ = ("_buffer", "_descriptor", "_header")
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._header = memoryview(bytearray(_HEADER.size))
+        self._buffer = memoryview(bytearray(4096))
+
+    def next(self) -> tuple[int, memoryview] | None:
+        """Read one frame.
+
+        Returns:
+            Kind and payload, or None at the end of the stream. The payload is valid until the next
+            call.
+
+        Raises:
+            WireError: Wrong magic number, a payload above `MAX_PAYLOAD`, or the stream ended
+                inside a frame.
+        """
+        got = self._fill(self._header)
+        if got == 0:
+            return None
+        if got < _HEADER.size:
+            raise WireError(f"the stream ended after {got} of {_HEADER.size} header bytes")
+        magic, kind, length = _HEADER.unpack(self._header)
+        if magic != MAGIC:
+            raise WireError(f"magic number is {magic:#010x}; it must be {MAGIC:#010x}")
+        if length > MAX_PAYLOAD:
+            raise WireError(f"payload has {length} bytes; at most {MAX_PAYLOAD} are allowed")
+        if length > len(self._buffer):
+            self._buffer = memoryview(bytearray(length))
+        payload = self._buffer[:length]
+        got = self._fill(payload)
+        if got < length:
+            raise WireError(f"the stream ended after {got} of {length} payload bytes")
+        return kind, payload
+
+    def _fill(self, target: memoryview) -> int:
+        """Read until the target is full or the stream ends; give the number of bytes read."""
+        filled = 0
+        while filled < len(target):
+            try:
+                got = os.readv(self._descriptor, [target[filled:]])
+            except ConnectionResetError:
+                break
+            if got == 0:
+                break
+            filled += got
+        return filled

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of aclnnLayerNorm against float64 formulas written here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pyaclnn.mock.dtypes import DataType
+from pyaclnn.mock.values import IntArray, Tensor, Value
+
+from .bench import POISON, TOLERANCE, Bench, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+F32, F16, BF16 = DataType.FLOAT, DataType.FLOAT16, DataType.BF16
+ROUNDED = {F32: np.float32, F16: np.float16, BF16: ml_dtypes.bfloat16}
+
+
+def forward_truth(
+    x: NDArray[Any], weight: NDArray[Any] | float, bias: NDArray[Any] | float, eps: float
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    mean = x.sum(-1) / x.shape[-1]
+    centred = x - mean[:, None]
+    rstd = ((centred**2).sum(-1) / x.shape[-1] + eps) ** -0.5
+    return centred * rstd[:, None] * weight + bias, mean, rstd
+
+
+def layer_norm_arguments(bench: Bench, **changes: Value) -> dict[str, Value]:
+    arguments: dict[str, Value] = {
+        "input": bench.put(numbers(1, 3, 24)),
+        "normalizedShape": IntArray((24,)),
+        "weightOptional": bench.put(numbers(2, 24)),
+        "biasOptional": bench.put(numbers(3, 24)),
+        "eps": 1e-3,
+        "out": bench.empty(3, 24),
+        "meanOutOptional": bench.empty(3, 1),
+        "rstdOutOptional": bench.empty(3, 1),
+    }
+    return arguments | changes
+
+
+@pytest.mark.parametrize("code", [F32, F16, BF16])
+def test_layer_norm(bench: Bench, code: DataType) -> None:
+    arguments = layer_norm_arguments(
+        bench,
+        input=bench.put(numbers(1, 3, 24), code),
+        weightOptional=bench.put(numbers(2, 24), code),
+        biasOptional=bench.put(numbers(3, 24), code),
+        out=bench.empty(3, 24, data_type=code),
+    )
+
+    bench.launch("aclnnLayerNorm", arguments)
+
+    out, mean, rstd = forward_truth(numbers(1, 3, 24), numbers(2, 24), numbers(3, 24), 1e-3)
+    results = bench.fetch(arguments, "out", "meanOutOptional", "rstdOutOptional")
+    assert_allclose(results[0], out, rtol=TOLERANCE[code], atol=TOLERANCE[code])
+    assert_allclose(results[1][:, 0], mean, rtol=TOLERANCE[code])
+    assert_allclose(results[2][:, 0], rstd, rtol=TOLERANCE[code])
+
+
+def test_layer_norm_reads_and_writes_strided_and_offset_tensors(bench: Bench) -> None:
+    values = numbers(1, 2, 3, 8)
+    arguments = layer_norm_arguments(
+        bench,
+        input=bench.put(values, strides=(1, 2, 6), offset=5),
+        normalizedShape=IntArray((3, 8)),
+        weightOptional=bench.put(numbers(2, 3, 8), strides=(1, 3)),
+        biasOptional=None,
+        out=bench.empty(2, 3, 8, strides=(100, 9, 1), offset=3, data_type=F16),
+        meanOutOptional=bench.empty(2, strides=(7,), offset=2),
+        rstdOutOptional=None,
+    )
+
+    bench.launch("aclnnLayerNorm", arguments)
+
+    weight = numbers(2, 3, 8).reshape(24)
+    out, mean, _ = forward_truth(values.reshape(2, 24), weight, 0.0, 1e-3)
+    results = bench.fetch(arguments, "out", "meanOutOptional")
+    assert_allclose(results[0].reshape(2, 24), out, rtol=4e-3, atol=4e-3)
+    assert_allclose(results[1], mean, rtol=2e-5)
+    strided = arguments["out"]
+    assert isinstance(strided, Tensor)
+    # Everything between the strides is as it was.
+    assert np.count_nonzero(bench.storage(strided) == POISON) == strided.storage_dims[0] - 48
+
+
+@pytest.mark.parametrize(
+    ("soc_name", "input_type", "weight_type", "columns", "rounded"),
+    [
+        ("Ascend910B3", F16, F16, 64, F16),
+        ("Ascend910B3", F16, F32, 64, F32),
+        ("Ascend910B3", F16, None, 64, F16),
+        ("Ascend910B3", F16, F16, 17, F32),
+        ("Ascend910B3", F16, F16, 48, F16),
+        ("Ascend910B3", BF16, BF16, 1024, F32),
+        ("Ascend910B3", BF16, F32, 1024, F32),
+        ("Ascend910_9391", BF16, BF16, 2048, BF16),
+        ("Ascend950PR_9579", BF16, BF16, 2048, F32),
+        ("Ascend310P3", F16, F16, 20, F32),
+        ("Ascend310P3", F16, F16, 17, F16),
+        ("Ascend910A", F16, F16, 20, F16),
+    ],
+)
+def test_the_kernel_decides_how_statistics_are_rounded(
+    make_bench: Callable[[str], Bench],
+    soc_name: str,
+    input_type: DataType,
+    weight_type: DataType | None,
+    columns: int,
+    rounded: DataType,
+) -> None:
+    bench = make_bench(soc_name)
+    values = numbers(1, 5, columns)
+    weight = None if weight_type is None else bench.put(np.ones(columns), weight_type)
+    arguments = layer_norm_arguments(
+        bench,
+        input=bench.put(values, input_type),
+        normalizedShape=IntArray((columns,)),
+        weightOptional=weight,
+        biasOptional=None,
+        out=bench.empty(5, columns),
+        meanOutOptional=bench.empty(5, 1),
+        rstdOutOptional=bench.empty(5, 1),
+    )
+
+    bench.launch("aclnnLayerNorm", arguments)
+
+    _, mean, rstd = forward_truth(values, 1.0, 0.0, 1e-3)
+    results = bench.fetch(arguments, "meanOutOptional", "rstdOutOptional")
+    for result, truth in zip(results, (mean, rstd), strict=True):
+        flat = result[:, 0]
+        assert_allclose(flat, truth, rtol=TOLERANCE[rounded], atol=1e-6)
+        assert_array_equal(flat, flat.astype(ROUNDED[rounded]).astype(np.float64))
+    if rounded == F32:
+        assert np.any(results[1] != results[1].astype(np.float16))
+
+
+def test_layer_norm_of_empty_rows_fills_the_statistics(bench: Bench) -> None:
+    arguments = layer_norm_arguments(
+        bench,
+        input=bench.empty(3, 0),
+        normalizedShape=IntArray((0,)),
+        weightOptional=None,
+        biasOptional=None,
+        out=bench.empty(3, 0),
+    )
+
+    bench.launch("aclnnLayerNorm", arguments)
+
+    mean, rstd = bench.fetch(arguments, "meanOutOptional", "rstdOutOptional")
+    assert_array_equal(mean, np.zeros((3, 1)))
+    assert_array_equal(rstd, np.full((3, 1), np.nan))
+
+
+def test_layer_norm_with_impl_mode(bench: Bench) -> None:
+    arguments = layer_norm_arguments(bench) | {"implMode": 1}
+
+    bench.launch("aclnnLayerNormWithImplMode", arguments)
+
+    out, _, _ = forward_truth(numbers(1, 3, 24), numbers(2, 24), numbers(3, 24), 1e-3)
+    assert_allclose(bench.fetch(arguments, "out")[0], out, rtol=2e-5, atol=2e-5)
+
+
+def test_eps_is_narrowed_to_float32(bench: Bench) -> None:
+    arguments = layer_norm_arguments(bench, input=bench.put(np.ones((3, 24))), eps=1e300)
+
+    bench.launch("aclnnLayerNorm", arguments)
+
+    assert_array_equal(bench.fetch(arguments, "rstdOutOptional")[0], np.zeros((3, 1)))
+
+
+def test_infinities_and_overflows_pass_quietly(bench: Bench) -> None:
+    values = numbers(1, 3, 24)
+    values[0, 0] = np.inf
+    values[1, 0] = np.nan
+    arguments = layer_norm_arguments(
+        bench,
+        input=bench.put(values, F16),
+        weightOptional=bench.put(np.full(24, 60000.0)),
+        biasOptional=None,
+        out=bench.empty(3, 24, data_type=F16),
+    )
+
+    bench.launch("aclnnLayerNorm", arguments)
+
+    (out,) = bench.fetch(arguments, "out")
+    assert np.all(np.isnan(out[:2]))
+    assert np.any(np.isinf(out[2]))

@@ -1,2 +1,99 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pyaclnn."""
+"""Norm operators of Huawei's Ascend NPUs from Python, on CANN or on a simulated NPU.
+
+The public names are loaded on first use: importing the package opens no library, and the parts
+that need no binding (``pyaclnn.reference``, ``pyaclnn.mock``) work without it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyaclnn.array import DeviceArray, to_device
+    from pyaclnn.buffer import Buffer
+    from pyaclnn.device import Device, MemoryInfo, device_count
+    from pyaclnn.errors import (
+        AclError,
+        BackendNotFoundError,
+        CleanupWarning,
+        ContextError,
+        DeadlineError,
+        DeviceLostError,
+        InvalidArgumentError,
+        KernelError,
+        MissingSymbolError,
+        OutOfMemoryError,
+        UnsupportedError,
+    )
+    from pyaclnn.event import Event
+    from pyaclnn.handle import live_handles
+    from pyaclnn.library import Backend, backend, select_backend
+    from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
+    from pyaclnn.pinned import pinned_empty
+    from pyaclnn.stream import Stream
+
+__all__ = [
+    "AclError",
+    "Backend",
+    "BackendNotFoundError",
+    "Buffer",
+    "CleanupWarning",
+    "ContextError",
+    "DeadlineError",
+    "Device",
+    "DeviceArray",
+    "DeviceLostError",
+    "Event",
+    "InvalidArgumentError",
+    "KernelError",
+    "MemoryInfo",
+    "MissingSymbolError",
+    "OutOfMemoryError",
+    "Stream",
+    "UnsupportedError",
+    "__version__",
+    "backend",
+    "device_count",
+    "layer_norm",
+    "layer_norm_backward",
+    "live_handles",
+    "pinned_empty",
+    "rms_norm",
+    "rms_norm_grad",
+    "select_backend",
+    "to_device",
+]
+
+# The modules that have public names; each name is asked of the first whose __all__ lists it.
+_HOMES = (
+    "errors",
+    "library",
+    "device",
+    "stream",
+    "event",
+    "buffer",
+    "pinned",
+    "array",
+    "handle",
+    "ops",
+)
+__version__: str
+
+
+def __getattr__(name: str) -> object:
+    value: object
+    if name == "__version__":
+        value = importlib.import_module("importlib.metadata").version("pyaclnn")
+    elif name in __all__:
+        modules = (importlib.import_module(f"{__name__}.{home}") for home in _HOMES)
+        value = next(getattr(module, name) for module in modules if name in module.__all__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -64,9 +64,7 @@ def _cdef(declarations: Declarations, functions: list[Function]) -> Iterator[str
     yield _LOADER_CDEF
 
 
-def _source(
-    declarations: Declarations, functions: list[Function], loader: str
-) -> Iterator[str]:
+def _source(declarations: Declarations, functions: list[Function], loader: str) -> Iterator[str]:
     yield from (f'#include "{header}"' for header in declarations.headers)
     for function in functions:
         arguments = ", ".join(p.name for p in function.parameters)

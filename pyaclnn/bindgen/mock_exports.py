@@ -86,9 +86,8 @@ def _phase_2(operator: str) -> Iterator[str]:
         f"\naclnnStatus {operator}(void *workspace, uint64_t workspaceSize, "
         "aclOpExecutor *executor, aclrtStream stream)\n{"
     )
-    yield (
-        f'    return mock_call_phase2("{operator}", workspace, workspaceSize, executor, stream);\n}}'
-    )
+    yield f'    return mock_call_phase2("{operator}", workspace, workspaceSize, executor, stream);'
+    yield "}"
 
 
 def write_fallbacks(declarations: Declarations, library: str, output: Path) -> None:

@@ -11,7 +11,7 @@ import copy
 import io
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pcpp.preprocessor import Action, OutputDirective, Preprocessor
 from pycparser import c_ast, c_generator, c_parser
@@ -55,6 +55,14 @@ class _HeaderPreprocessor(Preprocessor):  # type: ignore[misc]  # pcpp ships no 
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         raise HeaderError(f"{file}:{line}: {msg}")
+
+    def on_directive_handle(
+        self, directive: Any, toks: list[Any], ifpassthru: bool, precedingtoks: list[Any]
+    ) -> Any:
+        if directive.value == "error":
+            words = "".join(token.value for token in toks)
+            raise HeaderError(f"{directive.source}:{directive.lineno}: {words}")
+        return super().on_directive_handle(directive, toks, ifpassthru, precedingtoks)
 
 
 def find_headers(include: Path) -> tuple[str, ...]:
@@ -100,9 +108,12 @@ def _parse(
     preprocessor.parse("".join(f'#include "{header}"\n' for header in headers), "all.h")
     text = io.StringIO()
     preprocessor.write(text)
-    source = "\n".join(
-        line for line in text.getvalue().splitlines() if not line.startswith(("#include", "#pragma"))
+    kept = (
+        line
+        for line in text.getvalue().splitlines()
+        if not line.startswith(("#include", "#pragma"))
     )
+    source = "\n".join(kept)
     try:
         tree = c_parser.CParser().parse(f"{_SYSTEM_TYPES}\n{source}", "all.h")
     except c_parser.ParseError as error:

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``pyaclnn``.
+
+Each command imports what it needs when it runs, so that ``pyaclnn mock cflags`` in a makefile does
+not wait for NumPy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from importlib.metadata import version
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyaclnn.errors import AclError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["FAILED", "NOT_EXECUTABLE", "NOT_FOUND", "UNUSABLE", "main"]
+
+FAILED = 1
+"""Exit status: something ran and did not pass."""
+UNUSABLE = 2
+"""Exit status: nothing could run, or the command line is wrong."""
+NOT_EXECUTABLE = 126
+"""Exit status of ``mock run``, as in a shell: the program cannot be executed."""
+NOT_FOUND = 127
+"""Exit status of ``mock run``, as in a shell: there is no such program."""
+
+# The type has no public name.
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: The command line without the program's name; that of the process if None.
+
+    Returns:
+        0 if all went well, 1 if a check did not pass, 2 if nothing could be run.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.action(options))
+    except AclError as error:
+        print(f"pyaclnn: {error}", file=sys.stderr)
+        return UNUSABLE
+    except BrokenPipeError:
+        # The reader went away, as in `pyaclnn smoke | head`; nobody is left to be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pyaclnn",
+        description="Norm operators of Ascend NPUs from Python, on CANN or on a simulated NPU.",
+    )
+    parser.add_argument("--version", action="version", version=f"pyaclnn {version('pyaclnn')}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_smoke(commands)
+    _add_mock(commands)
+    return parser
+
+
+def _add_smoke(commands: _Commands) -> None:
+    smoke = commands.add_parser(
+        "smoke",
+        help="run every operator and judge its numbers",
+        description="Run every operator over a few shapes and dtypes and judge its numbers by "
+        "CANN's accuracy standard. Exits with 0 if all pass, 1 if not, 2 if nothing could run.",
+    )
+    smoke.add_argument(
+        "--backend",
+        help="'cann', 'mock' (the simulated NPU) or a folder of libraries; "
+        "by default PYACLNN_BACKEND, then an installed CANN",
+    )
+    smoke.add_argument("--device", type=int, default=0, metavar="ID", help="device (default: 0)")
+    smoke.add_argument("--json", action="store_true", help="print the results as JSON")
+    smoke.set_defaults(action=_smoke)
+
+
+def _smoke(options: argparse.Namespace) -> int:
+    from pyaclnn import smoke, smoke_report
+    from pyaclnn.device import Device
+    from pyaclnn.library import backend, select_backend
+
+    if options.backend is not None:
+        select_backend(options.backend)
+    with Device(options.device) as device:
+        outcomes = [
+            outcome
+            for case in smoke_report.progress(smoke.cases(device))
+            for outcome in smoke.run(case, device)
+        ]
+        soc_name = device.soc_name
+    if options.json:
+        print(smoke_report.as_json(backend(), soc_name, outcomes))
+    else:
+        smoke_report.as_table(backend(), soc_name, outcomes)
+    return 0 if all(outcome.passed for outcome in outcomes) else FAILED
+
+
+def _add_mock(commands: _Commands) -> None:
+    mock = commands.add_parser(
+        "mock",
+        help="compile and run programs against the simulated NPU",
+        description="Everything a program for CANN needs to be compiled for, and run on, the "
+        "simulated NPU.",
+    )
+    parts = mock.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for name, text in (
+        ("includedir", "the folder of the headers"),
+        ("libdir", "the folder of the libraries"),
+        ("cflags", "arguments for the compiler"),
+        ("ldflags", "arguments for the linker; the program then finds the libraries by itself"),
+        ("chips", "the chips that PYACLNN_MOCK_SOC can name"),
+    ):
+        part = parts.add_parser(name, help=f"print {text}", description=f"Print {text}.")
+        part.set_defaults(action=_mock_print, what=name)
+    run = parts.add_parser(
+        "run",
+        help="run any program on the simulated NPU",
+        description="Run any program with the simulated NPU in place of CANN's libraries.",
+        usage="pyaclnn mock run [--] PROGRAM [ARGUMENT ...]",
+    )
+    run.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT ...]")
+    run.set_defaults(action=_mock_run, parser=run)
+
+
+def _mock_print(options: argparse.Namespace) -> int:
+    from pyaclnn import mock
+
+    if options.what == "chips":
+        from pyaclnn.mock.chips import all_chips
+
+        print(*(chip.soc_name for chip in all_chips()), sep="\n")
+    elif options.what in {"cflags", "ldflags"}:
+        print(shlex.join(getattr(mock, options.what)()))
+    else:
+        print(getattr(mock, options.what)())
+    return 0
+
+
+def _mock_run(options: argparse.Namespace) -> int:
+    from pyaclnn import mock
+
+    program = options.program[1:] if options.program[:1] == ["--"] else options.program
+    if not program:
+        options.parser.error("a program is missing after 'mock run'")
+    environment = mock.environment(os.environ)
+    sys.stdout.flush()
+    try:
+        os.execvpe(program[0], program, environment)  # noqa: S606  # to run it is the command
+    except FileNotFoundError:
+        print(f"pyaclnn mock run: there is no program '{program[0]}'", file=sys.stderr)
+        return NOT_FOUND
+    except OSError as error:
+        print(f"pyaclnn mock run: '{program[0]}' cannot run: {error.strerror}", file=sys.stderr)
+        return NOT_EXECUTABLE

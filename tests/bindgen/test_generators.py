@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The generators: what they make of declarations, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn import _binding
+from pyaclnn.bindgen.declarations import Declarations, Function, Parameter
+from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks, write_operators
+from pyaclnn.bindgen.reader import HeaderError, read
+
+from .test_reader import STUBS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
+
+
+def declare(*functions: Function) -> Declarations:
+    return Declarations(("aclnnop/x.h",), (), functions, ())
+
+
+def phase_1(*parameters: Parameter) -> Function:
+    return Function(
+        "aclnnXGetWorkspaceSize", "aclnnStatus", (*parameters, *TAIL), False, "aclnnop/x.h", "8.1"
+    )
+
+
+PHASE_2 = Function("aclnnX", "aclnnStatus", (), False, "aclnnop/x.h", "8.1")
+
+
+def test_each_argument_is_sent_by_its_type_and_name(tmp_path: Path) -> None:
+    head = phase_1(
+        Parameter("const aclTensor *", "x"),
+        Parameter("aclTensorList *", "list"),
+        Parameter("const aclBoolArray *", "mask"),
+        Parameter("double", "eps"),
+        Parameter("char *", "mode"),
+        Parameter("int32_t", "count"),
+    )
+    write_operators(declare(head, PHASE_2), tmp_path / "o.c")
+    text = (tmp_path / "o.c").read_text(encoding="utf-8")
+    calls = [line.strip() for line in text.splitlines() if "mock_call_" in line]
+    assert calls == [
+        'mock_call_begin(&call, "aclnnX");',
+        'mock_call_tensor(&call, "x", x);',
+        'mock_call_tensor_list(&call, "list", list);',
+        'mock_call_bool_array(&call, "mask", mask);',
+        'mock_call_double(&call, "eps", eps);',
+        'mock_call_string(&call, "mode", mode);',
+        'mock_call_int(&call, "count", count);',
+        "return mock_call_phase1(&call, workspaceSize, executor);",
+        'return mock_call_phase2("aclnnX", workspace, workspaceSize, executor, stream);',
+    ]
+
+
+def test_an_argument_that_cannot_be_sent_is_refused_by_name(tmp_path: Path) -> None:
+    head = phase_1(Parameter("struct odd *", "thing"))
+    with pytest.raises(HeaderError, match=r"aclnnXGetWorkspaceSize takes thing as 'struct odd \*'"):
+        write_operators(declare(head, PHASE_2), tmp_path / "o.c")
+
+
+def test_an_operator_without_its_second_phase_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(HeaderError, match="no second phase"):
+        write_operators(declare(phase_1()), tmp_path / "o.c")
+
+
+def test_fallbacks_are_weak_and_only_for_what_cann_8_1_has(tmp_path: Path) -> None:
+    old = Function("aclrtOld", "aclError", (Parameter("int", "a"),), False, "acl/x.h", "8.1")
+    newer = Function("aclrtNewer", "aclError", (), False, "acl/x.h", "9.1")
+    text = Function("aclrtText", "const char *", (), False, "acl/x.h", "8.1")
+    write_fallbacks(declare(old, newer, text), "runtime", tmp_path / "f.c")
+    written = (tmp_path / "f.c").read_text(encoding="utf-8")
+    assert "__attribute__((weak)) aclError aclrtOld(int a)" in written
+    assert 'return mock_unimplemented("aclrtOld");' in written
+    assert "aclrtNewer" not in written
+    assert 'mock_unimplemented("aclrtText");\n    return 0;' in written
+
+
+def test_chips_become_initialisers(tmp_path: Path) -> None:
+    chip = {
+        "soc_name": "AscendX",
+        "family": "x",
+        "ai_cores": 2,
+        "vector_cores": 3,
+        "memory_bytes": 1024,
+        "npu_arch": 1,
+        "streams": 4,
+        "events": 5,
+    }
+    (tmp_path / "chips.json").write_text(json.dumps([chip]), encoding="utf-8")
+    write_chips(tmp_path / "chips.json", tmp_path / "chips.inc")
+    assert '{"AscendX", "x", 1024, 2, 3, 4, 5},' in (tmp_path / "chips.inc").read_text("utf-8")
+
+
+# ---- the binding that the build made of the stubs -----------------------------------------------
+
+
+def test_the_binding_has_every_function_of_the_stubs_that_python_can_call() -> None:
+    lib, ffi = _binding.lib, _binding.ffi
+    table = {
+        ffi.string(entry.name).decode(): (
+            ffi.string(entry.header).decode(),
+            ffi.string(entry.since).decode(),
+            ffi.string(entry.library).decode(),
+            ffi.string(entry.parameters).decode(),
+        )
+        for entry in (lib.binding_functions[i] for i in range(lib.binding_function_count))
+    }
+    declared = {
+        f.name: (f.header, f.since, f.library, ",".join(p.name for p in f.parameters))
+        for f in read(STUBS).functions
+        if not f.variadic
+    }
+    assert table == declared
+    assert set(declared) <= set(dir(lib))
+
+
+def test_the_binding_has_every_constant_of_the_stubs() -> None:
+    constants = read(STUBS).constants
+    assert len(constants) > 300
+    assert {c.name: getattr(_binding.lib, c.name) for c in constants} == {
+        c.name: c.value for c in constants
+    }

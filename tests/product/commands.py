@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running the product as a user does: as a process, in an environment that says nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOT = Path(__file__).parents[2]
+
+_SPEAKING = ("PYACLNN_", "ASCEND_", "LD_LIBRARY_PATH", "ACLNN_", "DISABLE_L2_CACHE")
+
+
+def silent_environment(**extra: str) -> dict[str, str]:
+    """The environment without anything that CANN or pyaclnn read, plus ``extra``."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(_SPEAKING)}
+    return {**kept, **extra}
+
+
+def run(
+    *command: str | Path, cwd: Path | None = None, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command and return what it printed and its exit status."""
+    return subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env=dict(environment) if environment is not None else silent_environment(),
+        timeout=120,
+    )
+
+
+def pyaclnn(
+    *arguments: str | Path, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command ``pyaclnn`` of this interpreter's environment."""
+    return run(sys.executable, "-m", "pyaclnn", *arguments, environment=environment)
+
+
+def compile_program(source: Path, program: Path) -> None:
+    """Compile a C++ program with the arguments that the product names."""
+    flags = [pyaclnn("mock", what).stdout.split() for what in ("cflags", "ldflags")]
+    compiler = os.environ.get("CXX", "c++")
+    done = run(compiler, "-std=c++17", source, *flags[0], *flags[1], "-o", program)
+    assert done.returncode == 0, done.stderr

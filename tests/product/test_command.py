@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``pyaclnn``: what it prints, where, and how it exits."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pyaclnn as package
+from pyaclnn.mock.chips import all_chips
+
+from .commands import pyaclnn, silent_environment
+
+
+def test_version() -> None:
+    assert pyaclnn("--version").stdout == f"pyaclnn {package.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["mock"], ["smoke", "--nonsense"]])
+def test_a_wrong_command_line_exits_with_2_and_shows_the_usage(arguments: list[str]) -> None:
+    done = pyaclnn(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "usage: pyaclnn" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["smoke"], ["mock"], ["mock", "run"]])
+def test_every_command_explains_itself(arguments: list[str]) -> None:
+    done = pyaclnn(*arguments, "--help")
+    assert done.returncode == 0
+    assert "usage: pyaclnn" in done.stdout
+
+
+# ---- mock ---------------------------------------------------------------------------------------
+
+
+def test_includedir_holds_the_headers() -> None:
+    folder = Path(pyaclnn("mock", "includedir").stdout.strip())
+    assert (folder / "acl" / "acl.h").is_file()
+    assert (folder / "aclnnop" / "aclnn_rms_norm_grad.h").is_file()
+
+
+def test_libdir_holds_the_libraries_under_the_vendor_s_names() -> None:
+    folder = Path(pyaclnn("mock", "libdir").stdout.strip())
+    for name in ("libascendcl.so", "libnnopbase.so", "libopapi.so"):
+        content = (folder / name).read_bytes()
+        assert content[:4] == b"\x7fELF"
+        assert name.encode() in content  # its soname
+
+
+def test_flags_are_for_a_shell() -> None:
+    include = pyaclnn("mock", "includedir").stdout.strip()
+    libraries = pyaclnn("mock", "libdir").stdout.strip()
+    assert pyaclnn("mock", "cflags").stdout == f"-I{include}\n"
+    assert pyaclnn("mock", "ldflags").stdout == (
+        f"-L{libraries} -Wl,-rpath,{libraries} -lascendcl -lnnopbase -lopapi\n"
+    )
+
+
+def test_chips_lists_what_the_simulated_npu_knows() -> None:
+    listed = pyaclnn("mock", "chips").stdout.split()
+    assert listed == [chip.soc_name for chip in all_chips()]
+    assert "Ascend910B3" in listed
+
+
+def test_run_hands_on_arguments_output_and_exit_status() -> None:
+    program = "import sys; print(sys.argv[1:]); sys.exit(7)"
+    done = pyaclnn("mock", "run", "--", sys.executable, "-c", program, "--json", "a b")
+    assert done.returncode == 7
+    assert done.stdout == "['--json', 'a b']\n"
+
+
+def test_run_makes_the_mock_the_backend_of_any_program() -> None:
+    program = "import pyaclnn; print(pyaclnn.backend().name, pyaclnn.device_count())"
+    assert pyaclnn("mock", "run", sys.executable, "-c", program).stdout == "mock 2\n"
+
+
+def test_run_keeps_the_library_path_of_the_user() -> None:
+    program = "import os; print(os.environ['LD_LIBRARY_PATH'])"
+    done = pyaclnn(
+        "mock",
+        "run",
+        sys.executable,
+        "-c",
+        program,
+        environment=silent_environment(LD_LIBRARY_PATH="/opt/mine"),
+    )
+    assert done.stdout.strip() == f"{pyaclnn('mock', 'libdir').stdout.strip()}:/opt/mine"
+
+
+@pytest.mark.parametrize(
+    ("program", "status", "complaint"),
+    [
+        ("no-such-program-anywhere", 127, "there is no program 'no-such-program-anywhere'"),
+        ("/etc/passwd", 126, "'/etc/passwd' cannot run"),
+        ("--", 2, "a program is missing"),
+    ],
+)
+def test_run_says_why_a_program_does_not_start(program: str, status: int, complaint: str) -> None:
+    done = pyaclnn("mock", "run", program)
+    assert done.returncode == status
+    assert complaint in done.stderr
+
+
+# ---- smoke --------------------------------------------------------------------------------------
+
+
+def test_smoke_on_the_mock_passes_and_says_loudly_that_it_is_no_chip() -> None:
+    done = pyaclnn("smoke", "--backend", "mock")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "SIMULATED NPU - not a chip" in done.stdout.splitlines()[0]
+    assert "say nothing about any hardware" in done.stdout
+    assert re.search(r"All \d+ outputs passed on the simulated NPU\.$", done.stdout.rstrip())
+    assert done.stderr == ""
+    for operator in ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_grad"):
+        for dtype in ("float32", "float16", "bfloat16"):
+            assert re.search(rf"{operator} +│ \w+ +│ {dtype} .*pass", done.stdout)
+
+
+def test_smoke_as_json_has_every_output_of_every_operator() -> None:
+    done = pyaclnn("smoke", "--json", environment=silent_environment(PYACLNN_BACKEND="mock"))
+    assert done.returncode == 0
+    report = json.loads(done.stdout)
+    assert report["backend"] == "mock"
+    assert report["simulated"] is True
+    assert report["soc_name"] == "Ascend910B3"
+    assert report["passed"] is True
+    outputs = {(o["operator"], o["output"]) for o in report["outcomes"]}
+    assert outputs == {
+        *(("layer_norm", name) for name in ("out", "mean", "rstd")),
+        *(("layer_norm_backward", n) for n in ("grad_input", "grad_weight", "grad_bias")),
+        *(("rms_norm", name) for name in ("y", "rstd")),
+        *(("rms_norm_grad", name) for name in ("dx", "dgamma")),
+    }
+    assert all(o["passed"] and 0 <= o["max_abs_error"] <= o["limit"] for o in report["outcomes"])
+    assert any(o["max_abs_error"] > 0 for o in report["outcomes"])
+
+
+def test_smoke_leaves_out_bfloat16_on_a_chip_without_it() -> None:
+    environment = silent_environment(PYACLNN_BACKEND="mock", PYACLNN_MOCK_SOC="Ascend310P3")
+    done = pyaclnn("smoke", "--json", environment=environment)
+    assert done.returncode == 0, done.stdout
+    dtypes = {outcome["dtype"] for outcome in json.loads(done.stdout)["outcomes"]}
+    assert dtypes == {"float32", "float16"}
+
+
+def test_smoke_fails_on_a_chip_for_which_an_operator_has_no_kernel() -> None:
+    environment = silent_environment(PYACLNN_BACKEND="mock", PYACLNN_MOCK_SOC="Ascend310B1")
+    done = pyaclnn("smoke", environment=environment)
+    assert done.returncode == 1
+    assert "outputs FAILED on the simulated NPU" in done.stdout
+    assert "561003 (ACLNN_ERR_INNER_FIND_KERNEL_ERROR)" in done.stdout
+
+
+def test_smoke_without_a_backend_explains_itself() -> None:
+    done = pyaclnn("smoke")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "no installed CANN was found" in done.stderr
+    assert "PYACLNN_BACKEND=mock" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--backend", "mokc"], "mokc"),
+        (["--backend", "/etc"], "/etc/libascendcl.so"),
+        (["--backend", "mock", "--device", "9"], "9"),
+        (["--backend", "mock", "--device", "-1"], "-1"),
+    ],
+)
+def test_smoke_says_what_is_wrong_with_an_option(arguments: list[str], complaint: str) -> None:
+    done = pyaclnn("smoke", *arguments)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m pyaclnn mock chips | head -n 1"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=silent_environment(),
+    )
+    assert done.stderr == ""

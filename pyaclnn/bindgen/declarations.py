@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Constant", "Declarations", "Function", "Parameter"]
+__all__ = ["LIBRARY_OF_FOLDER", "Constant", "Declarations", "Function", "Parameter"]
 
-# The folder of a header decides which vendor library provides its functions.
-_LIBRARY_OF_FOLDER = {"acl": "runtime", "aclnn": "base", "opdev": "base", "aclnnop": "operators"}
+LIBRARY_OF_FOLDER = {"acl": "runtime", "aclnn": "base", "opdev": "base", "aclnnop": "operators"}
+"""Folder of a header -> the kind of library that provides its functions."""
 _PHASE_1_SUFFIX = "GetWorkspaceSize"
 
 
@@ -43,7 +43,7 @@ class Function:
     @property
     def library(self) -> str:
         """The kind of library that exports the symbol: ``runtime``, ``base`` or ``operators``."""
-        return _LIBRARY_OF_FOLDER[self.header.split("/", 1)[0]]
+        return LIBRARY_OF_FOLDER[self.header.split("/", 1)[0]]
 
     @property
     def operator(self) -> str | None:

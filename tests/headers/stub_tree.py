@@ -10,6 +10,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from pyaclnn.bindgen.reader import find_headers
+
 __all__ = [
     "HEADERS",
     "INCLUDE",
@@ -21,7 +23,8 @@ __all__ = [
 ]
 
 INCLUDE = Path(__file__).resolve().parents[2] / "include_stubs"
-HEADERS = tuple(sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.h")))
+# CANN's host API; the headers of the kernel interface are C++ and tested with the kernels.
+HEADERS = find_headers(INCLUDE)
 LEVELS = (801, 901)
 LANGUAGES = ("c11", "c++17")
 

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays in device memory: shape, dtype, strides and offset over a buffer."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from pyaclnn import raw
+from pyaclnn.buffer import Buffer
+from pyaclnn.dtypes import dtype_of
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.shapes import basic_index, is_count, phantom, shape_of, span, strides_of
+from pyaclnn.transfer import copy_bytes, fill_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from pyaclnn.device import Device
+    from pyaclnn.stream import Stream
+
+__all__ = ["DeviceArray", "to_device"]
+
+
+class DeviceArray:
+    """An array in device memory, with the attributes of a NumPy array that need no data.
+
+    ``strides`` and ``offset`` count bytes, as NumPy's do. Basic slicing, ``transpose`` and
+    ``reshape`` make views that share the buffer and copy nothing. Data moves only where it is
+    written: ``to_device``, ``numpy``, ``copy_from``, ``copy_to``, ``fill_bytes``.
+    """
+
+    # NumPy must neither convert a device array element by element nor compute with it.
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        buffer: Buffer,
+        shape: int | Sequence[int],
+        dtype: DTypeLike,
+        strides: Sequence[int] | None = None,
+        offset: int = 0,
+    ) -> None:
+        """Look at a buffer as an array.
+
+        Args:
+            buffer: The memory, kept alive by the array.
+            shape: The array's shape.
+            dtype: Its dtype, one that CANN knows.
+            strides: Bytes from one element to the next along each axis, multiples of the item size
+                and not negative; C-contiguous ones if None.
+            offset: Bytes from the buffer's start to the first element, a multiple of the item size.
+
+        Raises:
+            InvalidArgumentError: An argument is not acceptable, or the array does not lie within
+                the buffer.
+        """
+        self._buffer = buffer
+        self._shape = shape_of(shape, "DeviceArray")
+        self._dtype = dtype_of(dtype, "DeviceArray")
+        size = self._dtype.itemsize
+        self._strides = strides_of(strides, self._shape, size, "DeviceArray")
+        self._offset = offset
+        if not is_count(offset) or offset % size:
+            raise InvalidArgumentError.of(
+                "DeviceArray", "offset", repr(offset), f"a multiple of {size} bytes, 0 or more"
+            )
+        end = offset + span(self._shape, self._strides, size)
+        if end > buffer.nbytes:
+            raise InvalidArgumentError.of(
+                "DeviceArray",
+                "buffer",
+                f"{buffer.nbytes} bytes long",
+                f"at least {end} bytes long, to hold shape {self._shape} of {self._dtype} with "
+                f"strides {self._strides} from offset {offset}",
+            )
+
+    @classmethod
+    def empty(
+        cls, shape: int | Sequence[int], dtype: DTypeLike, device: Device | None = None
+    ) -> DeviceArray:
+        """Allocate an array; its content is undefined.
+
+        Args:
+            shape: Its shape.
+            dtype: Its dtype, one that CANN knows.
+            device: Where; the default device if None.
+
+        Raises:
+            OutOfMemoryError: There is not so much free device memory.
+        """
+        dims = shape_of(shape, "DeviceArray.empty")
+        kind = dtype_of(dtype, "DeviceArray.empty")
+        return cls(Buffer(math.prod(dims) * kind.itemsize, device), dims, kind)
+
+    @property
+    def buffer(self) -> Buffer:
+        """The memory, which other arrays may look at too."""
+        return self._buffer
+
+    @property
+    def device(self) -> Device:
+        """The device on which the memory lies."""
+        return self._buffer.device
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        return self._dtype
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis."""
+        return self._strides
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the start of the buffer to the first element."""
+        return self._offset
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self._shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements, without gaps between them."""
+        return self.size * self.itemsize
+
+    @property
+    def address(self) -> int:
+        """The device address of the first element."""
+        return self._buffer.address + self._offset
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie without gaps in C order."""
+        return bool(self.phantom().flags.c_contiguous)
+
+    @property
+    def T(self) -> DeviceArray:  # noqa: N802  # NumPy's name for it
+        """A view with the axes reversed."""
+        return self.transpose()
+
+    def phantom(self) -> NDArray[Any]:
+        """Return a NumPy array with this one's address, shape and strides; never touch its data."""
+        address = self.address if self.size else 0
+        return phantom(self._shape, self._strides, self.itemsize, address)
+
+    def transpose(self, *axes: int) -> DeviceArray:
+        """Return a view with the axes permuted.
+
+        Args:
+            *axes: The order of the axes; reversed if none are given.
+        """
+        try:
+            view = self._relative().transpose(*axes)
+        except (ValueError, TypeError):
+            expected = f"a permutation of the {self.ndim} axes, or nothing"
+            raise InvalidArgumentError.of("transpose", "axes", repr(axes), expected) from None
+        return self._view(view)
+
+    def reshape(self, *shape: int | Sequence[int]) -> DeviceArray:
+        """Return a view of a contiguous array with another shape.
+
+        Args:
+            *shape: The lengths, or one sequence of them; one may be -1, to be found out.
+
+        Raises:
+            InvalidArgumentError: The number of elements differs, or the array is not contiguous.
+        """
+        wanted: Any = shape[0] if len(shape) == 1 else shape
+        if not self.is_contiguous:
+            raise InvalidArgumentError.of(
+                "reshape", "self", f"not contiguous (strides {self._strides})", "contiguous"
+            )
+        try:
+            view = self._relative().reshape(wanted)
+        except (ValueError, TypeError):
+            expected = f"a shape of {self.size} elements"
+            raise InvalidArgumentError.of("reshape", "shape", repr(wanted), expected) from None
+        return self._view(view)
+
+    def __getitem__(self, index: Any) -> DeviceArray:
+        """Return a view by basic indexing: integers, slices with positive step, ... and None."""
+        entries = index if isinstance(index, tuple) else (index,)
+        plain = tuple(basic_index(entry) for entry in entries)
+        if Ellipsis not in plain:
+            # With an ellipsis NumPy answers with a view even if no axis is left, instead of reading
+            # the element.
+            plain = (*plain, Ellipsis)
+        return self._view(self._relative()[plain])
+
+    def __len__(self) -> int:
+        if not self._shape:
+            message = "len() of an array without axes"
+            raise TypeError(message)
+        return self._shape[0]
+
+    def numpy(self) -> NDArray[Any]:
+        """Copy the array to the host and return it.
+
+        The copy blocks, but **waits for no stream**: what is still queued is not in it. Synchronize
+        the stream first. Drives ``aclrtMemcpy``.
+
+        Returns:
+            A new, writable NumPy array of the same shape and dtype.
+        """
+        host = np.empty(span(self._shape, self._strides, self.itemsize), np.uint8)
+        self._copy(raw.ACL_MEMCPY_DEVICE_TO_HOST, host)
+        if self.is_contiguous:
+            return host.view(self._dtype).reshape(self._shape)
+        flat = host.view(self._dtype)
+        view = np.lib.stride_tricks.as_strided(flat, self._shape, self._strides, writeable=False)
+        return np.array(view)
+
+    def copy_from(self, host: NDArray[Any], stream: Stream | None = None) -> None:
+        """Copy a NumPy array into this one.
+
+        Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
+
+        Args:
+            host: C-contiguous, of the same shape and dtype. On a stream it must be pinned, and must
+                not be changed before the stream has passed the copy.
+            stream: Where to queue the copy; None to do it at once.
+
+        Raises:
+            InvalidArgumentError: One of these conditions is not met, or this array is not
+                contiguous.
+        """
+        self._check_host("copy_from", host)
+        self._copy(raw.ACL_MEMCPY_HOST_TO_DEVICE, host, stream, "copy_from")
+
+    def copy_to(self, host: NDArray[Any], stream: Stream | None = None) -> None:
+        """Copy this array into a NumPy array.
+
+        Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
+
+        Args:
+            host: Writable and C-contiguous, of the same shape and dtype. On a stream it must be
+                pinned; its content is there once the stream has passed the copy.
+            stream: Where to queue the copy; None to do it at once.
+
+        Raises:
+            InvalidArgumentError: One of these conditions is not met, or this array is not
+                contiguous.
+        """
+        self._check_host("copy_to", host)
+        if not host.flags.writeable:
+            raise InvalidArgumentError.of("copy_to", "host", "read-only", "writable")
+        self._copy(raw.ACL_MEMCPY_DEVICE_TO_HOST, host, stream, "copy_to")
+
+    def fill_bytes(self, value: int, stream: Stream | None = None) -> None:
+        """Set every byte of a contiguous array to ``value``.
+
+        Drives ``aclrtMemset``, which blocks and waits for no stream, or ``aclrtMemsetAsync``.
+
+        Args:
+            value: 0 to 255.
+            stream: Where to queue it; None to do it at once.
+        """
+        self._require_contiguous("fill_bytes")
+        fill_bytes(self._buffer, self._offset, self.nbytes, value, stream)
+
+    def close(self) -> None:
+        """Give the buffer's memory back now, for this array and all others that look at it."""
+        self._buffer.close()
+
+    def _copy(
+        self, kind: int, host: NDArray[Any], stream: Stream | None = None, routine: str = "numpy"
+    ) -> None:
+        if host.nbytes:
+            copy_bytes(routine, kind, host, self._buffer, self._offset, stream)
+
+    def _check_host(self, routine: str, host: object) -> None:
+        if not isinstance(host, np.ndarray):
+            kind = type(host).__name__
+            raise InvalidArgumentError.of(routine, "host", f"a {kind}", "a NumPy array")
+        if host.shape != self._shape or host.dtype != self._dtype:
+            raise InvalidArgumentError.of(
+                routine,
+                "host",
+                f"{host.dtype} of shape {host.shape}",
+                f"{self._dtype} of shape {self._shape}, like the device array",
+            )
+        if not host.flags.c_contiguous:
+            raise InvalidArgumentError.of(
+                routine,
+                "host",
+                f"not C-contiguous (strides {host.strides})",
+                "C-contiguous",
+                "make it so with numpy.ascontiguousarray().",
+            )
+        self._require_contiguous(routine)
+
+    def _require_contiguous(self, routine: str) -> None:
+        if not self.is_contiguous:
+            raise InvalidArgumentError.of(
+                routine,
+                "self",
+                f"not contiguous (shape {self._shape}, strides {self._strides})",
+                "a contiguous device array",
+                "copy into the array that it is a view of, or into a new one.",
+            )
+
+    def _relative(self) -> NDArray[Any]:
+        return phantom(self._shape, self._strides, self.itemsize, _BASE + self._offset)
+
+    def _view(self, relative: NDArray[Any]) -> DeviceArray:
+        offset = relative.__array_interface__["data"][0] - _BASE if relative.size else self._offset
+        return DeviceArray(self._buffer, relative.shape, self._dtype, relative.strides, offset)
+
+    def __repr__(self) -> str:
+        return (
+            f"<DeviceArray {self._dtype}, shape {self._shape}, strides {self._strides}, "
+            f"offset {self._offset}, device {self.device.id}>"
+        )
+
+    def __array__(self, *_args: object, **_options: object) -> NoReturn:
+        raise InvalidArgumentError.of(
+            "numpy.asarray",
+            "self",
+            "a DeviceArray, whose data is not in host memory",
+            "a NumPy array",
+            "copy it to the host with .numpy(), after synchronizing the stream.",
+        )
+
+
+_BASE = 1 << 32
+"""An address for phantoms that stand for a place within a buffer."""
+
+
+def to_device(
+    host: NDArray[Any], device: Device | None = None, stream: Stream | None = None
+) -> DeviceArray:
+    """Copy a NumPy array to a device.
+
+    Drives ``aclrtMalloc`` and ``aclrtMemcpy``, or ``aclrtMemcpyAsync``.
+
+    Args:
+        host: The array, of a dtype that CANN knows. On a stream it must be pinned, and must not be
+            changed before the stream has passed the copy.
+        device: Where to; the stream's device, or the default device, if None.
+        stream: Where to queue the copy; None to do it at once.
+
+    Returns:
+        A new C-contiguous device array of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: The array or the stream is not acceptable.
+        OutOfMemoryError: There is not so much free device memory.
+    """
+    if not isinstance(host, np.ndarray):
+        kind = type(host).__name__
+        raise InvalidArgumentError.of("to_device", "host", f"a {kind}", "a NumPy array")
+    dtype_of(host.dtype, "to_device", "host")
+    if device is None and stream is not None:
+        device = stream.device
+    array = DeviceArray.empty(host.shape, host.dtype, device)
+    array.copy_from(host if stream is not None else np.asarray(host, order="C"), stream)
+    return array

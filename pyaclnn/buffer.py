@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device memory as bytes."""
+
+from __future__ import annotations
+
+import functools
+from typing import ClassVar
+
+from pyaclnn import raw
+from pyaclnn.call import OUT, cleanup, fetch
+from pyaclnn.device import Device, default_device
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.handle import Handle, Resource
+from pyaclnn.shapes import is_count
+
+__all__ = ["Buffer", "allocate"]
+
+
+def allocate(nbytes: int, device: Device, kind: str = "device memory") -> Resource:
+    """Allocate device memory; its content is undefined. Drives ``aclrtMalloc``.
+
+    Args:
+        nbytes: How many bytes, more than 0.
+        device: Where.
+        kind: Under what it is counted.
+
+    Returns:
+        The memory, which gives itself back with ``aclrtFree``.
+
+    Raises:
+        OutOfMemoryError: There is not so much free memory.
+    """
+    owner = device.resource
+    with device.active():
+        pointer = fetch("aclrtMalloc", OUT, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
+    free = functools.partial(cleanup, "aclrtFree")
+    return Resource(kind, pointer, free, dependencies=(owner,))
+
+
+class Buffer(Handle):
+    """A block of device memory.
+
+    Like a NumPy array's memory it needs no ``close``: it is given back when nothing refers to it
+    and every stream has passed the work that uses it. ``close`` gives it back earlier.
+    """
+
+    kind: ClassVar[str] = "device memory"
+    expects_close: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        nbytes: int,
+        device: Device | None = None,
+        *,
+        address: int | None = None,
+        owner: object = None,
+    ) -> None:
+        """Allocate device memory, or use some that somebody else owns, like ``Buffer.borrow``.
+
+        Args:
+            nbytes: How many bytes. 0 is allowed and allocates nothing. The content of new memory is
+                undefined.
+            device: Where; the default device if None.
+            address: The device address of memory to borrow; memory is allocated if None.
+            owner: Kept alive as long as this buffer, and work queued with it, needs the memory.
+
+        Raises:
+            OutOfMemoryError: There is not so much free memory.
+        """
+        if not is_count(nbytes):
+            raise InvalidArgumentError.of(
+                "Buffer", "nbytes", repr(nbytes), "a number of bytes, 0 or more"
+            )
+        if address is not None and (not is_count(address) or (nbytes and not address)):
+            raise InvalidArgumentError.of(
+                "Buffer", "address", repr(address), f"the device address of {nbytes} bytes"
+            )
+        self._device = device or default_device()
+        self._nbytes = nbytes
+        if address is not None:
+            resource = Resource(self.kind, raw.pointer_to(address), dependencies=(owner,))
+        elif nbytes:
+            resource = allocate(nbytes, self._device)
+        else:
+            resource = Resource(self.kind, raw.NULL)
+        super().__init__(resource)
+
+    @classmethod
+    def borrow(
+        cls, address: int, nbytes: int, device: Device | None = None, owner: object = None
+    ) -> Buffer:
+        """Use device memory that somebody else owns; it is never freed here.
+
+        Args:
+            address: The device address of the first byte.
+            nbytes: How many bytes belong to it.
+            device: Where it lies; the default device if None.
+            owner: Kept alive as long as this buffer, and work queued with it, needs the memory.
+
+        Returns:
+            A buffer whose ``close`` only closes this object.
+        """
+        return cls(nbytes, device, address=address, owner=owner)
+
+    @property
+    def device(self) -> Device:
+        """The device on which the memory lies."""
+        return self._device
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it has."""
+        return self._nbytes
+
+    @property
+    def address(self) -> int:
+        """The device address of the first byte; 0 if there are no bytes."""
+        return raw.address_of(self.pointer)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<Buffer of {self._nbytes} bytes on device {self._device.id}, closed>"
+        state = "owned" if self.owned else "borrowed"
+        return f"<Buffer of {self._nbytes} bytes at 0x{self.address:x}, {state}>"

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gate: the one place that calls into CANN and judges what comes back.
+
+``call`` and its relatives raise; ``cleanup`` is the second door, for finalizers and ``close``,
+and never raises.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import TYPE_CHECKING, Any, Final
+
+from pyaclnn import raw
+from pyaclnn.codes import code_named, describe_failure, meaning
+from pyaclnn.errors import AclError, CleanupWarning
+from pyaclnn.library import function
+from pyaclnn.signatures import signatures
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pyaclnn.raw import Pointer
+
+__all__ = ["OUT", "Silence", "call", "cleanup", "create", "fetch", "report", "silence", "text"]
+
+OUT: Final = object()
+"""Stands for an out-parameter in the arguments of ``fetch``."""
+
+_resolve = functools.cache(function)
+
+
+class Silence:
+    """Whether clean-up still calls into CANN, and whether it reports failures."""
+
+    def __init__(self) -> None:
+        self.finalised = False
+        self.reports = True
+
+
+silence: Final = Silence()
+"""The process's one; set by the runtime when it is finalised or no longer ours to judge."""
+
+
+def call(
+    name: str, *arguments: object, describe: Callable[[], Mapping[str, str]] | None = None
+) -> None:
+    """Call a function that returns a status.
+
+    Args:
+        name: The C function.
+        *arguments: Its arguments, as the compiled binding takes them.
+        describe: Gives the description of each argument, if the caller knows better than their
+            plain values; only called on failure.
+
+    Raises:
+        AclError: The status is not 0; of the sub-class that fits the code.
+    """
+    status = _resolve(name)(*arguments)
+    if status:
+        # The text belongs to this thread and to the last failure: nothing may come between.
+        detail = _recent_text()
+        known = describe() if describe else _plain(name, arguments)
+        raise describe_failure(name, status, detail, known, _cause(status))
+
+
+def fetch(name: str, *arguments: object) -> Any:
+    """Call a function that returns a status and hands out values.
+
+    Args:
+        name: The C function.
+        *arguments: Its arguments, with ``OUT`` in the place of each out-parameter. Its type is
+            taken from the declaration.
+
+    Returns:
+        The value of the out-parameter, or a tuple of them if there are several.
+
+    Raises:
+        AclError: The status is not 0.
+    """
+    types = _parameter_types(name)
+    filled: list[Any] = [
+        raw.ffi.new(kind) if argument is OUT else argument
+        for kind, argument in zip(types, arguments, strict=True)
+    ]
+    call(name, *filled)
+    values = tuple(
+        slot[0] for slot, argument in zip(filled, arguments, strict=True) if argument is OUT
+    )
+    return values if len(values) != 1 else values[0]
+
+
+def create(name: str, *arguments: object) -> Pointer:
+    """Call a function that returns a new object, or NULL.
+
+    Args:
+        name: The C function.
+        *arguments: Its arguments.
+
+    Returns:
+        The pointer, which is not NULL.
+
+    Raises:
+        AclError: It returned NULL; ``code`` is None, for there is none.
+    """
+    pointer = _resolve(name)(*arguments)
+    if pointer == raw.NULL:
+        detail = _recent_text()
+        lines = [f"{name} returned NULL.", f"CANN says: {detail or 'nothing more.'}", "Arguments:"]
+        known = _plain(name, arguments)
+        lines += [f"  {key} = {value}" for key, value in known.items()]
+        raise AclError("\n".join(lines), routine=name, detail=detail, arguments=known)
+    return pointer
+
+
+def text(name: str, *arguments: object) -> str | None:
+    """Call a function that returns a C string, or NULL; the string stays the library's."""
+    pointer = _resolve(name)(*arguments)
+    if pointer == raw.NULL:
+        return None
+    return raw.ffi.string(pointer).decode(errors="replace")
+
+
+def cleanup(name: str, *arguments: object) -> None:
+    """Call a releasing function where raising is impossible.
+
+    A failure becomes a ``CleanupWarning`` that names routine, handle and code. Once the runtime is
+    finalised there is nothing left to release, and nothing is called.
+
+    Args:
+        name: The C function.
+        *arguments: Its arguments; the first names the handle in the warning.
+    """
+    if silence.finalised:
+        return
+    subject = _describe(arguments[0]) if arguments else "the process"
+    try:
+        status = _resolve(name)(*arguments)
+        detail = _recent_text() if status else None
+    except (AclError, AttributeError) as failure:
+        report(f"{name} of {subject} could not be called: {failure}")
+        return
+    if status:
+        said = detail or "CANN says nothing more."
+        report(f"{name} of {subject} failed with {status} ({meaning(status).name}): {said}")
+
+
+def report(message: str) -> None:
+    """Issue a ``CleanupWarning``, unless the runtime is no longer ours to judge."""
+    if silence.reports and not silence.finalised:
+        warnings.warn(message, CleanupWarning, stacklevel=3)
+
+
+def _recent_text() -> str | None:
+    found = text("aclGetRecentErrMsg")
+    return found.strip() or None if found else None
+
+
+def _cause(status: int) -> int | None:
+    if status != code_named("ACLNN_ERR_RUNTIME_ERROR"):
+        return None
+    return int(_resolve("aclrtPeekAtLastError")(raw.ACL_RT_THREAD_LEVEL))
+
+
+@functools.cache
+def _parameter_types(name: str) -> tuple[Any, ...]:
+    return raw.ffi.typeof(_resolve(name)).args
+
+
+def _plain(name: str, arguments: tuple[object, ...]) -> dict[str, str]:
+    names = signatures()[name].parameters
+    return {key: _describe(value) for key, value in zip(names, arguments, strict=True)}
+
+
+def _describe(value: object) -> str:
+    if not raw.is_pointer(value):
+        return repr(value)
+    kind = raw.ffi.typeof(value)
+    if kind.kind != "pointer":
+        return str(value)
+    return f"{kind.cname} 0x{raw.address_of(value):x}" if value else f"{kind.cname} NULL"

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where CANN's libraries may lie: pure reasoning about paths, nothing is opened here.
+
+Both layouts are known: up to 8.3 under ``ascend-toolkit/latest`` with one ``libopapi.so``, and
+since 8.5 under ``cann`` with ``libopapi_nn.so``, ``libopapi_math.so`` and so on.
+Sources: CANN: set_env.sh of 8.1 and 9.1; CANN: runtime example/common/resolve_cann_env.sh;
+op-plugin: op_api_common.h for the order in which operator libraries are searched.
+"""
+
+from __future__ import annotations
+
+import configparser
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["LibrarySet", "custom_operators", "installation_roots", "library_sets"]
+
+_RUNTIME: Final = ("libascendcl.so", "libacl_rt.so")
+_BASE: Final = "libnnopbase.so"
+_MONOLITH: Final = "libopapi.so"
+_MONOLITH_COMPANIONS: Final = ("ops_infer", "ops_train", "math", "sparse", "fft", "rand")
+_SPLIT_ORDER: Final = ("math", "nn", "cv", "transformer", "oam", "ras", "legacy")
+_CUSTOM: Final = Path("op_api", "lib", "libcust_opapi.so")
+
+
+class LibrarySet(NamedTuple):
+    """The libraries of one directory, by group.
+
+    Attributes:
+        directory: The directory.
+        runtime: Candidates for ``acl*`` and ``aclrt*``; the first that provides them is the one.
+        base: ``libnnopbase.so``.
+        operators: Existing operator libraries in search order, of one generation only: the split
+            ones if there are any, the monolith with its companions otherwise.
+    """
+
+    directory: Path
+    runtime: tuple[Path, ...]
+    base: Path
+    operators: tuple[Path, ...]
+
+
+def installation_roots(environment: Mapping[str, str], home: Path, prefix: Path) -> list[Path]:
+    """List the directories where a CANN may be installed, best first, without repetition.
+
+    Args:
+        environment: The environment variables.
+        home: The user's home directory.
+        prefix: The root of the Python environment, where conda packages install.
+
+    Returns:
+        The candidates, existing or not.
+    """
+    variables = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_INSTALL_PATH")
+    named = [Path(environment[name]) for name in variables if environment.get(name)]
+    usual = [
+        home / "Ascend" / "cann",
+        home / "Ascend" / "ascend-toolkit" / "latest",
+        Path("/usr/local/Ascend/cann"),
+        Path("/usr/local/Ascend/ascend-toolkit/latest"),
+        Path("/opt/Ascend/cann"),
+        prefix / "Ascend" / "cann",
+    ]
+    return list(dict.fromkeys(named + usual))
+
+
+def library_sets(root: Path, *, flat: bool = False) -> list[LibrarySet]:
+    """List the library directories of a root, best first.
+
+    Args:
+        root: The root of an installation.
+        flat: Whether the libraries may lie in ``root`` itself.
+
+    Returns:
+        The sets of directories that have one of the libraries; if there are none, the first places
+        where they could be, to be reported.
+    """
+    usual = [root] * flat + [root / "lib64"]
+    directories = [*usual, root / f"{platform.machine()}-linux" / "lib64"]
+    found = [d for d in directories if any((d / name).exists() for name in (*_RUNTIME, _BASE))]
+    return [_set_of(d) for d in found or usual]
+
+
+def _set_of(directory: Path) -> LibrarySet:
+    return LibrarySet(
+        directory,
+        tuple(directory / name for name in _RUNTIME),
+        directory / _BASE,
+        tuple(_operators(directory)),
+    )
+
+
+def _operators(directory: Path) -> Iterator[Path]:
+    split = {path.name: path for path in sorted(directory.glob("libopapi_*.so"))}
+    if split:
+        for area in _SPLIT_ORDER:
+            known = split.pop(f"libopapi_{area}.so", None)
+            if known is not None:
+                yield known
+        yield from split.values()
+        return
+    companions = (f"libaclnn_{area}.so" for area in _MONOLITH_COMPANIONS)
+    yield from (path for name in (_MONOLITH, *companions) if (path := directory / name).exists())
+
+
+def custom_operators(environment: Mapping[str, str], root: Path) -> list[Path]:
+    """List the user's own operator packages, which come before those of CANN.
+
+    Args:
+        environment: The environment variables.
+        root: The root of the installation, for the case that ASCEND_OPP_PATH is not set.
+
+    Returns:
+        Existing libraries: of ASCEND_CUSTOM_OPP_PATH in its order, then of ``vendors`` in the
+        order of its ``config.ini``.
+    """
+    named = environment.get("ASCEND_CUSTOM_OPP_PATH", "").split(":")
+    packages = [Path(entry) for entry in named if entry]
+    vendors = Path(environment.get("ASCEND_OPP_PATH") or root / "opp") / "vendors"
+    packages += [vendors / name for name in _vendor_priority(vendors / "config.ini")]
+    return [library for package in packages if (library := package / _CUSTOM).is_file()]
+
+
+def _vendor_priority(path: Path) -> list[str]:
+    # The file has no section of its own: it is one line, load_priority=a,b.
+    parser = configparser.ConfigParser(strict=False, interpolation=None)
+    try:
+        parser.read_string("[vendors]\n" + path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, configparser.Error):
+        return []
+    names = parser.get("vendors", "load_priority", fallback="")
+    return [name.strip() for name in names.split(",") if name.strip()]

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A point in a stream's work that others can wait for, and whose time can be taken."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, ClassVar
+
+from pyaclnn import raw
+from pyaclnn.call import OUT, call, fetch
+from pyaclnn.context import cleanup_in
+from pyaclnn.device import Device, default_device
+from pyaclnn.errors import ContextError
+from pyaclnn.handle import Handle, Resource
+from pyaclnn.timeout import milliseconds
+
+if TYPE_CHECKING:
+    from pyaclnn.lane import Lane
+    from pyaclnn.raw import Pointer
+
+__all__ = ["Event"]
+
+
+class Event(Handle):
+    """A point in a stream, set by ``Stream.record``.
+
+    Waiting for an event that was never recorded returns at once, on the host and on a stream: of
+    CANN's constructors, ``aclrtCreateEventExWithFlag`` is the one that promises it. Its flags here
+    allow waiting across streams (ACL_EVENT_SYNC) and taking the time (ACL_EVENT_TIME_LINE).
+    """
+
+    kind: ClassVar[str] = "event"
+
+    def __init__(self, device: Device | None = None) -> None:
+        """Create an event.
+
+        Args:
+            device: Where; the default device if None.
+
+        Raises:
+            OutOfMemoryError: CANN has no event left.
+        """
+        self._device = device or default_device()
+        owner = self._device.resource
+        with self._device.active():
+            flags = raw.ACL_EVENT_SYNC | raw.ACL_EVENT_TIME_LINE
+            event = fetch("aclrtCreateEventExWithFlag", OUT, flags)
+        super().__init__(
+            Resource(
+                self.kind,
+                event,
+                functools.partial(_destroy, owner.pointer),
+                dependencies=(owner,),
+            )
+        )
+        self._recorded: tuple[Lane, int] | None = None
+
+    @property
+    def device(self) -> Device:
+        """The device on which the event was created."""
+        return self._device
+
+    def is_done(self) -> bool:
+        """Tell whether the stream has passed the event; True if it was never recorded.
+
+        Drives ``aclrtQueryEventStatus``.
+        """
+        with self._device.active():
+            status = fetch("aclrtQueryEventStatus", self.pointer, OUT)
+        done = bool(status == raw.ACL_EVENT_RECORDED_STATUS_COMPLETE)
+        if done:
+            self._note_passed()
+        return done
+
+    def synchronize(self, timeout: float | None = None) -> None:
+        """Wait until the stream has passed the event.
+
+        Drives ``aclrtSynchronizeEvent`` and ``aclrtSynchronizeEventWithTimeout``.
+
+        Args:
+            timeout: Seconds; None to wait as long as it takes.
+
+        Raises:
+            DeadlineError: The time is over; the work goes on.
+        """
+        limit = milliseconds(timeout, "Event.synchronize")
+        with self._device.active():
+            if timeout is None:
+                call("aclrtSynchronizeEvent", self.pointer)
+            else:
+                call("aclrtSynchronizeEventWithTimeout", self.pointer, limit)
+        self._note_passed()
+
+    def elapsed_ms(self, end: Event) -> float:
+        """Return the time on the device from this event to a later one, in milliseconds.
+
+        Drives ``aclrtEventElapsedTime``.
+
+        Args:
+            end: The later event; both must have been recorded and passed.
+
+        Raises:
+            ContextError: One of the two was never recorded.
+            InvalidArgumentError: One is not passed yet, or ``end`` came first.
+        """
+        for name, event in (("this event", self), ("'end'", end)):
+            if event._recorded is None:  # noqa: SLF001  # the same class
+                message = (
+                    f"Event.elapsed_ms(): {name} was never recorded.\n"
+                    "Hint: record it with Stream.record() and synchronize first."
+                )
+                raise ContextError(message, routine="Event.elapsed_ms")
+        with self._device.active():
+            return float(fetch("aclrtEventElapsedTime", OUT, self.pointer, end.pointer))
+
+    def note_record(self, lane: Lane) -> None:
+        """Remember what the stream had been given when it recorded this event."""
+        self._recorded = (lane, lane.mark)
+
+    def _note_passed(self) -> None:
+        if self._recorded is not None:
+            lane, mark = self._recorded
+            lane.passed(mark)
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else "recorded" if self._recorded else "not recorded"
+        return f"<Event on device {self._device.id}, {state}>"
+
+
+def _destroy(context: Pointer, event: Pointer) -> None:
+    cleanup_in(context, "aclrtDestroyEvent", event)

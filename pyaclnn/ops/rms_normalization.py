@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Root-mean-square normalization and its gradients.
+
+Source of the rules: CANN: ops-nn norm/rms_norm and norm/rms_norm_grad.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyaclnn.dtypes import float32
+from pyaclnn.launch import launch
+from pyaclnn.ops.invocation import Invocation
+from pyaclnn.ops.rules import FLOATING, Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyaclnn.array import DeviceArray
+    from pyaclnn.ops.invocation import Array
+    from pyaclnn.stream import Stream
+
+__all__ = ["RmsNormGradients", "RmsNormResult", "rms_norm", "rms_norm_grad"]
+
+
+class RmsNormResult(NamedTuple):
+    """What ``rms_norm`` returns; arrays of the kind that went in."""
+
+    y: Any
+    rstd: Any
+
+
+class RmsNormGradients(NamedTuple):
+    """What ``rms_norm_grad`` returns; arrays of the kind that went in."""
+
+    dx: Any
+    dgamma: Any
+
+
+def rms_norm(
+    x: Array,
+    gamma: Array,
+    epsilon: float = 1e-6,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[Array | None] | None = None,
+) -> RmsNormResult:
+    """Normalize by the root of the mean square over the trailing axes: ``x * rstd * gamma``.
+
+    ``rstd`` is ``1 / sqrt(mean(x ** 2) + epsilon)`` over as many trailing axes as ``gamma`` has.
+    Drives ``aclnnRmsNorm``.
+
+    Args:
+        x: float32, float16 or bfloat16 of 1 to 8 axes. NumPy arrays in mean NumPy arrays out, when
+            all is done; device arrays in mean device arrays out, queued and not waited for.
+        gamma: Of the shape of trailing axes of ``x``; float32 or the dtype of ``x``. Not empty,
+            unless ``x`` has no rows either: the operator takes no mean over nothing.
+        epsilon: Added to the mean square; finite, 0 or more.
+        stream: Where to queue the work; the device's default stream if None.
+        out: Two arrays to write to, and to return, each of the dtype and shape of what is returned;
+            None for one to be allocated. Not overlapping each other or an input; on a device,
+            contiguous.
+
+    Returns:
+        ``y`` like ``x``; ``rstd`` in float32, of the shape of ``x`` with 1 for each axis of
+        ``gamma``.
+
+    Raises:
+        InvalidArgumentError: An argument is not acceptable; nothing was computed or allocated.
+        AclError: CANN refused the call, or, with NumPy arrays, the work failed.
+    """
+    rules = Rules("rms_norm")
+    given = rules.out(out, RmsNormResult._fields)
+    invocation = Invocation("rms_norm", {"x": x, "gamma": gamma}, stream, outputs=given)
+    lead = _check_x_and_gamma(rules, x, gamma)
+    if 0 in gamma.shape and 0 not in lead:
+        expected = "not empty: the operator takes no mean over nothing"
+        rules.refuse("gamma", f"of shape {gamma.shape}", expected)
+    number = rules.epsilon("epsilon", epsilon)
+    statistics = lead + (1,) * len(gamma.shape)
+    return RmsNormResult(
+        *invocation.run(
+            functools.partial(launch, "aclnnRmsNorm"),
+            x,
+            gamma,
+            number,
+            invocation.output("out: y", x.shape, [x.dtype], contiguous=True),
+            invocation.output("out: rstd", statistics, [float32], contiguous=True),
+        )
+    )
+
+
+def rms_norm_grad(
+    dy: Array,
+    x: Array,
+    rstd: Array,
+    gamma: Array,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[Array | None] | None = None,
+) -> RmsNormGradients:
+    """Compute the gradients of ``rms_norm``.
+
+    With ``xhat = x * rstd``, ``g = dy * gamma`` and the mean over the axes of ``gamma``:
+    ``dx = (g - xhat * mean(g * xhat)) * rstd``; ``dgamma`` is the sum of ``dy * xhat`` over the
+    other axes. ``rstd`` is used as it is given. Drives ``aclnnRmsNormGrad``.
+
+    Args:
+        dy: The gradient of ``y``, of dtype and shape of ``x``.
+        x: What ``rms_norm`` was given: float32, float16 or bfloat16 of 1 to 8 axes. NumPy arrays in
+            mean NumPy arrays out, when all is done; device arrays in mean device arrays out,
+            queued and not waited for.
+        rstd: float32, one element for each row: of the shape of ``x`` without the axes of
+            ``gamma``. Ones may follow; trailing axes of length 1 may be left out.
+        gamma: Of the shape of trailing axes of ``x``; float32 or the dtype of ``x``.
+        stream: Where to queue the work; the device's default stream if None.
+        out: Two arrays to write to, and to return: ``dx`` of dtype and shape of ``x``, ``dgamma``
+            in float32 and of the shape of ``gamma``; None for one to be allocated. Not overlapping
+            each other or an input; on a device, contiguous.
+
+    Returns:
+        ``dx`` like ``x``, and ``dgamma`` in float32 like ``gamma``. Where ``x`` has no rows,
+        ``dgamma`` is 0: CANN itself disagrees there from chip to chip, so it is not asked.
+
+    Raises:
+        InvalidArgumentError: An argument is not acceptable; nothing was computed or allocated.
+        AclError: CANN refused the call, or, with NumPy arrays, the work failed.
+    """
+    rules = Rules("rms_norm_grad")
+    given = rules.out(out, RmsNormGradients._fields)
+    arrays = {"dy": dy, "x": x, "rstd": rstd, "gamma": gamma}
+    invocation = Invocation("rms_norm_grad", arrays, stream, outputs=given)
+    lead = _check_x_and_gamma(rules, x, gamma)
+    rules.dtype("dy", dy, [x.dtype], ", the dtype of 'x'")
+    rules.shape("dy", dy, x.shape, "the shape of 'x'")
+    rules.dtype("rstd", rstd, [float32], "")
+    _check_rstd(rules, rstd, lead)
+    dx = invocation.output("out: dx", x.shape, [x.dtype], contiguous=True)
+    dgamma = invocation.output("out: dgamma", gamma.shape, [float32], contiguous=True)
+    if 0 in lead:
+        return RmsNormGradients(*invocation.run(_sum_over_no_rows, dx, dgamma))
+    operator = functools.partial(launch, "aclnnRmsNormGrad")
+    return RmsNormGradients(*invocation.run(operator, dy, x, rstd, gamma, dx, dgamma))
+
+
+def _sum_over_no_rows(_dx: DeviceArray, dgamma: DeviceArray, *, stream: Stream) -> None:
+    dgamma.fill_bytes(0, stream)
+
+
+def _check_x_and_gamma(rules: Rules, x: Array, gamma: Array) -> tuple[int, ...]:
+    """Check ``x`` and ``gamma``; return the axes of ``x`` that ``gamma`` does not have."""
+    rules.dtype("x", x, FLOATING, "")
+    rules.dtype("gamma", gamma, [float32, x.dtype], f", as 'x' is {x.dtype}")
+    rules.rank("x", x, least=1)
+    rules.trailing("gamma", gamma, "x", x)
+    return x.shape[: len(x.shape) - len(gamma.shape)]
+
+
+def _check_rstd(rules: Rules, rstd: Array, lead: tuple[int, ...]) -> None:
+    rules.rank("rstd", rstd)
+    shorter = min(len(lead), len(rstd.shape))
+    agrees = rstd.shape[:shorter] == lead[:shorter]
+    # What one of the two has beyond the other must not count.
+    rest = math.prod(rstd.shape[shorter:]) if shorter == len(lead) else math.prod(lead[shorter:])
+    if not agrees or rest != 1:
+        expected = (
+            f"of shape {lead}, the axes of 'x' that 'gamma' does not have; ones may follow or be "
+            "left out at the end"
+        )
+        rules.refuse("rstd", f"of shape {rstd.shape}", expected)

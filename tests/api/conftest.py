@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""This room runs on the simulated NPU, says so, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyaclnn.accuracy import judge
+from pyaclnn.array import DeviceArray, to_device
+from pyaclnn.device import Device, default_device
+from pyaclnn.handle import live_handles
+from pyaclnn.library import select_backend
+from pyaclnn.ops import layer_norm
+from pyaclnn.stream import Stream
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LeakCheck = Callable[[], AbstractContextManager[None]]
+
+
+@pytest.fixture(scope="session")
+def device() -> Device:
+    """Return device 0 of the simulated NPU, opened once for the session."""
+    assert select_backend("mock").name == "mock"
+    opened = default_device()
+    # The default stream keeps its workspace as long as the device is open: it is no leak.
+    layer_norm(np.ones((2, 8), np.float32), 8)
+    return opened
+
+
+@contextlib.contextmanager
+def _no_leaks() -> Iterator[None]:
+    before = live_handles()
+    yield
+    if live_handles() != before:
+        gc.collect()
+    after = live_handles()
+    assert after == before, f"handles before {before}, after {after}"
+
+
+@pytest.fixture
+def leak_check() -> LeakCheck:
+    return _no_leaks
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left(device: Device) -> Iterator[None]:
+    with _no_leaks():
+        yield
+        Stream.default(device).synchronize()
+
+
+@pytest.fixture
+def stream(device: Device) -> Iterator[Stream]:
+    with Stream(device) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def check() -> Callable[..., None]:
+    """Return the judge: is a result as good as CANN's accuracy standard asks?"""
+
+    def compare(actual: NDArray[Any], golden: NDArray[np.float64]) -> None:
+        assert actual.shape == golden.shape
+        verdict = judge(actual, golden)
+        assert verdict.passed, str(verdict)
+
+    return compare
+
+
+@pytest.fixture(scope="session")
+def place() -> Callable[[NDArray[Any], str], DeviceArray]:
+    """Return a function that puts an array on the device in a layout of that name."""
+
+    def put(host: NDArray[Any], layout: str) -> DeviceArray:
+        if layout == "contiguous":
+            return to_device(host)
+        if layout == "offset":
+            padded = np.zeros(host.size + 3, host.dtype)
+            padded[3:] = host.ravel()
+            return to_device(padded)[3:].reshape(host.shape)
+        if layout == "strided":
+            wide = np.zeros((*host.shape[:-1], 2 * host.shape[-1]), host.dtype)
+            wide[..., ::2] = host
+            return to_device(wide)[..., ::2]
+        assert layout == "transposed"
+        return to_device(np.ascontiguousarray(host.T)).T
+
+    return put
+
+
+@pytest.fixture(scope="session")
+def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return a function that runs code in a process of its own, on the simulated NPU."""
+
+    def run(code: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+        variables = {**os.environ, "PYACLNN_BACKEND": "mock", **environment}
+        return subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            env={key: value for key, value in variables.items() if value is not None},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return run

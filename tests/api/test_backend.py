@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which backend is used, who chose it, and what is said when there is none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.library import backend, select_backend
+from pyaclnn.mock import libdir
+
+if TYPE_CHECKING:
+    import subprocess
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+NOWHERE = {
+    "ASCEND_HOME_PATH": None,
+    "ASCEND_TOOLKIT_HOME": None,
+    "ASCEND_INSTALL_PATH": None,
+    "ASCEND_CUSTOM_OPP_PATH": None,
+    "ASCEND_OPP_PATH": None,
+}
+REPORT = """
+from pyaclnn.errors import AclError
+from pyaclnn.library import backend, select_backend
+try:
+    {action}
+except AclError as error:
+    print(type(error).__name__, error, sep="\\n")
+"""
+HINT = (
+    "Hint: on a machine with CANN, source the set_env.sh of its installation, or name the "
+    "directory of its libraries in PYACLNN_BACKEND or pyaclnn.select_backend(). Without an NPU, "
+    'choose the simulated one: PYACLNN_BACKEND=mock or pyaclnn.select_backend("mock").\n'
+)
+
+
+def absent(path: object) -> str:
+    return f"  {path}: cannot open shared object file: No such file or directory\n"
+
+
+def test_this_room_runs_on_the_simulated_npu_and_its_library_says_so() -> None:
+    info = backend()
+    assert info.name == "mock"
+    assert info.directory == libdir()
+    assert [path.name for path in info.files["base"]] == ["libnnopbase.so"]
+    assert select_backend("mock") is info
+    assert select_backend(libdir()) is info
+
+
+def test_importing_opens_no_library(run_python: Run) -> None:
+    done = run_python(
+        "from pathlib import Path\n"
+        "import pyaclnn, pyaclnn.ops, pyaclnn.raw\n"
+        "assert pyaclnn.raw.ACL_FLOAT16 == 1\n"
+        "assert 'libascendcl' not in Path('/proc/self/maps').read_text()\n"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_nothing_found_and_nothing_chosen_lists_every_path_and_says_how_to_choose(
+    run_python: Run, tmp_path: Path
+) -> None:
+    done = run_python(
+        REPORT.format(action="backend()"), **NOWHERE, PYACLNN_BACKEND=None, HOME=str(tmp_path)
+    )
+    roots = [
+        tmp_path / "Ascend/cann",
+        tmp_path / "Ascend/ascend-toolkit/latest",
+        "/usr/local/Ascend/cann",
+        "/usr/local/Ascend/ascend-toolkit/latest",
+        "/opt/Ascend/cann",
+        Path(sys.prefix) / "Ascend/cann",
+    ]
+    assert done.stdout == (
+        "BackendNotFoundError\n"
+        "No backend was chosen, and no installed CANN was found.\n"
+        "Tried:\n"
+        + "".join(
+            absent(f"{root}/lib64/{name}")
+            for root in roots
+            for name in ("libascendcl.so", "libacl_rt.so")
+        )
+        + HINT
+    ), done.stderr
+
+
+def test_a_wrong_backend_is_named_with_who_chose_it(run_python: Run) -> None:
+    done = run_python(REPORT.format(action="backend()"), PYACLNN_BACKEND="/no/where")
+    assert done.stdout == (
+        "BackendNotFoundError\n"
+        "PYACLNN_BACKEND=/no/where found no usable libraries.\n"
+        "Tried:\n"
+        + "".join(
+            absent(f"/no/where/{name}")
+            for name in (
+                "libascendcl.so",
+                "libacl_rt.so",
+                "lib64/libascendcl.so",
+                "lib64/libacl_rt.so",
+            )
+        )
+        + HINT
+    ), done.stderr
+
+
+@pytest.mark.parametrize("missing", ["libnnopbase.so", "libopapi.so", "libascendcl.so"])
+def test_missing_libraries_are_named(run_python: Run, tmp_path: Path, missing: str) -> None:
+    for path in libdir().glob("*.so"):
+        if path.name != missing:
+            shutil.copy(path, tmp_path)
+    done = run_python(REPORT.format(action=f"select_backend({str(tmp_path)!r})"))
+    findings = {
+        "libascendcl.so": absent(tmp_path / "libascendcl.so") + absent(tmp_path / "libacl_rt.so"),
+        "libnnopbase.so": absent(tmp_path / "libnnopbase.so"),
+        "libopapi.so": f"  {tmp_path}: has neither libopapi.so nor libopapi_*.so\n",
+    }
+    assert done.stdout == (
+        "BackendNotFoundError\n"
+        f"select_backend({str(tmp_path)!r}) found no usable libraries.\n"
+        "Tried:\n" + findings[missing] + HINT
+    ), done.stderr
+
+
+def test_a_library_that_is_none_is_reported_in_the_loaders_words(
+    run_python: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "libascendcl.so").write_bytes(b"not a library")
+    done = run_python(REPORT.format(action="backend()"), PYACLNN_BACKEND=str(tmp_path))
+    assert f"  {tmp_path}/libascendcl.so: file too short\n" in done.stdout, done.stderr
+
+
+def test_the_simulated_npu_is_never_taken_for_cann(run_python: Run, tmp_path: Path) -> None:
+    (tmp_path / "lib64").symlink_to(libdir())
+    environment = {**NOWHERE, "ASCEND_HOME_PATH": str(tmp_path), "HOME": str(tmp_path)}
+    done = run_python(REPORT.format(action="backend()"), **environment, PYACLNN_BACKEND="cann")
+    assert done.stdout.startswith(
+        "BackendNotFoundError\n"
+        "PYACLNN_BACKEND=cann found no installed CANN.\n"
+        "Tried:\n"
+        f"  {tmp_path}/lib64/libascendcl.so: is the simulated NPU, which has to be chosen by name\n"
+    ), done.stderr
+
+
+def test_a_process_has_one_backend(run_python: Run) -> None:
+    done = run_python(REPORT.format(action="select_backend('mock'); select_backend('/other')"))
+    assert done.stdout == (
+        "InvalidArgumentError\n"
+        "select_backend(): 'choice' is '/other'; it must be 'mock', because mock is already loaded "
+        f"from {libdir()} and a process has one backend.\n"
+        "Hint: choose before the first call that needs a device, or start another process.\n"
+    ), done.stderr
+
+
+def test_a_missing_symbol_names_itself_the_files_and_the_version(
+    run_python: Run, tmp_path: Path
+) -> None:
+    for name in ("libascendcl.so", "libnnopbase.so"):
+        shutil.copy(libdir() / name, tmp_path)
+    # A library with no operators in it, and one that cannot be opened.
+    shutil.copy(libdir() / "libnnopbase.so", tmp_path / "libopapi_nn.so")
+    (tmp_path / "libopapi_math.so").write_bytes(b"")
+    code = REPORT.format(
+        action=f"select_backend({str(tmp_path)!r}); from pyaclnn import raw; raw.aclnnRmsNormGrad"
+    )
+    done = run_python(code)
+    assert done.stdout == (
+        "MissingSymbolError\n"
+        "aclnnRmsNormGrad is not in the loaded libraries (mock). Searched:\n"
+        f"  {tmp_path}/libopapi_math.so: file too short\n"
+        f"  {tmp_path}/libopapi_nn.so: does not have it\n"
+        "Hint: aclnnop/aclnn_rms_norm_grad.h declares it since CANN 8.1; an older CANN, or one "
+        "without the operator package, does not have it.\n"
+    ), done.stderr
+
+
+def test_the_environment_is_left_as_it_was(run_python: Run) -> None:
+    done = run_python(
+        "import os; before = dict(os.environ)\n"
+        "import numpy as np; from pyaclnn.ops import layer_norm\n"
+        "layer_norm(np.ones((2, 4), np.float32), 4)\n"
+        "assert dict(os.environ) == before\n",
+        PATH=os.environ["PATH"],
+    )
+    assert (done.returncode, done.stderr) == (0, "")

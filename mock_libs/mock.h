@@ -52,7 +52,7 @@ enum mock_kind {
 
 /* A handle is a number that looks like a pointer and faults when dereferenced; a number is never
  * given out twice, so a stale handle is recognised and not mistaken for a newer object.
- * NULL from mock_handle_new: out of memory; NULL from the others: not a live handle of that kind. */
+ * NULL from mock_handle_new: out of memory; from the others: not a live handle of that kind. */
 void *mock_handle_new(enum mock_kind kind, void *object);
 void *mock_handle_get(const void *handle, enum mock_kind kind);
 void *mock_handle_close(const void *handle, enum mock_kind kind);

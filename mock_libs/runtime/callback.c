@@ -29,7 +29,7 @@ struct rtExceptionInfo {
 static struct subscription *subscriptions;
 static struct post *first_post, **last_post = &first_post;
 static aclrtExceptionInfoCallback exception_callback;
-static struct rtExceptionInfo *exceptions;
+static struct rtExceptionInfo *exceptions, **last_exception = &exceptions;
 
 /* ---- subscriptions ------------------------------------------------------------------------ */
 
@@ -170,19 +170,22 @@ static struct post *take_post(uint64_t thread)
     return NULL;
 }
 
-/* Lets the thread's streams run up to their next callback; false: it has no stream. */
-static bool pump(uint64_t thread)
+/* Lets the thread's streams run up to their next callback. Fails when it has no stream, and when
+ * none of its streams can ever come to a callback any more. */
+static aclError pump(uint64_t thread)
 {
-    bool subscribed = false;
+    aclError status = ACL_ERROR_RT_THREAD_SUBSCRIBE;
     for (struct subscription *each = subscriptions; each != NULL; each = each->next) {
         struct stream *stream =
             each->thread == thread ? mock_handle_get(each->stream, MOCK_STREAM) : NULL;
+        if (stream != NULL && status != ACL_SUCCESS) {
+            status = mock_device_alive(stream->context->device);
+        }
         if (stream != NULL) {
-            subscribed = true;
             mock_stream_run(stream, stream->submitted);
         }
     }
-    return subscribed;
+    return status;
 }
 
 static void finish(const struct post *post)
@@ -203,11 +206,13 @@ static aclError process(const struct timespec *deadline)
     aclError status = ACL_SUCCESS;
     mock_enter();
     while (post == NULL && status == ACL_SUCCESS) {
-        const bool subscribed = pump(self);
+        const aclError hopeless = pump(self);
         post = take_post(self);
-        if (post == NULL && !subscribed) {
+        if (post == NULL && hopeless == ACL_ERROR_RT_THREAD_SUBSCRIBE) {
             status = mock_fail(ACL_ERROR_RT_THREAD_SUBSCRIBE,
                                "this thread is not subscribed to any stream");
+        } else if (post == NULL && hopeless != ACL_SUCCESS) {
+            status = hopeless;
         } else if (post == NULL && !mock_wait_progress(deadline)) {
             status = mock_fail(ACL_ERROR_RT_REPORT_TIMEOUT,
                                "no callback came within the timeout");
@@ -255,8 +260,8 @@ void mock_exception_note(const struct stream *stream, uint64_t position, aclErro
         info->thread = (uint32_t)(uintptr_t)pthread_self();
         info->device = (uint32_t)stream->context->device->id;
         info->code = (uint32_t)code;
-        info->next = exceptions;
-        exceptions = info;
+        *last_exception = info;
+        last_exception = &info->next;
     }
 }
 
@@ -264,6 +269,7 @@ struct rtExceptionInfo *mock_exception_take(aclrtExceptionInfoCallback *callback
 {
     struct rtExceptionInfo *list = exceptions;
     exceptions = NULL;
+    last_exception = &exceptions;
     *callback = exception_callback;
     return list;
 }

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,17 +49,31 @@ static long number_of(const char *variable, long fallback, long least, long most
     return value;
 }
 
-/* ASCEND_RT_VISIBLE_DEVICES: ascending ids separated by commas. Reading stops at the first thing
- * that is neither; nothing usable at all means that there is no device. */
-static uint32_t count_visible(const char *list, long physical)
+/* ASCEND_RT_VISIBLE_DEVICES when the library was loaded: like CANN, it does not look again. */
+static char visible[256];
+static bool restricted;
+
+__attribute__((constructor)) static void read_visible(void)
+{
+    const char *list = getenv("ASCEND_RT_VISIBLE_DEVICES");
+    restricted = list != NULL;
+    snprintf(visible, sizeof visible, "%s", restricted ? list : "");
+}
+
+/* Ascending ids separated by commas. Reading stops at the first thing that is neither, or that is
+ * no device; ids that repeat or descend spoil the whole list. */
+static uint32_t count_visible(long physical)
 {
     uint32_t count = 0;
     long previous = -1;
-    const char *text = list;
+    const char *text = visible;
     while (isdigit((unsigned char)*text)) {
         char *end = NULL;
         const long id = strtol(text, &end, 10);
-        if (id <= previous || id >= physical) {
+        if (id <= previous) {
+            return 0;
+        }
+        if (id >= physical) {
             break;
         }
         previous = id;
@@ -79,13 +94,16 @@ aclError mock_device_total(uint32_t *count)
                          "PYACLNN_MOCK_DEVICES is '%s'; it must be a number from 0 to %d",
                          getenv("PYACLNN_MOCK_DEVICES"), MOST_DEVICES);
     }
-    const char *visible = getenv("ASCEND_RT_VISIBLE_DEVICES");
-    *count = visible == NULL ? (uint32_t)physical : count_visible(visible, physical);
+    *count = restricted ? count_visible(physical) : (uint32_t)physical;
+    if (*count == 0 && restricted) {
+        return mock_fail(ACL_ERROR_RT_NO_DEVICE,
+                         "no usable device: ASCEND_RT_VISIBLE_DEVICES is '%s'; it must be "
+                         "ascending ids below %ld, separated by commas",
+                         visible, physical);
+    }
     if (*count == 0) {
         return mock_fail(ACL_ERROR_RT_NO_DEVICE,
-                         "no usable device: ASCEND_RT_VISIBLE_DEVICES is '%s' and the simulated "
-                         "machine has %ld",
-                         visible == NULL ? "(unset)" : visible, physical);
+                         "no device: PYACLNN_MOCK_DEVICES is 0, a machine without any");
     }
     return ACL_SUCCESS;
 }
@@ -94,6 +112,8 @@ struct device *mock_device_find(int32_t id)
 {
     uint32_t count = 0;
     if (mock_device_total(&count) != ACL_SUCCESS) {
+        mock_fail(ACL_ERROR_RT_INVALID_DEVICEID,
+                  "device %d does not exist: none is visible (aclrtGetDeviceCount says why)", id);
         return NULL;
     }
     if (id < 0 || (uint32_t)id >= count) {
@@ -115,4 +135,13 @@ struct device *mock_device_of(const void *address)
         }
     }
     return NULL;
+}
+
+void mock_devices_each(void (*visit)(struct device *device))
+{
+    for (int i = 0; i < MOST_DEVICES; i++) {
+        if (devices[i].open) {
+            visit(&devices[i]);
+        }
+    }
 }

@@ -34,19 +34,20 @@ struct context *mock_context_new(struct device *device, bool primary)
     return context;
 }
 
-/* Waits for the work of the context, then takes its streams along. */
-void mock_context_destroy(struct context *context)
+bool mock_context_destroy(struct context *context)
 {
     void *handle = context->handle;
     mock_context_wait(handle, NULL);
     if (mock_handle_get(handle, MOCK_CONTEXT) != context) {
-        return; /* another thread destroyed it while this one waited */
+        return false;
     }
+    context->device->events -= context->events;
     while (context->streams != NULL) {
         mock_stream_delete(context->streams);
     }
     mock_handle_close(context->handle, MOCK_CONTEXT);
     free(context);
+    return true;
 }
 
 struct context *mock_current_context(void)
@@ -129,7 +130,10 @@ static aclError destroy_context(aclrtContext handle)
                                          : "a device's primary context; aclrtResetDevice ends it");
     }
     struct device *device = context->device;
-    mock_context_destroy(context);
+    if (!mock_context_destroy(context)) {
+        return mock_fail(ACL_ERROR_RT_CONTEXT_NULL,
+                         "aclrtDestroyContext: another thread destroyed %p meanwhile", handle);
+    }
     device->contexts--;
     mock_device_close_if_idle(device);
     return ACL_SUCCESS;

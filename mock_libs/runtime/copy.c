@@ -39,25 +39,35 @@ static aclError check_capacity(size_t capacity, size_t count)
     return ACL_SUCCESS;
 }
 
-static uint64_t span(uint64_t pitch, const struct copy *copy)
+uint64_t mock_span(uint64_t width, uint64_t height, uint64_t pitch)
 {
-    return (copy->height - 1) * pitch + copy->width;
+    uint64_t bytes;
+    if (height == 0 || __builtin_mul_overflow(height - 1, pitch, &bytes) ||
+        __builtin_add_overflow(bytes, width, &bytes)) {
+        return UINT64_MAX;
+    }
+    return bytes;
+}
+
+static aclError check_side(const char *side, const void *address, const struct copy *copy,
+                           uint64_t pitch)
+{
+    const uint64_t bytes = mock_span(copy->width, copy->height, pitch);
+    if (bytes == UINT64_MAX || mock_reach(address, bytes) == NULL) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "the %s %p of the copy is not %llu bytes of live memory", side, address,
+                         (unsigned long long)bytes);
+    }
+    return ACL_SUCCESS;
 }
 
 static aclError check_live(const struct copy *copy)
 {
-    if (mock_reach(copy->destination, span(copy->destination_pitch, copy)) == NULL) {
-        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
-                         "the destination %p of the copy is not %llu bytes of live device memory",
-                         copy->destination,
-                         (unsigned long long)span(copy->destination_pitch, copy));
-    }
-    if (mock_reach(copy->source, span(copy->source_pitch, copy)) == NULL) {
-        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
-                         "the source %p of the copy is not %llu bytes of live device memory",
-                         copy->source, (unsigned long long)span(copy->source_pitch, copy));
-    }
-    return ACL_SUCCESS;
+    const aclError status =
+        check_side("destination", copy->destination, copy, copy->destination_pitch);
+    return status != ACL_SUCCESS
+               ? status
+               : check_side("source", copy->source, copy, copy->source_pitch);
 }
 
 static aclError copy_now(const struct copy *copy)
@@ -82,9 +92,9 @@ static aclError copy_blocking(const struct copy *copy)
 }
 
 /* Pageable host memory makes an asynchronous copy wait for its stream and block. */
-static bool is_pageable(const void *address)
+static bool is_pageable(const void *address, uint64_t bytes)
 {
-    return mock_device_of(address) == NULL && !mock_host_is_pinned(address);
+    return mock_device_of(address) == NULL && !mock_host_is_pinned(address, bytes);
 }
 
 static aclError copy_queued(const struct copy *copy, aclrtStream handle)
@@ -102,7 +112,9 @@ static aclError copy_queued(const struct copy *copy, aclrtStream handle)
     if (status != ACL_SUCCESS) {
         return status;
     }
-    if (is_pageable(copy->destination) || is_pageable(copy->source)) {
+    if (is_pageable(copy->destination,
+                    mock_span(copy->width, copy->height, copy->destination_pitch)) ||
+        is_pageable(copy->source, mock_span(copy->width, copy->height, copy->source_pitch))) {
         status = mock_stream_finish(stream, NULL);
         return status != ACL_SUCCESS ? status : copy_now(copy);
     }
@@ -116,6 +128,8 @@ static aclError copy_queued(const struct copy *copy, aclrtStream handle)
     task->as.copy.height = copy->height;
     task->as.copy.destination_pitch = copy->destination_pitch;
     task->as.copy.source_pitch = copy->source_pitch;
+    task->as.copy.to_device = mock_device_of(copy->destination) != NULL;
+    task->as.copy.from_device = mock_device_of(copy->source) != NULL;
     return ACL_SUCCESS;
 }
 
@@ -173,7 +187,8 @@ aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *sr
 static aclError check_rectangle(const struct copy *copy, aclrtMemcpyKind kind)
 {
     aclError status = check_pointers(copy->destination, copy->source);
-    if (status == ACL_SUCCESS && (kind < ACL_MEMCPY_HOST_TO_DEVICE || kind > ACL_MEMCPY_DEVICE_TO_DEVICE)) {
+    if (status == ACL_SUCCESS &&
+        (kind < ACL_MEMCPY_HOST_TO_DEVICE || kind > ACL_MEMCPY_DEVICE_TO_DEVICE)) {
         status = mock_fail(ACL_ERROR_INVALID_PARAM,
                            "a 2-D copy takes kinds 1 to 3 (host to device, device to host, device "
                            "to device), not %d",
@@ -263,10 +278,18 @@ static aclError fill_async(void *address, size_t capacity, int value, size_t cou
     aclError status = check_fill(address, capacity, count);
     struct stream *stream =
         status != ACL_SUCCESS ? NULL : mock_stream_find(handle, true, &status);
-    struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_FILL);
-    if (task == NULL) {
-        return stream == NULL ? status : ACL_ERROR_RT_MEMORY_ALLOCATION;
+    if (stream == NULL) {
+        return status;
     }
+    if (is_pageable(address, count)) {
+        status = mock_stream_finish(stream, NULL);
+        return status != ACL_SUCCESS ? status : fill(address, capacity, value, count);
+    }
+    struct task *task = mock_stream_submit(stream, TASK_FILL);
+    if (task == NULL) {
+        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
+    task->as.fill.on_device = mock_device_of(address) != NULL;
     task->as.fill.destination = address;
     task->as.fill.bytes = count;
     task->as.fill.value = value;

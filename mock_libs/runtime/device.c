@@ -70,8 +70,10 @@ static aclError reset_device(int32_t id, bool force)
         mock_set_current_context(NULL);
     }
     if (device->references == 0) {
-        mock_context_destroy(device->primary);
+        /* Taken away first: a thread that sets the device meanwhile gets a new one. */
+        struct context *primary = device->primary;
         device->primary = NULL;
+        mock_context_destroy(primary);
         mock_device_close_if_idle(device);
     }
     return ACL_SUCCESS;

@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events. What an event does before it is recorded depends on the function that made it. */
-#include "state.h"
+/* Events as streams see them: life, recording, waiting, resetting. */
+#include "event.h"
 
 #include <stdlib.h>
 
-enum constructor { PLAIN, WITH_FLAG, EX_WITH_FLAG };
-
-struct event {
-    struct device *device;
-    void *context; /* the event ends with the context it was made in */
-    enum constructor constructor;
-    uint32_t flags;
-    uint64_t records;  /* record calls so far */
-    uint64_t recorded; /* the latest record that was reached */
-    uint64_t reset;    /* records up to this one are forgotten */
-    void *stream;      /* where the latest record stands */
-    uint64_t position;
-    uint64_t waits; /* waits queued and not passed */
-    uint64_t nanoseconds;
-};
-
-static struct event *find(aclrtEvent handle, aclError *status)
+struct event *mock_event_find(aclrtEvent handle, aclError *status)
 {
     struct event *event = mock_handle_get(handle, MOCK_EVENT);
     *status = ACL_SUCCESS;
@@ -28,23 +12,13 @@ static struct event *find(aclrtEvent handle, aclError *status)
         *status = mock_fail(ACL_ERROR_INVALID_PARAM, "the event is NULL");
         return NULL;
     }
-    if (event == NULL || mock_handle_get(event->context, MOCK_CONTEXT) == NULL) {
+    if (event == NULL || mock_handle_get(event->context_handle, MOCK_CONTEXT) == NULL) {
         *status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE, "%p is no live event: %s", handle,
                             event == NULL ? "it was destroyed, or never was one"
                                           : "it ended with its context");
         return NULL;
     }
     return event;
-}
-
-static bool is_recorded(const struct event *event)
-{
-    return event->records > event->reset;
-}
-
-static bool is_complete(const struct event *event)
-{
-    return event->recorded >= event->records;
 }
 
 static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_t flags)
@@ -55,7 +29,7 @@ static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_
         return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the new event is NULL");
     }
     aclError status;
-    const struct context *context = mock_usable_context(&status);
+    struct context *context = mock_usable_context(&status);
     if (context == NULL) {
         return status;
     }
@@ -63,7 +37,7 @@ static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "event flag 0x%x; it must be a combination of 0x%x", flags, known);
     }
-    const uint32_t limit = mock_chip()->events;
+    const uint32_t limit = context->device->chip->events;
     if (context->device->events >= limit) {
         return mock_fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, "device %d has only %u events",
                          context->device->id, limit);
@@ -74,11 +48,12 @@ static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_
         free(event);
         return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for an event");
     }
-    event->device = context->device;
-    event->context = context->handle;
+    event->context = context;
+    event->context_handle = context->handle;
     event->constructor = constructor;
     event->flags = flags;
-    event->device->events++;
+    context->events++;
+    context->device->events++;
     *handle = made;
     return ACL_SUCCESS;
 }
@@ -101,10 +76,11 @@ aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag)
 static aclError destroy(aclrtEvent handle)
 {
     aclError status;
-    struct event *live = find(handle, &status);
+    struct event *live = mock_event_find(handle, &status);
     struct event *event = mock_handle_close(handle, MOCK_EVENT);
     if (live != NULL) {
-        live->device->events--;
+        live->context->events--;
+        live->context->device->events--;
         mock_progress();
     }
     free(event);
@@ -119,7 +95,7 @@ aclError aclrtDestroyEvent(aclrtEvent event)
 static aclError record(aclrtEvent handle, aclrtStream stream_handle)
 {
     aclError status;
-    struct event *event = find(handle, &status);
+    struct event *event = mock_event_find(handle, &status);
     struct stream *stream = event == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
     if (stream == NULL) {
         return status;
@@ -159,22 +135,24 @@ void mock_event_waited(void *handle)
     }
 }
 
-void mock_event_reset(void *handle)
+void mock_event_reset(void *handle, uint64_t number)
 {
     struct event *event = mock_handle_get(handle, MOCK_EVENT);
-    if (event != NULL) {
-        event->reset = event->recorded;
+    if (event != NULL && number > event->reset) {
+        event->reset = number;
     }
 }
 
 static aclError reset(aclrtEvent handle, aclrtStream stream_handle)
 {
     aclError status;
-    struct event *event = find(handle, &status);
+    struct event *event = mock_event_find(handle, &status);
     struct stream *stream = event == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
     struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_RESET);
     if (task != NULL) {
         task->as.event.event = handle;
+        task->as.event.records = event->records;
+        event->forgotten = event->records;
     }
     return status;
 }
@@ -196,12 +174,13 @@ static aclError wait_unrecorded(const struct event *event)
 static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
 {
     aclError status;
-    struct event *event = find(handle, &status);
+    struct event *event = mock_event_find(handle, &status);
     struct stream *stream = event == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
     if (stream == NULL) {
         return status;
     }
-    if (!is_recorded(event)) {
+    const bool recorded = event->records > event->forgotten;
+    if (!recorded) {
         if (event->constructor == EX_WITH_FLAG) {
             return ACL_SUCCESS;
         }
@@ -217,7 +196,7 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
     event->waits++;
     task->as.event.event = handle;
     task->as.event.records = event->records;
-    if (is_recorded(event)) {
+    if (recorded) {
         task->as.event.source = event->stream;
         task->as.event.position = event->position;
     }
@@ -238,174 +217,4 @@ bool mock_event_resolve(struct task *task)
     task->as.event.source = event->stream;
     task->as.event.position = event->position;
     return true;
-}
-
-/* ---- asking and waiting on the host ------------------------------------------------------- */
-
-/* Lets the recorded work run, without waiting for anybody. */
-static void advance(const struct event *event)
-{
-    struct stream *stream = mock_handle_get(event->stream, MOCK_STREAM);
-    if (stream != NULL) {
-        mock_stream_run(stream, event->position);
-    }
-}
-
-static aclError is_ready(aclrtEvent handle, bool *ready)
-{
-    aclError status;
-    const struct event *event = find(handle, &status);
-    if (event == NULL) {
-        return status;
-    }
-    status = mock_device_alive(event->device);
-    *ready = is_recorded(event) ? is_complete(event) : event->constructor == EX_WITH_FLAG;
-    if (!*ready && is_recorded(event)) {
-        advance(event);
-    }
-    return status;
-}
-
-static aclError query_status(aclrtEvent handle, aclrtEventRecordedStatus *result)
-{
-    bool ready = false;
-    if (result == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEventStatus: status is NULL");
-    }
-    const aclError status = is_ready(handle, &ready);
-    *result = ready ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
-    return status;
-}
-
-aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status)
-{
-    MOCK_GUARDED(query_status(event, status));
-}
-
-/* The deprecated query, whose numbers are the other way round. */
-static aclError query(aclrtEvent handle, aclrtEventStatus *result)
-{
-    bool ready = false;
-    if (result == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEvent: status is NULL");
-    }
-    const aclError status = is_ready(handle, &ready);
-    *result = ready ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
-    return status;
-}
-
-aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status)
-{
-    MOCK_GUARDED(query(event, status));
-}
-
-static aclError query_waits(aclrtEvent handle, aclrtEventWaitStatus *result)
-{
-    if (result == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEventWaitStatus: status is NULL");
-    }
-    aclError status;
-    const struct event *event = find(handle, &status);
-    if (event != NULL) {
-        *result = event->waits == 0 ? ACL_EVENT_WAIT_STATUS_COMPLETE
-                                    : ACL_EVENT_WAIT_STATUS_NOT_READY;
-    }
-    return status;
-}
-
-aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *status)
-{
-    MOCK_GUARDED(query_waits(event, status));
-}
-
-static aclError synchronize(aclrtEvent handle, const struct timespec *deadline)
-{
-    aclError status;
-    const struct event *event = find(handle, &status);
-    if (event == NULL) {
-        return status;
-    }
-    status = mock_device_alive(event->device);
-    struct stream *stream = mock_handle_get(event->stream, MOCK_STREAM);
-    if (status != ACL_SUCCESS || !is_recorded(event) || stream == NULL) {
-        return status;
-    }
-    if (!mock_stream_wait(stream, event->position, deadline)) {
-        return mock_fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
-                         "the event was not reached within the timeout");
-    }
-    return ACL_SUCCESS;
-}
-
-aclError aclrtSynchronizeEvent(aclrtEvent event)
-{
-    MOCK_GUARDED(synchronize(event, NULL));
-}
-
-aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout)
-{
-    if (timeout == 0 || timeout < -1) {
-        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
-                         "timeout is %d ms; it must be -1 (for ever) or above 0", timeout);
-    }
-    struct timespec deadline;
-    mock_deadline(&deadline, timeout);
-    MOCK_GUARDED(synchronize(event, timeout == -1 ? NULL : &deadline));
-}
-
-static aclError timestamp(aclrtEvent handle, uint64_t *nanoseconds)
-{
-    aclError status;
-    const struct event *event = find(handle, &status);
-    if (event == NULL) {
-        return status;
-    }
-    if (!is_recorded(event)) {
-        return mock_fail(ACL_ERROR_RT_INTERNAL_ERROR, "the event was never recorded");
-    }
-    if (!is_complete(event)) {
-        return mock_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
-                         "the event was not reached yet; synchronize with it first");
-    }
-    *nanoseconds = event->nanoseconds;
-    return ACL_SUCCESS;
-}
-
-static aclError elapsed(float *milliseconds, aclrtEvent start, aclrtEvent end)
-{
-    uint64_t from = 0, to = 0;
-    if (milliseconds == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtEventElapsedTime: ms is NULL");
-    }
-    aclError status = timestamp(start, &from);
-    status = status != ACL_SUCCESS ? status : timestamp(end, &to);
-    if (status != ACL_SUCCESS) {
-        return status;
-    }
-    if (to < from) {
-        return mock_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL,
-                         "the end event was reached before the start event");
-    }
-    *milliseconds = (float)((double)(to - from) / 1e6);
-    return ACL_SUCCESS;
-}
-
-aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endEvent)
-{
-    MOCK_GUARDED(elapsed(ms, startEvent, endEvent));
-}
-
-static aclError get_timestamp(aclrtEvent event, uint64_t *microseconds)
-{
-    if (microseconds == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtEventGetTimestamp: timestamp is NULL");
-    }
-    const aclError status = timestamp(event, microseconds);
-    *microseconds = status == ACL_SUCCESS ? *microseconds / 1000 : 0;
-    return status;
-}
-
-aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp)
-{
-    MOCK_GUARDED(get_timestamp(event, timestamp));
 }

@@ -4,10 +4,11 @@
 
 #include "mock.h"
 
-/* Layout of a handle: 0xAC, kind (8 bits), generation (24 bits), slot (24 bits). The top bits make
- * the address non-canonical on x86-64 and aarch64, so using it as a pointer faults at once. */
+/* Layout of a handle: 0xAC, 0x80 | kind, generation (24 bits), slot (24 bits). As a pointer it
+ * faults at once: bits 63 to 55 differ, which no x86-64 address may do, and on aarch64, which
+ * ignores the top byte of an address, bit 55 alone puts it into the kernel's half. */
 enum { SLOT_BITS = 24, GENERATION_BITS = 24 };
-static const uint64_t TAG = 0xACULL << 56;
+static const uint64_t TAG = 0xAC80ULL << 48;
 static const uint64_t SLOT_MASK = (1ULL << SLOT_BITS) - 1;
 static const uint64_t GENERATION_MASK = (1ULL << GENERATION_BITS) - 1;
 
@@ -34,7 +35,7 @@ static struct slot *decode(const void *handle, enum mock_kind kind)
 {
     const uint64_t value = (uint64_t)(uintptr_t)handle;
     const size_t index = (size_t)(value & SLOT_MASK);
-    if (value >> 48 != (TAG >> 48 | (uint64_t)kind) || index >= slot_count) {
+    if (value >> 48 != ((TAG >> 48) | (uint64_t)kind) || index >= slot_count) {
         return NULL;
     }
     struct slot *slot = &slots[index];

@@ -4,22 +4,44 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGNMENT = 64 };
+/* PAGE: the largest of any machine this runs on. */
+enum { ALIGNMENT = 64, PAGE = 64 << 10 };
 
-static void poison(struct device *device, const struct allocation *block, unsigned pattern)
+/* Doubling copies: the speed of memcpy for a 16-bit pattern. */
+static void fill(uint8_t *bytes, uint64_t size, unsigned pattern)
 {
-    /* Doubling copies: the speed of memcpy for a 16-bit pattern. */
-    uint8_t *bytes = device->alias + block->offset;
     const uint16_t value = (uint16_t)pattern;
     uint64_t done = sizeof value;
     memcpy(bytes, &value, sizeof value);
-    while (done < block->size) {
-        const uint64_t left = block->size - done;
+    while (done < size) {
+        const uint64_t left = size - done;
         const uint64_t step = done < left ? done : left;
         memcpy(bytes + done, bytes, step);
         done += step;
     }
+}
+
+/* Poison makes memory real. Of a block that could exhaust the host, both ends are filled and a few
+ * bytes of every stretch between, and freeing gives the memory back. */
+static void poison(struct device *device, const struct allocation *block, unsigned pattern)
+{
+    enum { LARGE = 32 << 20, END = 4 << 20, STRETCH = 2 << 20, SPOT = 64 };
+    uint8_t *bytes = device->alias + block->offset;
+    if (block->size <= LARGE) {
+        fill(bytes, block->size, pattern);
+        return;
+    }
+    if (pattern == MOCK_FREED) {
+        madvise(device->alias + (block->offset + PAGE - 1) / PAGE * PAGE,
+                block->size / PAGE * PAGE - PAGE, MADV_REMOVE);
+    }
+    fill(bytes, END, pattern);
+    for (uint64_t at = END; at < block->size - END; at += STRETCH) {
+        fill(bytes + at, SPOT, pattern);
+    }
+    fill(bytes + block->size - END, END, pattern);
 }
 
 /* The place of the first block that starts behind an offset. */

@@ -32,8 +32,10 @@ static aclError hash_configuration(const char *path, uint64_t *hash)
     for (int byte = fgetc(file); byte != EOF; byte = fgetc(file)) {
         *hash = (*hash ^ (uint64_t)byte) * 1099511628211u;
     }
+    const bool readable = ferror(file) == 0; /* a directory can be opened, but not read */
     fclose(file);
-    return ACL_SUCCESS;
+    return readable ? ACL_SUCCESS
+                    : mock_fail(ACL_ERROR_INVALID_FILE, "aclInit: cannot read '%s'", path);
 }
 
 static aclError initialise(const char *path)

@@ -13,7 +13,14 @@ struct pinned {
 
 static struct pinned *pinned;
 
-static aclError allocate(void **address, size_t size, size_t padding)
+/* CANN pads allocations, so that kernels may read past the end: all but the 32-aligned kind, and
+ * none on the 950. */
+static size_t padding_of(const struct device *device, bool padded)
+{
+    return padded && strcmp(device->chip->family, "950") != 0 ? 32 : 0;
+}
+
+static aclError allocate(void **address, size_t size, bool padded)
 {
     if (address == NULL || size == 0) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "%s",
@@ -26,7 +33,7 @@ static aclError allocate(void **address, size_t size, size_t padding)
         return status;
     }
     struct device *device = context->device;
-    const uint64_t rounded = (size + 31) / 32 * 32 + padding;
+    const uint64_t rounded = (size + 31) / 32 * 32 + padding_of(device, padded);
     if (rounded < size || !mock_heap_allocate(device, rounded, size, address)) {
         return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
                          "device %d has no %zu bytes left: %llu of %llu are in use", device->id,
@@ -36,25 +43,22 @@ static aclError allocate(void **address, size_t size, size_t padding)
     return ACL_SUCCESS;
 }
 
-/* CANN pads every allocation but the 32-aligned kind, so that kernels may read past the end. */
-enum { PADDING = 32 };
-
 aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
 {
     (void)policy;
-    MOCK_GUARDED(allocate(devPtr, size, PADDING));
+    MOCK_GUARDED(allocate(devPtr, size, true));
 }
 
 aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
 {
     (void)policy;
-    MOCK_GUARDED(allocate(devPtr, size, 0));
+    MOCK_GUARDED(allocate(devPtr, size, false));
 }
 
 aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
 {
     (void)policy;
-    MOCK_GUARDED(allocate(devPtr, size, PADDING));
+    MOCK_GUARDED(allocate(devPtr, size, true));
 }
 
 aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
@@ -62,7 +66,7 @@ aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy pol
 {
     (void)policy;
     (void)cfg;
-    MOCK_GUARDED(allocate(devPtr, size, PADDING));
+    MOCK_GUARDED(allocate(devPtr, size, true));
 }
 
 aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
@@ -70,7 +74,7 @@ aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocP
 {
     (void)policy;
     (void)cfg;
-    MOCK_GUARDED(allocate(devPtr, size, PADDING));
+    MOCK_GUARDED(allocate(devPtr, size, true));
 }
 
 /* Frees at once, whatever is queued: using freed memory then reads poison. */
@@ -117,6 +121,25 @@ aclError aclrtMemInvalidate(void *devPtr, size_t size)
     MOCK_GUARDED(check_range(devPtr, size));
 }
 
+/* Cache maintenance in stream order: nothing to do, and the stream to check as well. */
+static aclError maintain(const void *address, size_t size, aclrtCmoType type, aclrtStream stream)
+{
+    aclError status = check_range(address, size);
+    if (status == ACL_SUCCESS &&
+        ((int)type < ACL_RT_CMO_TYPE_PREFETCH || type > ACL_RT_CMO_TYPE_FLUSH)) {
+        status = mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtCmoAsync: cmoType is %d", (int)type);
+    }
+    if (status == ACL_SUCCESS) {
+        mock_stream_find(stream, true, &status);
+    }
+    return status;
+}
+
+aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, aclrtStream stream)
+{
+    MOCK_GUARDED(maintain(src, size, cmoType, stream));
+}
+
 /* ---- pinned host memory ------------------------------------------------------------------- */
 
 static aclError allocate_host(void **address, size_t size)
@@ -155,14 +178,14 @@ aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cf
     MOCK_GUARDED(allocate_host(ptr, size));
 }
 
-bool mock_host_is_pinned(const void *address)
+bool mock_host_is_pinned(const void *address, uint64_t bytes)
 {
-    const uint8_t *byte = address;
+    const uintptr_t start = (uintptr_t)address;
     const struct pinned *item = pinned;
-    while (item != NULL && !(byte >= item->address && byte < item->address + item->size)) {
+    while (item != NULL && start - (uintptr_t)item->address >= item->size) {
         item = item->next;
     }
-    return item != NULL;
+    return item != NULL && bytes <= item->size - (start - (uintptr_t)item->address);
 }
 
 static aclError release_host(void *address)
@@ -211,7 +234,7 @@ static aclError memory_info(aclrtMemAttr attr, size_t *free_bytes, size_t *total
     }
     /* Asked for memory it does not have, CANN answers 0 with success; a chip without HBM answers
      * a question for HBM with its DDR. */
-    const char *family = mock_chip()->family;
+    const char *family = context->device->chip->family;
     const bool ddr_only = strncmp(family, "310", 3) == 0;
     const struct heap *heap = &context->device->heap;
     const bool known = is_hbm(attr) || ddr_only;
@@ -238,7 +261,7 @@ static aclError attributes_of(const void *address, aclrtPtrAttributes *attribute
         attributes->location.id = (uint32_t)device->id;
         attributes->location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
     } else {
-        attributes->location.type = mock_host_is_pinned(address)
+        attributes->location.type = mock_host_is_pinned(address, 1)
                                         ? ACL_MEM_LOCATION_TYPE_HOST
                                         : ACL_MEM_LOCATION_TYPE_UNREGISTERED;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device process: starting it, talking to it, noticing its death. */
+/* The device process: starting and stopping it, and what becomes of it in a forked child. */
 #include "state.h"
 
 #include <errno.h>
@@ -11,138 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FRAME_MAGIC 0x4E4E4C41u
-enum { PROTOCOL_VERSION = 1, MOST_ANSWER = 1 << 24 };
+enum { PROTOCOL_VERSION = 1 };
 
 extern char **environ;
-
-struct frame {
-    uint32_t magic, kind;
-    uint64_t length;
-};
-
-uint32_t mock_read_u32(struct mock_reader *reader)
-{
-    uint32_t value = 0;
-    if (!reader->ok || reader->length - reader->position < sizeof value) {
-        reader->ok = false;
-        return 0;
-    }
-    memcpy(&value, reader->data + reader->position, sizeof value);
-    reader->position += sizeof value;
-    return value;
-}
-
-uint64_t mock_read_u64(struct mock_reader *reader)
-{
-    const uint64_t low = mock_read_u32(reader);
-    return low | (uint64_t)mock_read_u32(reader) << 32;
-}
-
-const char *mock_read_string(struct mock_reader *reader, uint32_t *length)
-{
-    *length = mock_read_u32(reader);
-    if (!reader->ok || reader->length - reader->position < *length) {
-        reader->ok = false;
-        *length = 0;
-        return "";
-    }
-    const char *text = (const char *)reader->data + reader->position;
-    reader->position += *length;
-    return text;
-}
-
-/* ---- frames ------------------------------------------------------------------------------- */
-
-static bool lose(struct device *device, const char *reason)
-{
-    device->lost = true;
-    mock_fail(ACL_ERROR_RT_LOST_HEARTBEAT,
-              "device %d is lost: %s (device process %ld); reset the device or restart the program",
-              device->id, reason, (long)device->process);
-    return false;
-}
-
-static bool send_all(struct device *device, const void *data, size_t length, int flags)
-{
-    const char *bytes = data;
-    while (length > 0) {
-        const ssize_t sent = send(device->socket, bytes, length, MSG_NOSIGNAL | flags);
-        if (sent < 0 && errno == EINTR) {
-            continue;
-        }
-        if (sent <= 0) {
-            return lose(device, "its process does not take requests any more");
-        }
-        bytes += sent;
-        length -= (size_t)sent;
-    }
-    return true;
-}
-
-static bool receive_all(struct device *device, void *data, size_t length)
-{
-    char *bytes = data;
-    while (length > 0) {
-        const ssize_t received = recv(device->socket, bytes, length, MSG_WAITALL);
-        if (received < 0 && errno == EINTR) {
-            continue;
-        }
-        if (received <= 0) {
-            return lose(device, "its process ended while it was working");
-        }
-        bytes += received;
-        length -= (size_t)received;
-    }
-    return true;
-}
-
-bool mock_device_request(struct device *device, enum mock_request kind, const void *payload,
-                         size_t length, const uint8_t **answer, size_t *answer_length)
-{
-    if (device->lost) {
-        return lose(device, "its process is gone");
-    }
-    struct frame frame = {FRAME_MAGIC, (uint32_t)kind, length};
-    if (!send_all(device, &frame, sizeof frame, length > 0 ? MSG_MORE : 0) ||
-        !send_all(device, payload, length, 0) || !receive_all(device, &frame, sizeof frame)) {
-        return false;
-    }
-    if (frame.magic != FRAME_MAGIC || frame.kind != (uint32_t)kind || frame.length > MOST_ANSWER) {
-        return lose(device, "its process answers nonsense");
-    }
-    if (frame.length > device->answer_capacity) {
-        uint8_t *larger = realloc(device->answer, frame.length);
-        if (larger == NULL) {
-            return lose(device, "no memory for its answer");
-        }
-        device->answer = larger;
-        device->answer_capacity = frame.length;
-    }
-    *answer = device->answer;
-    *answer_length = frame.length;
-    return receive_all(device, device->answer, frame.length);
-}
-
-aclError mock_device_alive(struct device *device)
-{
-    char byte;
-    if (!device->lost) {
-        /* Between requests the device process says nothing: readable means that it is gone. */
-        const ssize_t got = recv(device->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-        if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
-            return ACL_SUCCESS;
-        }
-    }
-    lose(device, "its process is gone");
-    return ACL_ERROR_RT_LOST_HEARTBEAT;
-}
-
-/* ---- start and stop ----------------------------------------------------------------------- */
 
 /* Only what the device process needs; a sanitizer or profiler preloaded here is not for it. */
 static char **child_environment(void)
@@ -198,10 +74,21 @@ static int move_up(int descriptor)
     return moved;
 }
 
+/* A file beyond the process's limit would not be refused but be answered with a deadly signal. */
+static bool resize(int descriptor, uint64_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
+        errno = EFBIG;
+        return false;
+    }
+    return ftruncate(descriptor, (off_t)bytes) == 0;
+}
+
 static aclError map_memory(struct device *device)
 {
     device->memory_fd = move_up(memfd_create("pyaclnn-device", MFD_CLOEXEC));
-    if (device->memory_fd < 0 || ftruncate(device->memory_fd, (off_t)device->memory_bytes) != 0) {
+    if (device->memory_fd < 0 || !resize(device->memory_fd, device->memory_bytes)) {
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no shared memory: %s",
                          device->id, strerror(errno));
     }
@@ -211,7 +98,9 @@ static aclError map_memory(struct device *device)
                          MAP_SHARED | MAP_NORESERVE, device->memory_fd, 0);
     if (device->base == MAP_FAILED || device->alias == MAP_FAILED) {
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                         "device %d: %llu bytes of address space cannot be reserved: %s",
+                         "device %d: twice %llu bytes of address space cannot be reserved: %s; "
+                         "raise the limit (ulimit -v) or set PYACLNN_MOCK_SOC to a chip with less "
+                         "memory",
                          device->id, (unsigned long long)device->memory_bytes, strerror(errno));
     }
     return ACL_SUCCESS;
@@ -261,6 +150,8 @@ aclError mock_process_start(struct device *device)
     char python[PATH_MAX];
     int pair[2];
     device->lost = false;
+    device->loss = NULL;
+    device->chip = chip;
     device->process = 0;
     device->base = device->alias = MAP_FAILED;
     device->memory_fd = device->socket = -1;
@@ -275,8 +166,12 @@ aclError mock_process_start(struct device *device)
         mock_find_python(python);
         device->socket = move_up(pair[0]);
         const int theirs = move_up(pair[1]);
-        const int failed = spawn(python, theirs, device->memory_fd, &device->process);
-        close(theirs);
+        const int failed = device->socket < 0 || theirs < 0
+                               ? EMFILE
+                               : spawn(python, theirs, device->memory_fd, &device->process);
+        if (theirs >= 0) {
+            close(theirs);
+        }
         status = failed == 0 ? greet(device, chip->soc_name, python)
                              : mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
                                          "device %d: cannot start '%s': %s", device->id, python,
@@ -296,7 +191,8 @@ void mock_process_stop(struct device *device)
         if (!device->lost) {
             mock_device_request(device, MOCK_BYE, "", 0, &answer, &length);
         }
-        if (device->lost) {
+        /* Somebody else may have collected it already: its number is then not ours to kill. */
+        if (device->lost && waitpid(device->process, NULL, WNOHANG) == 0) {
             kill(device->process, SIGKILL);
         }
         while (waitpid(device->process, NULL, 0) < 0 && errno == EINTR) {
@@ -321,4 +217,23 @@ void mock_process_stop(struct device *device)
     device->heap = (struct heap){0};
     device->streams = device->events = 0;
     device->process = 0;
+}
+
+/* The device process must see the end of its socket when the parent ends, whatever the child does;
+ * and the parent's memory must not change under what the child frees or copies. */
+static void orphan(struct device *device)
+{
+    mmap(device->alias, device->memory_bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    close(device->socket);
+    close(device->memory_fd);
+    device->socket = device->memory_fd = -1;
+    device->process = 0;
+    device->lost = true;
+    device->loss = "it belongs to the process that this one was forked from";
+}
+
+void mock_process_forked(void)
+{
+    mock_devices_each(orphan);
 }

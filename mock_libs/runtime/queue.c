@@ -2,6 +2,7 @@
 /* The queue of a stream. Work runs only when it must: nothing here has a thread of its own. */
 #include "state.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +41,16 @@ static void pop(struct stream *stream)
     mock_progress();
 }
 
-void mock_stream_drop(struct stream *stream)
+bool mock_stream_drop(struct stream *stream)
 {
+    const bool any = stream->first != NULL;
     while (stream->first != NULL) {
         if (stream->first->kind == TASK_WAIT) {
             mock_event_waited(stream->first->as.event.event);
         }
         pop(stream);
     }
+    return any;
 }
 
 bool mock_stream_pending(const struct stream *stream)
@@ -55,47 +58,119 @@ bool mock_stream_pending(const struct stream *stream)
     return stream->first != NULL;
 }
 
-static void fail_stream(struct stream *stream, aclError code, const char *text, uint32_t length)
+void mock_stream_fail(struct stream *stream, aclError code, const char *format, ...)
 {
-    const int shown = length < sizeof stream->error_text ? (int)length : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(stream->error_text, sizeof stream->error_text, format, arguments);
+    va_end(arguments);
     stream->error = code;
-    snprintf(stream->error_text, sizeof stream->error_text, "%.*s",
-             length == 0 || shown > 0 ? shown : (int)sizeof stream->error_text - 1, text);
     if (stream->stop_on_failure) {
         stream->context->stopped = code;
     }
+}
+
+/* How long a kernel may take, in milliseconds; 0: for ever. The simulated cores cannot be stopped:
+ * a kernel that took longer ends, and is then reported as CANN reports the one it stops. */
+static uint64_t kernel_limit;
+
+static uint64_t milliseconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+static aclError limit_kernels(uint64_t milliseconds)
+{
+    kernel_limit = milliseconds;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtSetOpExecuteTimeOut(uint32_t timeout)
+{
+    MOCK_GUARDED(limit_kernels((uint64_t)timeout * 1000u));
+}
+
+aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout)
+{
+    MOCK_GUARDED(limit_kernels(timeout));
+}
+
+static void kernel_failed(struct stream *stream, const struct task *task, aclError code,
+                          const char *text, uint32_t length)
+{
+    mock_stream_fail(stream, code, "%.*s", (int)length, text);
+    mock_exception_note(stream, task->position, code);
 }
 
 static void run_kernel(struct stream *stream, const struct task *task)
 {
     const uint8_t *answer;
     size_t length;
+    const uint64_t start = milliseconds_now();
     if (!mock_device_request(stream->context->device, MOCK_RUN, task->as.kernel.message,
                              task->as.kernel.length, &answer, &length)) {
-        static const char gone[] = "the device was lost while the stream was working";
-        fail_stream(stream, ACL_ERROR_RT_LOST_HEARTBEAT, gone, sizeof gone - 1);
+        mock_stream_fail(stream, ACL_ERROR_RT_LOST_HEARTBEAT,
+                         "device %d was lost while stream %d was working",
+                         stream->context->device->id, stream->id);
         return;
     }
     struct mock_reader reader = {answer, length, 0, true};
     const aclError status = (aclError)mock_read_u32(&reader);
     uint32_t text_length;
     const char *text = mock_read_string(&reader, &text_length);
-    if (!reader.ok || status != ACL_SUCCESS) {
-        const aclError code = reader.ok ? status : ACL_ERROR_RT_INTERNAL_ERROR;
-        fail_stream(stream, code, text, text_length);
-        mock_exception_note(stream, task->position, code);
+    if (!reader.ok) {
+        static const char cut[] = "the device's answer is cut off";
+        kernel_failed(stream, task, ACL_ERROR_RT_INTERNAL_ERROR, cut, sizeof cut - 1);
+    } else if (status != ACL_SUCCESS) {
+        kernel_failed(stream, task, status, text, text_length);
+    } else if (kernel_limit > 0 && milliseconds_now() - start > kernel_limit) {
+        static const char late[] = "the kernel took longer than aclrtSetOpExecuteTimeOut allows";
+        kernel_failed(stream, task, ACL_ERROR_RT_AICORE_TIMEOUT, late, sizeof late - 1);
     }
 }
 
-static void run_copy(const struct task *task)
+/* Memory may have gone since the task was queued. Where the device reaches it now, or NULL. */
+static void *still_there(const void *address, bool on_device, uint64_t bytes)
 {
-    uint8_t *destination = mock_alias(task->as.copy.destination);
-    const uint8_t *source = mock_alias(task->as.copy.source);
-    for (uint64_t row = 0; row < task->as.copy.height; row++) {
-        memmove(destination, source, task->as.copy.width);
+    if ((mock_device_of(address) != NULL) != on_device) {
+        return NULL;
+    }
+    return on_device || mock_host_is_pinned(address, bytes) ? mock_alias(address) : NULL;
+}
+
+static void run_copy(struct stream *stream, const struct task *task)
+{
+    const uint64_t width = task->as.copy.width, height = task->as.copy.height;
+    uint8_t *destination =
+        still_there(task->as.copy.destination, task->as.copy.to_device,
+                    mock_span(width, height, task->as.copy.destination_pitch));
+    const uint8_t *source = still_there(task->as.copy.source, task->as.copy.from_device,
+                                        mock_span(width, height, task->as.copy.source_pitch));
+    if (destination == NULL || source == NULL) {
+        mock_stream_fail(stream, ACL_ERROR_RT_SYS_DMA,
+                         "the %s of a queued copy was freed before the copy ran",
+                         destination == NULL ? "destination" : "source");
+        return;
+    }
+    for (uint64_t row = 0; row < height; row++) {
+        memmove(destination, source, width);
         destination += task->as.copy.destination_pitch;
         source += task->as.copy.source_pitch;
     }
+}
+
+static void run_fill(struct stream *stream, const struct task *task)
+{
+    void *destination = still_there(task->as.fill.destination, task->as.fill.on_device,
+                                    task->as.fill.bytes);
+    if (destination == NULL) {
+        mock_stream_fail(stream, ACL_ERROR_RT_SYS_DMA,
+                         "the memory of a queued fill was freed before the fill ran");
+        return;
+    }
+    memset(destination, task->as.fill.value, task->as.fill.bytes);
 }
 
 /* true when the recorded position has passed, as far as this stream can bring that about. */
@@ -116,10 +191,10 @@ static bool run_task(struct stream *stream, struct task *task)
         run_kernel(stream, task);
         return true;
     case TASK_COPY:
-        run_copy(task);
+        run_copy(stream, task);
         return true;
     case TASK_FILL:
-        memset(mock_alias(task->as.fill.destination), task->as.fill.value, task->as.fill.bytes);
+        run_fill(stream, task);
         return true;
     case TASK_RECORD:
         mock_event_recorded(task->as.event.event, task->as.event.records);
@@ -131,12 +206,18 @@ static bool run_task(struct stream *stream, struct task *task)
         mock_event_waited(task->as.event.event);
         return true;
     case TASK_RESET:
-        mock_event_reset(task->as.event.event);
+        mock_event_reset(task->as.event.event, task->as.event.records);
         return true;
     case TASK_CALLBACK:
         return mock_callback_post(stream, task);
     }
     return true;
+}
+
+/* After a failure that stops the context, and without its device, nothing runs any more. */
+static bool is_dead(const struct stream *stream)
+{
+    return stream->context->stopped != ACL_SUCCESS || stream->context->device->lost;
 }
 
 bool mock_stream_run(struct stream *stream, uint64_t position)
@@ -150,8 +231,12 @@ bool mock_stream_run(struct stream *stream, uint64_t position)
     bool going = true;
     stream->running = true;
     while (going && stream->first != NULL && stream->first->position <= position) {
-        /* After a failure that stops the context nothing of it runs any more. */
-        going = stream->context->stopped != ACL_SUCCESS || run_task(stream, stream->first);
+        struct task *task = stream->first;
+        const bool dead = is_dead(stream);
+        if (dead && task->kind == TASK_WAIT) {
+            mock_event_waited(task->as.event.event);
+        }
+        going = dead || run_task(stream, task);
         if (going) {
             pop(stream);
         }
@@ -170,6 +255,7 @@ bool mock_stream_wait(struct stream *stream, uint64_t position, const struct tim
         if (mock_handle_get(handle, MOCK_STREAM) != stream) {
             break; /* destroyed by another thread meanwhile: nothing left to wait for */
         }
+        mock_device_alive(stream->context->device);
     }
     return true;
 }
@@ -177,11 +263,15 @@ bool mock_stream_wait(struct stream *stream, uint64_t position, const struct tim
 aclError mock_stream_take_error(struct stream *stream)
 {
     const aclError code = stream->error;
-    if (code == ACL_SUCCESS) {
-        return stream->context->stopped;
+    if (code == ACL_SUCCESS && stream->context->device->lost) {
+        return mock_device_alive(stream->context->device);
+    }
+    if (code == ACL_SUCCESS && stream->context->stopped != ACL_SUCCESS) {
+        return mock_fail(stream->context->stopped, "stream %d stands in a stopped context",
+                         stream->id);
     }
     stream->error = ACL_SUCCESS;
-    return mock_fail(code, "%s", stream->error_text);
+    return code == ACL_SUCCESS ? ACL_SUCCESS : mock_fail(code, "%s", stream->error_text);
 }
 
 aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline)

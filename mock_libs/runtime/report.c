@@ -2,6 +2,7 @@
 /* The lock, error texts and last errors. */
 #include "state.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,13 +19,36 @@ static _Thread_local char texts[2][TEXT_BYTES];
 static _Thread_local int filling;
 static _Thread_local aclError last_error;
 
-static void set_up(void)
+static void make_condition(void)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&progress, &attributes);
     pthread_condattr_destroy(&attributes);
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_in_child(void)
+{
+    make_condition(); /* the threads that wait on the old one exist in the parent only */
+    mock_process_forked();
+    pthread_mutex_unlock(&lock);
+}
+
+static void set_up(void)
+{
+    make_condition();
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 void mock_enter(void)
@@ -57,12 +81,21 @@ void mock_deadline(struct timespec *deadline, int64_t milliseconds)
     }
 }
 
+static bool is_earlier(const struct timespec *one, const struct timespec *other)
+{
+    return one->tv_sec < other->tv_sec ||
+           (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
+}
+
 bool mock_wait_progress(const struct timespec *deadline)
 {
-    if (deadline == NULL) {
-        return pthread_cond_wait(&progress, &lock) == 0;
+    struct timespec pause;
+    mock_deadline(&pause, 100);
+    if (deadline == NULL || is_earlier(&pause, deadline)) {
+        pthread_cond_timedwait(&progress, &lock, &pause);
+        return true;
     }
-    return pthread_cond_timedwait(&progress, &lock, deadline) == 0;
+    return pthread_cond_timedwait(&progress, &lock, deadline) != ETIMEDOUT;
 }
 
 /* Codes of the ACL layer (1000xx, 2000xx, 5000xx) and of aclnn are not runtime errors. */

@@ -37,6 +37,8 @@ struct heap {
 struct device {
     int id;
     bool open, lost;
+    const char *loss; /* why it is lost */
+    const struct chip *chip;
     unsigned references; /* aclrtSetDevice minus aclrtResetDevice */
     unsigned contexts;   /* explicit contexts alive */
     struct context *primary;
@@ -54,6 +56,7 @@ struct device {
 /* Devices as the caller numbers them, after ASCEND_RT_VISIBLE_DEVICES. */
 aclError mock_device_total(uint32_t *count);
 struct device *mock_device_find(int32_t id);
+void mock_devices_each(void (*visit)(struct device *device)); /* the open ones */
 /* Opens a device for a new reference or context / closes it when the last one is gone. */
 aclError mock_device_open(struct device *device);
 void mock_device_close_if_idle(struct device *device);
@@ -64,6 +67,8 @@ aclError mock_device_alive(struct device *device);
 void mock_find_python(char *python);
 aclError mock_process_start(struct device *device);
 void mock_process_stop(struct device *device);
+/* What a forked child does with the devices of its parent. */
+void mock_process_forked(void);
 
 /* ---- heap --------------------------------------------------------------------------------- */
 
@@ -74,13 +79,16 @@ bool mock_heap_free(struct device *device, const void *address);
 const struct allocation *mock_heap_find(const struct device *device, const void *address);
 /* The device whose address range holds an address, or NULL: the address is a host address. */
 struct device *mock_device_of(const void *address);
-/* Where the runtime reaches an address of an open device, allocated or not; a host address as is. */
+/* Where the runtime reaches an address of an open device, allocated or not; a host address as
+ * it is. */
 void *mock_alias(const void *address);
 /* Where the runtime itself reaches `bytes` bytes at an address: the alias of device memory inside
  * one live allocation, or a host address as it is. NULL: outside every live allocation. */
 void *mock_reach(const void *address, uint64_t bytes);
-/* Whether an address lies in memory from aclrtMallocHost. */
-bool mock_host_is_pinned(const void *address);
+/* Whether a range lies in one block from aclrtMallocHost. */
+bool mock_host_is_pinned(const void *address, uint64_t bytes);
+/* The bytes from the first to the last of a rectangle; UINT64_MAX when that is no number. */
+uint64_t mock_span(uint64_t width, uint64_t height, uint64_t pitch);
 
 /* ---- context ------------------------------------------------------------------------------ */
 
@@ -90,12 +98,14 @@ struct context {
     bool primary;
     struct stream *default_stream;
     struct stream *streams; /* every stream of the context, the default one included */
+    uint32_t events;        /* alive, made in this context */
     aclError stopped;       /* the failure that stopped the context (ACL_STOP_ON_FAILURE) */
     int64_t options[4];     /* aclSysParamOpt */
 };
 
 struct context *mock_context_new(struct device *device, bool primary);
-void mock_context_destroy(struct context *context);
+/* Waits for the work of a context and ends it; false: another thread did so meanwhile. */
+bool mock_context_destroy(struct context *context);
 struct context *mock_current_context(void);
 void mock_set_current_context(struct context *context);
 int64_t *mock_process_options(void);
@@ -128,11 +138,13 @@ struct task {
             void *destination;
             const void *source;
             uint64_t width, height, destination_pitch, source_pitch;
+            bool to_device, from_device;
         } copy;
         struct {
             void *destination;
             uint64_t bytes;
             int value;
+            bool on_device;
         } fill;
         struct {
             void *event; /* handle: the event may be destroyed before the task runs */
@@ -171,8 +183,11 @@ void mock_stream_delete(struct stream *stream);
 struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError *status);
 struct task *mock_stream_submit(struct stream *stream, enum task_kind kind);
 
-/* Drops a stream's queued work without running it. */
-void mock_stream_drop(struct stream *stream);
+/* Drops a stream's queued work without running it; true: there was some. */
+bool mock_stream_drop(struct stream *stream);
+/* Gives a stream a failure for whoever asks next. */
+void mock_stream_fail(struct stream *stream, aclError code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Whether work is queued that has not run. */
 bool mock_stream_pending(const struct stream *stream);
 /* Runs queued work up to a position. false: blocked on something another thread must do. */
@@ -188,7 +203,8 @@ bool mock_context_wait(void *handle, const struct timespec *deadline);
 aclError mock_stream_take_error(struct stream *stream);
 /* Tells waiting threads that something moved. */
 void mock_progress(void);
-/* Waits for mock_progress; false when the deadline has passed. */
+/* Waits for mock_progress, but not long: a caller looks for lost devices now and then. false when
+ * the deadline has passed. */
 bool mock_wait_progress(const struct timespec *deadline);
 void mock_deadline(struct timespec *deadline, int64_t milliseconds);
 
@@ -196,7 +212,7 @@ void mock_deadline(struct timespec *deadline, int64_t milliseconds);
 
 void mock_event_recorded(void *event, uint64_t record);
 void mock_event_waited(void *event);
-void mock_event_reset(void *event);
+void mock_event_reset(void *event, uint64_t record);
 /* Resolves a wait for an event that was not recorded when the wait was queued. */
 bool mock_event_resolve(struct task *task);
 /* Posts a callback to its thread; true when the stream may go on. */

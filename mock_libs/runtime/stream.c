@@ -72,7 +72,7 @@ static aclError create_stream(aclrtStream *handle, uint32_t flags)
     if (context == NULL) {
         return status;
     }
-    const uint32_t limit = mock_chip()->streams;
+    const uint32_t limit = context->device->chip->streams;
     if (context->device->streams >= limit) {
         return mock_fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, "device %d has only %u streams",
                          context->device->id, limit);
@@ -245,8 +245,9 @@ static aclError abort_stream(aclrtStream handle)
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, true, &status);
-    if (stream != NULL) {
-        mock_stream_drop(stream);
+    if (stream != NULL && mock_stream_drop(stream)) {
+        mock_stream_fail(stream, ACL_ERROR_RT_STREAM_ABORT,
+                         "aclrtStreamAbort dropped work of stream %d", stream->id);
     }
     return status;
 }

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pyaclnn.library import Backend, backend, select_backend
     from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
     from pyaclnn.pinned import pinned_empty
+    from pyaclnn.plans import Plan, plan
     from pyaclnn.stream import Stream
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "MemoryInfo",
     "MissingSymbolError",
     "OutOfMemoryError",
+    "Plan",
     "Stream",
     "UnsupportedError",
     "__version__",
@@ -60,6 +62,7 @@ __all__ = [
     "layer_norm_backward",
     "live_handles",
     "pinned_empty",
+    "plan",
     "rms_norm",
     "rms_norm_grad",
     "select_backend",
@@ -77,6 +80,7 @@ _HOMES = (
     "pinned",
     "array",
     "handle",
+    "plans",
     "ops",
 )
 __version__: str

@@ -11,9 +11,10 @@ import numpy as np
 from pyaclnn import raw
 from pyaclnn.buffer import Buffer
 from pyaclnn.dtypes import dtype_of
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.shapes import basic_index, is_count, phantom, shape_of, span, strides_of
-from pyaclnn.transfer import copy_bytes, fill_bytes
+from pyaclnn.errors import ContextError, InvalidArgumentError
+from pyaclnn.layout import Layout
+from pyaclnn.shapes import basic_index, is_count, phantom, shape_of, strides_of
+from pyaclnn.transfer import Place, copy_bytes, fill_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from pyaclnn.device import Device
+    from pyaclnn.memory import Memory
+    from pyaclnn.pool import Loan
     from pyaclnn.stream import Stream
 
 __all__ = ["DeviceArray", "to_device"]
@@ -33,6 +36,8 @@ class DeviceArray:
     ``reshape`` make views that share the buffer and copy nothing. Data moves only where it is
     written: ``to_device``, ``numpy``, ``copy_from``, ``copy_to``, ``fill_bytes``.
     """
+
+    __slots__ = ("_device", "_offset", "_owner", "layout", "tensor")
 
     # NumPy must neither convert a device array element by element nor compute with it.
     __array_ufunc__ = None
@@ -59,25 +64,40 @@ class DeviceArray:
             InvalidArgumentError: An argument is not acceptable, or the array does not lie within
                 the buffer.
         """
-        self._buffer = buffer
-        self._shape = shape_of(shape, "DeviceArray")
-        self._dtype = dtype_of(dtype, "DeviceArray")
-        size = self._dtype.itemsize
-        self._strides = strides_of(strides, self._shape, size, "DeviceArray")
-        self._offset = offset
+        dims = shape_of(shape, "DeviceArray")
+        kind = dtype_of(dtype, "DeviceArray")
+        size = kind.itemsize
+        steps = strides_of(strides, dims, size, "DeviceArray")
         if not is_count(offset) or offset % size:
             raise InvalidArgumentError.of(
                 "DeviceArray", "offset", repr(offset), f"a multiple of {size} bytes, 0 or more"
             )
-        end = offset + span(self._shape, self._strides, size)
-        if end > buffer.nbytes:
+        layout = Layout.of(buffer.device.context, kind, dims, steps)
+        if offset + layout.span > buffer.nbytes:
             raise InvalidArgumentError.of(
                 "DeviceArray",
                 "buffer",
                 f"{buffer.nbytes} bytes long",
-                f"at least {end} bytes long, to hold shape {self._shape} of {self._dtype} with "
-                f"strides {self._strides} from offset {offset}",
+                f"at least {offset + layout.span} bytes long, to hold shape {dims} of {kind} with "
+                f"strides {steps} from offset {offset}",
             )
+        self._fill(buffer, buffer.device, layout, layout.tensor(buffer.memory, offset), offset)
+
+    def _fill(
+        self, owner: Buffer | Loan, device: Device, layout: Layout, tensor: Any, offset: int
+    ) -> None:
+        self._owner = owner
+        self._device = device
+        self._offset = offset
+        self.layout = layout
+        self.tensor = tensor
+
+    @classmethod
+    def on_loan(cls, loan: Loan, device: Device) -> DeviceArray:
+        """Make an array of memory that goes back to its pool with the last reference to it."""
+        array = cls.__new__(cls)
+        array._fill(loan, device, loan.layout, loan.tensor, 0)  # noqa: SLF001  # the same class
+        return array
 
     @classmethod
     def empty(
@@ -100,27 +120,39 @@ class DeviceArray:
     @property
     def buffer(self) -> Buffer:
         """The memory, which other arrays may look at too."""
-        return self._buffer
+        return (
+            self._owner if isinstance(self._owner, Buffer) else self._owner.as_buffer(self._device)
+        )
+
+    @property
+    def memory(self) -> Memory:
+        """The memory, as queued work keeps it."""
+        return self._owner.memory
+
+    @property
+    def closed(self) -> bool:
+        """Whether the memory was given back."""
+        return self._owner.closed
 
     @property
     def device(self) -> Device:
         """The device on which the memory lies."""
-        return self._buffer.device
+        return self._device
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each axis."""
-        return self._shape
+        return self.layout.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the elements."""
-        return self._dtype
+        return self.layout.dtype
 
     @property
     def strides(self) -> tuple[int, ...]:
         """Bytes from one element to the next along each axis."""
-        return self._strides
+        return self.layout.strides
 
     @property
     def offset(self) -> int:
@@ -130,17 +162,17 @@ class DeviceArray:
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self._shape)
+        return len(self.layout.shape)
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return math.prod(self._shape)
+        return self.layout.size
 
     @property
     def itemsize(self) -> int:
         """Bytes per element."""
-        return self._dtype.itemsize
+        return self.layout.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
@@ -150,12 +182,12 @@ class DeviceArray:
     @property
     def address(self) -> int:
         """The device address of the first element."""
-        return self._buffer.address + self._offset
+        return self._address_of_memory() + self._offset
 
     @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie without gaps in C order."""
-        return bool(self.phantom().flags.c_contiguous)
+        return self.layout.is_contiguous
 
     @property
     def T(self) -> DeviceArray:  # noqa: N802  # NumPy's name for it
@@ -165,7 +197,7 @@ class DeviceArray:
     def phantom(self) -> NDArray[Any]:
         """Return a NumPy array with this one's address, shape and strides; never touch its data."""
         address = self.address if self.size else 0
-        return phantom(self._shape, self._strides, self.itemsize, address)
+        return phantom(self.shape, self.strides, self.itemsize, address)
 
     def transpose(self, *axes: int) -> DeviceArray:
         """Return a view with the axes permuted.
@@ -192,7 +224,7 @@ class DeviceArray:
         wanted: Any = shape[0] if len(shape) == 1 else shape
         if not self.is_contiguous:
             raise InvalidArgumentError.of(
-                "reshape", "self", f"not contiguous (strides {self._strides})", "contiguous"
+                "reshape", "self", f"not contiguous (strides {self.strides})", "contiguous"
             )
         try:
             view = self._relative().reshape(wanted)
@@ -212,10 +244,10 @@ class DeviceArray:
         return self._view(self._relative()[plain])
 
     def __len__(self) -> int:
-        if not self._shape:
+        if not self.shape:
             message = "len() of an array without axes"
             raise TypeError(message)
-        return self._shape[0]
+        return self.shape[0]
 
     def numpy(self) -> NDArray[Any]:
         """Copy the array to the host and return it.
@@ -226,12 +258,12 @@ class DeviceArray:
         Returns:
             A new, writable NumPy array of the same shape and dtype.
         """
-        host = np.empty(span(self._shape, self._strides, self.itemsize), np.uint8)
+        host = np.empty(self.layout.span, np.uint8)
         self._copy(raw.ACL_MEMCPY_DEVICE_TO_HOST, host)
         if self.is_contiguous:
-            return host.view(self._dtype).reshape(self._shape)
-        flat = host.view(self._dtype)
-        view = np.lib.stride_tricks.as_strided(flat, self._shape, self._strides, writeable=False)
+            return host.view(self.dtype).reshape(self.shape)
+        flat = host.view(self.dtype)
+        view = np.lib.stride_tricks.as_strided(flat, self.shape, self.strides, writeable=False)
         return np.array(view)
 
     def copy_from(self, host: NDArray[Any], stream: Stream | None = None) -> None:
@@ -280,28 +312,40 @@ class DeviceArray:
             stream: Where to queue it; None to do it at once.
         """
         self._require_contiguous("fill_bytes")
-        fill_bytes(self._buffer, self._offset, self.nbytes, value, stream)
+        fill_bytes(self._place(), self.nbytes, value, stream)
 
     def close(self) -> None:
         """Give the buffer's memory back now, for this array and all others that look at it."""
-        self._buffer.close()
+        self._owner.close()
 
     def _copy(
         self, kind: int, host: NDArray[Any], stream: Stream | None = None, routine: str = "numpy"
     ) -> None:
         if host.nbytes:
-            copy_bytes(routine, kind, host, self._buffer, self._offset, stream)
+            copy_bytes(routine, kind, host, self._place(), stream)
+
+    def _place(self) -> Place:
+        return Place(self._device, self.memory, self.address)
+
+    def _address_of_memory(self) -> int:
+        if self.closed:
+            message = (
+                "the memory of this DeviceArray was given back.\nHint: close it later, or make "
+                "another array."
+            )
+            raise ContextError(message, routine="DeviceArray")
+        return raw.address_of(self.memory.pointer)
 
     def _check_host(self, routine: str, host: object) -> None:
         if not isinstance(host, np.ndarray):
             kind = type(host).__name__
             raise InvalidArgumentError.of(routine, "host", f"a {kind}", "a NumPy array")
-        if host.shape != self._shape or host.dtype != self._dtype:
+        if host.shape != self.shape or host.dtype != self.dtype:
             raise InvalidArgumentError.of(
                 routine,
                 "host",
                 f"{host.dtype} of shape {host.shape}",
-                f"{self._dtype} of shape {self._shape}, like the device array",
+                f"{self.dtype} of shape {self.shape}, like the device array",
             )
         if not host.flags.c_contiguous:
             raise InvalidArgumentError.of(
@@ -318,21 +362,25 @@ class DeviceArray:
             raise InvalidArgumentError.of(
                 routine,
                 "self",
-                f"not contiguous (shape {self._shape}, strides {self._strides})",
+                f"not contiguous (shape {self.shape}, strides {self.strides})",
                 "a contiguous device array",
                 "copy into the array that it is a view of, or into a new one.",
             )
 
     def _relative(self) -> NDArray[Any]:
-        return phantom(self._shape, self._strides, self.itemsize, _BASE + self._offset)
+        return phantom(self.shape, self.strides, self.itemsize, _BASE + self._offset)
 
     def _view(self, relative: NDArray[Any]) -> DeviceArray:
         offset = relative.__array_interface__["data"][0] - _BASE if relative.size else self._offset
-        return DeviceArray(self._buffer, relative.shape, self._dtype, relative.strides, offset)
+        layout = Layout.of(self.layout.context, self.dtype, relative.shape, relative.strides)
+        tensor = layout.tensor(self._owner.memory, offset)
+        array = DeviceArray.__new__(DeviceArray)
+        array._fill(self._owner, self._device, layout, tensor, offset)  # noqa: SLF001  # the same class
+        return array
 
     def __repr__(self) -> str:
         return (
-            f"<DeviceArray {self._dtype}, shape {self._shape}, strides {self._strides}, "
+            f"<DeviceArray {self.dtype}, shape {self.shape}, strides {self.strides}, "
             f"offset {self._offset}, device {self.device.id}>"
         )
 

@@ -10,13 +10,14 @@ from pyaclnn import raw
 from pyaclnn.call import OUT, cleanup, fetch
 from pyaclnn.device import Device, default_device
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.handle import Handle, Resource
+from pyaclnn.handle import Handle
+from pyaclnn.memory import Memory
 from pyaclnn.shapes import is_count
 
 __all__ = ["Buffer", "allocate"]
 
 
-def allocate(nbytes: int, device: Device, kind: str = "device memory") -> Resource:
+def allocate(nbytes: int, device: Device, kind: str = "device memory") -> Memory:
     """Allocate device memory; its content is undefined. Drives ``aclrtMalloc``.
 
     Args:
@@ -34,7 +35,7 @@ def allocate(nbytes: int, device: Device, kind: str = "device memory") -> Resour
     with device.active():
         pointer = fetch("aclrtMalloc", OUT, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
     free = functools.partial(cleanup, "aclrtFree")
-    return Resource(kind, pointer, free, dependencies=(owner,))
+    return Memory(kind, pointer, nbytes, free, dependencies=(owner,))
 
 
 class Buffer(Handle):
@@ -78,12 +79,13 @@ class Buffer(Handle):
         self._device = device or default_device()
         self._nbytes = nbytes
         if address is not None:
-            resource = Resource(self.kind, raw.pointer_to(address), dependencies=(owner,))
+            memory = Memory(self.kind, raw.pointer_to(address), nbytes, dependencies=(owner,))
         elif nbytes:
-            resource = allocate(nbytes, self._device)
+            memory = allocate(nbytes, self._device)
         else:
-            resource = Resource(self.kind, raw.NULL)
-        super().__init__(resource)
+            memory = Memory(self.kind, raw.NULL, 0)
+        self._memory = memory
+        super().__init__(memory)
 
     @classmethod
     def borrow(
@@ -101,6 +103,11 @@ class Buffer(Handle):
             A buffer whose ``close`` only closes this object.
         """
         return cls(nbytes, device, address=address, owner=owner)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory, as queued work keeps it; still there after ``close`` if work needs it."""
+        return self._memory
 
     @property
     def device(self) -> Device:

@@ -14,12 +14,13 @@ from pyaclnn.call import OUT, call, cleanup, fetch, report, silence, text
 from pyaclnn.context import Activation, cleanup_in, current_context, restore_context
 from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.handle import Handle, Resource
-from pyaclnn.lane import forget_lane
+from pyaclnn.lane import borrowed_lane, forget_lane
 from pyaclnn.runtime import ensure_runtime, owns_runtime
 from pyaclnn.shapes import is_count
 from pyaclnn.timeout import milliseconds
 
 if TYPE_CHECKING:
+    from pyaclnn.lane import Lane
     from pyaclnn.raw import Pointer
 
 __all__ = ["Device", "MemoryInfo", "default_device", "device_count"]
@@ -71,6 +72,7 @@ class Device(Handle):
         ensure_runtime()
         self._id = device_id
         super().__init__(_open(device_id) if context is None else Resource(self.kind, context))
+        self._context = raw.address_of(self.pointer)
         _remember(self)
 
     @classmethod
@@ -89,6 +91,16 @@ class Device(Handle):
         if known is not None and not known.closed and known.id == device_id:
             return known
         return cls(device_id, context=context)
+
+    @property
+    def context(self) -> int:
+        """The address of the ``aclrtContext`` in which the device is used."""
+        return self._context
+
+    @property
+    def lane(self) -> Lane:
+        """The lane of the default stream."""
+        return borrowed_lane(self.pointer, raw.NULL)
 
     @property
     def id(self) -> int:
@@ -199,7 +211,9 @@ def _reset(device_id: int, shared: bool, context: Pointer) -> None:
 
 
 def _finish_default_stream(context: Pointer) -> None:
-    lane = forget_lane(raw.address_of(context), 0)
+    lane = forget_lane(context, raw.NULL)
+    if lane is None:
+        return
     if lane.busy:
         cleanup_in(context, "aclrtSynchronizeStream", raw.NULL)
     lane.retire()

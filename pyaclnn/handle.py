@@ -71,7 +71,7 @@ class Resource:
         pointer: Pointer,
         release: Callable[[Pointer], None] | None = None,
         *,
-        unwanted: Callable[[], None] | None = None,
+        unwanted: Callable[[], object] | None = None,
         dependencies: tuple[object, ...] = (),
     ) -> None:
         """Take over ``pointer``.
@@ -123,9 +123,13 @@ class Resource:
             self._unwanted()
         self._release_if_due()
 
+    def _must_wait(self) -> bool:
+        """Tell whether work in flight needs the object; it is then looked at again later."""
+        return False
+
     def _release_if_due(self) -> None:
         with _lock:
-            if self._state != "unwanted" or self._pins:
+            if self._state != "unwanted" or self._pins or self._must_wait():
                 return
             self._state = "released"
         if self._release is not None:

@@ -1,129 +1,262 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one stream still needs: the memory of work in flight, and its workspace.
+"""How far one stream has come, and what it still needs: memory of work in flight, a workspace.
 
-Device memory must live until the stream has passed the work that uses it. A lane pins the resources
-of each launch and unpins them when the stream is known to have passed.
+Every submission to a stream is counted. Memory remembers the submissions that use it (see
+:mod:`pyaclnn.memory`) and is given back only when its lanes have passed them.
 """
 
 from __future__ import annotations
 
-import collections
 import threading
-from typing import TYPE_CHECKING, Final
+import weakref
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from pyaclnn import raw
+from pyaclnn._binding import lib
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from pyaclnn.handle import Handle, Resource
+    from pyaclnn.handle import Handle
+    from pyaclnn.raw import Pointer
 
-__all__ = ["Lane", "borrowed_lane", "forget_lane"]
+__all__ = [
+    "Block",
+    "Lane",
+    "Retiring",
+    "Waiting",
+    "WorkspaceStats",
+    "borrowed_lane",
+    "forget_lane",
+    "lane_of",
+]
 
-_LONG: Final = 128
-"""So many launches in flight make it worth asking the stream whether it has passed some."""
+_MANY: Final = 64
+"""So many blocks waiting to be given back make it worth asking the stream how far it is."""
+
+
+class Waiting(Protocol):
+    """Something that waits for a lane to pass a submission."""
+
+    def reconsider(self) -> None:
+        """Look again whether it still has to wait."""
+
+
+class Block(Protocol):
+    """The memory of a workspace."""
+
+    pointer: Pointer
+    nbytes: int
+
+    def let_go(self) -> None:
+        """Give it back once the stream has passed its last use."""
+
+
+class Retiring(Protocol):
+    """Something that ends with its lane."""
+
+    def retire(self) -> None:
+        """Let go of everything."""
+
+
+class WorkspaceStats(NamedTuple):
+    """The workspace of a stream, in bytes."""
+
+    size: int
+    """What it holds now."""
+    grown: int
+    """How often it had to grow."""
+    cap: int | None
+    """The most it may grow to; None without a limit."""
 
 
 class Lane:
-    """The work in flight on one stream, in the order of submission."""
+    """The submissions to one stream.
 
-    def __init__(self) -> None:
-        # Re-entrant: unpinning may release memory, whose finalizers may come back here.
-        self._lock = threading.RLock()
-        self._flights: collections.deque[tuple[int, tuple[Resource, ...]]] = collections.deque()
-        self._submitted = 0
-        self._block: Resource | None = None
-        self._block_bytes = 0
-        self._ask_at = _LONG
+    Attributes:
+        struct: What the launchers read and write.
+        context: The address of the stream's context.
+        crowded: Whether so much memory waits that the stream should be asked how far it is.
+        milestone: An event recorded earlier, whose passing says how far the stream has come.
+        pool: The cache of memory for results, once there is one.
+        cap: The most bytes the workspace may grow to; None without a limit.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_fixed",
+        "_grown",
+        "_lock",
+        "_passed",
+        "_waiting",
+        "_workspace",
+        "cap",
+        "context",
+        "crowded",
+        "milestone",
+        "pool",
+        "struct",
+    )
+
+    def __init__(self, context: Pointer, stream: Pointer) -> None:
+        """Count the submissions to a stream of a context."""
+        self.struct: Any = raw.ffi.new("struct binding_lane *")
+        self.struct.context = context
+        self.struct.stream = stream
+        lib.binding_lane_open(self.struct)
+        self.context = raw.address_of(context)
+        self.crowded = False
         self.milestone: Handle | None = None
-        """An event recorded some launches ago, whose passing says how far the stream has come."""
+        self.pool: Retiring | None = None
+        self.cap: int | None = None
+        # Re-entrant: giving memory back may run finalizers that come back here.
+        self._lock = threading.RLock()
+        self._passed = 0
+        self._waiting: list[tuple[int, Waiting]] = []
+        self._workspace: Block | None = None
+        self._fixed = False
+        self._grown = 0
+        _lanes[self.struct.id] = self
 
     @property
     def mark(self) -> int:
-        """The number of the newest submission; everything up to it is passed by a wait now."""
-        return self._submitted
+        """A submission up to which all are queued; a wait that begins now passes them."""
+        return int(lib.binding_lane_mark(self.struct))
 
     @property
     def busy(self) -> bool:
         """Whether anything is not known to have been passed."""
-        return bool(self._flights)
+        return bool(self.struct.submitted > self._passed)
 
-    def add(self, resources: Iterable[Resource]) -> None:
-        """Take over one pin of each resource, until the stream has passed what was submitted."""
-        with self._lock:
-            self._submitted += 1
-            self._flights.append((self._submitted, tuple(resources)))
+    def has_passed(self, submission: int) -> bool:
+        """Tell whether the stream is known to have passed a submission."""
+        return submission <= self._passed
 
     def passed(self, mark: int) -> None:
         """Note that the stream has passed every submission up to ``mark``."""
         with self._lock:
-            while self._flights and self._flights[0][0] <= mark:
-                for resource in self._flights.popleft()[1]:
-                    resource.unpin()
-            self._ask_at = len(self._flights) + _LONG
-            milestone = None if self._flights else self.milestone
-            if milestone is not None:
-                self.milestone = None
-                milestone.close()
+            self._passed = max(self._passed, mark)
+            ready = [item for number, item in self._waiting if number <= self._passed]
+            self._waiting = [entry for entry in self._waiting if entry[0] > self._passed]
+            self.crowded = False
+        for item in ready:
+            item.reconsider()
 
-    def overdue(self) -> bool:
-        """Tell, once every so many launches, that the stream should be asked what it passed."""
+    def wait_for(self, submission: int, item: Waiting) -> None:
+        """Have ``item`` reconsidered when the stream is known to have passed a submission."""
         with self._lock:
-            if len(self._flights) < self._ask_at:
-                return False
-            self._ask_at = len(self._flights) + _LONG
-            return True
+            if submission > self._passed:
+                self._waiting.append((submission, item))
+                if not len(self._waiting) % _MANY:
+                    self.crowded = True
+                return
+        item.reconsider()
 
-    def workspace(self, nbytes: int, allocate: Callable[[int], Resource]) -> Resource:
-        """Return the stream's workspace, pinned once for the caller.
-
-        There is one block, reused in stream order and replaced by a larger one when needed; the
-        old one is released when the stream has passed its last use.
+    def grow(self, nbytes: int, allocate: Callable[[int], Block]) -> None:
+        """Replace the workspace by a larger one; the old one goes when its last use has passed.
 
         Args:
-            nbytes: The least size in bytes, more than 0.
-            allocate: Allocates a new block.
+            nbytes: The least size in bytes.
+            allocate: Allocates a block, which must have room for ``nbytes``.
 
-        Returns:
-            The block.
+        Raises:
+            MemoryError: The cap, or the caller's own buffer, is smaller.
         """
         with self._lock:
-            if self._block is None or self._block_bytes < nbytes:
-                grown = allocate(nbytes)
-                self._drop_block()
-                self._block, self._block_bytes = grown, nbytes
-            self._block.pin()
-            return self._block
+            if self.struct.capacity >= nbytes:
+                return
+            if self._fixed or (self.cap is not None and nbytes > self.cap):
+                limit = self.struct.capacity if self._fixed else self.cap
+                raise MemoryError(f"the operator needs a workspace of {nbytes} bytes, not {limit}")
+            block = allocate(nbytes)
+            self._replace(block)
+            self._grown += 1
+
+    def use_workspace(self, block: Block | None) -> None:
+        """Use a block of the caller as the workspace, and no other; None to go back to our own."""
+        with self._lock:
+            self._fixed = block is not None
+            self._replace(block)
+
+    def trim(self) -> None:
+        """Give the workspace back; the next operator that needs one allocates it again."""
+        with self._lock:
+            if not self._fixed:
+                self._replace(None)
+
+    def stats(self) -> WorkspaceStats:
+        """Describe the workspace."""
+        return WorkspaceStats(int(self.struct.capacity), self._grown, self.cap)
 
     def retire(self) -> None:
         """Note that the stream has passed everything and is used no more."""
-        self.passed(self.mark)
         with self._lock:
-            self._drop_block()
+            self._fixed = False
+            self._replace(None)
+            milestone, self.milestone = self.milestone, None
+        if self.pool is not None:
+            self.pool.retire()
+        self.passed(int(self.struct.submitted))
+        if milestone is not None:
+            milestone.close()
 
-    def _drop_block(self) -> None:
-        block, self._block, self._block_bytes = self._block, None, 0
-        if block is not None:
-            block.let_go()
+    def _replace(self, block: Block | None) -> None:
+        old, self._workspace = self._workspace, block
+        self.struct.workspace = raw.NULL if block is None else block.pointer
+        self.struct.capacity = 0 if block is None else block.nbytes
+        if old is not None:
+            # Whatever was submitted so far may use it.
+            _Held(old).hold(self)
 
 
+class _Held:
+    """An old workspace, held until its lane has passed what was submitted before."""
+
+    __slots__ = ("_block",)
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+
+    def hold(self, lane: Lane) -> None:
+        submitted = int(lane.struct.submitted)
+        if lane.has_passed(submitted):
+            self.reconsider()
+        else:
+            lane.wait_for(submitted, self)
+
+    def reconsider(self) -> None:
+        self._block.let_go()
+
+
+_lanes: Final[weakref.WeakValueDictionary[int, Lane]] = weakref.WeakValueDictionary()
 _borrowed: Final[dict[tuple[int, int], Lane]] = {}
 _borrowed_lock: Final = threading.RLock()
 
 
-def borrowed_lane(context: int, stream: int) -> Lane:
+def lane_of(number: int) -> Lane | None:
+    """Return a lane by its number, or None if its stream is gone."""
+    return _lanes.get(number)
+
+
+def borrowed_lane(context: Pointer, stream: Pointer) -> Lane:
     """Return the lane of a stream that somebody else owns, the same for every borrower.
 
     Args:
-        context: The address of the stream's context.
-        stream: The stream's address; 0 for the default stream of the context.
+        context: The stream's context.
+        stream: The stream; NULL for the default stream of the context.
 
     Returns:
         Its lane, which outlives the borrowers: only the stream's owner knows when it ends.
     """
+    key = (raw.address_of(context), raw.address_of(stream))
     with _borrowed_lock:
-        return _borrowed.setdefault((context, stream), Lane())
+        lane = _borrowed.get(key)
+        if lane is None:
+            lane = _borrowed[key] = Lane(context, stream)
+        return lane
 
 
-def forget_lane(context: int, stream: int) -> Lane:
-    """Remove a lane from those of ``borrowed_lane`` and return it."""
+def forget_lane(context: Pointer, stream: Pointer) -> Lane | None:
+    """Remove a lane from those of ``borrowed_lane`` and return it, if there was one."""
     with _borrowed_lock:
-        return _borrowed.pop((context, stream), None) or Lane()
+        return _borrowed.pop((raw.address_of(context), raw.address_of(stream)), None)

@@ -1,99 +1,166 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two-phase call of an aclnn operator.
+"""The two-phase call of an aclnn operator, in one crossing into C.
 
-Phase 1 checks the arguments and answers with an executor and the size of the workspace it wants.
-Phase 2 queues the work and consumes the executor, also when it fails.
+The launcher makes the descriptors, runs phase 1, takes the stream's workspace, runs phase 2 and
+destroys what it made, whatever happens. What is left here is what to do when it does not answer 0.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn import raw
+from pyaclnn._binding import lib
+from pyaclnn.arguments import Argument, describe, value_of
 from pyaclnn.array import DeviceArray
-from pyaclnn.buffer import allocate
-from pyaclnn.call import call, cleanup
-from pyaclnn.descriptors import Descriptors
-from pyaclnn.handle import count_live
+from pyaclnn.codes import describe_failure
+from pyaclnn.errors import AclError, ContextError, UnsupportedError
+from pyaclnn.library import function
 from pyaclnn.signatures import signatures
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from collections.abc import Sequence
 
-    from pyaclnn.descriptors import Argument
     from pyaclnn.stream import Stream
 
-__all__ = ["Executor", "launch"]
+__all__ = [
+    "NO_PLAN",
+    "NO_TENSOR",
+    "OVERLAP",
+    "Launcher",
+    "failure",
+    "launch",
+    "launcher",
+    "make_way",
+]
+
+NO_PLAN: Final = raw.NULL
+"""Tells a launcher that the executor is not to be kept."""
+NO_TENSOR: Final = raw.NULL
+"""What a launcher takes for an argument that is None."""
+OVERLAP: Final = int(raw.BINDING_OVERLAP)
+"""A launcher's answer that the memory of a result touches that of another argument."""
+
+_EVERY_LAUNCH = (
+    "aclCreateTensor",
+    "aclDestroyTensor",
+    "aclCreateIntArray",
+    "aclDestroyIntArray",
+    "aclCreateFloatArray",
+    "aclDestroyFloatArray",
+    "aclCreateBoolArray",
+    "aclDestroyBoolArray",
+    "aclDestroyAclOpExecutor",
+    "aclSetAclOpExecutorRepeatable",
+    "aclSetTensorAddr",
+    "aclGetRecentErrMsg",
+    "aclrtPeekAtLastError",
+    "aclrtGetCurrentContext",
+    "aclrtSetCurrentContext",
+)
+_TRIES = 4
+"""A launch may need a larger workspace, and room for notes in its blocks, before it is accepted."""
 
 
-class Executor:
-    """The executor of one call: created by phase 1, then either submitted or destroyed.
+class Launcher:
+    """Calls one operator.
 
     Attributes:
-        workspace_size: Bytes of workspace that phase 2 needs.
-        state: ``created``, ``submitted`` or ``destroyed``.
+        operator: The C name of phase 2.
+        names: The C names of the arguments.
+        function: The launcher itself, from the compiled binding.
     """
 
-    def __init__(self, operator: str, values: list[object], descriptors: Descriptors) -> None:
-        """Run phase 1.
-
-        Args:
-            operator: The C name of phase 2, e.g. ``aclnnRmsNorm``.
-            values: The arguments as the C function takes them, without the two out-parameters.
-            descriptors: What they were made by; must outlive the executor.
+    def __init__(self, operator: str) -> None:
+        """Resolve everything the launcher calls.
 
         Raises:
-            AclError: The operator refused the arguments; nothing was created.
+            MissingSymbolError: The loaded libraries do not have all of it.
+            UnsupportedError: The operator takes lists or scalars, which launchers do not make.
         """
-        self._operator = operator
-        self._describe = descriptors.describe
-        size = raw.ffi.new("uint64_t *")
-        executor = raw.ffi.new("aclOpExecutor **")
-        call(f"{operator}GetWorkspaceSize", *values, size, executor, describe=descriptors.describe)
-        count_live("executor", +1)
-        self._executor = executor[0]
-        self.workspace_size = int(size[0])
-        self.state = "created"
+        phase1 = f"{operator}GetWorkspaceSize"
+        for symbol in (*_EVERY_LAUNCH, phase1, operator):
+            function(symbol)
+        found = getattr(lib, f"launch_{operator}", None)
+        if found is None:
+            message = f"{operator} has no launcher.\nHint: call its two phases through pyaclnn.raw."
+            raise UnsupportedError(message, routine=operator)
+        self.operator = operator
+        self.names = signatures()[phase1].parameters[:-2]
+        self.function: Any = found
 
-    def submit(self, workspace: object, stream: Stream) -> None:
-        """Run phase 2, which consumes the executor whatever comes of it.
+    def tensor_count(self, arguments: Sequence[Argument]) -> int:
+        """Count the tensor parameters, absent ones included."""
+        return sum(a is None or isinstance(a, DeviceArray) for a in arguments)
+
+    def settle(
+        self, status: int, stream: Stream, arguments: Sequence[Argument], plan: Any = raw.NULL
+    ) -> None:
+        """Deal with an answer that is not 0: make room and call again, or raise.
 
         Args:
-            workspace: The address of the workspace, NULL if none is needed.
-            stream: Where to queue the work; its context is current.
+            status: What the launcher answered.
+            stream: Where the work goes.
+            arguments: All arguments of the call.
+            plan: The plan to make, if one is to be made.
 
         Raises:
-            AclError: The work could not be queued.
+            AclError: CANN refused the call; the error describes every argument.
         """
-        self._leave("submitted")
-        call(
-            self._operator,
-            workspace,
-            self.workspace_size,
-            self._executor,
-            stream.pointer,
-            describe=self._describe,
-        )
+        values = [value_of(argument) for argument in arguments]
+        count = self.tensor_count(arguments)
+        for _ in range(_TRIES):
+            if not make_way(status, stream, arguments):
+                break
+            # Overlap was judged by the caller, element by element.
+            status = self.function(stream.lane.struct, plan, count, *values)
+        if status:
+            raise failure(status, describe(self.names, arguments))
 
-    def destroy(self) -> None:
-        """Give up an executor that was not submitted; does nothing otherwise."""
-        if self.state == "created":
-            self._leave("destroyed")
-            cleanup("aclDestroyAclOpExecutor", self._executor)
 
-    def _leave(self, state: str) -> None:
-        if self.state != "created":
-            message = f"an executor that is {self.state} cannot become {state}"
-            raise RuntimeError(message)
-        self.state = state
-        count_live("executor", -1)
+def make_way(status: int, stream: Stream, arguments: Sequence[Argument]) -> bool:
+    """Remove what kept a launch from being accepted, if that is possible.
 
-    def __enter__(self) -> Self:
-        return self
+    Args:
+        status: What the launcher answered.
+        stream: Where the work goes.
+        arguments: All arguments of the call.
 
-    def __exit__(self, *failure: object) -> None:
-        self.destroy()
+    Returns:
+        Whether to call again.
+    """
+    if status == raw.BINDING_GROW:
+        stream.workspace.grow(int(lib.binding_failure().workspace_size))
+    elif status == raw.BINDING_BUSY:
+        for argument in arguments:
+            if isinstance(argument, DeviceArray):
+                argument.memory.make_room()
+    else:
+        return status == OVERLAP
+    return True
+
+
+def failure(status: int, known: dict[str, str]) -> AclError:
+    """Return the error of a launch that failed on this thread just now.
+
+    Args:
+        status: What the launcher answered.
+        known: The description of every argument.
+    """
+    if status == raw.BINDING_CLOSED:
+        message = "memory of an argument was given back.\nHint: close it later."
+        return ContextError(message, routine="launch", arguments=known)
+    found = lib.binding_failure()
+    detail = raw.ffi.string(found.text).decode(errors="replace").strip() or None
+    routine = raw.ffi.string(found.routine).decode()
+    return describe_failure(routine, status, detail, known, int(found.cause) or None)
+
+
+@functools.cache
+def launcher(operator: str) -> Launcher:
+    """Return the launcher of an operator."""
+    return Launcher(operator)
 
 
 def launch(operator: str, *arguments: Argument, stream: Stream) -> None:
@@ -109,23 +176,10 @@ def launch(operator: str, *arguments: Argument, stream: Stream) -> None:
     Raises:
         AclError: CANN refused the call; the error describes every argument.
     """
-    names = signatures()[f"{operator}GetWorkspaceSize"].parameters[:-2]
-    with stream.device.active(), Descriptors() as descriptors:
-        values = [
-            descriptors.add(name, argument) for name, argument in zip(names, arguments, strict=True)
-        ]
-        with Executor(operator, values, descriptors) as executor:
-            memory = [a.buffer.resource for a in arguments if isinstance(a, DeviceArray)]
-            if not executor.workspace_size:
-                with stream.using(*memory):
-                    executor.submit(raw.NULL, stream)
-                return
-            block = stream.lane.workspace(
-                executor.workspace_size,
-                functools.partial(allocate, device=stream.device, kind="workspace"),
-            )
-            try:
-                with stream.using(*memory, block):
-                    executor.submit(block.pointer, stream)
-            finally:
-                block.unpin()
+    chosen = launcher(operator)
+    stream.catch_up()
+    values = [value_of(argument) for argument in arguments]
+    count = chosen.tensor_count(arguments)
+    status = chosen.function(stream.lane.struct, raw.NULL, count, *values)
+    if status:
+        chosen.settle(status, stream, arguments)

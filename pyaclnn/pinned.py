@@ -17,7 +17,8 @@ from pyaclnn import raw
 from pyaclnn.call import OUT, cleanup, fetch
 from pyaclnn.device import Device, default_device
 from pyaclnn.dtypes import dtype_of
-from pyaclnn.handle import Handle, Resource
+from pyaclnn.handle import Handle
+from pyaclnn.memory import Memory
 from pyaclnn.shapes import shape_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["is_pinned", "pinned_empty", "pinned_resource"]
+__all__ = ["is_pinned", "pinned_empty", "pinned_memory"]
 
 
 class _PinnedMemory(Handle):
@@ -43,7 +44,8 @@ class _PinnedMemory(Handle):
         with device.active():
             pointer = fetch("aclrtMallocHost", OUT, nbytes)
         free = functools.partial(cleanup, "aclrtFreeHost")
-        super().__init__(Resource(self.kind, pointer, free, dependencies=(owner,)))
+        self.memory = Memory(self.kind, pointer, nbytes, free, dependencies=(owner,))
+        super().__init__(self.memory)
         self.__array_interface__ = {
             "version": 3,
             "shape": (nbytes,),
@@ -80,14 +82,14 @@ def pinned_empty(
     return memory[:nbytes].view(kind).reshape(dims)
 
 
-def pinned_resource(array: NDArray[Any]) -> Resource | None:
+def pinned_memory(array: NDArray[Any]) -> Memory | None:
     """Return the pinned memory that an array looks at, or None."""
     base: object = array
     while isinstance(base, np.ndarray):
         base = base.base
-    return base.resource if isinstance(base, _PinnedMemory) else None
+    return base.memory if isinstance(base, _PinnedMemory) else None
 
 
 def is_pinned(array: NDArray[Any]) -> bool:
     """Tell whether a NumPy array, or what it is a view of, was made by ``pinned_empty``."""
-    return pinned_resource(array) is not None
+    return pinned_memory(array) is not None

@@ -39,7 +39,7 @@ def __dir__() -> list[str]:
 
 
 def _constant(name: str) -> Any:
-    if name.startswith(("ACL", "UCE")) and name in dir(lib):
+    if name.startswith(("ACL", "UCE", "BINDING_")) and name in dir(lib):
         return getattr(lib, name)
     message = f"no header of this binding declares a constant or a function named {name!r}"
     raise AttributeError(message)

@@ -8,6 +8,7 @@ import functools
 from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn import raw
+from pyaclnn._binding import lib
 from pyaclnn.call import OUT, call, fetch
 from pyaclnn.context import cleanup_in
 from pyaclnn.device import Device, default_device
@@ -15,12 +16,15 @@ from pyaclnn.errors import AclError, ContextError, DeadlineError, InvalidArgumen
 from pyaclnn.event import Event
 from pyaclnn.handle import Handle, Resource
 from pyaclnn.lane import Lane, borrowed_lane
+from pyaclnn.pool import Pool, pool_of
 from pyaclnn.shapes import is_count
 from pyaclnn.timeout import milliseconds
+from pyaclnn.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyaclnn.memory import Memory
     from pyaclnn.raw import Pointer
 
 __all__ = ["Stream", "require_stream"]
@@ -52,12 +56,14 @@ class Stream(Handle):
         owner = self._device.resource
         if handle is not None:
             pointer = _stream_pointer(handle)
-            self._lane = borrowed_lane(raw.address_of(owner.pointer), raw.address_of(pointer))
-            super().__init__(Resource(self.kind, pointer))
+            self._lane = borrowed_lane(owner.pointer, pointer)
+            # The last borrower leaves no cached memory behind: nobody tells when the stream ends.
+            leave = pool_of(self._lane).trim if pointer else None
+            super().__init__(Resource(self.kind, pointer, unwanted=leave))
             return
-        self._lane = Lane()
         with self._device.active():
             stream = fetch("aclrtCreateStream", OUT)
+        self._lane = Lane(owner.pointer, stream)
         super().__init__(
             Resource(
                 self.kind,
@@ -100,32 +106,63 @@ class Stream(Handle):
         return self._device
 
     @property
+    def current(self) -> Lane | None:
+        """The lane, or None once the stream is closed."""
+        return self._lane if self._finalizer.alive else None
+
+    @property
     def lane(self) -> Lane:
-        """The memory of work in flight, and the workspace."""
+        """How far the stream has come, and what it still needs."""
         return self._lane
 
+    @property
+    def pool(self) -> Pool:
+        """The cache of device memory for results and temporaries of this stream."""
+        return pool_of(self._lane)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The memory that operators on this stream use while they run."""
+        return Workspace(self._lane, self._device)
+
     @contextlib.contextmanager
-    def using(self, *resources: Resource) -> Iterator[None]:
-        """Submit work in a ``with`` statement; ``resources`` live until the stream has passed it.
+    def using(self, *memories: Memory) -> Iterator[None]:
+        """Submit work in a ``with`` statement; ``memories`` live until the stream has passed it.
 
         The stream's context is current inside. If submitting fails, part of the work may have been
-        queued before, so the resources are kept as well.
+        queued before, so the memory is kept as well.
 
         Args:
-            *resources: The memory that the work uses.
+            *memories: The memory that the work uses.
 
         Raises:
+            ContextError: Memory was given back already.
             KernelError: Work that had been queued before failed, as was found out on occasion.
         """
-        if self._lane.overdue():
-            self._note_progress()
-        for resource in resources:
-            resource.pin()
+        self.catch_up()
+        self._reserve(memories)
         try:
             with self._device.active():
                 yield
         finally:
-            self._lane.add(resources)
+            lib.binding_lane_settle(self._lane.struct)
+
+    def _reserve(self, memories: tuple[Memory, ...]) -> None:
+        blocks = raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
+        status = lib.binding_lane_reserve(self._lane.struct, blocks, len(memories))
+        if status == raw.BINDING_BUSY:
+            for memory in memories:
+                memory.make_room()
+            status = lib.binding_lane_reserve(self._lane.struct, blocks, len(memories))
+        if status:
+            message = "memory that this work needs was given back.\nHint: close it later."
+            raise ContextError(message, routine="Stream.using")
+
+    def catch_up(self) -> None:
+        """Find out how far the stream has come if much memory waits for that; never waits."""
+        if self._lane.crowded:
+            self._lane.crowded = False
+            self._note_progress()
 
     def _note_progress(self) -> None:
         """Find out how far the stream has come, without waiting, so that memory can go."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The generators as one command, run by the build.
 
-Usage: ``python -m pyaclnn.bindgen INCLUDE LOADER CHIPS OUTPUT_DIRECTORY``.
+Usage: ``python -m pyaclnn.bindgen INCLUDE CHIPS OUTPUT_DIRECTORY``.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from .reader import read
 
 def main() -> None:
     """Generate every C source of the build."""
-    include, loader, chips, output = map(Path, sys.argv[1:])
+    include, chips, output = map(Path, sys.argv[1:])
     declarations = read(include)
-    write_binding(declarations, loader, output / "binding.c")
+    write_binding(declarations, output / "binding.c")
     write_operators(declarations, output / "operators.c")
     write_fallbacks(declarations, "runtime", output / "runtime_fallbacks.c")
     write_fallbacks(declarations, "base", output / "base_fallbacks.c")

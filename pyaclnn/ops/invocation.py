@@ -2,30 +2,34 @@
 """One call of a public operator: where its arrays lie, and how results come back.
 
 NumPy arrays in mean NumPy arrays out, when all is done. Device arrays in mean device arrays out,
-queued on the stream and not waited for.
+queued on the stream and not waited for. What was found out about a call on device arrays follows
+from their layouts alone, so it is remembered as a recipe for the next one (:mod:`.recipe`).
 """
 
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyaclnn.array import DeviceArray, to_device
+from pyaclnn.array import DeviceArray
 from pyaclnn.device import default_device
 from pyaclnn.errors import AclError, InvalidArgumentError
+from pyaclnn.launch import launch
+from pyaclnn.layout import Layout
 from pyaclnn.shapes import overlap
 from pyaclnn.stream import Stream, require_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pyaclnn.descriptors import Argument
+    from pyaclnn.arguments import Argument
+    from pyaclnn.device import Device
 
-__all__ = ["Array", "Invocation", "Output"]
+__all__ = ["Array", "Invocation", "Masked", "Output", "Prepared"]
 
 Array: TypeAlias = NDArray[Any] | DeviceArray
 
@@ -37,6 +41,11 @@ class Output:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     given: Array | None = None
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A result that is not wanted: NULL for CANN, None for the caller."""
 
 
 class Invocation:
@@ -89,7 +98,7 @@ class Invocation:
     def _check_devices(self, arrays: Mapping[str, DeviceArray]) -> None:
         first = next(iter(arrays.items()), None)
         for name, array in arrays.items():
-            if array.buffer.closed:
+            if array.closed:
                 given = "a device array whose memory was given back"
                 raise InvalidArgumentError.of(self._routine, name, given, "an open device array")
             if first is not None and array.device.id != first[1].device.id:
@@ -151,84 +160,182 @@ class Invocation:
             raise InvalidArgumentError.of(self._routine, name, refuse, expected)
         return Output(shape, given.dtype, given)
 
-    def run(
-        self, action: Callable[..., None], *arguments: Array | Output | Argument
-    ) -> tuple[Array, ...]:
-        """Do the work on the device.
+    def prepare(
+        self,
+        operator: str,
+        arguments: Mapping[str, Array | Output | Masked | Argument],
+        result: Callable[..., Any],
+        action: Callable[[Sequence[Argument], Stream], None] | None = None,
+    ) -> Prepared:
+        """Return the call, checked and ready to be made.
 
         Args:
-            action: Queues the work; is called with what ``arguments`` become on the device, in
-                their order, and with ``stream=``.
-            *arguments: Arrays, outputs, and whatever else ``action`` takes.
+            operator: The C name of phase 2.
+            arguments: The arguments of phase 1 in its order, by their Python names.
+            result: Makes the result of the outputs, given in their order.
+            action: What to do instead of calling the operator.
+        """
+        return Prepared(
+            self._routine, operator, dict(arguments), result, self._on_host, self._stream, action
+        )
+
+
+@dataclass
+class Prepared:
+    """A checked call.
+
+    Attributes:
+        routine: The public function.
+        operator: The C name of phase 2.
+        parameters: The arguments of phase 1 in its order, by their Python names.
+        make_result: Makes the result of the outputs, given in their order.
+        on_host: Whether the arrays are NumPy arrays.
+        requested_stream: The ``stream`` argument.
+        action: What to do instead of calling the operator, or None.
+        arguments: The parameters as they are on the device, once they are there.
+    """
+
+    routine: str
+    operator: str
+    parameters: dict[str, Array | Output | Masked | Argument]
+    make_result: Callable[..., Any]
+    on_host: bool
+    requested_stream: Stream | None = None
+    action: Callable[[Sequence[Argument], Stream], None] | None = None
+    arguments: list[Argument] = field(default_factory=list)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The Python names of the parameters."""
+        return tuple(self.parameters)
+
+    @property
+    def stream(self) -> Stream:
+        """Where the work goes."""
+        return require_stream(self.routine, self.requested_stream, self._device())
+
+    def _device(self) -> Device:
+        arrays = (a.given if isinstance(a, Output) else a for a in self.parameters.values())
+        found = next((a.device for a in arrays if isinstance(a, DeviceArray)), None)
+        if found is not None:
+            return found
+        stream = self.requested_stream
+        return stream.device if stream is not None else default_device()
+
+    def planned(self) -> Prepared:
+        """Allocate what is missing, so that a plan can be made of the call.
+
+        Raises:
+            InvalidArgumentError: The arrays lie on the host, or there is nothing to plan.
+        """
+        if self.on_host or self.action is not None:
+            given = "NumPy arrays" if self.on_host else "arguments for which CANN is not called"
+            raise InvalidArgumentError.of(
+                "plan", "arguments", given, "device arrays with work to do", "use to_device()."
+            )
+        self._place()
+        return self
+
+    def result(self, arguments: Sequence[Argument]) -> Any:
+        """Return the result of the call, its outputs taken from ``arguments``."""
+        return self.make_result(*self.outputs(arguments))
+
+    def outputs(self, arguments: Sequence[Argument] | None = None) -> list[Argument]:
+        """Return the outputs among arguments; those of the call itself if None."""
+        found = self.arguments if arguments is None else arguments
+        pairs = zip(self.parameters.values(), found, strict=True)
+        return [argument for value, argument in pairs if isinstance(value, (Output, Masked))]
+
+    @property
+    def result_names(self) -> tuple[str, ...]:
+        """The Python names of the results that are wanted."""
+        return tuple(k for k, value in self.parameters.items() if isinstance(value, Output))
+
+    @property
+    def result_count(self) -> int:
+        """How many results the operator has, those that are masked off included."""
+        return sum(isinstance(value, (Output, Masked)) for value in self.parameters.values())
+
+    def _place(self) -> None:
+        """Turn outputs into the arrays given for them, or new ones in the order of the stream."""
+        stream = self.stream
+        device = stream.device
+
+        def placed(value: Array | Output | Masked | Argument) -> Any:
+            if isinstance(value, Masked):
+                return None
+            if not isinstance(value, Output):
+                return value
+            if value.given is not None:
+                return value.given
+            layout = Layout.dense(device.context, value.dtype, value.shape)
+            return DeviceArray.on_loan(stream.pool.take(layout, device), device)
+
+        self.arguments = [placed(value) for value in self.parameters.values()]
+
+    def run(self) -> Any:
+        """Make the call.
 
         Returns:
-            The outputs in order: the arrays given for them, or new ones.
+            The result; on the host when all is done, on the device without waiting.
 
         Raises:
             AclError: CANN refused the work; with NumPy arrays also if the work itself failed.
         """
-        return (
-            self._run_on_host(action, arguments)
-            if self._on_host
-            else self._queue(action, arguments)
+        if self.on_host:
+            return self._run_on_host()
+        self._place()
+        self._act(self.stream)
+        return self.result(self.arguments)
+
+    def _act(self, stream: Stream) -> None:
+        if self.action is not None:
+            self.action(self.arguments, stream)
+        else:
+            launch(self.operator, *self.arguments, stream=stream)
+
+    def _run_on_host(self) -> Any:
+        stream = self.stream
+        device = stream.device
+
+        def moved(value: Array | Output | Masked | Argument) -> Any:
+            if isinstance(value, Masked):
+                return None
+            if not isinstance(value, (Output, np.ndarray)):
+                return value
+            # Copies happen at once, so the memory must not be one that queued work still uses.
+            layout = Layout.dense(device.context, value.dtype, value.shape)
+            array = DeviceArray.on_loan(stream.pool.take(layout, device, idle=True), device)
+            if isinstance(value, np.ndarray):
+                array.copy_from(np.asarray(value, order="C"))
+            return array
+
+        self.arguments = [moved(value) for value in self.parameters.values()]
+        self._finish(stream)
+        pairs = zip(self.parameters.values(), self.arguments, strict=True)
+        return self.make_result(
+            *(
+                _deliver(array, value) if isinstance(array, DeviceArray) else None
+                for value, array in pairs
+                if isinstance(value, (Output, Masked))
+            )
         )
 
-    def _queue(
-        self, action: Callable[..., None], arguments: tuple[Array | Output | Argument, ...]
-    ) -> tuple[Array, ...]:
-        arrays = (*self._inputs.values(), *self._outputs.values())
-        device = next(array.device for array in arrays if isinstance(array, DeviceArray))
-        stream = require_stream(self._routine, self._stream, device)
-        ready: list[Any] = [
-            (a.given if a.given is not None else DeviceArray.empty(a.shape, a.dtype, device))
-            if isinstance(a, Output)
-            else a
-            for a in arguments
-        ]
-        action(*ready, stream=stream)
-        pairs = zip(arguments, ready, strict=True)
-        return tuple(array for a, array in pairs if isinstance(a, Output))
-
-    def _run_on_host(
-        self, action: Callable[..., None], arguments: tuple[Array | Output | Argument, ...]
-    ) -> tuple[Array, ...]:
-        device = self._stream.device if self._stream is not None else default_device()
-        stream = require_stream(self._routine, self._stream, device)
-        with contextlib.ExitStack() as temporaries:
-            ready: list[object] = []
-            for argument in arguments:
-                moved: object = argument
-                if isinstance(argument, Output):
-                    moved = DeviceArray.empty(argument.shape, argument.dtype, device)
-                elif isinstance(argument, np.ndarray):
-                    moved = to_device(argument, device)
-                if isinstance(moved, DeviceArray):
-                    temporaries.callback(moved.close)
-                ready.append(moved)
-            _finish(action, ready, stream)
-            pairs = zip(arguments, ready, strict=True)
-            return tuple(
-                _deliver(array, a)
-                for a, array in pairs
-                if isinstance(a, Output) and isinstance(array, DeviceArray)
-            )
+    def _finish(self, stream: Stream) -> None:
+        before = stream.lane.mark
+        try:
+            self._act(stream)
+        except AclError:
+            # Something may have been queued before the failure; leave nothing behind.
+            if stream.lane.mark != before:
+                with contextlib.suppress(AclError):
+                    stream.synchronize()
+            raise
+        stream.synchronize()
 
 
-def _finish(action: Callable[..., None], ready: Sequence[object], stream: Stream) -> None:
-    before = stream.lane.mark
-    try:
-        action(*ready, stream=stream)
-    except AclError:
-        # Something may have been queued before the failure, and uses memory that goes now.
-        if stream.lane.mark != before:
-            with contextlib.suppress(AclError):
-                stream.synchronize()
-        raise
-    stream.synchronize()
-
-
-def _deliver(array: DeviceArray, output: Output) -> Array:
-    if not isinstance(output.given, np.ndarray):
+def _deliver(array: DeviceArray, output: object) -> Array:
+    if not isinstance(output, Output) or not isinstance(output.given, np.ndarray):
         return array.numpy()
     np.copyto(output.given, array.numpy())
     return output.given

@@ -6,22 +6,23 @@ Source of the rules: CANN: ops-nn norm/layer_norm_v4 and norm/layer_norm_grad_v3
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.descriptors import BoolArray, IntArray
+from pyaclnn.arguments import BoolArray, IntArray
 from pyaclnn.dtypes import float32
-from pyaclnn.launch import launch
-from pyaclnn.ops.invocation import Invocation
+from pyaclnn.launch import NO_TENSOR
+from pyaclnn.ops.invocation import Invocation, Masked, Prepared
+from pyaclnn.ops.recipe import Recipes, exact, layouts, prepared_by
 from pyaclnn.ops.rules import FLOATING, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.ops.invocation import Array, Output
+    from pyaclnn.arguments import Argument
+    from pyaclnn.ops.invocation import Array
     from pyaclnn.stream import Stream
 
 __all__ = ["LayerNormGradients", "LayerNormResult", "layer_norm", "layer_norm_backward"]
@@ -43,6 +44,53 @@ class LayerNormGradients(NamedTuple):
     grad_bias: Any
 
 
+def _prepare(
+    input: Array,
+    normalized_shape: int | Sequence[int],
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-5,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[Array | None] | None = None,
+) -> Prepared:
+    rules = Rules("layer_norm")
+    given = rules.out(out, LayerNormResult._fields)
+    invocation = Invocation(
+        "layer_norm",
+        {"input": input},
+        stream,
+        optional={"weight": weight, "bias": bias},
+        outputs=given,
+    )
+    rules.dtype("input", input, FLOATING, "")
+    _check_parameter(rules, "weight", weight, input)
+    _check_parameter(rules, "bias", bias, input)
+    if weight is not None and bias is not None:
+        rules.dtype("bias", bias, [weight.dtype], ", the dtype of 'weight'")
+    shape = _check_shapes(rules, input, normalized_shape, weight, bias)
+    epsilon = rules.epsilon("eps", eps)
+    statistics = input.shape[: -len(shape)] + (1,) * len(shape)
+    return invocation.prepare(
+        "aclnnLayerNorm",
+        {
+            "input": input,
+            "normalized_shape": IntArray(shape),
+            "weight": weight,
+            "bias": bias,
+            "eps": epsilon,
+            "out": invocation.output("out: out", input.shape, [input.dtype]),
+            "mean": invocation.output("out: mean", statistics, [float32]),
+            "rstd": invocation.output("out: rstd", statistics, [float32]),
+        },
+        LayerNormResult,
+    )
+
+
+_FORWARD = Recipes()
+
+
+@prepared_by(_prepare)
 def layer_norm(
     input: Array,
     normalized_shape: int | Sequence[int],
@@ -78,38 +126,120 @@ def layer_norm(
         InvalidArgumentError: An argument is not acceptable; nothing was computed or allocated.
         AclError: CANN refused the call, or, with NumPy arrays, the work failed.
     """
-    rules = Rules("layer_norm")
-    given = rules.out(out, LayerNormResult._fields)
+    key, repeated = _repeat(input, normalized_shape, weight, bias, eps, stream, out)
+    if repeated is not None:
+        return repeated
+    prepared = _prepare(input, normalized_shape, weight, bias, eps, stream=stream, out=out)
+    result: LayerNormResult = prepared.run()
+    _FORWARD.remember(key, prepared, (normalized_shape, eps))
+    return result
+
+
+def _repeat(
+    input: Any,
+    normalized_shape: object,
+    weight: Any,
+    bias: Any,
+    eps: float,
+    stream: Stream | None,
+    out: Any,
+) -> tuple[object, LayerNormResult | None]:
+    """Make the call by a recipe, if there is one; return its key and the result."""
+    try:
+        weights = (
+            None if weight is None else weight.layout,
+            None if bias is None else bias.layout,
+        )
+        key = (input.layout, normalized_shape, *weights, eps, layouts(out))
+        recipe = _FORWARD.get(key)
+    except (AttributeError, TypeError):
+        return None, None
+    if recipe is None or not exact((normalized_shape, eps), recipe):
+        return key, None
+    lane = recipe.lane(stream, input.device)
+    if lane is None:
+        return key, None
+    results = recipe.results(lane, input.device) if out is None else out
+    status = recipe.queue(
+        lane,
+        input.tensor,
+        recipe.constants[0],
+        NO_TENSOR if weight is None else weight.tensor,
+        NO_TENSOR if bias is None else bias.tensor,
+        recipe.constants[1],
+        *[result.tensor for result in results],
+    )
+    if status > 0:
+        shape, epsilon = recipe.kept
+        raise recipe.failure(status, input, shape, weight, bias, epsilon, *results)
+    return key, None if status else LayerNormResult(*results)
+
+
+def _prepare_backward(
+    grad_out: Array,
+    input: Array,
+    normalized_shape: int | Sequence[int],
+    mean: Array,
+    rstd: Array,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
+    output_mask: Sequence[bool] = (True, True, True),
+    stream: Stream | None = None,
+    out: Sequence[Array | None] | None = None,
+) -> Prepared:
+    rules = Rules("layer_norm_backward")
+    mask = _check_mask(rules, output_mask)
+    given = rules.out(out, LayerNormGradients._fields, mask)
     invocation = Invocation(
-        "layer_norm",
-        {"input": input},
+        "layer_norm_backward",
+        {"grad_out": grad_out, "input": input, "mean": mean, "rstd": rstd},
         stream,
         optional={"weight": weight, "bias": bias},
         outputs=given,
     )
     rules.dtype("input", input, FLOATING, "")
+    rules.dtype("grad_out", grad_out, [input.dtype], ", the dtype of 'input'")
+    rules.dtype("mean", mean, FLOATING, "")
+    rules.dtype("rstd", rstd, FLOATING, "")
     _check_parameter(rules, "weight", weight, input)
-    _check_parameter(rules, "bias", bias, input)
-    if weight is not None and bias is not None:
-        rules.dtype("bias", bias, [weight.dtype], ", the dtype of 'weight'")
+    if bias is not None:
+        rules.dtype("bias", bias, FLOATING, "")
     shape = _check_shapes(rules, input, normalized_shape, weight, bias)
-    epsilon = rules.epsilon("eps", eps)
-    statistics = input.shape[: -len(shape)] + (1,) * len(shape)
-    return LayerNormResult(
-        *invocation.run(
-            functools.partial(launch, "aclnnLayerNorm"),
-            input,
-            IntArray(shape),
-            weight,
-            bias,
-            epsilon,
-            invocation.output("out: out", input.shape, [input.dtype]),
-            invocation.output("out: mean", statistics, [float32]),
-            invocation.output("out: rstd", statistics, [float32]),
-        )
+    rules.shape("grad_out", grad_out, input.shape, "the shape of 'input'")
+    _check_statistics(rules, mean, rstd, input.shape[: -len(shape)])
+    sums = [float32, weight.dtype if weight is not None else float32]
+    kinds = [(input.shape, [input.dtype]), (shape, sums), (shape, sums)]
+    results = {
+        name: invocation.output(f"out: {name}", *kind) if on else Masked()
+        for name, on, kind in zip(LayerNormGradients._fields, mask, kinds, strict=True)
+    }
+    return invocation.prepare(
+        "aclnnLayerNormBackward",
+        {
+            "grad_out": grad_out,
+            "input": input,
+            "normalized_shape": IntArray(shape),
+            "mean": mean,
+            "rstd": rstd,
+            "weight": weight,
+            "bias": bias,
+            "output_mask": BoolArray(mask),
+            **results,
+        },
+        LayerNormGradients,
+        None if any(mask) else _compute_nothing,
     )
 
 
+def _compute_nothing(_arguments: Sequence[Argument], _stream: Stream) -> None:
+    """Stand in for an operator of which no result is wanted."""
+
+
+_BACKWARD = Recipes()
+
+
+@prepared_by(_prepare_backward)
 def layer_norm_backward(
     grad_out: Array,
     input: Array,
@@ -156,53 +286,74 @@ def layer_norm_backward(
         InvalidArgumentError: An argument is not acceptable; nothing was computed or allocated.
         AclError: CANN refused the call, or, with NumPy arrays, the work failed.
     """
-    rules = Rules("layer_norm_backward")
-    mask = _check_mask(rules, output_mask)
-    given = rules.out(out, LayerNormGradients._fields, mask)
-    invocation = Invocation(
-        "layer_norm_backward",
-        {"grad_out": grad_out, "input": input, "mean": mean, "rstd": rstd},
-        stream,
-        optional={"weight": weight, "bias": bias},
-        outputs=given,
+    key, repeated = _repeat_backward(
+        grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask, stream, out
     )
-    rules.dtype("input", input, FLOATING, "")
-    rules.dtype("grad_out", grad_out, [input.dtype], ", the dtype of 'input'")
-    rules.dtype("mean", mean, FLOATING, "")
-    rules.dtype("rstd", rstd, FLOATING, "")
-    _check_parameter(rules, "weight", weight, input)
-    if bias is not None:
-        rules.dtype("bias", bias, FLOATING, "")
-    shape = _check_shapes(rules, input, normalized_shape, weight, bias)
-    rules.shape("grad_out", grad_out, input.shape, "the shape of 'input'")
-    _check_statistics(rules, mean, rstd, input.shape[: -len(shape)])
-    sums = [float32, weight.dtype if weight is not None else float32]
-    wanted: list[Output | None] = [
-        invocation.output(f"out: {name}", *kind) if on else None
-        for name, on, kind in zip(
-            LayerNormGradients._fields,
-            mask,
-            [(input.shape, [input.dtype]), (shape, sums), (shape, sums)],
-            strict=True,
-        )
-    ]
-    if not any(mask):
-        return LayerNormGradients(None, None, None)
-    results = iter(
-        invocation.run(
-            functools.partial(launch, "aclnnLayerNormBackward"),
-            grad_out,
-            input,
-            IntArray(shape),
-            mean,
-            rstd,
-            weight,
-            bias,
-            BoolArray(mask),
-            *wanted,
-        )
+    if repeated is not None:
+        return repeated
+    prepared = _prepare_backward(
+        grad_out,
+        input,
+        normalized_shape,
+        mean,
+        rstd,
+        weight,
+        bias,
+        output_mask=output_mask,
+        stream=stream,
+        out=out,
     )
-    return LayerNormGradients(*(next(results) if on else None for on in mask))
+    result: LayerNormGradients = prepared.run()
+    _BACKWARD.remember(key, prepared, (normalized_shape, output_mask))
+    return result
+
+
+def _repeat_backward(
+    grad_out: Any,
+    input: Any,
+    normalized_shape: object,
+    mean: Any,
+    rstd: Any,
+    weight: Any,
+    bias: Any,
+    output_mask: object,
+    stream: Stream | None,
+    out: Any,
+) -> tuple[object, LayerNormGradients | None]:
+    """Make the call by a recipe, if there is one; return its key and the result."""
+    try:
+        weights = (
+            None if weight is None else weight.layout,
+            None if bias is None else bias.layout,
+        )
+        layouts_in = (grad_out.layout, input.layout, mean.layout, rstd.layout, *weights)
+        key = (*layouts_in, normalized_shape, output_mask, layouts(out))
+        recipe = _BACKWARD.get(key)
+    except (AttributeError, TypeError):
+        return None, None
+    if recipe is None or not exact((normalized_shape, output_mask), recipe):
+        return key, None
+    lane = recipe.lane(stream, input.device)
+    if lane is None:
+        return key, None
+    results = recipe.results(lane, input.device) if out is None else out
+    status = recipe.queue(
+        lane,
+        grad_out.tensor,
+        input.tensor,
+        recipe.constants[0],
+        mean.tensor,
+        rstd.tensor,
+        NO_TENSOR if weight is None else weight.tensor,
+        NO_TENSOR if bias is None else bias.tensor,
+        recipe.constants[1],
+        *[NO_TENSOR if result is None else result.tensor for result in results],
+    )
+    if status > 0:
+        shape, mask = recipe.kept
+        arrays = (grad_out, input, shape, mean, rstd, weight, bias, mask)
+        raise recipe.failure(status, *arrays, *results)
+    return key, None if status else LayerNormGradients(*results)
 
 
 def _check_parameter(rules: Rules, name: str, parameter: Array | None, x: Array) -> None:

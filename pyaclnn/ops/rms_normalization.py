@@ -6,19 +6,19 @@ Source of the rules: CANN: ops-nn norm/rms_norm and norm/rms_norm_grad.
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyaclnn.array import DeviceArray
 from pyaclnn.dtypes import float32
-from pyaclnn.launch import launch
-from pyaclnn.ops.invocation import Invocation
+from pyaclnn.ops.invocation import Invocation, Prepared
+from pyaclnn.ops.recipe import Recipes, exact, layouts, prepared_by
 from pyaclnn.ops.rules import FLOATING, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.array import DeviceArray
+    from pyaclnn.arguments import Argument
     from pyaclnn.ops.invocation import Array
     from pyaclnn.stream import Stream
 
@@ -39,6 +39,40 @@ class RmsNormGradients(NamedTuple):
     dgamma: Any
 
 
+def _prepare(
+    x: Array,
+    gamma: Array,
+    epsilon: float = 1e-6,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[Array | None] | None = None,
+) -> Prepared:
+    rules = Rules("rms_norm")
+    given = rules.out(out, RmsNormResult._fields)
+    invocation = Invocation("rms_norm", {"x": x, "gamma": gamma}, stream, outputs=given)
+    lead = _check_x_and_gamma(rules, x, gamma)
+    if 0 in gamma.shape and 0 not in lead:
+        expected = "not empty: the operator takes no mean over nothing"
+        rules.refuse("gamma", f"of shape {gamma.shape}", expected)
+    number = rules.epsilon("epsilon", epsilon)
+    statistics = lead + (1,) * len(gamma.shape)
+    return invocation.prepare(
+        "aclnnRmsNorm",
+        {
+            "x": x,
+            "gamma": gamma,
+            "epsilon": number,
+            "y": invocation.output("out: y", x.shape, [x.dtype], contiguous=True),
+            "rstd": invocation.output("out: rstd", statistics, [float32], contiguous=True),
+        },
+        RmsNormResult,
+    )
+
+
+_FORWARD = Recipes()
+
+
+@prepared_by(_prepare)
 def rms_norm(
     x: Array,
     gamma: Array,
@@ -71,27 +105,73 @@ def rms_norm(
         InvalidArgumentError: An argument is not acceptable; nothing was computed or allocated.
         AclError: CANN refused the call, or, with NumPy arrays, the work failed.
     """
-    rules = Rules("rms_norm")
-    given = rules.out(out, RmsNormResult._fields)
-    invocation = Invocation("rms_norm", {"x": x, "gamma": gamma}, stream, outputs=given)
+    key, repeated = _repeat(x, gamma, epsilon, stream, out)
+    if repeated is not None:
+        return repeated
+    prepared = _prepare(x, gamma, epsilon, stream=stream, out=out)
+    result: RmsNormResult = prepared.run()
+    _FORWARD.remember(key, prepared, (epsilon,))
+    return result
+
+
+def _repeat(
+    x: Any, gamma: Any, epsilon: float, stream: Stream | None, out: Any
+) -> tuple[object, RmsNormResult | None]:
+    """Make the call by a recipe, if there is one; return its key and the result."""
+    try:
+        key = (x.layout, gamma.layout, epsilon, layouts(out))
+        recipe = _FORWARD.get(key)
+    except (AttributeError, TypeError):
+        return None, None
+    if recipe is None or not exact((epsilon,), recipe):
+        return key, None
+    lane = recipe.lane(stream, x.device)
+    if lane is None:
+        return key, None
+    y, rstd = recipe.results(lane, x.device) if out is None else out
+    status = recipe.queue(lane, x.tensor, gamma.tensor, recipe.constants[0], y.tensor, rstd.tensor)
+    if status > 0:
+        raise recipe.failure(status, x, gamma, *recipe.kept, y, rstd)
+    return key, None if status else RmsNormResult(y, rstd)
+
+
+def _prepare_grad(
+    dy: Array,
+    x: Array,
+    rstd: Array,
+    gamma: Array,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[Array | None] | None = None,
+) -> Prepared:
+    rules = Rules("rms_norm_grad")
+    given = rules.out(out, RmsNormGradients._fields)
+    arrays = {"dy": dy, "x": x, "rstd": rstd, "gamma": gamma}
+    invocation = Invocation("rms_norm_grad", arrays, stream, outputs=given)
     lead = _check_x_and_gamma(rules, x, gamma)
-    if 0 in gamma.shape and 0 not in lead:
-        expected = "not empty: the operator takes no mean over nothing"
-        rules.refuse("gamma", f"of shape {gamma.shape}", expected)
-    number = rules.epsilon("epsilon", epsilon)
-    statistics = lead + (1,) * len(gamma.shape)
-    return RmsNormResult(
-        *invocation.run(
-            functools.partial(launch, "aclnnRmsNorm"),
-            x,
-            gamma,
-            number,
-            invocation.output("out: y", x.shape, [x.dtype], contiguous=True),
-            invocation.output("out: rstd", statistics, [float32], contiguous=True),
-        )
+    rules.dtype("dy", dy, [x.dtype], ", the dtype of 'x'")
+    rules.shape("dy", dy, x.shape, "the shape of 'x'")
+    rules.dtype("rstd", rstd, [float32], "")
+    _check_rstd(rules, rstd, lead)
+    return invocation.prepare(
+        "aclnnRmsNormGrad",
+        {
+            "dy": dy,
+            "x": x,
+            "rstd": rstd,
+            "gamma": gamma,
+            "dx": invocation.output("out: dx", x.shape, [x.dtype], contiguous=True),
+            "dgamma": invocation.output("out: dgamma", gamma.shape, [float32], contiguous=True),
+        },
+        RmsNormGradients,
+        _sum_over_no_rows if 0 in lead else None,
     )
 
 
+_BACKWARD = Recipes()
+
+
+@prepared_by(_prepare_grad)
 def rms_norm_grad(
     dy: Array,
     x: Array,
@@ -128,25 +208,37 @@ def rms_norm_grad(
         InvalidArgumentError: An argument is not acceptable; nothing was computed or allocated.
         AclError: CANN refused the call, or, with NumPy arrays, the work failed.
     """
-    rules = Rules("rms_norm_grad")
-    given = rules.out(out, RmsNormGradients._fields)
-    arrays = {"dy": dy, "x": x, "rstd": rstd, "gamma": gamma}
-    invocation = Invocation("rms_norm_grad", arrays, stream, outputs=given)
-    lead = _check_x_and_gamma(rules, x, gamma)
-    rules.dtype("dy", dy, [x.dtype], ", the dtype of 'x'")
-    rules.shape("dy", dy, x.shape, "the shape of 'x'")
-    rules.dtype("rstd", rstd, [float32], "")
-    _check_rstd(rules, rstd, lead)
-    dx = invocation.output("out: dx", x.shape, [x.dtype], contiguous=True)
-    dgamma = invocation.output("out: dgamma", gamma.shape, [float32], contiguous=True)
-    if 0 in lead:
-        return RmsNormGradients(*invocation.run(_sum_over_no_rows, dx, dgamma))
-    operator = functools.partial(launch, "aclnnRmsNormGrad")
-    return RmsNormGradients(*invocation.run(operator, dy, x, rstd, gamma, dx, dgamma))
+    key, repeated = _repeat_grad(dy, x, rstd, gamma, stream, out)
+    if repeated is not None:
+        return repeated
+    prepared = _prepare_grad(dy, x, rstd, gamma, stream=stream, out=out)
+    result: RmsNormGradients = prepared.run()
+    _BACKWARD.remember(key, prepared, ())
+    return result
 
 
-def _sum_over_no_rows(_dx: DeviceArray, dgamma: DeviceArray, *, stream: Stream) -> None:
-    dgamma.fill_bytes(0, stream)
+def _repeat_grad(
+    dy: Any, x: Any, rstd: Any, gamma: Any, stream: Stream | None, out: Any
+) -> tuple[object, RmsNormGradients | None]:
+    """Make the call by a recipe, if there is one; return its key and the result."""
+    try:
+        key = (dy.layout, x.layout, rstd.layout, gamma.layout, layouts(out))
+        recipe = _BACKWARD.get(key)
+    except (AttributeError, TypeError):
+        return None, None
+    lane = None if recipe is None else recipe.lane(stream, x.device)
+    if recipe is None or lane is None:
+        return key, None
+    dx, dgamma = recipe.results(lane, x.device) if out is None else out
+    if recipe.queue(lane, dy.tensor, x.tensor, rstd.tensor, gamma.tensor, dx.tensor, dgamma.tensor):
+        return key, None
+    return key, RmsNormGradients(dx, dgamma)
+
+
+def _sum_over_no_rows(arguments: Sequence[Argument], stream: Stream) -> None:
+    dgamma = arguments[-1]
+    if isinstance(dgamma, DeviceArray):
+        dgamma.fill_bytes(0, stream)
 
 
 def _check_x_and_gamma(rules: Rules, x: Array, gamma: Array) -> tuple[int, ...]:

@@ -36,6 +36,7 @@ def device() -> Device:
     opened = default_device()
     # The default stream keeps its workspace as long as the device is open: it is no leak.
     layer_norm(np.ones((2, 8), np.float32), 8)
+    Stream.default(opened).pool.trim()
     return opened
 
 
@@ -58,7 +59,9 @@ def leak_check() -> LeakCheck:
 def _nothing_is_left(device: Device) -> Iterator[None]:
     with _no_leaks():
         yield
-        Stream.default(device).synchronize()
+        default = Stream.default(device)
+        default.synchronize()
+        default.pool.trim()
 
 
 @pytest.fixture

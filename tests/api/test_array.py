@@ -144,7 +144,7 @@ def test_repr_does_not_touch_the_device() -> None:
     array = to_device(counting((2, 3)))
     array.close()
     assert repr(array) == ("<DeviceArray int32, shape (2, 3), strides (12, 4), offset 0, device 0>")
-    with pytest.raises(ContextError, match="this device memory is closed"):
+    with pytest.raises(ContextError, match="the memory of this DeviceArray was given back"):
         array.numpy()
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from pyaclnn import raw
+from pyaclnn.arguments import BoolArray, IntArray
 from pyaclnn.array import DeviceArray, to_device
 from pyaclnn.call import OUT, call, cleanup, create, fetch
-from pyaclnn.descriptors import BoolArray, Descriptors, IntArray
 from pyaclnn.errors import AclError, CleanupWarning, InvalidArgumentError, MissingSymbolError
 from pyaclnn.handle import live_handles
-from pyaclnn.launch import Executor, launch
+from pyaclnn.launch import launch
 
 if TYPE_CHECKING:
     from pyaclnn.stream import Stream
@@ -85,29 +85,6 @@ def test_a_failing_launch_leaves_nothing_behind(stream: Stream) -> None:
     before = live_handles()
     with pytest.raises(AclError):
         launch("aclnnRmsNorm", None, None, 1e-6, None, None, stream=stream)
-    assert live_handles() == before
-
-
-def test_an_executor_is_submitted_or_destroyed_and_never_both(stream: Stream) -> None:
-    before = live_handles()
-    arguments: list[Any] = [ones(2, 4), ones(4), 1e-6, ones(2, 4), ones(2, 1)]
-    with Descriptors() as descriptors:
-        values = [descriptors.add(f"p{i}", a) for i, a in enumerate(arguments)]
-        with Executor("aclnnRmsNorm", values, descriptors) as executor:
-            assert executor.state == "created"
-            assert live_handles()["executor"] == 1
-        assert executor.state == "destroyed"
-        executor.destroy()
-        with pytest.raises(RuntimeError, match="destroyed cannot become submitted"):
-            executor.submit(raw.NULL, stream)
-        with Executor("aclnnRmsNorm", values, descriptors) as failing:
-            assert failing.workspace_size > 0
-            with pytest.raises(InvalidArgumentError) as caught:
-                failing.submit(raw.NULL, stream)
-            assert caught.value.code == 161001
-            assert caught.value.routine == "aclnnRmsNorm"
-            assert failing.state == "submitted"
-    del arguments, values
     assert live_handles() == before
 
 

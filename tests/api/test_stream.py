@@ -136,8 +136,9 @@ def test_a_borrowed_stream_is_never_destroyed(stream: Stream) -> None:
     # The borrowers' workspace stays with the stream, of whose end only its owner knows.
     from pyaclnn.lane import forget_lane  # noqa: PLC0415  # an owner that says so
 
-    address = raw.address_of(stream.device.pointer)
-    forget_lane(address, raw.address_of(stream.pointer)).retire()
+    lane = forget_lane(stream.device.pointer, stream.pointer)
+    assert lane is not None
+    lane.retire()
 
 
 @pytest.mark.parametrize("handle", [-1, "7", True])

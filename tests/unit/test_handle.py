@@ -14,7 +14,6 @@ import pytest
 
 from pyaclnn.errors import ContextError
 from pyaclnn.handle import Handle, Resource, live_handles
-from pyaclnn.lane import Lane, borrowed_lane, forget_lane
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,53 +144,3 @@ def test_a_handle_cannot_be_duplicated(
         pytest.raises(TypeError, match="stands for one C object"),
     ):
         duplicate(thing)
-
-
-def test_a_lane_keeps_what_was_submitted_until_it_has_passed(released: list[object]) -> None:
-    lane = Lane()
-    for name in "abc":
-        submitted = resource(released, name)
-        submitted.pin()
-        lane.add([submitted])
-        submitted.let_go()
-        if name == "b":
-            mark = lane.mark
-    lane.passed(mark)
-    assert released == ["a", "b"]
-    assert lane.busy
-    lane.retire()
-    assert released == ["a", "b", "c"]
-    assert not lane.busy
-
-
-def test_a_workspace_is_reused_grows_and_lives_as_long_as_it_is_used(
-    released: list[object],
-) -> None:
-    lane = Lane()
-
-    def allocate(nbytes: int) -> Resource:
-        return Resource("memory", nbytes, released.append)
-
-    first = lane.workspace(100, allocate)
-    assert lane.workspace(60, allocate) is first
-    grown = lane.workspace(200, allocate)
-    assert grown is not first
-    assert released == []
-    first.unpin()
-    first.unpin()
-    assert released == [100]
-    grown.unpin()
-    assert lane.workspace(200, allocate) is grown
-    grown.unpin()
-    lane.retire()
-    assert released == [100, 200]
-
-
-def test_borrowers_of_one_stream_share_its_lane() -> None:
-    lane = borrowed_lane(1, 2)
-    assert borrowed_lane(1, 2) is lane
-    assert borrowed_lane(1, 3) is not lane
-    assert forget_lane(1, 2) is lane
-    assert borrowed_lane(1, 2) is not lane
-    for stream in (2, 3):
-        forget_lane(1, stream)

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the generated launchers share. A launcher makes the descriptors, runs phase 1, takes the
+ * workspace of the lane, runs phase 2 and destroys what it made; after a failure exactly what
+ * exists. It allocates nothing itself. */
+#include <pthread.h>
+
+enum binding_kind { MADE_TENSOR, MADE_INT_ARRAY, MADE_FLOAT_ARRAY, MADE_BOOL_ARRAY };
+enum { MOST_TENSORS = 48, MOST_MADE = 48, MOST_USES = 4 };
+
+/* One call in progress. */
+struct launch {
+    struct binding_lane *lane;
+    void *previous; /* the thread's context, to be put back */
+    const struct binding_tensor *const *tensors;
+    uint32_t tensor_count, made_count;
+    int status;
+    void *made[MOST_MADE];
+    unsigned char kinds[MOST_MADE];
+};
+
+static _Thread_local struct binding_failure failure;
+
+/* Guards uses of blocks and counters of lanes: launches run without Python's lock. */
+static pthread_mutex_t uses_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t last_lane;
+
+struct binding_failure *binding_failure(void)
+{
+    return &failure;
+}
+
+/* ---- lanes and uses ----------------------------------------------------------------------- */
+
+void binding_lane_open(struct binding_lane *lane)
+{
+    pthread_mutex_lock(&uses_lock);
+    lane->id = ++last_lane;
+    pthread_mutex_unlock(&uses_lock);
+}
+
+uint64_t binding_lane_mark(struct binding_lane *lane)
+{
+    pthread_mutex_lock(&uses_lock);
+    const uint64_t mark = lane->in_progress != 0 ? lane->floor : lane->submitted;
+    pthread_mutex_unlock(&uses_lock);
+    return mark;
+}
+
+/* After this no launch takes the block any more; uses noted before are there to be read. */
+void binding_block_close(struct binding_block *block)
+{
+    pthread_mutex_lock(&uses_lock);
+    block->open = 0;
+    pthread_mutex_unlock(&uses_lock);
+}
+
+/* Moves the notes of a block to the caller, who has room for all four. */
+void binding_block_take(struct binding_block *block, struct binding_use *uses)
+{
+    pthread_mutex_lock(&uses_lock);
+    memcpy(uses, block->uses, sizeof block->uses);
+    memset(block->uses, 0, sizeof block->uses);
+    pthread_mutex_unlock(&uses_lock);
+}
+
+/* Whether a block is open and no other lane has ever noted a use of it. */
+int binding_block_is_of(const struct binding_block *block, const struct binding_lane *lane)
+{
+    int own = block->open && !block->shared;
+    pthread_mutex_lock(&uses_lock);
+    for (int i = 0; i < MOST_USES; i++) {
+        own = own && (block->uses[i].lane == 0 || block->uses[i].lane == lane->id);
+    }
+    pthread_mutex_unlock(&uses_lock);
+    return own;
+}
+
+/* The entry of a lane, else a free one, else NULL: four lanes use the block at a time. */
+static struct binding_use *use_for(struct binding_block *block, uint64_t lane)
+{
+    struct binding_use *found = NULL;
+    for (int i = MOST_USES; i-- > 0;) {
+        struct binding_use *use = &block->uses[i];
+        if (use->lane == lane) {
+            return use;
+        }
+        if (use->lane == 0) {
+            found = use;
+        }
+    }
+    return found;
+}
+
+static void count_submission(struct binding_lane *lane)
+{
+    if (lane->in_progress++ == 0) {
+        lane->floor = lane->submitted;
+    }
+    lane->submitted++;
+}
+
+static void note_use(struct binding_lane *lane, struct binding_block *block)
+{
+    struct binding_use *use = use_for(block, lane->id);
+    use->lane = lane->id;
+    use->submission = lane->submitted;
+}
+
+static int check_block(const struct binding_lane *lane, struct binding_block *block)
+{
+    if (!block->open) {
+        return BINDING_CLOSED;
+    }
+    return use_for(block, lane->id) == NULL ? BINDING_BUSY : 0;
+}
+
+/* Counts a submission and notes that it uses blocks. Settle when it is queued. */
+int binding_lane_reserve(struct binding_lane *lane, struct binding_block **blocks, size_t count)
+{
+    int status = 0;
+    pthread_mutex_lock(&uses_lock);
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = check_block(lane, blocks[i]);
+    }
+    if (status == 0) {
+        count_submission(lane);
+        for (size_t i = 0; i < count; i++) {
+            note_use(lane, blocks[i]);
+        }
+    }
+    pthread_mutex_unlock(&uses_lock);
+    return status;
+}
+
+static int reserve_tensors(struct binding_lane *lane, const struct binding_tensor *const *tensors,
+                           uint32_t count)
+{
+    int status = 0;
+    pthread_mutex_lock(&uses_lock);
+    for (uint32_t i = 0; i < count && status == 0; i++) {
+        status = tensors[i] == NULL ? 0 : check_block(lane, tensors[i]->block);
+    }
+    if (status == 0) {
+        count_submission(lane);
+        for (uint32_t i = 0; i < count; i++) {
+            if (tensors[i] != NULL) {
+                note_use(lane, tensors[i]->block);
+            }
+        }
+    }
+    pthread_mutex_unlock(&uses_lock);
+    return status;
+}
+
+void binding_lane_settle(struct binding_lane *lane)
+{
+    pthread_mutex_lock(&uses_lock);
+    lane->in_progress--;
+    pthread_mutex_unlock(&uses_lock);
+}
+
+/* ---- the thread's context ----------------------------------------------------------------- */
+
+static int fail(int status, const char *routine)
+{
+    const char *text = slot_aclGetRecentErrMsg();
+    failure.status = status;
+    failure.routine = routine;
+    failure.cause = 0;
+    failure.text[0] = '\0';
+    if (text != NULL) {
+        strncpy(failure.text, text, sizeof failure.text - 1);
+        failure.text[sizeof failure.text - 1] = '\0';
+    }
+    /* aclnn only says that something in the runtime failed; the thread's last error says what. */
+    if (status == ACLNN_ERR_RUNTIME_ERROR && slot_aclrtPeekAtLastError != NULL) {
+        failure.cause = slot_aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL);
+    }
+    return status;
+}
+
+static int enter_context(const struct binding_lane *lane, void **previous)
+{
+    void *current = NULL;
+    if (slot_aclrtGetCurrentContext(&current) != 0) {
+        current = NULL;
+        slot_aclGetRecentErrMsg(); /* having no context is no failure of this call */
+    }
+    if (current == lane->context) {
+        *previous = NULL;
+        return 0;
+    }
+    *previous = current;
+    const int status = slot_aclrtSetCurrentContext(lane->context);
+    return status == 0 ? 0 : fail(status, "aclrtSetCurrentContext");
+}
+
+static void leave_context(void *previous)
+{
+    if (previous != NULL) {
+        slot_aclrtSetCurrentContext(previous);
+    }
+}
+
+/* ---- making and destroying ---------------------------------------------------------------- */
+
+static void destroy(void *object, unsigned char kind)
+{
+    switch (kind) {
+    case MADE_TENSOR:
+        slot_aclDestroyTensor(object);
+        break;
+    case MADE_INT_ARRAY:
+        slot_aclDestroyIntArray(object);
+        break;
+    case MADE_FLOAT_ARRAY:
+        slot_aclDestroyFloatArray(object);
+        break;
+    default:
+        slot_aclDestroyBoolArray(object);
+    }
+}
+
+static void *keep(struct launch *launch, void *object, enum binding_kind kind, const char *routine)
+{
+    if (object == NULL) {
+        launch->status = fail(ACLNN_ERR_INNER, routine);
+        return NULL;
+    }
+    launch->made[launch->made_count] = object;
+    launch->kinds[launch->made_count++] = (unsigned char)kind;
+    return object;
+}
+
+static aclTensor *make_tensor(struct launch *launch, const struct binding_tensor *tensor)
+{
+    if (tensor == NULL || launch->status != 0) {
+        return NULL;
+    }
+    return keep(launch,
+                slot_aclCreateTensor(tensor->dims, tensor->rank, (aclDataType)tensor->data_type,
+                                     tensor->strides, tensor->element_offset, ACL_FORMAT_ND,
+                                     &tensor->storage, 1, tensor->block->address),
+                MADE_TENSOR, "aclCreateTensor");
+}
+
+static void *make_array(struct launch *launch, const struct binding_array *array,
+                        enum binding_kind kind)
+{
+    if (array == NULL || launch->status != 0) {
+        return NULL;
+    }
+    switch (kind) {
+    case MADE_INT_ARRAY:
+        return keep(launch, slot_aclCreateIntArray(array->values, array->count), kind,
+                    "aclCreateIntArray");
+    case MADE_FLOAT_ARRAY:
+        return keep(launch, slot_aclCreateFloatArray(array->values, array->count), kind,
+                    "aclCreateFloatArray");
+    default:
+        return keep(launch, slot_aclCreateBoolArray(array->values, array->count), kind,
+                    "aclCreateBoolArray");
+    }
+}
+
+/* ---- a launch ----------------------------------------------------------------------------- */
+
+static uint64_t start_of(const struct binding_tensor *tensor)
+{
+    return (uint64_t)(uintptr_t)tensor->block->address + tensor->offset;
+}
+
+/* Whether the byte range of an output touches that of any other tensor. */
+static int overlaps(const struct binding_tensor *const *tensors, uint32_t count, uint32_t output)
+{
+    const struct binding_tensor *mine = tensors[output];
+    if (mine == NULL || mine->span == 0) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct binding_tensor *other = tensors[i];
+        if (i != output && other != NULL && other->span != 0 &&
+            start_of(mine) < start_of(other) + other->span &&
+            start_of(other) < start_of(mine) + mine->span) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int begin(struct launch *launch, struct binding_lane *lane,
+                 const struct binding_tensor *const *tensors, uint32_t count, int first_output)
+{
+    for (uint32_t i = (uint32_t)first_output; i < count; i++) {
+        if (overlaps(tensors, count, i)) {
+            return BINDING_OVERLAP;
+        }
+    }
+    const int refused = reserve_tensors(lane, tensors, count);
+    if (refused != 0) {
+        return refused;
+    }
+    launch->lane = lane;
+    launch->tensors = tensors;
+    launch->tensor_count = count;
+    launch->made_count = 0;
+    launch->status = enter_context(lane, &launch->previous);
+    if (launch->status != 0) {
+        binding_lane_settle(lane);
+    }
+    return launch->status;
+}
+
+static void hand_over(struct launch *launch, struct binding_plan *plan)
+{
+    plan->made_count = launch->made_count;
+    memcpy(plan->made, launch->made, sizeof plan->made);
+    memcpy(plan->kinds, launch->kinds, sizeof plan->kinds);
+    plan->tensor_count = 0;
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < launch->tensor_count; i++) {
+        if (launch->tensors[i] == NULL) {
+            continue;
+        }
+        while (launch->kinds[made] != MADE_TENSOR) {
+            made++;
+        }
+        plan->descriptors[plan->tensor_count] = launch->made[made++];
+        plan->tensors[plan->tensor_count++] = launch->tensors[i];
+    }
+    launch->made_count = 0;
+}
+
+/* Phase 1 has answered; what follows is the same for every operator. */
+static void proceed(struct launch *launch, struct binding_plan *plan, aclOpExecutor *executor,
+                    uint64_t size, const char *routine,
+                    int (*phase2)(void *, uint64_t, void *, void *))
+{
+    const struct binding_lane *lane = launch->lane;
+    if (plan != NULL) {
+        plan->executor = executor;
+        plan->phase2 = phase2;
+        plan->routine = routine;
+        plan->workspace_size = size;
+        plan->repeatable = slot_aclSetAclOpExecutorRepeatable(executor) == 0;
+        if (plan->repeatable) {
+            hand_over(launch, plan);
+        } else {
+            slot_aclGetRecentErrMsg();
+            slot_aclDestroyAclOpExecutor(executor);
+            plan->executor = NULL;
+        }
+        return;
+    }
+    if (size > lane->capacity) {
+        failure.workspace_size = size;
+        slot_aclDestroyAclOpExecutor(executor);
+        launch->status = BINDING_GROW;
+        return;
+    }
+    /* Consumes the executor, whatever comes of it. */
+    const int status = phase2(lane->workspace, size, executor, lane->stream);
+    launch->status = status == 0 ? 0 : fail(status, routine);
+}
+
+static int end(struct launch *launch)
+{
+    while (launch->made_count > 0) {
+        launch->made_count--;
+        destroy(launch->made[launch->made_count], launch->kinds[launch->made_count]);
+    }
+    leave_context(launch->previous);
+    binding_lane_settle(launch->lane);
+    return launch->status;
+}
+
+/* ---- plans -------------------------------------------------------------------------------- */
+
+int binding_plan_run(struct binding_plan *plan, struct binding_lane *lane)
+{
+    void *previous;
+    if (plan->workspace_size > lane->capacity) {
+        failure.workspace_size = plan->workspace_size;
+        return BINDING_GROW;
+    }
+    int status = reserve_tensors(lane, plan->tensors, plan->tensor_count);
+    if (status != 0) {
+        return status;
+    }
+    status = enter_context(lane, &previous);
+    if (status == 0) {
+        status = plan->phase2(lane->workspace, plan->workspace_size, plan->executor, lane->stream);
+        status = status == 0 ? 0 : fail(status, plan->routine);
+        leave_context(previous);
+    }
+    binding_lane_settle(lane);
+    return status;
+}
+
+/* index counts the tensors that are not NULL. The caller has compared the layouts. */
+int binding_plan_bind(struct binding_plan *plan, uint32_t index, const struct binding_tensor *tensor)
+{
+    const struct binding_tensor *bound = plan->tensors[index];
+    if (plan->executor == NULL || !tensor->block->open) {
+        return BINDING_CLOSED;
+    }
+    if (tensor->offset != bound->offset || tensor->storage != bound->storage) {
+        return BINDING_DIFFERS;
+    }
+    const int status = slot_aclSetTensorAddr(plan->executor, index, plan->descriptors[index],
+                                             tensor->block->address);
+    if (status != 0) {
+        return fail(status, "aclSetTensorAddr");
+    }
+    plan->tensors[index] = tensor;
+    return 0;
+}
+
+void binding_plan_close(struct binding_plan *plan)
+{
+    if (plan->executor != NULL) {
+        slot_aclDestroyAclOpExecutor(plan->executor);
+        plan->executor = NULL;
+    }
+    while (plan->made_count > 0) {
+        plan->made_count--;
+        destroy(plan->made[plan->made_count], plan->kinds[plan->made_count]);
+    }
+    plan->tensor_count = 0;
+}

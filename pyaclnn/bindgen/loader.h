@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the compiled binding offers beside the functions of the headers: the loader. */
+struct binding_function {
+    const char *name;
+    const char *header;
+    const char *since;
+    const char *library;
+    const char *parameters;
+};
+extern const struct binding_function binding_functions[];
+extern const size_t binding_function_count;
+void *binding_open(const char *path);
+const char *binding_error(void);
+int binding_resolve(const char *symbol, void *library);
+int binding_resolved(const char *symbol);
+int binding_has_symbol(void *library, const char *symbol);

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory that the operators of one stream use while they run.
+
+There is one block a stream. It only grows, and is reused in stream order: an operator may have it
+while the one before still runs, because it will run after it.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from pyaclnn.buffer import allocate
+from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
+
+if TYPE_CHECKING:
+    from pyaclnn.buffer import Buffer
+    from pyaclnn.device import Device
+    from pyaclnn.lane import Lane, WorkspaceStats
+
+__all__ = ["Workspace"]
+
+
+class Workspace:
+    """Controls of a stream's workspace, reached as ``Stream.workspace``."""
+
+    def __init__(self, lane: Lane, device: Device) -> None:
+        self._lane = lane
+        self._device = device
+
+    @property
+    def cap(self) -> int | None:
+        """The most bytes it may grow to; None without a limit. Can be set."""
+        return self._lane.cap
+
+    @cap.setter
+    def cap(self, nbytes: int | None) -> None:
+        self._lane.cap = nbytes
+
+    def stats(self) -> WorkspaceStats:
+        """Return its size, how often it grew, and its cap."""
+        return self._lane.stats()
+
+    def trim(self) -> None:
+        """Give it back once the stream has passed its last use; it grows again when needed."""
+        self._lane.trim()
+
+    def use(self, buffer: Buffer | None) -> None:
+        """Use a buffer of the caller instead, and nothing else; None to go back to our own.
+
+        Args:
+            buffer: Device memory of the stream's device, as large as any operator will need.
+
+        Raises:
+            InvalidArgumentError: It is closed, or of another device.
+        """
+        if buffer is None:
+            self._lane.use_workspace(None)
+            return
+        if buffer.closed or buffer.device.context != self._device.context:
+            given = repr(buffer)
+            expected = f"an open buffer of device {self._device.id}"
+            raise InvalidArgumentError.of("Workspace.use", "buffer", given, expected)
+        self._lane.use_workspace(_Borrowed(buffer))
+
+    def grow(self, nbytes: int) -> None:
+        """Make it at least so large.
+
+        Args:
+            nbytes: The size an operator asked for.
+
+        Raises:
+            OutOfMemoryError: The device, the cap or the caller's buffer has no room for it.
+        """
+        make = functools.partial(allocate, device=self._device, kind="workspace")
+        try:
+            self._lane.grow(nbytes, make)
+        except OutOfMemoryError:
+            raise
+        except MemoryError as refused:
+            message = f"{refused}.\nHint: raise Stream.workspace.cap, or give a larger buffer."
+            raise OutOfMemoryError(message, routine="Workspace.grow") from None
+
+
+class _Borrowed:
+    """The caller's buffer as a workspace, kept alive until the stream has passed its last use."""
+
+    def __init__(self, buffer: Buffer) -> None:
+        self._buffer: Buffer | None = buffer
+        self.pointer = buffer.pointer
+        self.nbytes = buffer.nbytes
+
+    def let_go(self) -> None:
+        self._buffer = None

@@ -23,7 +23,7 @@ PACKAGE = ROOT / "pyaclnn"
 
 # From the bottom to the top. A module imports from lower lines only.
 STOREYS = [
-    {"_binding", "errors", "discovery", "accuracy", "bindgen", "reference"},
+    {"_binding", "errors", "discovery", "accuracy", "bindgen", "reference", "tiling"},
     {"mock", "signatures", "shapes", "timeout"},
     {"library", "codes"},
     {"raw"},
@@ -118,6 +118,7 @@ def test_only_the_bottom_touches_the_compiled_binding() -> None:
         ("reference", {"numpy", "ml_dtypes", "pyaclnn.reference"}),
         ("mock", {"numpy", "ml_dtypes", "pyaclnn.reference", "pyaclnn.mock"}),
         ("bindgen", {"cffi", "pcpp", "pycparser"}),
+        ("tiling", {"rich", "typing_extensions", "pyaclnn.tiling"}),
     ],
 )
 def test_a_part_that_stands_alone_imports_nothing_else(part: str, allowed: set[str]) -> None:

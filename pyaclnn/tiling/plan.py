@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All that can be said about the tiling of one kernel call: sizes, structure, layout, warnings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyaclnn.tiling.arithmetic import TilingError
+from pyaclnn.tiling.chips import has_vector_registers
+from pyaclnn.tiling.layer_norm import (
+    get_layer_norm_max_min_tmp_size,
+    get_layer_norm_nd_tiling_info,
+)
+from pyaclnn.tiling.layer_norm_grad import (
+    get_layer_norm_grad_max_min_tmp_size,
+    get_layer_norm_grad_nd_tiling_info,
+)
+from pyaclnn.tiling.layer_norm_grad_beta import (
+    get_layer_norm_grad_beta_max_min_tmp_size,
+    get_layer_norm_grad_beta_nd_tiling_info,
+)
+from pyaclnn.tiling.layer_norm_rstd import (
+    get_layer_norm_rstd_max_min_tmp_size,
+    get_layer_norm_rstd_nd_tiling_info,
+)
+from pyaclnn.tiling.layout import Buffer, addressed_bytes, buffer_map
+from pyaclnn.tiling.source_shape import HALF_SIZE, TmpSize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyaclnn.tiling.structures import TilingStructure
+
+__all__ = ["Plan", "Request", "make_plan"]
+
+_FUNCTIONS: dict[str, tuple[Callable[..., TmpSize], Callable[..., TilingStructure]]] = {
+    "layernorm": (get_layer_norm_max_min_tmp_size, get_layer_norm_nd_tiling_info),
+    "layernorm-rstd": (get_layer_norm_rstd_max_min_tmp_size, get_layer_norm_rstd_nd_tiling_info),
+    "layernorm-grad": (get_layer_norm_grad_max_min_tmp_size, get_layer_norm_grad_nd_tiling_info),
+    "layernorm-grad-beta": (
+        get_layer_norm_grad_beta_max_min_tmp_size,
+        get_layer_norm_grad_beta_nd_tiling_info,
+    ),
+}
+_GRADIENTS = {"layernorm-grad", "layernorm-grad-beta"}
+
+
+class Request(NamedTuple):
+    """One kernel call.
+
+    Attributes:
+        interface: layernorm, layernorm-rstd, layernorm-grad or layernorm-grad-beta.
+        src_shape: The shape as the host functions take it: {B, S, storage H, origin H} or {A, R}.
+        type_size: The size of an element, 2 (half) or 4 (float).
+        reuse: Whether the kernel may overwrite its source.
+        compute_rstd: For layernorm-rstd: False if the kernel outputs the variance.
+        soc: The chip.
+    """
+
+    interface: str
+    src_shape: tuple[int, ...]
+    type_size: int
+    reuse: bool
+    compute_rstd: bool
+    soc: str
+
+    def tmp_size(self) -> TmpSize:
+        """Return the sizes that CANN documents."""
+        function, _ = _FUNCTIONS[self.interface]
+        return function(self.src_shape, *self._rest(), soc=self.soc)
+
+    def tiling(self, stack: int) -> TilingStructure:
+        """Return the structure for a temporary buffer of so many bytes."""
+        _, function = _FUNCTIONS[self.interface]
+        return function(self.src_shape, stack, *self._rest(), soc=self.soc)
+
+    def _rest(self) -> tuple[int, ...]:
+        rest = (self.type_size, self.reuse)
+        return (*rest, self.compute_rstd) if self.interface == "layernorm-rstd" else rest
+
+
+class Plan(NamedTuple):
+    """What there is to say about one kernel call.
+
+    Attributes:
+        request: The call.
+        tmp_size: The sizes that CANN documents, in bytes.
+        stack: The size of the temporary buffer, in bytes.
+        tiling: The structure.
+        buffers: The layout.
+        warnings: What is wrong with all this, in sentences.
+    """
+
+    request: Request
+    tmp_size: TmpSize
+    stack: int
+    tiling: TilingStructure
+    buffers: tuple[Buffer, ...]
+    warnings: tuple[str, ...]
+
+
+def make_plan(request: Request, stack: int | None = None) -> Plan:
+    """Compute everything about one kernel call.
+
+    Args:
+        request: The call.
+        stack: The size of the temporary buffer in bytes; None means CANN's maximum.
+
+    Returns:
+        The plan.
+
+    Raises:
+        TilingError: The call is none that the kernel takes, or the buffer is too small for it.
+    """
+    tmp_size = request.tmp_size()
+    given = tmp_size.max_value if stack is None else stack
+    tiling = request.tiling(given)
+    warnings = (
+        *_of_the_call(request),
+        *_of_the_minimum(request, tmp_size.min_value),
+        *_of_the_buffer(given, tmp_size.min_value, addressed_bytes(tiling)),
+    )
+    return Plan(request, tmp_size, given, tiling, buffer_map(tiling), warnings)
+
+
+def _of_the_call(request: Request) -> Iterator[str]:
+    if request.reuse and request.type_size == HALF_SIZE:
+        yield "isReuseSource is not supported for half; the kernel must be compiled without it."
+    if request.reuse and request.interface == "layernorm-rstd":
+        yield "isReuseSource is reserved in this form of LayerNorm; leave it false."
+    if request.interface == "layernorm-rstd":
+        if not request.compute_rstd and not has_vector_registers(request.soc):
+            yield "Only Ascend 950 can output the variance in place of rstd."
+    elif request.interface in _GRADIENTS and request.src_shape[-1] != request.src_shape[-2]:
+        yield (
+            "This interface supports padded rows on no chip: storage H must equal origin H, since "
+            "its sums run over the padding or its rows lie origin H apart."
+        )
+    if request.interface == "layernorm-grad-beta" and has_vector_registers(request.soc):
+        yield "On Ascend 950 this kernel leaves its temporary buffer unused."
+
+
+def _of_the_minimum(request: Request, minimum: int) -> Iterator[str]:
+    try:
+        addressed = addressed_bytes(request.tiling(minimum))
+    except TilingError as error:
+        yield (
+            f"The documented minimum of {minimum} bytes is too small for any tiling: "
+            f"reserve {error.needed} bytes."
+        )
+        return
+    if addressed > minimum:
+        yield (
+            f"The documented minimum of {minimum} bytes is too small for the tiling it gives, "
+            f"which addresses {addressed} bytes: reserve {addressed} bytes."
+        )
+
+
+def _of_the_buffer(given: int, minimum: int, addressed: int) -> Iterator[str]:
+    if addressed > given:
+        yield (
+            f"The tiling addresses {addressed} bytes and runs over the end of the buffer of "
+            f"{given} bytes: reserve {addressed} bytes."
+        )
+    if given < minimum:
+        yield f"The buffer of {given} bytes is smaller than the documented minimum of {minimum}."

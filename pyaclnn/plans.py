@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pyaclnn.arguments import Argument
+    from pyaclnn.layout import Layout
+
+# Looked up once, not at every run.
+_run: Any = lib.binding_plan_run
+_bind: Any = lib.binding_plan_bind
 
 __all__ = ["Plan", "Planned", "plan"]
 
@@ -52,11 +57,16 @@ class Plan:
         """Run phase 1; called by :func:`plan`."""
         self._planned = planned
         self._stream = planned.stream
+        self._context = self._stream.device.context
         self._arguments = list(planned.arguments)
         self._launcher = launcher(planned.operator)
-        places = [i for i, a in enumerate(self._arguments) if isinstance(a, DeviceArray)]
-        # Name -> where the array stands among the arguments, and among those that are tensors.
-        self._places = {planned.names[i]: (i, index) for index, i in enumerate(places)}
+        # Name -> where the array stands among those that are given, and among all; its layout.
+        self._slots: dict[str, tuple[int, int, Layout]] = {}
+        for place, argument in enumerate(self._arguments):
+            if isinstance(argument, DeviceArray):
+                slot = (len(self._slots), place, argument.layout)
+                self._slots[planned.names[place]] = slot
+        self._first_result = min(planned.names.index(name) for name in planned.result_names)
         self._struct: Any = raw.ffi.new("struct binding_plan *")
         values = [value_of(argument) for argument in self._arguments]
         count = self._launcher.tensor_count(self._arguments)
@@ -72,7 +82,6 @@ class Plan:
             self, _release, self._struct, self._repeatable, device.unpin
         )
         self._results = planned.result(self._arguments)
-        self._result_names = frozenset(planned.result_names)
 
     @property
     def workspace_size(self) -> int:
@@ -109,17 +118,25 @@ class Plan:
             InvalidArgumentError: A name is unknown, or a layout differs.
             AclError: CANN refused the call.
         """
-        if arrays:
-            self._bind(arrays)
+        for name, array in arrays.items():
+            known = self._slots.get(name)
+            if known is None or getattr(array, "layout", None) is not known[2]:
+                self._bind(name, array)
+                continue
+            index, place, _ = known
+            if _bind(self._struct, index, array.tensor) or place >= self._first_result:
+                self._bind(name, array)
+            else:
+                self._arguments[place] = array
         queue = self._stream if stream is None else stream
         lane = getattr(queue, "current", None)
-        if lane is None or lane.context != self._stream.device.context:
+        if lane is None or lane.context != self._context:
             queue = require_stream("Plan.run", stream, self._stream.device)
             lane = queue.lane
         if lane.crowded:
             queue.catch_up()
         if self._repeatable:
-            status = lib.binding_plan_run(self._struct, lane.struct)
+            status = _run(self._struct, lane.struct)
             if status:
                 self._settle(status, queue)
         else:
@@ -147,27 +164,23 @@ class Plan:
         message = "this plan is closed.\nHint: make another one, or close it later."
         raise ContextError(message, routine="Plan.run")
 
-    def _bind(self, arrays: dict[str, DeviceArray]) -> None:
-        known = self._places
-        arguments = self._arguments
-        for name, array in arrays.items():
-            if name not in known:
-                names = ", ".join(known)
-                expected = f"one of {names}"
-                raise InvalidArgumentError.of("Plan.run", name, "no array of this plan", expected)
-            place, index = known[name]
-            bound = arguments[place]
-            if array.__class__ is not DeviceArray or array.layout is not bound.layout:  # type: ignore[union-attr]  # places hold arrays
-                self._refuse(name, array, bound)
-            if self._repeatable:
-                status = lib.binding_plan_bind(self._struct, index, array.tensor)
-                if status:
-                    self._settle_binding(status, name, array, bound)
-            elif array.closed:
-                self._refuse(name, array, bound)
-            arguments[place] = array
-            if name in self._result_names:
-                self._results = self._planned.result(arguments)
+    def _bind(self, name: str, array: Any) -> None:
+        """Bind an array with a close look at it."""
+        known = self._slots.get(name)
+        if known is None:
+            expected = f"one of {', '.join(self._slots)}"
+            raise InvalidArgumentError.of("Plan.run", name, "no array of this plan", expected)
+        index, place, layout = known
+        bound = self._arguments[place]
+        if not isinstance(array, DeviceArray) or array.layout is not layout or array.closed:
+            self._refuse(name, array, bound)
+        if self._repeatable:
+            status = _bind(self._struct, index, array.tensor)
+            if status:
+                self._settle_binding(status, name, array, bound)
+        self._arguments[place] = array
+        if place >= self._first_result:
+            self._results = self._planned.result(self._arguments)
 
     def _settle_binding(self, status: int, name: str, array: DeviceArray, bound: object) -> None:
         if self.closed:

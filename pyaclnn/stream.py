@@ -39,6 +39,8 @@ class Stream(Handle):
     """
 
     kind: ClassVar[str] = "stream"
+    current: Lane | None
+    """The lane, or None once the stream is closed: what every launch looks at first."""
 
     def __init__(
         self, device: Device | None = None, *, handle: int | Pointer | None = None
@@ -60,6 +62,7 @@ class Stream(Handle):
             # The last borrower leaves no cached memory behind: nobody tells when the stream ends.
             leave = pool_of(self._lane).trim if pointer else None
             super().__init__(Resource(self.kind, pointer, unwanted=leave))
+            self.current = self._lane
             return
         with self._device.active():
             stream = fetch("aclrtCreateStream", OUT)
@@ -72,6 +75,12 @@ class Stream(Handle):
                 dependencies=(owner,),
             )
         )
+        self.current = self._lane
+
+    def close(self) -> None:
+        """Let go of the stream; see :meth:`Handle.close`."""
+        self.current = None
+        super().close()
 
     @classmethod
     def borrow(cls, handle: int | Pointer, device: Device | None = None) -> Stream:
@@ -104,11 +113,6 @@ class Stream(Handle):
     def device(self) -> Device:
         """The device to which the stream belongs."""
         return self._device
-
-    @property
-    def current(self) -> Lane | None:
-        """The lane, or None once the stream is closed."""
-        return self._lane if self._finalizer.alive else None
 
     @property
     def lane(self) -> Lane:

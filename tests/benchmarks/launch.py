@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What it costs the host to launch a gradient, on operators that do nothing.
+
+The figures are host overhead only: there is no NPU and no simulated one behind these calls.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import pyaclnn
+
+from . import nothing, peers
+from .measure import Comparison, Timing, take_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["compare"]
+
+_CHAINS = 1000
+"""The C function makes so many chains a call, so that calling it does not count."""
+
+TARGETS = {"eager, out= given": 0.20, "eager": 0.30, "plan": 0.04, "plan, rebinding": 0.07}
+
+
+def compare(turns: int) -> Iterator[Comparison]:
+    """Time C, ctypes and pyaclnn; targets are against ctypes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = nothing.build(Path(name))
+        pyaclnn.select_backend(folder)
+        in_c = ctypes.CDLL(str(folder / "libchain.so"))
+        with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
+            for operator, in_ctypes in peers.chains(folder).items():
+                chain = getattr(in_c, f"{operator}_chain")
+                chain.argtypes = [ctypes.c_long]
+                ways = {"C": lambda chain=chain: chain(_CHAINS), "ctypes": in_ctypes}
+                timings = take_turns({**ways, **_ways(operator, device, stream)}, turns)
+                timings["C"] = Timing(tuple(s / _CHAINS for s in timings["C"].samples))
+                stream.synchronize()
+                for way, target in TARGETS.items():
+                    yield _against(operator, way, timings, "ctypes", target)
+                for way in ("ctypes", *TARGETS):
+                    yield _against(operator, way, timings, "C", None)
+
+
+def _against(
+    operator: str, way: str, timings: dict[str, Timing], baseline: str, target: float | None
+) -> Comparison:
+    return Comparison(operator, way, timings[way], baseline, timings[baseline], target)
+
+
+def _ways(
+    operator: str, device: pyaclnn.Device, stream: pyaclnn.Stream
+) -> dict[str, Callable[[], object]]:
+    def array(*shape: int) -> pyaclnn.DeviceArray:
+        return pyaclnn.DeviceArray.empty(shape, np.float32, device)
+
+    upstream, x, rows, columns = array(64, 512), array(64, 512), array(64, 1), array(512)
+    call: Any = getattr(pyaclnn, operator)
+    if operator == "layer_norm_backward":
+        name, out = "grad_out", (array(64, 512), array(512), array(512))
+        arguments: tuple[Any, ...] = (upstream, x, 512, rows, array(64, 1), columns, array(512))
+    else:
+        name, out = "dy", (array(64, 512), array(512))
+        arguments = (upstream, x, rows, columns)
+    plan = pyaclnn.plan(call, *arguments, stream=stream, out=out)
+    others = itertools.cycle([{name: upstream}, {name: array(64, 512)}])
+    return {
+        "eager, out= given": lambda: call(*arguments, stream=stream, out=out),
+        "eager": lambda: call(*arguments, stream=stream),
+        "plan": plan.run,
+        "plan, rebinding": lambda: plan.run(**next(others)),
+    }

@@ -24,7 +24,7 @@ PACKAGE = ROOT / "pyaclnn"
 # From the bottom to the top. A module imports from lower lines only.
 STOREYS = [
     {"_binding", "errors", "discovery", "accuracy", "bindgen", "reference", "tiling"},
-    {"mock", "signatures", "shapes", "timeout"},
+    {"mock", "signatures", "shapes", "timeout", "explanations"},
     {"library", "codes"},
     {"raw"},
     {"call", "dtypes", "handle"},
@@ -42,6 +42,7 @@ STOREYS = [
     {"ops"},
     {"smoke"},
     {"smoke_report"},
+    {"doctor", "ascendc"},
     {"cli"},
     {"__init__", "__main__"},
 ]

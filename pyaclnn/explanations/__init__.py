@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every code of CANN in words: what it says, why it comes up, what to do.
+
+The tables are keyed by the names in CANN's headers; the numbers are the binding's to tell, see
+`pyaclnn.codes`.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.explanations.driver import DEVICE_MANAGEMENT, DRIVER, MESSAGES, DriverCode
+from pyaclnn.explanations.entry import Explanation
+from pyaclnn.explanations.graph_engine import GRAPH_ENGINE
+from pyaclnn.explanations.interface import INTERFACE
+from pyaclnn.explanations.interface_system import INTERFACE_SYSTEM
+from pyaclnn.explanations.operators import OPERATORS
+from pyaclnn.explanations.runtime_device import RUNTIME_DEVICE
+from pyaclnn.explanations.runtime_links import RUNTIME_LINKS
+from pyaclnn.explanations.runtime_resources import RUNTIME_RESOURCES
+from pyaclnn.explanations.runtime_usage import RUNTIME_USAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["DEVICE_MANAGEMENT", "DRIVER", "MESSAGES", "STATUS", "DriverCode", "Explanation"]
+
+STATUS: Final[Mapping[str, Explanation]] = MappingProxyType(
+    {
+        **INTERFACE,
+        **INTERFACE_SYSTEM,
+        **RUNTIME_USAGE,
+        **RUNTIME_RESOURCES,
+        **RUNTIME_DEVICE,
+        **RUNTIME_LINKS,
+        **GRAPH_ENGINE,
+        **OPERATORS,
+    }
+)
+"""Status codes of the C interface by name."""

@@ -12,13 +12,13 @@ NaNs follow IEEE arithmetic and raise no Python warning.
 
 from __future__ import annotations
 
-from pyaclnn.reference.layer_norm import (
+from pyaclnn.reference.layer_normalization import (
     LayerNormGrads,
     LayerNormResult,
     layer_norm,
     layer_norm_backward,
 )
-from pyaclnn.reference.rms_norm import RmsNormGrads, RmsNormResult, rms_norm, rms_norm_grad
+from pyaclnn.reference.rms_normalization import RmsNormGrads, RmsNormResult, rms_norm, rms_norm_grad
 
 __all__ = [
     "LayerNormGrads",

@@ -3,8 +3,8 @@
 
 A normalization over trailing axes treats its tensor as a matrix of M rows (the leading axes) by N
 columns (the normalized axes). `RowLayout` makes that matrix out of tensors of any rank and checks
-the other operands against it. The formulas are then applied to blocks of rows small enough that all
-the arithmetic on a block happens in the processor's cache.
+the other operands against it, and cuts it into tiles small enough that all the arithmetic on a tile
+happens in the processor's cache.
 """
 
 from __future__ import annotations
@@ -15,15 +15,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from pyaclnn.reference.tiles import Tile
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["RowLayout", "column_sum", "row_mean"]
+__all__ = ["RowLayout"]
 
-# Three or four blocks of 32768 float32 numbers, 128 KiB each, share a core's second-level cache.
-BLOCK_ELEMENTS = 32768
+# Between two calls of NumPy a thread needs the interpreter lock, and waking one that waits for it
+# takes as long as arithmetic on some ten thousand elements. So tiles are large: the three or four
+# that a thread works on, 1.5 MiB each in float32, fit the last cache, not the one before it.
+TILE_ELEMENTS = 393216
+# Smaller matrices are cut into this many tiles, so that all processors get some, unless they get
+# too small for that.
+TILES = 8
+FEWEST_ELEMENTS = 131072
+# A tile of whole rows has at least this many of them if there are as many, one of a panel at most.
+PANEL_ROWS = 8
+# Each group of tiles has its own sums over rows until the end.
+MOST_GROUPS = 16
 
 ACCUMULATION_DTYPES: dict[np.dtype[Any], np.dtype[Any]] = {
     np.dtype(ml_dtypes.bfloat16): np.dtype(np.float32),
@@ -39,11 +51,15 @@ class RowLayout(NamedTuple):
     Attributes:
         leading: The axes that count the rows.
         normalized: The axes that are normalized together.
+        rows: M, the number of rows.
+        columns: N, the number of elements that are normalized together.
         dtype: What the arithmetic runs in: float64 for a float64 tensor, else float32.
     """
 
     leading: tuple[int, ...]
     normalized: tuple[int, ...]
+    rows: int
+    columns: int
     dtype: np.dtype[Any]
 
     @classmethod
@@ -75,17 +91,9 @@ class RowLayout(NamedTuple):
                 f"{axes_name} is {normalized}; it must be the last one or more axes of {name}, "
                 f"which has the shape {tensor.shape}"
             )
-        return cls(tensor.shape[:lead], normalized, ACCUMULATION_DTYPES[tensor.dtype])
-
-    @property
-    def rows(self) -> int:
-        """M, the number of rows."""
-        return math.prod(self.leading)
-
-    @property
-    def columns(self) -> int:
-        """N, the number of elements that are normalized together."""
-        return math.prod(self.normalized)
+        leading = tensor.shape[:lead]
+        rows, columns = math.prod(leading), math.prod(normalized)
+        return cls(leading, normalized, rows, columns, ACCUMULATION_DTYPES[tensor.dtype])
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -97,13 +105,47 @@ class RowLayout(NamedTuple):
         """The shape of one number per row: the leading axes, then a 1 for each normalized axis."""
         return self.leading + (1,) * len(self.normalized)
 
-    def blocks(self) -> Iterator[slice]:
-        """Yield slices of rows that cover the matrix; none if it has no elements."""
-        if self.columns == 0:
-            return
-        step = max(1, BLOCK_ELEMENTS // self.columns)
-        for start in range(0, self.rows, step):
-            yield slice(start, start + step)
+    @property
+    def tile_elements(self) -> int:
+        """How many elements a tile has about."""
+        return min(TILE_ELEMENTS, max(FEWEST_ELEMENTS, self.rows * self.columns // TILES))
+
+    @property
+    def spans_rows(self) -> bool:
+        """Whether tiles take whole rows; wider rows are cut into panels."""
+        return self.columns * min(self.rows, PANEL_ROWS) <= self.tile_elements
+
+    @property
+    def tile_shape(self) -> tuple[int, int]:
+        """The rows and columns of a tile; those at the edges may have fewer."""
+        if self.spans_rows:
+            return self.tile_elements // max(1, self.columns), self.columns
+        height = min(self.rows, PANEL_ROWS)
+        panels = -(-self.columns * height // self.tile_elements)
+        return height, -(-self.columns // panels)
+
+    def tiles(self) -> list[list[Tile]]:
+        """Cover the matrix with tiles, if it has any elements.
+
+        Returns:
+            Groups of tiles that can be worked on independently. Each group is either some whole
+            rows, or all rows of a panel of columns. The cut depends on nothing but the layout.
+        """
+        if self.rows == 0 or self.columns == 0:
+            return []
+        height, width = self.tile_shape
+        bands = [slice(top, min(top + height, self.rows)) for top in range(0, self.rows, height)]
+        if self.spans_rows:
+            everything = slice(0, self.columns)
+            tiles = [Tile(rows, everything, self.dtype, spans_rows=True) for rows in bands]
+            size = -(-len(tiles) // MOST_GROUPS)
+            return [tiles[first : first + size] for first in range(0, len(tiles), size)]
+        starts = range(0, self.columns, width)
+        panels = [slice(left, min(left + width, self.columns)) for left in starts]
+        return [
+            [Tile(rows, columns, self.dtype, spans_rows=False) for rows in bands]
+            for columns in panels
+        ]
 
     def matrix(self, name: str, tensor: ArrayLike) -> NDArray[Any]:
         """View a tensor of this shape as (M, N), in its own data type."""
@@ -113,38 +155,22 @@ class RowLayout(NamedTuple):
         return array.reshape(self.rows, self.columns)
 
     def column_vector(self, name: str, statistic: ArrayLike) -> NDArray[Any]:
-        """Bring one number per row to (M, 1) in the arithmetic's data type, whatever its shape."""
+        """View one number per row as (M, 1), whatever its shape."""
         array = np.asarray(statistic)
         if array.size != self.rows:
             raise ValueError(
                 f"{name} has the shape {array.shape}, which is {array.size} elements; "
                 f"it must have one for each of the {self.rows} rows"
             )
-        return array.astype(self.dtype, copy=False).reshape(self.rows, 1)
+        return array.reshape(self.rows, 1)
 
     def row_vector(self, name: str, parameter: ArrayLike) -> NDArray[Any]:
-        """Bring a tensor of the normalized shape to (N,) in the arithmetic's data type."""
+        """View a tensor of the normalized shape as (N,).
+
+        A short one comes in the arithmetic's data type, for every tile needs all of it.
+        """
         array = np.asarray(parameter)
         if array.shape != self.normalized:
             raise ValueError(f"{name} has the shape {array.shape}; it must be {self.normalized}")
-        return array.astype(self.dtype, copy=False).reshape(self.columns)
-
-    def parameter(self, total: NDArray[np.float64]) -> NDArray[Any]:
-        """Round float64 sums over rows, (N,), to a tensor of the normalized shape."""
-        return total.astype(self.dtype, copy=False).reshape(self.normalized)
-
-
-def row_mean(block: NDArray[Any]) -> NDArray[Any]:
-    """Average each row of a block: (rows, N) to (rows, 1), summed pairwise."""
-    mean: NDArray[Any] = block.mean(axis=1, keepdims=True)
-    return mean
-
-
-def column_sum(block: NDArray[Any]) -> NDArray[np.float64]:
-    """Sum the rows of a block: (rows, N) to (N,), in float64.
-
-    A gradient of a parameter is a sum over every row of the tensor; carried on in float32 it would
-    lose a digit every few thousand rows.
-    """
-    total: NDArray[np.float64] = block.sum(axis=0, dtype=np.float64)
-    return total
+        vector = array.reshape(self.columns)
+        return vector.astype(self.dtype, copy=False) if self.spans_rows else vector

@@ -59,7 +59,7 @@ def test_agrees_with_exact_sums(problem: Problem, affine: tuple[bool, bool], blo
     x = problem.tensor(0)
     weight = problem.parameter(1) if affine[0] else None
     bias = problem.parameter(2) if affine[1] else None
-    with mock.patch.object(rows, "BLOCK_ELEMENTS", block):
+    with mock.patch.object(rows, "TILE_ELEMENTS", block):
         result = layer_norm(x, problem.normalized, weight, bias, eps=1e-3)
 
     assert (result.out.shape, result.out.dtype) == (x.shape, problem.dtype)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import importlib
 import itertools
 import re
 from typing import Any
@@ -13,15 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyaclnn.accuracy import judge
-from pyaclnn.reference import layer_norm_backward, rows
+from pyaclnn.reference import layer_norm_backward, layer_normalization, rows
 
 from . import oracle
 from .problems import Problem, f32, f64, problems
 
 MASKS = list(itertools.product((True, False), repeat=3))
-
-# Not reachable as an attribute: the package's `layer_norm` is the function.
-MODULE = importlib.import_module("pyaclnn.reference.layer_norm")
 
 
 def sample() -> dict[str, Any]:
@@ -88,7 +84,7 @@ def test_agrees_with_the_jacobian(
     leading = problem.shape[: problem.lead]
     statistic = (problem.rows,) if flat else leading + (1,) * len(problem.normalized)
     mean, rstd = problem.statistic(3, statistic), problem.statistic(4, statistic)
-    with mock.patch.object(rows, "BLOCK_ELEMENTS", block):
+    with mock.patch.object(rows, "TILE_ELEMENTS", block):
         grads = layer_norm_backward(
             dy, x, problem.normalized, mean, rstd, weight, weight, output_mask=mask
         )
@@ -151,19 +147,19 @@ class TestMask:
     @pytest.mark.parametrize(
         ("mask", "unneeded"),
         [
-            ((False, True, True), "row_mean"),
-            ((True, False, False), "column_sum"),
+            ((False, True, True), "row_dot"),
+            ((True, False, False), "add_columns"),
         ],
         ids=str,
     )
     def test_nothing_is_computed_for_a_masked_output(
         self, mask: tuple[bool, bool, bool], unneeded: str
     ) -> None:
-        with mock.patch.object(MODULE, unneeded, side_effect=AssertionError):
+        with mock.patch.object(layer_normalization, unneeded, side_effect=AssertionError):
             layer_norm_backward(**sample(), output_mask=mask)
 
-    def test_with_everything_masked_off_no_block_is_visited(self) -> None:
-        with mock.patch.object(rows.RowLayout, "blocks", side_effect=AssertionError):
+    def test_with_everything_masked_off_no_tile_is_visited(self) -> None:
+        with mock.patch.object(layer_normalization, "sweep", side_effect=AssertionError):
             layer_norm_backward(**sample(), output_mask=(False, False, False))
 
 

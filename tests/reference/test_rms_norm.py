@@ -63,7 +63,7 @@ class TestKnownNumbers:
 @given(problem=problems(), block=st.integers(1, 99))
 def test_agrees_with_exact_sums(problem: Problem, block: int) -> None:
     x, gamma = problem.tensor(0), problem.parameter(1)
-    with mock.patch.object(rows, "BLOCK_ELEMENTS", block):
+    with mock.patch.object(rows, "TILE_ELEMENTS", block):
         result = rms_norm(x, gamma, epsilon=1e-3)
 
     assert (result.y.shape, result.y.dtype) == (x.shape, problem.dtype)
@@ -85,7 +85,7 @@ def test_agrees_with_exact_sums(problem: Problem, block: int) -> None:
 def test_gradient_agrees_with_the_jacobian(problem: Problem, *, flat: bool, block: int) -> None:
     x, dy, gamma = problem.tensor(0, 24), problem.tensor(1, 16), problem.parameter(2)
     rstd = problem.statistic(3, (problem.rows,) if flat else problem.shape[: problem.lead])
-    with mock.patch.object(rows, "BLOCK_ELEMENTS", block):
+    with mock.patch.object(rows, "TILE_ELEMENTS", block):
         grads = rms_norm_grad(dy, x, rstd, gamma)
 
     golden = oracle.rms_norm_grad(

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.reference.rows import RowLayout, column_sum, row_mean
+from pyaclnn.reference.rows import RowLayout
+from pyaclnn.reference.sweep import sweep
+from pyaclnn.reference.tiles import add_columns, row_dot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from pyaclnn.reference.sweep import Sums, Totals
+    from pyaclnn.reference.tiles import Tile
 
 __all__ = ["LayerNormGrads", "LayerNormResult", "layer_norm", "layer_norm_backward"]
 
@@ -47,7 +52,6 @@ class LayerNormGrads(NamedTuple):
     grad_bias: NDArray[Any] | None
 
 
-@np.errstate(all="ignore")
 def layer_norm(
     input: ArrayLike,
     normalized_shape: Sequence[int],
@@ -85,17 +89,30 @@ def layer_norm(
     out = np.empty_like(x, order="C", subok=False)
     mean = np.zeros((layout.rows, 1), layout.dtype)
     rstd = np.full((layout.rows, 1), np.nan, layout.dtype)
-    for rows in layout.blocks():
-        normalized = x[rows].astype(layout.dtype)
-        mean[rows] = row_mean(normalized)
-        normalized -= mean[rows]
-        rstd[rows] = 1 / np.sqrt(row_mean(normalized * normalized) + float(eps))
-        normalized *= rstd[rows]
+
+    def visit(tile: Tile, _: Sums, totals: Totals | None) -> Totals:
+        normalized = tile.load(x, "x")
+        if totals is None:
+            ones = tile.of_columns(None, "ones")
+            row_mean = row_dot(normalized, ones) / len(ones)
+        else:
+            row_mean, squares = totals
+        normalized = np.subtract(normalized, row_mean, out=tile.scratch("x"))
+        if totals is None:
+            squares = row_dot(normalized, normalized)
+            if not tile.spans_rows:
+                return row_mean, squares
+        mean[tile.rows] = row_mean
+        rstd[tile.rows] = row_rstd = 1 / np.sqrt(squares / layout.columns + float(eps))
+        result = np.multiply(normalized, row_rstd, out=tile.target(out, "x"))
         if scale is not None:
-            normalized *= scale
+            result *= tile.of_columns(scale, "scale")
         if shift is not None:
-            normalized += shift
-        out[rows] = normalized
+            result += tile.of_columns(shift, "shift")
+        tile.store(out, result, "spare")
+        return ()
+
+    sweep(layout, visit, combine=combine_moments)
     return LayerNormResult(
         out.reshape(layout.shape),
         mean.reshape(layout.statistic_shape),
@@ -103,7 +120,6 @@ def layer_norm(
     )
 
 
-@np.errstate(all="ignore")
 def layer_norm_backward(
     grad_out: ArrayLike,
     input: ArrayLike,
@@ -159,32 +175,64 @@ def layer_norm_backward(
         )
     want_input, want_weight, want_bias = output_mask
     grad_input = np.empty_like(x, order="C", subok=False) if want_input else None
-    grad_weight = np.zeros(layout.columns) if want_weight else None
-    grad_bias = np.zeros(layout.columns) if want_bias else None
-
-    for rows in layout.blocks() if any(output_mask) else ():
-        grad = dy[rows].astype(layout.dtype)
-        if grad_bias is not None:
-            grad_bias += column_sum(grad)
-        if grad_input is None and grad_weight is None:
-            continue
-        xhat = x[rows].astype(layout.dtype)
-        xhat -= row_means[rows]
-        xhat *= row_rstds[rows]
-        if grad_weight is not None:
-            grad_weight += column_sum(grad * xhat)
-        if grad_input is None:
-            continue
-        if scale is not None:
-            grad *= scale
-        xhat *= row_mean(grad * xhat)
-        grad -= row_mean(grad)
-        grad -= xhat
-        grad *= row_rstds[rows]
-        grad_input[rows] = grad
-
+    grad_weight = np.zeros(layout.columns, layout.dtype) if want_weight else None
+    grad_bias = np.zeros(layout.columns, layout.dtype) if want_bias else None
+    if any(output_mask):
+        gradient = Gradient(layout, dy, x, row_means, row_rstds, scale, grad_input)
+        sweep(layout, gradient.visit, (grad_weight, grad_bias))
     return LayerNormGrads(
         None if grad_input is None else grad_input.reshape(layout.shape),
-        None if grad_weight is None else layout.parameter(grad_weight),
-        None if grad_bias is None else layout.parameter(grad_bias),
+        None if grad_weight is None else grad_weight.reshape(layout.normalized),
+        None if grad_bias is None else grad_bias.reshape(layout.normalized),
     )
+
+
+class Gradient(NamedTuple):
+    """The operands of `layer_norm_backward` as matrices, and where its result goes."""
+
+    layout: RowLayout
+    grad_out: NDArray[Any]
+    input: NDArray[Any]
+    mean: NDArray[Any]
+    rstd: NDArray[Any]
+    weight: NDArray[Any] | None
+    grad_input: NDArray[Any] | None
+
+    def visit(self, tile: Tile, sums: Sums, totals: Totals | None) -> Totals:
+        """Do a tile; `sums` are those for the weight and for the bias."""
+        grad = tile.load(self.grad_out, "grad")
+        weight_sum, bias_sum = sums or (None, None)
+        if bias_sum is not None:
+            add_columns(bias_sum, grad, "product")
+        if self.grad_input is None and weight_sum is None:
+            return ()
+        rstd = tile.of_rows(self.rstd)
+        grad = np.multiply(grad, rstd, out=tile.scratch("grad"))
+        centred = tile.load(self.input, "input")
+        centred = np.subtract(centred, tile.of_rows(self.mean), out=tile.scratch("input"))
+        if totals is None:
+            product = np.multiply(grad, centred, out=tile.scratch("product"))
+            if self.grad_input is not None:
+                weight = tile.of_columns(self.weight, "weight")
+                totals = row_dot(grad, weight), row_dot(product, weight)
+            if weight_sum is not None:
+                add_columns(weight_sum, product, "product")
+            if totals is None or not tile.spans_rows:
+                return totals or ()
+        if self.grad_input is not None:
+            along_ones, along_xhat = totals
+            if self.weight is not None:
+                grad *= tile.of_columns(self.weight, "weight")
+            centred *= along_xhat / self.layout.columns * rstd * rstd
+            centred += along_ones / self.layout.columns
+            result = np.subtract(grad, centred, out=tile.target(self.grad_input, "grad"))
+            tile.store(self.grad_input, result, "input")
+        return ()
+
+
+def combine_moments(found: NDArray[Any], widths: NDArray[Any]) -> Totals:
+    """Make means and sums of squared deviations of whole rows out of those of panels."""
+    means, squares = np.moveaxis(found.astype(np.float64), 1, 0)
+    weights = widths[:, None, None]
+    mean = (means * weights).sum(axis=0) / widths.sum()
+    return mean, (squares + (means - mean) ** 2 * weights).sum(axis=0)

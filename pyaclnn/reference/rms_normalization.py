@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.reference.rows import RowLayout, column_sum, row_mean
+from pyaclnn.reference.rows import RowLayout
+from pyaclnn.reference.sweep import sweep
+from pyaclnn.reference.tiles import add_columns, row_dot
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from pyaclnn.reference.sweep import Sums, Totals
+    from pyaclnn.reference.tiles import Tile
 
 __all__ = ["RmsNormGrads", "RmsNormResult", "rms_norm", "rms_norm_grad"]
 
@@ -40,7 +45,6 @@ class RmsNormGrads(NamedTuple):
     dgamma: NDArray[Any]
 
 
-@np.errstate(all="ignore")
 def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormResult:
     """Divide rows by their root mean square, then scale them.
 
@@ -67,16 +71,22 @@ def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormRe
     scale = layout.row_vector("gamma", parameter)
     y = np.empty_like(x, order="C", subok=False)
     rstd = np.full((layout.rows, 1), np.nan, layout.dtype)
-    for rows in layout.blocks():
-        normalized = x[rows].astype(layout.dtype)
-        rstd[rows] = 1 / np.sqrt(row_mean(normalized * normalized) + float(epsilon))
-        normalized *= rstd[rows]
-        normalized *= scale
-        y[rows] = normalized
+
+    def visit(tile: Tile, _: Sums, totals: Totals | None) -> Totals:
+        row = tile.load(x, "x")
+        (squares,) = totals or (row_dot(row, row),)
+        if totals is None and not tile.spans_rows:
+            return (squares,)
+        rstd[tile.rows] = 1 / np.sqrt(squares / layout.columns + float(epsilon))
+        result = np.multiply(row, rstd[tile.rows], out=tile.target(y, "x"))
+        result *= tile.of_columns(scale, "scale")
+        tile.store(y, result, "spare")
+        return ()
+
+    sweep(layout, visit)
     return RmsNormResult(y.reshape(layout.shape), rstd.reshape(layout.statistic_shape))
 
 
-@np.errstate(all="ignore")
 def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike) -> RmsNormGrads:
     """Propagate a gradient back through `rms_norm`.
 
@@ -108,15 +118,28 @@ def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike
     row_rstds = layout.column_vector("rstd", rstd)
     scale = layout.row_vector("gamma", parameter)
     dx = np.empty_like(x, order="C", subok=False)
-    dgamma = np.zeros(layout.columns)
-    for rows in layout.blocks():
-        grad = dy[rows].astype(layout.dtype)
-        xhat = x[rows].astype(layout.dtype)
-        xhat *= row_rstds[rows]
-        dgamma += column_sum(grad * xhat)
-        grad *= scale
-        xhat *= row_mean(grad * xhat)
-        grad -= xhat
-        grad *= row_rstds[rows]
-        dx[rows] = grad
-    return RmsNormGrads(dx.reshape(layout.shape), layout.parameter(dgamma))
+    dgamma = np.zeros(layout.columns, layout.dtype)
+
+    def visit(tile: Tile, sums: Sums, totals: Totals | None) -> Totals:
+        row = tile.load(x, "x")
+        row_rstd = tile.of_rows(row_rstds)
+        weights = tile.of_columns(scale, "scale")
+        grad = np.multiply(tile.load(dy, "grad"), row_rstd, out=tile.scratch("grad"))
+        if totals is None:
+            product = np.multiply(grad, row, out=tile.scratch("product"))
+            totals = (row_dot(product, weights),)
+            (dgamma_sum,) = sums
+            if dgamma_sum is not None:
+                add_columns(dgamma_sum, product, "product")
+            if not tile.spans_rows:
+                return totals
+        grad *= weights
+        (along_xhat,) = totals
+        factor = along_xhat / layout.columns * row_rstd * row_rstd
+        projection = np.multiply(row, factor, out=tile.scratch("x"))
+        result = np.subtract(grad, projection, out=tile.target(dx, "grad"))
+        tile.store(dx, result, "x")
+        return ()
+
+    sweep(layout, visit, (dgamma,))
+    return RmsNormGrads(dx.reshape(layout.shape), dgamma.reshape(layout.normalized))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that share the work of one call; NumPy releases the interpreter lock in its loops.
+
+How work is cut into pieces never depends on how many threads there are, and results come back in
+the order of the pieces: the same input gives the same bits on every machine of a kind.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+__all__ = ["plain_arithmetic", "spread"]
+
+# Scratch memory grows with every thread, and the interpreter lock has only so much to give.
+MOST_THREADS = 8
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+
+@functools.lru_cache(maxsize=2)
+def pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """The threads of one process; a forked child has none of its parent's and so gets its own."""
+    return ThreadPoolExecutor(threads, thread_name_prefix=f"pyaclnn-reference-{process}")
+
+
+@contextmanager
+def plain_arithmetic(buffer: int) -> Iterator[None]:
+    """Let infinities and NaNs pass silently, and have NumPy iterate with buffers of a given size.
+
+    Both settings belong to a thread, so every thread enters this for itself.
+
+    Args:
+        buffer: The number of elements of a buffer.
+    """
+    with np.errstate(all="ignore"):
+        before = np.setbufsize(buffer)
+        try:
+            yield
+        finally:
+            np.setbufsize(before)
+
+
+def spread(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Result]:
+    """Do the same work on every piece, on all processors that this process may use.
+
+    Args:
+        work: What to do with a piece; called from several threads at once, in `plain_arithmetic`
+            with the buffers of the calling thread.
+        pieces: The pieces. A single one is done by the calling thread, as it is.
+
+    Returns:
+        The results, in the order of the pieces.
+    """
+    threads = min(len(os.sched_getaffinity(0)), MOST_THREADS) if len(pieces) > 1 else 1
+    if threads == 1:
+        return [work(piece) for piece in pieces]
+    buffer = np.getbufsize()
+
+    def task(piece: Piece) -> Result:
+        with plain_arithmetic(buffer):
+            return work(piece)
+
+    return list(pool(os.getpid(), threads).map(task, pieces))

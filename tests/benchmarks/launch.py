@@ -7,6 +7,7 @@ The figures are host overhead only: there is no NPU and no simulated one behind 
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
 import tempfile
 from pathlib import Path
@@ -38,9 +39,8 @@ def compare(turns: int) -> Iterator[Comparison]:
         in_c = ctypes.CDLL(str(folder / "libchain.so"))
         with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
             for operator, in_ctypes in peers.chains(folder).items():
-                chain = getattr(in_c, f"{operator}_chain")
-                chain.argtypes = [ctypes.c_long]
-                ways = {"C": lambda chain=chain: chain(_CHAINS), "ctypes": in_ctypes}
+                chain = functools.partial(getattr(in_c, f"{operator}_chain"), _CHAINS)
+                ways: dict[str, Callable[[], object]] = {"C": chain, "ctypes": in_ctypes}
                 timings = take_turns({**ways, **_ways(operator, device, stream)}, turns)
                 timings["C"] = Timing(tuple(s / _CHAINS for s in timings["C"].samples))
                 stream.synchronize()
@@ -64,14 +64,15 @@ def _ways(
 
     upstream, x, rows, columns = array(64, 512), array(64, 512), array(64, 1), array(512)
     call: Any = getattr(pyaclnn, operator)
+    out: tuple[pyaclnn.DeviceArray, ...] = (array(64, 512), array(512))
+    arguments: tuple[Any, ...] = (upstream, x, rows, columns)
+    name = "dy"
     if operator == "layer_norm_backward":
-        name, out = "grad_out", (array(64, 512), array(512), array(512))
-        arguments: tuple[Any, ...] = (upstream, x, 512, rows, array(64, 1), columns, array(512))
-    else:
-        name, out = "dy", (array(64, 512), array(512))
-        arguments = (upstream, x, rows, columns)
+        out = (*out, array(512))
+        arguments = (upstream, x, 512, rows, array(64, 1), columns, array(512))
+        name = "grad_out"
     plan = pyaclnn.plan(call, *arguments, stream=stream, out=out)
-    others = itertools.cycle([{name: upstream}, {name: array(64, 512)}])
+    others: Any = itertools.cycle([{name: upstream}, {name: array(64, 512)}])
     return {
         "eager, out= given": lambda: call(*arguments, stream=stream, out=out),
         "eager": lambda: call(*arguments, stream=stream),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import pyaclnn
+from pyaclnn import reference
 
 from .measure import Comparison, take_turns
 
@@ -63,7 +64,7 @@ def _round_trip(turns: int) -> Iterator[Comparison]:
             stream.synchronize()
 
         def compute() -> None:
-            pyaclnn.reference.rms_norm_grad(host, host, np.ones((64, 1), np.float32), host[0])
+            reference.rms_norm_grad(host, host, np.ones((64, 1), np.float32), host[0])
 
         timings = take_turns({"simulated": launch, "reference": compute}, turns)
     case = "rms_norm_grad 64x512, launched and waited for"

@@ -14,7 +14,10 @@ import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeAlias
 
+from pyaclnn.ascendc import command as ascendc
+from pyaclnn.doctor import command as doctor
 from pyaclnn.errors import AclError
+from pyaclnn.tiling import command as tiling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The command line without the program's name; that of the process if None.
 
     Returns:
-        0 if all went well, 1 if a check did not pass, 2 if nothing could be run.
+        0 if all went well, 1 if a check did not pass, 2 if nothing could be run; the doctor has
+        more, see ``pyaclnn doctor --help``.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -64,6 +68,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_smoke(commands)
     _add_mock(commands)
+    doctor.add_to(commands)
+    doctor.add_explain_to(commands)
+    tiling.add_to(commands)
+    ascendc.add_to(commands)
     return parser
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from pyaclnn.mock.chips import Chip, find_chip
 from pyaclnn.mock.memory import DeviceMemory, DeviceMemoryError
 from pyaclnn.mock.operators import OPERATORS
+from pyaclnn.mock.operators.custom import find_operator
 from pyaclnn.mock.operators.operator import Launch, RefusalError, Setting
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.wire import (
@@ -70,7 +71,10 @@ class Device:
 
     def check(self, call: Call) -> CheckReply:
         """Run phase 1 of an operator; whatever goes wrong becomes a status."""
-        operator = OPERATORS.get(call.operator)
+        try:
+            operator = find_operator(call.operator)
+        except Exception as error:  # noqa: BLE001 (a broken package must not stop the device)
+            return CheckReply(Status.INNER, text=_fault(call.operator, error))
         if operator is None:
             return CheckReply(Status.MOCK_NOT_IMPLEMENTED, text=_not_implemented(call.operator))
         reply = CheckReply(Status.SUCCESS, operator.executor_kind, operator.output_count)
@@ -92,7 +96,7 @@ class Device:
         The arguments are checked once more, so that no kernel ever sees what phase 1 refuses.
         """
         call = request.call
-        operator = OPERATORS.get(call.operator)
+        operator = find_operator(call.operator)
         if operator is None:
             return Reply(Status.AICORE_EXCEPTION, _not_implemented(call.operator))
         try:

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * DataCopy and DataCopyPad: between global memory and the core, and inside of the core.
+ */
+#ifndef INCLUDE_STUBS_ASCENDC_COPY_H_
+#define INCLUDE_STUBS_ASCENDC_COPY_H_
+
+#include "ascendc/global_tensor.h"
+#include "ascendc/operand.h"
+
+namespace AscendC {
+
+/* Lengths and gaps in units of 32 bytes; in DataCopyPad the length, and the gap on the side of
+ * global memory, are in bytes. */
+struct DataCopyParams {
+    uint16_t blockCount = 1;
+    uint16_t blockLen = 0;
+    uint16_t srcStride = 0;
+    uint16_t dstStride = 0;
+};
+
+struct DataCopyExtParams {
+    uint16_t blockCount = 1;
+    uint32_t blockLen = 0;
+    uint32_t srcStride = 0;
+    uint32_t dstStride = 0;
+    uint32_t rsv = 0;
+};
+
+struct DataCopyPadParams {
+    bool isPad = false;
+    uint8_t leftPadding = 0;
+    uint8_t rightPadding = 0;
+    uint64_t paddingValue = 0;
+};
+
+template <typename T> struct DataCopyPadExtParams {
+    bool isPad = false;
+    uint8_t leftPadding = 0;
+    uint8_t rightPadding = 0;
+    T paddingValue = T(0);
+};
+
+namespace emulation {
+
+/* The atomic addition of SetAtomicAdd, element by element. */
+template <typename T> void AddTo(uint8_t *target, const uint8_t *source, uint64_t bytes)
+{
+    for (uint64_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
+        T sum, value;
+        std::memcpy(&sum, target + at, sizeof(T));
+        std::memcpy(&value, source + at, sizeof(T));
+        sum = static_cast<T>(sum + value);
+        std::memcpy(target + at, &sum, sizeof(T));
+    }
+}
+
+template <typename T>
+void CopyOut(const Call &call, const GlobalTensor<T> &dst, uint64_t dst_first,
+             const Operand<T> &source, uint64_t src_first, uint64_t bytes)
+{
+    const bool atomic = Core::Current().atomic_add;
+    const uint8_t *from = source.Read(src_first, bytes);
+    uint8_t *to = dst.Write(call, "dst", dst_first, bytes, atomic);
+    if (atomic) {
+        AddTo<T>(to, from, bytes);
+    } else {
+        std::memcpy(to, from, bytes);
+    }
+}
+
+inline void RequireBlocks(const Call &call, uint64_t bytes)
+{
+    if (bytes % BlockBytes != 0) {
+        call.Fail(rule::Alignment,
+                  Text("%llu bytes are to be copied; DataCopy copies multiples of 32 bytes: "
+                       "DataCopyPad copies any number",
+                       static_cast<unsigned long long>(bytes)));
+    }
+}
+
+}  // namespace emulation
+
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &params,
+              emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("DataCopy", site);
+    emulation::Operand<T> target(call, "dst", dst, PIPE_MTE2);
+    target.Aligned();
+    const uint64_t length = uint64_t{params.blockLen} * 32;
+    for (uint64_t i = 0; i < params.blockCount; i++) {
+        const uint8_t *from =
+            src.Read(call, "src", i * (length + uint64_t{params.srcStride} * 32), length);
+        std::memcpy(target.Write(i * (length + uint64_t{params.dstStride} * 32), length), from,
+                    length);
+    }
+}
+
+template <typename T>
+void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &params,
+              emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("DataCopy", site);
+    emulation::Operand<T> source(call, "src", src, PIPE_MTE3);
+    source.Aligned();
+    const uint64_t length = uint64_t{params.blockLen} * 32;
+    for (uint64_t i = 0; i < params.blockCount; i++) {
+        emulation::CopyOut(call, dst, i * (length + uint64_t{params.dstStride} * 32), source,
+                           i * (length + uint64_t{params.srcStride} * 32), length);
+    }
+}
+
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &params,
+              emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("DataCopy", site);
+    emulation::Operand<T> target(call, "dst", dst), source(call, "src", src);
+    target.InVectorMemory().Aligned();
+    source.InVectorMemory().Aligned();
+    const uint64_t length = uint64_t{params.blockLen} * 32;
+    for (uint64_t i = 0; i < params.blockCount; i++) {
+        const uint8_t *from =
+            source.Read(i * (length + uint64_t{params.srcStride} * 32), length);
+        std::memmove(target.Write(i * (length + uint64_t{params.dstStride} * 32), length), from,
+                     length);
+    }
+}
+
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, uint32_t count,
+              emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("DataCopy", site);
+    emulation::RequireBlocks(call, uint64_t{count} * sizeof(T));
+    emulation::Operand<T> target(call, "dst", dst, PIPE_MTE2);
+    target.Aligned();
+    const uint8_t *from = src.Read(call, "src", 0, uint64_t{count} * sizeof(T));
+    std::memcpy(target.Write(0, uint64_t{count} * sizeof(T)), from, count * sizeof(T));
+}
+
+template <typename T>
+void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, uint32_t count,
+              emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("DataCopy", site);
+    emulation::RequireBlocks(call, uint64_t{count} * sizeof(T));
+    emulation::Operand<T> source(call, "src", src, PIPE_MTE3);
+    source.Aligned();
+    emulation::CopyOut(call, dst, 0, source, 0, uint64_t{count} * sizeof(T));
+}
+
+template <typename T>
+void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint32_t count,
+              emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("DataCopy", site);
+    emulation::RequireBlocks(call, uint64_t{count} * sizeof(T));
+    emulation::Operand<T> target(call, "dst", dst), source(call, "src", src);
+    target.InVectorMemory().Aligned();
+    source.InVectorMemory().Aligned();
+    const uint8_t *from = source.Read(0, uint64_t{count} * sizeof(T));
+    std::memmove(target.Write(0, uint64_t{count} * sizeof(T)), from, count * sizeof(T));
+}
+
+namespace emulation {
+
+/* Rows of any number of bytes; each begins on a 32-byte boundary of the core's memory. */
+template <typename T, typename Params>
+void PadIn(const Call &call, const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+           const Params &params, uint64_t left, uint64_t right, T value)
+{
+    Operand<T> target(call, "dst", dst, PIPE_MTE2);
+    target.Aligned();
+    const uint64_t length = params.blockLen, pads = (left + right) * sizeof(T);
+    if (pads > BlockBytes) {
+        call.Fail(rule::Alignment, Text("%llu bytes of padding were asked for; 32 is the most",
+                                        static_cast<unsigned long long>(pads)));
+    }
+    const uint64_t row = (length + pads + BlockBytes - 1) / BlockBytes * BlockBytes +
+                         uint64_t{params.dstStride} * BlockBytes;
+    for (uint64_t i = 0; i < params.blockCount; i++) {
+        const uint8_t *from = src.Read(call, "src", i * (length + params.srcStride), length);
+        uint8_t *to = target.Write(i * row, length + pads);
+        for (uint64_t pad = 0; pad < left; pad++) {
+            std::memcpy(to + pad * sizeof(T), &value, sizeof(T));
+        }
+        std::memcpy(to + left * sizeof(T), from, length);
+        for (uint64_t pad = 0; pad < right; pad++) {
+            std::memcpy(to + (left + pad) * sizeof(T) + length, &value, sizeof(T));
+        }
+    }
+}
+
+template <typename T, typename Params>
+void PadOut(const Call &call, const GlobalTensor<T> &dst, const LocalTensor<T> &src,
+            const Params &params)
+{
+    Operand<T> source(call, "src", src, PIPE_MTE3);
+    source.Aligned();
+    const uint64_t length = params.blockLen;
+    const uint64_t row = (length + BlockBytes - 1) / BlockBytes * BlockBytes +
+                         uint64_t{params.srcStride} * BlockBytes;
+    for (uint64_t i = 0; i < params.blockCount; i++) {
+        CopyOut(call, dst, i * (length + params.dstStride), source, i * row, length);
+    }
+}
+
+}  // namespace emulation
+
+template <typename T>
+void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                 const DataCopyExtParams &params, const DataCopyPadExtParams<T> &pad,
+                 emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("DataCopyPad", site);
+    emulation::PadIn(call, dst, src, params, pad.isPad ? pad.leftPadding : 0,
+                     pad.isPad ? pad.rightPadding : 0, pad.paddingValue);
+}
+
+template <typename T>
+void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+                 const DataCopyParams &params, const DataCopyPadParams &pad,
+                 emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("DataCopyPad", site);
+    T value;
+    std::memcpy(&value, &pad.paddingValue, sizeof(T));
+    emulation::PadIn(call, dst, src, params, pad.isPad ? pad.leftPadding : 0,
+                     pad.isPad ? pad.rightPadding : 0, value);
+}
+
+template <typename T>
+void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
+                 const DataCopyExtParams &params, emulation::Site site = emulation::Site::Here())
+{
+    emulation::PadOut(emulation::Call("DataCopyPad", site), dst, src, params);
+}
+
+template <typename T>
+void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
+                 const DataCopyParams &params, emulation::Site site = emulation::Site::Here())
+{
+    emulation::PadOut(emulation::Call("DataCopyPad", site), dst, src, params);
+}
+
+/* Copies to global memory add from here on, in one step each, until SetAtomicNone. */
+template <typename T> void SetAtomicAdd() { emulation::Core::Current().atomic_add = true; }
+inline void SetAtomicNone() { emulation::Core::Current().atomic_add = false; }
+
+}  // namespace AscendC
+
+#endif

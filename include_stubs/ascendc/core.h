@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state of the core that runs a block: its on-chip memory with a shadow of every byte, the
+ * buffers and queues that lie in it, the arguments in global memory, the outstanding events.
+ */
+#ifndef INCLUDE_STUBS_ASCENDC_CORE_H_
+#define INCLUDE_STUBS_ASCENDC_CORE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "ascendc/fault.h"
+#include "ascendc/position.h"
+
+namespace AscendC::emulation {
+
+enum class Family : uint32_t { A2 = 0, A3, Ascend950, Ascend310P, Ascend910, Ascend310B };
+
+struct Chip {
+    Family family;
+    uint32_t unified_buffer; /* bytes */
+
+    bool RegBase() const { return family == Family::Ascend950; }
+};
+
+/* What is known about a byte of on-chip memory. */
+enum class Shadow : uint8_t { Unwritten, Written, Consumed };
+
+/* On-chip memory: the unified buffer, or what stands for the memory of the matrix unit. */
+struct Arena {
+    std::vector<uint8_t> bytes;
+    std::vector<Shadow> shadow;
+    uint32_t used = 0;
+
+    void Resize(uint32_t size)
+    {
+        bytes.assign(size, 0x7F); /* a NaN in every float type */
+        shadow.assign(size, Shadow::Unwritten);
+    }
+
+    void Forget(uint32_t begin, uint32_t size, Shadow state)
+    {
+        std::fill_n(bytes.begin() + begin, size, uint8_t{0x7F});
+        std::fill_n(shadow.begin() + begin, size, state);
+    }
+};
+
+enum class BufferState : uint8_t { Free, Allocated, Waiting, Taken, Retired };
+
+/* A piece of on-chip memory that InitBuffer handed out. */
+struct Buffer {
+    Arena *arena;
+    TPosition position;
+    uint32_t begin, size;
+    Site initialised;
+    bool queued;              /* false: it belongs to a TBuf and is always there */
+    uint32_t number = 0;      /* which one of its queue */
+    BufferState state = BufferState::Free;
+    uint32_t generation = 0;  /* counts AllocTensor: handles of an earlier one are stale */
+    Site touched{};           /* where it last changed its state */
+    pipe_t writer = PIPE_ALL; /* who wrote last; PIPE_ALL: nobody */
+    uint32_t ordered = 0;     /* bit p: unit p has waited for that write */
+    const char *consumer = ""; /* the call that used it up, and where */
+    Site consumed{};
+
+    void WrittenBy(pipe_t pipe)
+    {
+        writer = pipe;
+        ordered = 0;
+    }
+
+    void WaitedFor(pipe_t first, pipe_t second)
+    {
+        if (writer == first) {
+            ordered |= 1U << second;
+        }
+    }
+};
+
+inline std::string Describe(const Buffer &buffer)
+{
+    const char *position = PositionName(buffer.position);
+    return buffer.queued ? Text("buffer %u of a %s queue", buffer.number, position)
+                         : Text("a %s buffer", position);
+}
+
+struct Queue {
+    TPosition position;
+    pipe_t producer, consumer;
+    uint32_t depth;
+    Site initialised;
+    std::vector<Buffer *> buffers;
+    std::deque<Buffer *> waiting;
+};
+
+/* An argument in global memory. */
+struct Region {
+    const char *name;
+    uint8_t *data;
+    size_t size;
+    const char *dtype;            /* a TypeName, or "" if the host did not say */
+    std::vector<uint32_t> writer; /* per byte: the block that wrote it + 1; empty: one block */
+};
+
+constexpr uint32_t AtomicWriter = 0xFFFFFFFFU;
+
+class Core {
+ public:
+    Core(uint32_t block, uint32_t blocks, const Chip &chip, std::deque<Region> &regions)
+        : block(block), blocks(blocks), chip(chip), regions(regions)
+    {
+        unified.Resize(chip.unified_buffer);
+        CurrentSlot() = this;
+    }
+    Core(const Core &) = delete;
+    Core &operator=(const Core &) = delete;
+    ~Core() { CurrentSlot() = nullptr; }
+
+    static Core &Current() { return *CurrentSlot(); }
+
+    static Core *&CurrentSlot()
+    {
+        static thread_local Core *current = nullptr;
+        return current;
+    }
+
+    Arena &ArenaOf(TPosition position)
+    {
+        if (InUnifiedBuffer(position)) {
+            return unified;
+        }
+        if (matrix.bytes.empty()) {
+            matrix.Resize(1U << 20);
+        }
+        return matrix;
+    }
+
+    /* After the kernel: what it forgot to give back or to wait for. */
+    void Finish() const
+    {
+        for (const Queue &queue : queues) {
+            for (const Buffer *buffer : queue.buffers) {
+                FinishBuffer(*buffer);
+            }
+        }
+        for (const Flag &flag : flags) {
+            throw Fault{rule::Synchronisation, "SetFlag", "", "", {}, flag.site,
+                        Text("the event %d is set here and nothing waits for it: every SetFlag "
+                             "needs its WaitFlag",
+                             flag.id)};
+        }
+    }
+
+    struct Flag {
+        HardEvent event;
+        int id;
+        Site site;
+    };
+
+    const uint32_t block, blocks;
+    const Chip chip;
+    std::deque<Region> &regions;
+    Arena unified, matrix;
+    std::deque<Buffer> buffers; /* a deque: tensors point to them */
+    std::deque<Queue> queues;
+    std::vector<Flag> flags;
+    bool has_pipe = false;
+    bool atomic_add = false;
+    Site pipe_site{};
+
+ private:
+    static void FinishBuffer(const Buffer &buffer)
+    {
+        if (buffer.state == BufferState::Waiting) {
+            throw Fault{rule::Queue, "EnQue", "", Describe(buffer), buffer.initialised,
+                        buffer.touched,
+                        "the tensor put into its queue here was never taken out: DeQue is "
+                        "missing"};
+        }
+        if (buffer.state == BufferState::Allocated || buffer.state == BufferState::Taken) {
+            throw Fault{rule::Queue,
+                        buffer.state == BufferState::Taken ? "DeQue" : "AllocTensor", "",
+                        Describe(buffer), buffer.initialised, buffer.touched,
+                        "the tensor taken here was never given back: FreeTensor is missing"};
+        }
+    }
+};
+
+/* A call of the interface, as reports name it. */
+struct Call {
+    const char *api;
+    Site site;
+
+    Call(const char *api, Site site) : api(api), site(site) { Last() = {api, site}; }
+
+    /* The last call that began, for the report of a crash. */
+    struct Trace {
+        const char *api;
+        Site site;
+    };
+    static Trace &Last()
+    {
+        static thread_local Trace last{"", {}};
+        return last;
+    }
+
+    [[noreturn]] void Fail(const char *rule, const std::string &message) const
+    {
+        throw Fault{rule, api, "", "", {}, site, message};
+    }
+
+    [[noreturn]] void Fail(const char *rule, const char *tensor, const Buffer &buffer,
+                           const std::string &message) const
+    {
+        throw Fault{rule, api, tensor, Describe(buffer), buffer.initialised, site, message};
+    }
+
+    [[noreturn]] void Fail(const char *rule, const char *tensor, const std::string &message) const
+    {
+        throw Fault{rule, api, tensor, "", {}, site, message};
+    }
+};
+
+}  // namespace AscendC::emulation
+
+#endif

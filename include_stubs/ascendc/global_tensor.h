@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GlobalTensor: a typed piece of global memory, which must lie inside of one argument.
+ */
+#ifndef INCLUDE_STUBS_ASCENDC_GLOBAL_TENSOR_H_
+#define INCLUDE_STUBS_ASCENDC_GLOBAL_TENSOR_H_
+
+#include <cstring>
+
+#include "ascendc/core.h"
+#include "ascendc/half.h"
+#include "ascendc/language.h"
+
+namespace AscendC {
+
+template <typename T> class GlobalTensor {
+ public:
+    using PrimType = T;
+
+    void SetGlobalBuffer(__gm__ T *address, uint64_t size,
+                         emulation::Site site = emulation::Site::Here())
+    {
+        const emulation::Call call("GlobalTensor::SetGlobalBuffer", site);
+        Open(call, address);
+        const uint64_t there = (region_->size - begin_) / sizeof(T);
+        if (size > there) {
+            Fail(call, emulation::rule::Bounds, "address",
+                 emulation::Text("%llu elements of %s are named; the argument has %llu there",
+                                 static_cast<unsigned long long>(size), emulation::TypeName<T>(),
+                                 static_cast<unsigned long long>(there)));
+        }
+        size_ = size;
+    }
+
+    void SetGlobalBuffer(__gm__ T *address, emulation::Site site = emulation::Site::Here())
+    {
+        const emulation::Call call("GlobalTensor::SetGlobalBuffer", site);
+        Open(call, address);
+        size_ = (region_->size - begin_) / sizeof(T);
+    }
+
+    uint64_t GetSize() const { return size_; }
+
+    GlobalTensor operator[](emulation::Index offset) const
+    {
+        const emulation::Call call("GlobalTensor::operator[]", offset.site);
+        if (offset.value < 0 || static_cast<uint64_t>(offset.value) > size_) {
+            Fail(call, emulation::rule::Bounds, "tensor",
+                 emulation::Text("offset %lld is outside of %llu elements",
+                                 static_cast<long long>(offset.value),
+                                 static_cast<unsigned long long>(size_)));
+        }
+        GlobalTensor rest = *this;
+        rest.begin_ += static_cast<uint64_t>(offset.value) * sizeof(T);
+        rest.size_ -= static_cast<uint64_t>(offset.value);
+        return rest;
+    }
+
+    T GetValue(uint64_t index, emulation::Site site = emulation::Site::Here()) const
+    {
+        const emulation::Call call("GlobalTensor::GetValue", site);
+        T value;
+        std::memcpy(&value, Read(call, "tensor", index * sizeof(T), sizeof(T)), sizeof(T));
+        return value;
+    }
+
+    void SetValue(uint64_t index, T value, emulation::Site site = emulation::Site::Here()) const
+    {
+        const emulation::Call call("GlobalTensor::SetValue", site);
+        std::memcpy(Write(call, "tensor", index * sizeof(T), sizeof(T), false), &value, sizeof(T));
+    }
+
+    /* Bytes to be read or written, counted from the tensor's first one. */
+    const uint8_t *Read(const emulation::Call &call, const char *name, uint64_t first,
+                        uint64_t count) const
+    {
+        const uint64_t begin = Extent(call, name, first, count);
+        const auto &core = emulation::Core::Current();
+        for (uint64_t i = begin; i < begin + count && !region_->writer.empty(); i++) {
+            const uint32_t writer = region_->writer[i];
+            if (writer != 0 && writer != core.block + 1) {
+                Fail(call, emulation::rule::Race, name,
+                     emulation::Text("block %u reads byte %llu, which %s wrote: blocks run at the "
+                                     "same time and in no order",
+                                     core.block, static_cast<unsigned long long>(i),
+                                     Writer(writer).c_str()));
+            }
+        }
+        return region_->data + begin;
+    }
+
+    uint8_t *Write(const emulation::Call &call, const char *name, uint64_t first, uint64_t count,
+                   bool atomic) const
+    {
+        const uint64_t begin = Extent(call, name, first, count);
+        const auto &core = emulation::Core::Current();
+        const uint32_t mark = atomic ? emulation::AtomicWriter : core.block + 1;
+        for (uint64_t i = begin; i < begin + count && !region_->writer.empty(); i++) {
+            const uint32_t writer = region_->writer[i];
+            if (writer != 0 && writer != mark) {
+                Fail(call, emulation::rule::Race, name,
+                     emulation::Text("block %u writes byte %llu, which %s wrote as well: the "
+                                     "blocks overlap",
+                                     core.block, static_cast<unsigned long long>(i),
+                                     Writer(writer).c_str()));
+            }
+            region_->writer[i] = mark;
+        }
+        return region_->data + begin;
+    }
+
+    [[noreturn]] void Fail(const emulation::Call &call, const char *rule, const char *name,
+                           const std::string &message) const
+    {
+        throw emulation::Fault{rule, call.api, name,
+                               region_ ? std::string("the argument ") + region_->name : "",
+                               {}, call.site, std::string(name) + ": " + message};
+    }
+
+ private:
+    void Open(const emulation::Call &call, __gm__ T *address)
+    {
+        const auto *byte = reinterpret_cast<const uint8_t *>(address);
+        region_ = nullptr;
+        for (emulation::Region &region : emulation::Core::Current().regions) {
+            if (byte >= region.data && byte <= region.data + region.size) {
+                region_ = &region;
+                break;
+            }
+        }
+        if (region_ == nullptr) {
+            Fail(call, emulation::rule::Bounds, "address",
+                 "it points to none of the kernel's arguments in global memory");
+        }
+        begin_ = static_cast<uint64_t>(byte - region_->data);
+        const char *held = region_->dtype;
+        const bool floats = *held == 'f' || *held == 'h' || *held == 'd';
+        constexpr bool read_as_float = !std::is_integral_v<T>;
+        if (floats && read_as_float && std::strcmp(held, emulation::TypeName<T>()) != 0) {
+            Fail(call, emulation::rule::Dtype, "address",
+                 emulation::Text("the argument holds %s; the kernel opens it as %s", held,
+                                 emulation::TypeName<T>()));
+        }
+    }
+
+    /* Checks a range of bytes and gives its place in the argument. */
+    uint64_t Extent(const emulation::Call &call, const char *name, uint64_t first,
+                    uint64_t count) const
+    {
+        if (region_ == nullptr) {
+            Fail(call, emulation::rule::Bounds, name, "SetGlobalBuffer was never called on it");
+        }
+        if (first + count > size_ * sizeof(T)) {
+            Fail(call, emulation::rule::Bounds, name,
+                 emulation::Text("bytes %llu to %llu are needed; there are %llu",
+                                 static_cast<unsigned long long>(first),
+                                 static_cast<unsigned long long>(first + count),
+                                 static_cast<unsigned long long>(size_ * sizeof(T))));
+        }
+        return begin_ + first;
+    }
+
+    static std::string Writer(uint32_t writer)
+    {
+        return writer == emulation::AtomicWriter ? std::string("an atomic addition")
+                                                 : emulation::Text("block %u", writer - 1);
+    }
+
+    emulation::Region *region_ = nullptr;
+    uint64_t begin_ = 0; /* byte in the argument */
+    uint64_t size_ = 0;  /* elements */
+};
+
+}  // namespace AscendC
+
+#endif

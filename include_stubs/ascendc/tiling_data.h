@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a kernel gets at its tiling data: a structure at the last address it was launched with.
+ *
+ * GET_TILING_DATA needs to know the structure. CANN generates it from the operator's host code;
+ * here it is registered, by REGISTER_TILING_DEFAULT in the kernel or by whoever builds it.
+ */
+#ifndef INCLUDE_STUBS_ASCENDC_TILING_DATA_H_
+#define INCLUDE_STUBS_ASCENDC_TILING_DATA_H_
+
+#include "ascendc/global_tensor.h"
+#include "kernel_tiling/kernel_tiling.h"
+
+namespace AscendC::emulation {
+
+template <typename S> void ReadTiling(S *target, const uint8_t *address, const char *api, Site site)
+{
+    static_assert(std::is_trivially_copyable_v<S>, "tiling data are plain data");
+    const Call call(api, site);
+    for (const Region &region : Core::Current().regions) {
+        if (address >= region.data && address < region.data + region.size) {
+            const auto there = static_cast<size_t>(region.data + region.size - address);
+            if (there < sizeof(S)) {
+                throw Fault{rule::Tiling, api, "tiling", std::string("the argument ") + region.name,
+                            {}, site,
+                            Text("the structure has %zu bytes; the launch gave %zu", sizeof(S),
+                                 there)};
+            }
+            std::memcpy(target, address, sizeof(S));
+            return;
+        }
+    }
+    call.Fail(rule::Tiling, "tiling",
+              "the kernel reads its tiling data; the launch gave it none");
+}
+
+/* A worse match than an address itself: a kernel's own CopyTiling is preferred to the one below. */
+struct TilingAddress {
+    TilingAddress(const uint8_t *address, const char *file = __builtin_FILE(),
+                  int line = __builtin_LINE())
+        : address(address), site{file, line}
+    {
+    }
+
+    const uint8_t *address;
+    Site site;
+};
+
+}  // namespace AscendC::emulation
+
+/* Samples of CANN call this for a structure of their own. */
+template <typename S> void CopyTiling(S *tiling, AscendC::emulation::TilingAddress from)
+{
+    AscendC::emulation::ReadTiling(tiling, from.address, "CopyTiling", from.site);
+}
+
+#define REGISTER_TILING_DEFAULT(Structure) using RegisteredTilingData = Structure
+
+#define GET_TILING_DATA_WITH_STRUCT(Structure, name, address)                                     \
+    Structure name;                                                                               \
+    AscendC::emulation::ReadTiling(&name, address, "GET_TILING_DATA",                             \
+                                   AscendC::emulation::Site::Here(__FILE__, __LINE__))
+
+#define GET_TILING_DATA(name, address)                                                            \
+    GET_TILING_DATA_WITH_STRUCT(RegisteredTilingData, name, address)
+
+#endif

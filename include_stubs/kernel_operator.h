@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Ascend C kernel interface, emulated on the host: what norm kernels use of it, with checks.
+ * Kernels of CANN's documents name some things without their namespace, so it is opened here.
+ */
+#ifndef INCLUDE_STUBS_KERNEL_OPERATOR_H_
+#define INCLUDE_STUBS_KERNEL_OPERATOR_H_
+
+#include "ascendc/arithmetic.h"
+#include "ascendc/conversion.h"
+#include "ascendc/copy.h"
+#include "ascendc/pipe.h"
+#include "ascendc/reduction.h"
+#include "ascendc/tiling_data.h"
+#include "lib/normalization/layernorm.h"
+#include "lib/normalization/layernormgrad.h"
+#include "lib/normalization/layernormgradbeta.h"
+
+using namespace AscendC;
+
+#endif

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ascend C kernels on the host: compiled with a plain C++17 compiler, run with strict checks.
+
+`compile` builds a kernel's source against an emulation of the Ascend C interface (the headers
+`kernel_operator.h` and `lib/normalization/…`), `Kernel.launch` runs it on NumPy arrays. What a chip
+would get wrong silently (a tensor that was never filled, a queue that is out of step, memory that
+is too small) ends the kernel with a `KernelFault` that names the call, the tensor and the line.
+
+    kernel = pyaclnn.ascendc.compile("layer_norm.cpp", soc="Ascend910B3")
+    kernel.launch(1, x, gamma, beta, y, mean, variance, tiling=tiling)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyaclnn.ascendc.diagnostics import CompileError, Diagnostic
+    from pyaclnn.ascendc.fault import KernelFault
+    from pyaclnn.ascendc.kernel import Kernel
+    from pyaclnn.ascendc.program import compile  # noqa: A004  # it is what one calls it
+
+__all__ = ["CompileError", "Diagnostic", "Kernel", "KernelFault", "compile"]
+
+# The modules that have public names.
+_HOMES = ("diagnostics", "fault", "kernel", "program")
+
+
+def __getattr__(name: str) -> object:
+    # Loaded on first use, so that the command line costs nothing where it is not this part's.
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    modules = (importlib.import_module(f"{__name__}.{home}") for home in _HOMES)
+    value: object = next(getattr(module, name) for module in modules if name in module.__all__)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the C++ compiler says, brought back to the lines of the kernel's author."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from textwrap import shorten
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["CompileError", "Diagnostic", "diagnose"]
+
+_LINE = re.compile(r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)?\s*(?P<text>.*)")
+_ERROR = re.compile(r"(?:fatal )?error: (?P<message>.*)")
+# How GCC and Clang lead from an error in a template to the line that used it.
+_LED_TO = re.compile(r"\s*(?:required from here|note: in instantiation of )")
+_NO_TILING = "RegisteredTilingData"
+_HINT = (
+    "GET_TILING_DATA has to know the structure: name its fields with tiling_data, for example "
+    'tiling_data={"layerNormGradBetaTiling": "LayerNormGradBetaTiling"}, or write '
+    "REGISTER_TILING_DEFAULT(YourStructure); into the kernel."
+)
+
+
+class Diagnostic(NamedTuple):
+    """One error of the compiler.
+
+    Attributes:
+        file: The file, the author's where there is one.
+        line: Its line; 0 if the compiler named none.
+        message: What the compiler says.
+    """
+
+    file: str
+    line: int
+    message: str
+
+
+class CompileError(RuntimeError):
+    """A kernel could not be built.
+
+    Attributes:
+        diagnostics: The errors, each at the author's line that led to it.
+        output: Everything the compiler wrote.
+    """
+
+    def __init__(
+        self, message: str, diagnostics: tuple[Diagnostic, ...] = (), output: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.diagnostics = diagnostics
+        self.output = output
+
+
+def diagnose(source: Path, output: str, own: tuple[Path, ...]) -> CompileError:
+    """Make the error of a build that failed.
+
+    Args:
+        source: The kernel's file.
+        output: What the compiler wrote.
+        own: Folders whose files are not the author's: the emulation's headers and what was
+            generated.
+    """
+    found = tuple(dict.fromkeys(_errors(output, tuple(f"{folder}/" for folder in own))))
+    lines = [f"{source} does not compile:"]
+    for diagnostic in found:
+        lines.append(f"{diagnostic.file}:{diagnostic.line}: {diagnostic.message}")
+        text = linecache.getline(diagnostic.file, diagnostic.line).rstrip()
+        if text:
+            lines.append(f"    {shorten(text, 160)}")
+    if not found:
+        lines.append(output.strip())
+    if _NO_TILING in output:
+        lines.append(_HINT)
+    return CompileError("\n".join(lines), found, output)
+
+
+def _errors(output: str, foreign: tuple[str, ...]) -> list[Diagnostic]:
+    """The errors; one in a foreign file moves to the last line before or after that is not."""
+    linecache.checkcache()
+    errors: list[Diagnostic] = []
+    leading: tuple[str, int] | None = None
+    homeless = False
+    for text in output.splitlines():
+        match = _LINE.match(text)
+        if match is None:
+            continue
+        place = (match["file"], int(match["line"]))
+        is_foreign = place[0].startswith(foreign)
+        error = _ERROR.match(match["text"])
+        if error is None:
+            if not is_foreign and _LED_TO.match(match["text"]):
+                leading = place
+                if homeless:  # Clang names the author's line after the error
+                    errors[-1] = Diagnostic(*place, errors[-1].message)
+                    leading, homeless = None, False
+            continue
+        homeless = is_foreign and leading is None
+        file, line = leading if is_foreign and leading is not None else place
+        errors.append(Diagnostic(file, line, error["message"]))
+        leading = None
+    return errors

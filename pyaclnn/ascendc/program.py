@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a source file to a kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyaclnn.ascendc.builds import Recipe, build
+from pyaclnn.ascendc.diagnostics import CompileError
+from pyaclnn.ascendc.entries import find_entries
+from pyaclnn.ascendc.kernel import Kernel
+from pyaclnn.ascendc.stub import launch_stub
+from pyaclnn.ascendc.target import DEFAULT_SOC_NAME, find_target
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+    from pyaclnn.ascendc.entries import Entry
+
+__all__ = ["compile"]
+
+
+def compile(  # noqa: A001  # that it is also a builtin's name hurts nobody below pyaclnn.ascendc
+    source: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    soc: str = DEFAULT_SOC_NAME,
+    tiling_data: Mapping[str, str] | None = None,
+    include_dirs: Iterable[str | os.PathLike[str]] = (),
+    defines: Mapping[str, str | int] | None = None,
+    sanitize: bool = False,
+    cache_dir: str | os.PathLike[str] | None = None,
+) -> Kernel:
+    """Build an Ascend C kernel for the host.
+
+    The source is compiled as it is, by the compiler that ``CXX`` names, else by ``c++``. What was
+    built once from the same contents, headers included, is not built again.
+
+    Args:
+        source: The kernel's file.
+        name: Which of its ``__global__ __aicore__`` functions; may be left out if there is one.
+        soc: The chip: it decides the size of the unified buffer and which interfaces there are.
+        tiling_data: The structure that ``GET_TILING_DATA`` reads, C++ types by field name, as the
+            operator's host code defines it; not needed by kernels that name a structure.
+        include_dirs: Folders in which the kernel's own headers are.
+        defines: Macros to define, by name.
+        sanitize: Build with AddressSanitizer and UndefinedBehaviorSanitizer, which also see what
+            the kernel does with plain C++.
+        cache_dir: Where to keep what is built; by default ``$XDG_CACHE_HOME/pyaclnn/ascendc``, see
+            `pyaclnn.ascendc.builds`. Nothing is written anywhere else.
+
+    Returns:
+        The kernel.
+
+    Raises:
+        CompileError: The compiler refused the source; the message shows the kernel's own lines.
+        FileNotFoundError: There is no such file.
+        ValueError: The name, the chip or a field of the tiling data does not exist.
+    """
+    path = Path(source).resolve(strict=True)
+    target = find_target(soc)
+    entries = find_entries(path.read_text(encoding="utf-8", errors="replace"))
+    number = _number_of(name, entries, path)
+    macros = tuple(f"{key}={value}" for key, value in (defines or {}).items())
+    recipe = Recipe(
+        source=path,
+        stub=launch_stub(path, entries, tiling_data),
+        macros=(*target.macros, *macros),
+        include_dirs=tuple(Path(folder).resolve() for folder in include_dirs),
+        sanitize=sanitize,
+    )
+    program = build(recipe, None if cache_dir is None else Path(cache_dir).resolve())
+    return Kernel(program, number, entries[number], target)
+
+
+def _number_of(name: str | None, entries: tuple[Entry, ...], path: Path) -> int:
+    names = [entry.name for entry in entries]
+    if not names:
+        raise CompileError(
+            f"{path} defines no kernel: a kernel is a function "
+            '`extern "C" __global__ __aicore__ void name(GM_ADDR …)`'
+        )
+    if name is None:
+        if len(names) > 1:
+            raise ValueError(f"{path} has several kernels; name must be one of {', '.join(names)}")
+        return 0
+    if name not in names:
+        raise ValueError(f"name is {name!r}; {path} has {', '.join(names)}")
+    return names.index(name)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The checks: which there are, what each builds on, and which of them a run is made of."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from pyaclnn.doctor.finding import Finding
+    from pyaclnn.doctor.site import Site
+
+__all__ = ["Check", "Level", "UnknownCheckError", "checks", "find", "plan"]
+
+_FAMILIES: Final = (
+    "presence",
+    "nodes",
+    "driver",
+    "environment",
+    "layout",
+    "libraries",
+    "symbols",
+    "operators",
+    "python_packages",
+    "runtime_checks",
+    "chips",
+    "device_checks",
+    "number_checks",
+)
+"""The modules that have checks, in the order of the layers: what is built on comes first."""
+
+
+class Level(IntEnum):
+    """How far a run goes; each level includes the ones before it."""
+
+    QUICK = 0
+    MEDIUM = 1
+    LONG = 2
+
+
+Look: TypeAlias = "Callable[[Site], Finding]"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One named check.
+
+    Attributes:
+        id: Its stable name: a family and a number, e.g. ``ENV-002``.
+        title: What it is about, in a few words.
+        category: The family in words.
+        explanation: What it looks at, why that matters and where the rule comes from.
+        look: Looks at the machine without loading anything; None for what a child process does.
+        group: The child process that does it: ``host`` (touches no device of its own),
+            ``device`` or ``numbers`` (one for each device); None for a static check.
+        needs: The checks that must have passed.
+        level: The lowest level that includes it.
+        seconds: The deadline of a check in a child.
+    """
+
+    id: str
+    title: str
+    category: str
+    explanation: str
+    look: Look | None = None
+    group: str | None = None
+    needs: tuple[str, ...] = ()
+    level: Level = Level.QUICK
+    seconds: float = 30.0
+
+
+class UnknownCheckError(ValueError):
+    """No check has such a name."""
+
+
+@functools.cache
+def checks() -> tuple[Check, ...]:
+    """Return every check in the order in which they run."""
+    found: list[Check] = []
+    for family in _FAMILIES:
+        found += importlib.import_module(f"pyaclnn.doctor.{family}").CHECKS
+    return tuple(found)
+
+
+@functools.cache
+def _by_id() -> Mapping[str, Check]:
+    return {check.id: check for check in checks()}
+
+
+def find(name: str) -> Check:
+    """Return a check by its id; what follows an ``@`` (a device) does not count.
+
+    Raises:
+        UnknownCheckError: There is none; the message lists all.
+    """
+    known = _by_id().get(name.split("@", maxsplit=1)[0].strip().upper())
+    if known is None:
+        raise UnknownCheckError(f"there is no check {name!r}; there are {', '.join(_by_id())}")
+    return known
+
+
+def _matching(patterns: Iterable[str]) -> set[str]:
+    """The ids that patterns name: an id, or a family like ``NUM``."""
+    named: set[str] = set()
+    for pattern in patterns:
+        family = pattern.strip().upper()
+        members = {check.id for check in checks() if check.id.split("-")[0] == family}
+        named |= members or {find(pattern).id}
+    return named
+
+
+def plan(
+    level: Level, only: Iterable[str] = (), skip: Iterable[str] = ()
+) -> tuple[tuple[Check, ...], frozenset[str]]:
+    """Choose the checks of a run.
+
+    Args:
+        level: How far to go; does not limit what ``only`` names.
+        only: Ids or families to run, with what they build on; empty for all.
+        skip: Ids or families to leave out.
+
+    Returns:
+        The checks in order, and the ids of those that are to be reported as skipped.
+
+    Raises:
+        UnknownCheckError: A name fits no check.
+    """
+    wanted = _matching(only) or {check.id for check in checks() if check.level <= level}
+    pending = list(wanted)
+    while pending:
+        needed = set(_by_id()[pending.pop()].needs) - wanted
+        wanted |= needed
+        pending += needed
+    return tuple(c for c in checks() if c.id in wanted), frozenset(_matching(skip))

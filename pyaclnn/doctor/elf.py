@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads from a shared library what the dynamic loader would, without loading it.
+
+Source of the layout: System V ABI, object files and dynamic linking; 64-bit, little-endian.
+"""
+
+from __future__ import annotations
+
+import mmap
+import platform
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["ElfError", "SharedLibrary", "read_library"]
+
+_MACHINES: Final = {62: "x86_64", 183: "aarch64"}
+_SHARED: Final = 3
+_PT_LOAD, _PT_DYNAMIC = 1, 2
+_DT_NEEDED, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 1, 5, 6, 10
+_DT_SONAME, _DT_RPATH, _DT_RUNPATH = 14, 15, 29
+_HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
+_SEGMENT: Final = struct.Struct("<IIQQQQQQ")
+_SYMBOL: Final = struct.Struct("<IBBHQQ")
+_SECTION: Final = struct.Struct("<IIQQQQIIQQ")
+_SHT_DYNSYM: Final = 11
+_GLOBAL_OR_WEAK: Final = {1, 2, 10}
+_VISIBLE: Final = {0, 3}
+
+
+class ElfError(ValueError):
+    """The file is no shared library that this machine could load; the message says why."""
+
+
+@dataclass(frozen=True)
+class SharedLibrary:
+    """What a library says about itself.
+
+    Attributes:
+        path: Where it lies.
+        soname: Its own name, or an empty string.
+        needed: The names of the libraries it needs, in order.
+        rpath: DT_RPATH, split; searched before LD_LIBRARY_PATH unless there is a runpath.
+        runpath: DT_RUNPATH, split; searched after it.
+        exports: The names of the functions and data it defines for others.
+    """
+
+    path: Path
+    soname: str
+    needed: tuple[str, ...]
+    rpath: tuple[str, ...]
+    runpath: tuple[str, ...]
+    exports: frozenset[str]
+
+
+def read_library(path: Path) -> SharedLibrary:
+    """Read a shared library's dynamic section and symbols.
+
+    Raises:
+        ElfError: It is no 64-bit shared library of this processor, or it is damaged.
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        try:
+            image = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError:
+            raise ElfError("the file is empty") from None
+        with image:
+            try:
+                return _Reader(image).library(path)
+            except ElfError:
+                raise
+            except (struct.error, IndexError, OverflowError, ValueError):
+                raise ElfError("the file is damaged or cut short") from None
+
+
+class _Reader:
+    def __init__(self, image: mmap.mmap) -> None:
+        self.image = image
+        if image[:4] != b"\x7fELF":
+            raise ElfError("the file is no ELF library")
+        if image[4:6] != b"\x02\x01":
+            raise ElfError("the library is not a 64-bit little-endian one")
+        header = _HEADER.unpack_from(image, 0)
+        machine = _MACHINES.get(header[2], f"machine {header[2]}")
+        if machine != platform.machine():
+            raise ElfError(f"the library is for {machine}, this machine is {platform.machine()}")
+        if header[1] != _SHARED:
+            raise ElfError("the file is an ELF file, but no shared library")
+        self.segments = [
+            _SEGMENT.unpack_from(image, header[5] + i * header[9]) for i in range(header[10])
+        ]
+        self.sections = (header[6], header[11], header[12])
+        if any(
+            kind == _PT_LOAD and offset + size > len(image)
+            for kind, _, offset, _, _, size, _, _ in self.segments
+        ):
+            raise ElfError("the file is cut short")
+
+    def library(self, path: Path) -> SharedLibrary:
+        entries = list(self._dynamic())
+        values = dict(entries)
+        if _DT_STRTAB not in values:
+            raise ElfError("the library has no dynamic section")
+        start = self._offset(values[_DT_STRTAB])
+        self.strings = self.image[start : start + values.get(_DT_STRSZ, 0)]
+
+        def paths(tag: int) -> tuple[str, ...]:
+            return (
+                tuple(filter(None, self._string(values[tag]).split(":"))) if tag in values else ()
+            )
+
+        return SharedLibrary(
+            path,
+            self._string(values[_DT_SONAME]) if _DT_SONAME in values else "",
+            tuple(self._string(text) for tag, text in entries if tag == _DT_NEEDED),
+            paths(_DT_RPATH),
+            paths(_DT_RUNPATH),
+            frozenset(self._exports(values)),
+        )
+
+    def _dynamic(self) -> list[tuple[int, int]]:
+        for kind, _, offset, _, _, size, _, _ in self.segments:
+            if kind == _PT_DYNAMIC:
+                entries = struct.iter_unpack("<qQ", self.image[offset : offset + size // 16 * 16])
+                return [(tag, content) for tag, content in entries if tag]
+        return []
+
+    def _offset(self, address: int) -> int:
+        for kind, _, offset, virtual, _, size, _, _ in self.segments:
+            if kind == _PT_LOAD and virtual <= address < virtual + size:
+                return int(offset + address - virtual)
+        raise ElfError("the library's dynamic section points outside the file")
+
+    def _string(self, offset: int) -> str:
+        return self.strings[offset : self.strings.index(b"\0", offset)].decode()
+
+    def _exports(self, values: dict[int, int]) -> list[str]:
+        start, size = self._symbol_table(values)
+        table = self.image[start : start + size // _SYMBOL.size * _SYMBOL.size]
+        return [
+            self._string(name)
+            for name, info, other, section, _, _ in _SYMBOL.iter_unpack(table)
+            if section and info >> 4 in _GLOBAL_OR_WEAK and other & 3 in _VISIBLE
+        ]
+
+    def _symbol_table(self, values: dict[int, int]) -> tuple[int, int]:
+        """Where the dynamic symbols are; their number stands in the section headers only."""
+        offset, entry, count = self.sections
+        for index in range(count if offset and entry == _SECTION.size else 0):
+            section = _SECTION.unpack_from(self.image, offset + index * entry)
+            if section[1] == _SHT_DYNSYM:
+                return section[4], section[5]
+        # Stripped of headers: linkers put the strings right behind the symbols.
+        start = self._offset(values[_DT_SYMTAB])
+        return start, max(self._offset(values[_DT_STRTAB]) - start, 0)

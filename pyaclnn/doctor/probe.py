@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The child process: does its steps one by one and writes down each before it begins the next.
+
+Run as ``python -m pyaclnn.doctor.probe REQUEST.json``; see ``isolation`` for the other side.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pyaclnn.doctor import probe_device, probe_numbers, probe_runtime
+from pyaclnn.doctor.catalogue import find
+from pyaclnn.doctor.device_checks import THE_END
+from pyaclnn.doctor.failures import from_error
+from pyaclnn.doctor.finding import Finding
+from pyaclnn.doctor.isolation import MARGIN
+from pyaclnn.doctor.record import CheckResult, Evidence, Status
+from pyaclnn.doctor.session import Session
+from pyaclnn.errors import AclError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["main"]
+
+_STEPS: Final = {**probe_runtime.STEPS, **probe_device.STEPS, **probe_numbers.STEPS}
+
+
+class _Journal:
+    """The result file: replaced as a whole, so that a reader never sees half of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.results: list[CheckResult] = []
+        self.facts: dict[str, Any] = {}
+
+    def write(self, running: str | None, *, done: bool = False) -> None:
+        """Write everything known so far.
+
+        Args:
+            running: The step that begins now.
+            done: Whether no step is left to begin.
+        """
+        content = {
+            "running": running,
+            "done": done,
+            "facts": self.facts,
+            "results": [result.to_json() for result in self.results],
+        }
+        fresh = self.path.with_suffix(".new")
+        fresh.write_text(json.dumps(content), encoding="utf-8")
+        fresh.replace(self.path)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the steps of a request.
+
+    Args:
+        arguments: The path of the request.
+
+    Returns:
+        0 if every step came to an end, whatever it found.
+    """
+    request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    faulthandler.enable()
+    journal = _Journal(Path(request["result"]))
+    journal.write(request["steps"][0])
+    session = Session(request, journal.facts)
+    passed: dict[str, bool] = {}
+    for identity in request["steps"]:
+        journal.write(identity)
+        _arm(request["deadlines"][identity])
+        begun = time.monotonic()
+        finding = _run(identity, session, passed)
+        passed[identity] = finding is None or finding.status.passed
+        if identity == THE_END and finding is None:
+            # How the process ends is for the parent to see.
+            journal.write(THE_END, done=True)
+            return 0
+        assert finding is not None  # noqa: S101  # only the end says nothing of itself
+        seconds = time.monotonic() - begun
+        journal.results.append(finding.result(find(identity), seconds, request["device"]))
+    journal.write(None, done=True)
+    return 0
+
+
+def _arm(deadline: float) -> None:
+    """Have the place of every thread written down shortly before the parent loses patience."""
+    faulthandler.dump_traceback_later(deadline * MARGIN, exit=False)
+
+
+def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding | None:
+    lacking = [need for need in find(identity).needs if not passed.get(need, True)]
+    if lacking:
+        return Finding(Status.NOT_RUN, f"not tried, because {lacking[0]} did not pass")
+    try:
+        return _STEPS[identity](session)
+    except AclError as error:
+        return from_error(error, find(identity).title)
+    except MemoryError:
+        return Finding(Status.ERROR, "this host has too little memory for the check")
+    except Exception as error:  # noqa: BLE001  # whatever it is, it becomes a result
+        place = Evidence("traceback", type(error).__name__, traceback.format_exc())
+        return Finding(
+            Status.ERROR,
+            f"the check itself failed: {type(error).__name__}: {error}",
+            (place,),
+            ("a mistake in pyaclnn",),
+            "report it, with the output of --bundle",
+        )
+
+
+if __name__ == "__main__":
+    # What is printed by CANN at the very end must not be lost in a buffer.
+    status = main(sys.argv[1:])
+    sys.stdout.flush()
+    if status:
+        os._exit(status)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of this room, built once for the session in a cache of its own."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+from pyaclnn import ascendc
+
+if TYPE_CHECKING:
+    from pyaclnn.ascendc import Kernel
+
+KERNELS = Path(__file__).parent / "kernels"
+
+
+class Build(Protocol):
+    """Builds a kernel of ``kernels/``."""
+
+    def __call__(
+        self, file: str, name: str, *, soc: str = "Ascend910B3", sanitize: bool = False
+    ) -> Kernel: ...
+
+
+@pytest.fixture(scope="session")
+def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("built")
+
+
+@pytest.fixture(scope="session")
+def build(cache_dir: Path) -> Build:
+    """Return the builder: a file is compiled once for each chip that is asked for."""
+
+    @cache
+    def kernel(file: str, name: str, *, soc: str = "Ascend910B3", sanitize: bool = False) -> Kernel:
+        return ascendc.compile(
+            KERNELS / file, name=name, soc=soc, sanitize=sanitize, cache_dir=cache_dir
+        )
+
+    return kernel

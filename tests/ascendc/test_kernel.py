@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a source file to a kernel to results: what is found, built, kept, passed and refused."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyaclnn import ascendc
+from pyaclnn.ascendc.builds import default_cache_dir
+from pyaclnn.ascendc.entries import find_entries
+from pyaclnn.ascendc.kernel import tiling_bytes
+from pyaclnn.tiling import LayerNormTiling
+
+from .conftest import KERNELS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .conftest import Build
+
+HEAD = '#include "kernel_operator.h"\n'
+PLAIN = HEAD + 'extern "C" __global__ __aicore__ void plain(GM_ADDR x) { x[0] = VALUE; }\n'
+
+
+# ---- a kernel out of elementary calls -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("sanitize", [False, True])
+def test_a_kernel_out_of_elementary_calls(sanitize: bool, build: Build) -> None:
+    kernel = build("layer_norm_by_hand.cpp", "layer_norm_by_hand", sanitize=sanitize)
+    rng = np.random.default_rng(0)
+    x = rng.normal(3, 2, (12, 96)).astype(np.float16)
+    gamma, beta = rng.normal(size=(2, 96)).astype(np.float32)
+    y = np.zeros_like(x)
+    kernel.launch(4, x, gamma, beta, y, tiling=struct.pack("<IIf", 3, 96, 1e-5))
+    exact = x.astype(np.float64)
+    centred = exact - exact.mean(-1, keepdims=True)
+    expected = centred / np.sqrt(exact.var(-1, keepdims=True) + 1e-5) * gamma + beta
+    np.testing.assert_allclose(y, expected, rtol=2**-11, atol=1e-6)
+
+
+# ---- finding kernels ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("void f(GM_ADDR x) {}", {}),
+        ("__global__ __aicore__ void f(GM_ADDR x) {}", {"f": ["x"]}),
+        ("__aicore__ __global__ void f(__gm__ half* x,const uint32_t n)\n{", {"f": ["x", "n"]}),
+        ('extern "C" {\n__global__ __aicore__ void f(\n GM_ADDR x // y,\n) {}}', {"f": ["x"]}),
+        ("__global__ __aicore__ void f(GM_ADDR x);", {}),
+        ("// __global__ __aicore__ void f(GM_ADDR x) {}", {}),
+        ('auto s = R"(__global__ __aicore__ void f(GM_ADDR x) {})";', {}),
+        ('auto s = "__global__ __aicore__ void f() {";', {}),
+        ("__global__ __aicore__ void f(void) {}", {"f": []}),
+        ("__global__ __aicore__ void f(GM_ADDR, float) {}", {"f": ["argument0", "argument1"]}),
+        ("auto n = 1'000; __global__ __aicore__ void f(int b) {} auto c = '\"';", {"f": ["b"]}),
+    ],
+)
+def test_the_kernels_of_a_source(source: str, expected: dict[str, list[str]]) -> None:
+    found = find_entries(source)
+    assert {entry.name: [p.name for p in entry.parameters] for entry in found} == expected
+
+
+def test_a_parameter_that_cannot_be_passed_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"parameter s of type Shape.*as tiling"):
+        find_entries("__global__ __aicore__ void f(Shape s) {}")
+
+
+def test_several_kernels_need_a_name(cache_dir: Path) -> None:
+    with pytest.raises(ValueError, match="name must be one of double_free, "):
+        ascendc.compile(KERNELS / "faults.cpp", cache_dir=cache_dir)
+    with pytest.raises(ValueError, match=r"name is 'other'; .* has layer_norm_by_hand"):
+        ascendc.compile(KERNELS / "layer_norm_by_hand.cpp", name="other", cache_dir=cache_dir)
+
+
+# ---- the compiler -------------------------------------------------------------------------------
+
+
+def write(folder: Path, text: str, name: str = "kernel.cpp") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def test_a_compiler_error_shows_the_kernels_own_line(tmp_path: Path) -> None:
+    source = write(tmp_path, PLAIN)
+    with pytest.raises(ascendc.CompileError, match="VALUE") as raised:
+        ascendc.compile(source, cache_dir=tmp_path)
+    diagnostic = raised.value.diagnostics[0]
+    assert (diagnostic.file, diagnostic.line) == (str(source), 2)
+    assert "x[0] = VALUE;" in str(raised.value)
+    assert "error:" in raised.value.output
+
+
+def test_an_error_inside_of_a_template_is_brought_to_the_line_that_used_it(tmp_path: Path) -> None:
+    text = "struct S { ~S() {} int n; };\n"
+    text += 'extern "C" __global__ __aicore__ void f(GM_ADDR tiling)\n{\n    S s;\n'
+    source = write(tmp_path, f"{HEAD}{text}    CopyTiling(&s, tiling);\n}}\n")
+    with pytest.raises(ascendc.CompileError, match="tiling data are plain data") as raised:
+        ascendc.compile(source, cache_dir=tmp_path)
+    assert {(d.file, d.line) for d in raised.value.diagnostics} == {(str(source), 6)}
+
+
+def test_tiling_data_without_a_structure_get_advice(tmp_path: Path) -> None:
+    text = 'extern "C" __global__ __aicore__ void f(GM_ADDR t) { GET_TILING_DATA(data, t); }\n'
+    source = write(tmp_path, HEAD + text)
+    with pytest.raises(ascendc.CompileError, match="REGISTER_TILING_DEFAULT"):
+        ascendc.compile(source, cache_dir=tmp_path)
+    ascendc.compile(source, tiling_data={"n": "uint32_t"}, cache_dir=tmp_path)
+
+
+def test_a_file_without_a_kernel_says_what_a_kernel_is(tmp_path: Path) -> None:
+    with pytest.raises(ascendc.CompileError, match="__global__ __aicore__ void name"):
+        ascendc.compile(write(tmp_path, HEAD), cache_dir=tmp_path)
+
+
+def test_a_missing_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler -v")
+    with pytest.raises(ascendc.CompileError, match="no C\\+\\+ compiler 'no-such-compiler'"):
+        ascendc.compile(write(tmp_path, PLAIN), cache_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"soc": "Ascend1"}, "chip 'Ascend1' is unknown"),
+        ({"tiling_data": {"a b": "int"}}, "tiling_data has the field 'a b'"),
+        ({"tiling_data": {"a": "int; int"}}, "of type 'int; int'"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments: dict[str, Any], words: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=words):
+        ascendc.compile(write(tmp_path, PLAIN), cache_dir=tmp_path, **arguments)
+
+
+# ---- the cache ----------------------------------------------------------------------------------
+
+
+def test_what_is_built_is_kept_until_something_changes(tmp_path: Path) -> None:
+    source, header = write(tmp_path, PLAIN), write(tmp_path, "#define VALUE 1\n", "value.h")
+    source.write_text(f'#include "value.h"\n{PLAIN}', encoding="utf-8")
+    cache = tmp_path / "cache"
+
+    def value(**options: Any) -> tuple[Path, int]:
+        kernel = ascendc.compile(source, cache_dir=cache, **options)
+        x = np.zeros(4, np.uint8)
+        kernel.launch(1, x)
+        return kernel.program, int(x[0])
+
+    first, one = value()
+    built = first.stat().st_mtime_ns
+    assert one == 1
+    assert value()[0] == first
+    assert first.stat().st_mtime_ns == built, "it was not built again"
+
+    header.write_text("#define VALUE 2\n", encoding="utf-8")
+    second, two = value()
+    assert (second != first, two) == (True, 2)
+    assert value(soc="Ascend310P3")[0].parent != second.parent, "another chip is another program"
+
+    (second.parent / "manifest.json").write_text("{", encoding="utf-8")
+    assert value()[1] == 2, "a broken cache is built again"
+    assert {path.name for path in tmp_path.iterdir()} == {"kernel.cpp", "value.h", "cache"}
+
+
+def test_macros_reach_the_kernel(tmp_path: Path) -> None:
+    kernel = ascendc.compile(write(tmp_path, PLAIN), defines={"VALUE": 7}, cache_dir=tmp_path)
+    x = np.zeros(1, np.uint8)
+    kernel.launch(1, x)
+    assert x[0] == 7
+
+
+def test_the_default_cache_is_where_the_user_keeps_caches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert default_cache_dir() == tmp_path / "caches" / "pyaclnn" / "ascendc"
+    blocked = write(tmp_path, "", "file")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    assert default_cache_dir().name == "ascendc"
+    assert not default_cache_dir().is_relative_to(blocked)
+
+
+# ---- arguments of a launch ----------------------------------------------------------------------
+
+
+def test_tiling_becomes_bytes() -> None:
+    structure = LayerNormTiling(bLength=2)
+    assert tiling_bytes(structure) == structure.to_bytes()
+    assert tiling_bytes([structure, np.float32(1)]) == structure.to_bytes() + b"\0\0\x80?"
+    assert tiling_bytes(bytearray(b"ab")) == b"ab"
+    assert tiling_bytes(np.arange(2, dtype=np.uint16)) == b"\0\0\1\0"
+    for wrong in (3, "text"):
+        with pytest.raises(TypeError, match="it must be bytes, an object with to_bytes"):
+            tiling_bytes(wrong)  # type: ignore[arg-type]  # that is the point
+
+
+def by_hand(build: Build) -> tuple[ascendc.Kernel, list[Any], bytes]:
+    kernel = build("layer_norm_by_hand.cpp", "layer_norm_by_hand")
+    x, weights = np.ones((1, 32), np.float16), np.ones(32, np.float32)
+    return kernel, [x, weights, weights, np.zeros_like(x)], struct.pack("<IIf", 1, 32, 1e-5)
+
+
+def test_wrong_launches_are_refused(build: Build) -> None:
+    kernel, arrays, tiling = by_hand(build)
+    with pytest.raises(TypeError, match="with 3 arguments; it takes 4: x, gamma, beta, y"):
+        kernel.launch(1, *arrays[:3], tiling=tiling)
+    with pytest.raises(TypeError, match="x is list; it must be a NumPy array"):
+        kernel.launch(1, [1], *arrays[1:], tiling=tiling)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="y is not C-contiguous"):
+        kernel.launch(1, *arrays[:3], np.zeros((32, 1), np.float16)[::2], tiling=tiling)
+    with pytest.raises(ValueError, match="block_dim is 0"):
+        kernel.launch(0, *arrays, tiling=tiling)
+    with pytest.raises(ValueError, match="beta and gamma overlap"):
+        kernel.launch(1, arrays[0], arrays[1], arrays[1][1:], arrays[3], tiling=tiling)
+    arrays[3].flags.writeable = False
+    with pytest.raises(ValueError, match="y is a read-only array and the kernel wrote to it"):
+        kernel.launch(1, *arrays, tiling=tiling)
+
+
+def test_a_launch_without_tiling_is_stopped_where_the_kernel_reads_it(build: Build) -> None:
+    kernel, arrays, tiling = by_hand(build)
+    with pytest.raises(ascendc.KernelFault, match="the launch gave it none") as raised:
+        kernel.launch(1, *arrays)
+    assert (raised.value.rule, raised.value.api) == ("tiling", "GET_TILING_DATA")
+    with pytest.raises(ascendc.KernelFault, match="has 12 bytes; the launch gave 8"):
+        kernel.launch(1, *arrays, tiling=tiling[:8])
+
+
+def test_one_array_may_be_two_arguments(build: Build) -> None:
+    kernel, (x, weights, _, _), tiling = by_hand(build)
+    kernel.launch(1, x, weights, weights, x, tiling=tiling)
+    np.testing.assert_array_equal(x, np.ones_like(x), err_msg="0 * 1 + 1, in place")
+
+
+def test_a_kernel_says_what_it_is(build: Build) -> None:
+    kernel = by_hand(build)[0]
+    assert kernel.parameters == ("x", "gamma", "beta", "y", "workspace", "tiling")
+    assert repr(kernel) == (
+        "<Kernel layer_norm_by_hand(x, gamma, beta, y, workspace, tiling) for Ascend910B3>"
+    )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The doctor: what it finds, and how it tells it."""

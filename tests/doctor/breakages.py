@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be broken in a healthy machine, in one function each."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pyaclnn.mock import libdir
+
+from .installations import ARCH, KERNELS, Fabricated, install, source, write
+from .parts import patched, place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Break"]
+
+Break = Callable[[Fabricated], object]
+
+VARIABLES = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "LD_LIBRARY_PATH")
+OTHER_VERSION = {"8.1": "8.0.0", "8.5": "8.3.RC1", "9.1": "9.0.0"}
+
+
+def setting(**variables: str) -> Break:
+    """Set variables."""
+    return lambda made: made.environment.update(variables)
+
+
+def fault(name: str) -> Break:
+    """Choose a fault of the vendor's libraries."""
+    return setting(KIT_FAULT=name)
+
+
+# ---- environment --------------------------------------------------------------------------------
+
+
+def not_sourced(made: Fabricated) -> None:
+    made.unset(*VARIABLES)
+
+
+def half_sourced(made: Fabricated) -> None:
+    made.unset("ASCEND_OPP_PATH", "ASCEND_TOOLKIT_HOME")
+
+
+def stale_home(made: Fabricated) -> None:
+    gone = str(made.cann.parent / "8.0.RC3")
+    made.environment.update(ASCEND_HOME_PATH=gone, ASCEND_TOOLKIT_HOME=gone)
+
+
+def second_toolkit(made: Fabricated) -> Path:
+    """Install another version beside the first; returns the name of its folder."""
+    link = made.cann.parent / "other"
+    install(made, link, OTHER_VERSION[made.layout])
+    return link
+
+
+def two_homes(made: Fabricated) -> None:
+    made.environment["ASCEND_TOOLKIT_HOME"] = str(second_toolkit(made))
+
+
+def foreign_operators(made: Fabricated) -> None:
+    made.environment["ASCEND_OPP_PATH"] = str(second_toolkit(made).resolve() / "opp")
+
+
+def sourced_twice(made: Fabricated) -> None:
+    source(made, second_toolkit(made))
+    source(made, made.cann)
+
+
+def other_toolkit_in_front(made: Fabricated) -> None:
+    other = second_toolkit(made)
+    path = made.environment["LD_LIBRARY_PATH"]
+    made.environment["LD_LIBRARY_PATH"] = f"{other / 'lib64'}:{path}"
+
+
+def library_path_overwritten(made: Fabricated) -> None:
+    made.environment["LD_LIBRARY_PATH"] = str(made.root / "usr/local/cuda/lib64")
+
+
+def log_not_writable(made: Fabricated) -> None:
+    folder = made.root / "var/log/ascend"
+    folder.mkdir(parents=True)
+    folder.chmod(0o700)
+    made.gids = made.gids  # the folder is of its owner alone, who is somebody else
+    made.environment["ASCEND_PROCESS_LOG_PATH"] = str(folder)
+
+
+# ---- what is installed --------------------------------------------------------------------------
+
+
+def no_cann(made: Fabricated) -> None:
+    shutil.rmtree(made.cann.parent)
+    made.unset(*VARIABLES)
+
+
+def nothing_at_all(made: Fabricated) -> None:
+    shutil.rmtree(made.root / "usr")
+    shutil.rmtree(made.root / "dev")
+    made.unset(*VARIABLES)
+
+
+def the_mock_instead(made: Fabricated) -> None:
+    shutil.rmtree(made.lib64)
+    place(libdir(), made.lib64)
+
+
+def no_built_in_operators(made: Fabricated) -> None:
+    shutil.rmtree(made.opp / "built-in")
+
+
+def private_libraries(made: Fabricated) -> None:
+    for path in made.lib64.iterdir():
+        path.chmod(0o440)
+    made.gids = {61000}
+    for path in (made.root / "dev").iterdir():
+        path.chmod(0o666)
+
+
+def private_operators(made: Fabricated) -> None:
+    (made.opp / "built-in").chmod(0o700)
+
+
+def old_kernels(made: Fabricated) -> None:
+    if made.layout == "8.1":
+        before, after = "opp_kernel_running_version=[7.7.0.1.238:8.1.RC1]", "[7.6.0.1.1:8.0.0]"
+        made.edit(made.cann / "version.cfg", before, f"opp_kernel_running_version={after}")
+    else:
+        write(made.cann / "share/info/ops_nn/version.info", "Version=8.3.RC1\n")
+
+
+def slightly_old_kernels(made: Fabricated) -> None:
+    write(made.cann / "share/info/ops_nn/version.info", "Version=9.1.0-beta.3\n")
+
+
+def no_versions(made: Fabricated) -> None:
+    shutil.rmtree(made.cann / "share")
+
+
+# ---- libraries ----------------------------------------------------------------------------------
+
+
+def remove_runtime(made: Fabricated) -> None:
+    made.runtime.unlink()
+
+
+def remove_base(made: Fabricated) -> None:
+    (made.lib64 / "libnnopbase.so").unlink()
+
+
+def remove_operators(made: Fabricated) -> None:
+    made.operators.unlink()
+
+
+def remove_inner_library(made: Fabricated) -> None:
+    (made.lib64 / "libvendorrt.so").unlink()
+
+
+def truncated(made: Fabricated) -> None:
+    image = made.operators.read_bytes()
+    made.operators.write_bytes(image[: len(image) // 3])
+
+
+def empty(made: Fabricated) -> None:
+    made.runtime.write_bytes(b"")
+
+
+def no_library(made: Fabricated) -> None:
+    made.runtime.write_text("<html>404 Not Found</html>")
+
+
+def other_processor(made: Fabricated) -> None:
+    image = bytearray(made.runtime.read_bytes())
+    image[18:20] = (8).to_bytes(2, "little")
+    made.runtime.write_bytes(image)
+
+
+def dangling(made: Fabricated) -> None:
+    target = made.lib64 / "libnnopbase.so"
+    target.unlink()
+    target.symlink_to(made.root / "gone/libnnopbase.so")
+
+
+def stubs_in_front(made: Fabricated) -> None:
+    stubs = made.cann / ARCH / "devlib"
+    made.environment["LD_LIBRARY_PATH"] = f"{stubs}:{made.environment['LD_LIBRARY_PATH']}"
+
+
+def stubs_for_want_of_a_driver(made: Fabricated) -> None:
+    shutil.rmtree(made.driver / "lib64")
+    stubs = made.cann / ARCH / "devlib"
+    made.environment["LD_LIBRARY_PATH"] = f"{made.environment['LD_LIBRARY_PATH']}:{stubs}"
+
+
+def driver_library_gone(made: Fabricated) -> None:
+    (made.driver / "lib64/driver/libascend_hal.so").unlink()
+
+
+def driver_not_on_path(made: Fabricated) -> None:
+    made.environment["LD_LIBRARY_PATH"] = str(made.lib64)
+
+
+def missing_operator(made: Fabricated) -> None:
+    library = made.lib64 / "libvendr.so"
+    patched(library, library, (b"aclnnRmsNormGrad", b"aclnnRmsNormGrab"))
+
+
+def missing_runtime_function(made: Fabricated) -> None:
+    library = made.lib64 / "libvendorrt.so"
+    patched(library, library, (b"aclrtCreateEventExWithFlag", b"aclrtCreateEventExWithFlog"))
+
+
+def changed_signature(made: Fabricated) -> None:
+    path = made.cann / "include/aclnnop/aclnn_rms_norm.h"
+    made.edit(path, "double epsilon,", "double epsilon, bool gemmaMode,")
+
+
+def changed_type(made: Fabricated) -> None:
+    path = made.cann / "include/aclnnop/aclnn_rms_norm_grad.h"
+    made.edit(path, "const aclTensor *rstd", "const aclTensorList *rstd")
+
+
+# ---- machine and driver -------------------------------------------------------------------------
+
+
+def no_nodes(made: Fabricated) -> None:
+    shutil.rmtree(made.root / "dev")
+
+
+def in_container(made: Fabricated) -> None:
+    made.write("/proc/1/cgroup", "12:pids:/docker/0123456789abcdef\n")
+    (made.root / "usr/local/dcmi").mkdir()
+
+
+def container_without_nodes(made: Fabricated) -> None:
+    in_container(made)
+    no_nodes(made)
+
+
+def container_without_manager(made: Fabricated) -> None:
+    in_container(made)
+    no_manager(made)
+
+
+def container_without_driver(made: Fabricated) -> None:
+    in_container(made)
+    shutil.rmtree(made.driver)
+
+
+def container_without_tools(made: Fabricated) -> None:
+    in_container(made)
+    (made.root / "usr/local/dcmi").rmdir()
+
+
+def node_is_a_folder(made: Fabricated) -> None:
+    node = made.root / "dev/davinci0"
+    node.unlink()
+    node.mkdir()
+
+
+def no_manager(made: Fabricated) -> None:
+    (made.root / "dev/davinci_manager").unlink()
+
+
+def wrong_group(made: Fabricated) -> None:
+    made.gids = {61000}
+
+
+def no_driver(made: Fabricated) -> None:
+    shutil.rmtree(made.driver)
+
+
+def no_driver_version(made: Fabricated) -> None:
+    in_container(made)
+    (made.driver / "version.info").unlink()
+
+
+def real_folder_of_links(made: Fabricated) -> None:
+    """Make ``latest`` what it is in CANN 8: a folder of links, here with the real path in front."""
+    real = made.cann.resolve()
+    made.cann.unlink()
+    made.cann.mkdir()
+    for path in real.iterdir():
+        (made.cann / path.name).symlink_to(f"../{real.name}/{path.name}")
+    before = made.environment["LD_LIBRARY_PATH"]
+    made.environment["LD_LIBRARY_PATH"] = f"{real / 'lib64'}:{before}"
+
+
+def other_firmware(made: Fabricated) -> None:
+    write(made.driver.parent / "firmware/version.info", "Version=24.1.0\n")
+
+
+def no_modules(made: Fabricated) -> None:
+    made.write("/proc/modules", "ext4 1 0 - Live 0x0\n")
+
+
+def old_interface(made: Fabricated) -> None:
+    made.edit(made.driver / "version.info", "7.35.23", "3.9.0")
+
+
+def old_driver(made: Fabricated) -> None:
+    made.edit(made.driver / "version.info", "Version=25.5.0", "Version=23.0.7")
+
+
+# ---- operators, chips, Python -------------------------------------------------------------------
+
+
+def no_kernels(made: Fabricated) -> None:
+    shutil.rmtree(made.opp / KERNELS / "ascend910b")
+
+
+def kernels_of_another_chip(made: Fabricated) -> None:
+    folder = made.opp / KERNELS
+    (folder / "ascend910b").rename(folder / "ascend310p")
+
+
+def unknown_chip(made: Fabricated) -> None:
+    (made.cann / ARCH / "data/platform_config/Ascend910B3.ini").unlink()
+
+
+def python_without_scipy(made: Fabricated) -> None:
+    del made.python["scipy"]
+
+
+def numpy_2(made: Fabricated) -> None:
+    made.python["numpy"] = "2.1.0"
+
+
+def unresolved(made: Fabricated) -> None:
+    """Let the runtime ask for a function that what it needs does not have."""
+    library = made.lib64 / "libvendr.so"
+    patched(library, library, (b"mock_call_begin", b"mock_call_begun"))
+
+
+def no_room_for_children(made: Fabricated) -> None:
+    made.environment["TMPDIR"] = str(made.root / "full")

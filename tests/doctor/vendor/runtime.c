@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A vendor's runtime as the doctor may meet it: the simulated one, with faults chosen by the
+ * environment variable KIT_FAULT. Everything that is not here comes from the library behind it. */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "acl/acl.h"
+
+static bool fault(const char *name)
+{
+    const char *chosen = getenv("KIT_FAULT");
+    return chosen != NULL && strcmp(chosen, name) == 0;
+}
+
+static void *behind(const char *symbol)
+{
+    static void *library;
+    if (library == NULL) {
+        library = dlopen("libvendorrt.so", RTLD_NOW | RTLD_NOLOAD);
+    }
+    void *found = library == NULL ? NULL : dlsym(library, symbol);
+    if (found == NULL) {
+        fprintf(stderr, "kit: no %s behind the runtime\n", symbol);
+        abort();
+    }
+    return found;
+}
+
+#define BEHIND(name) ((__typeof__(&name))behind(#name))
+
+static void hang(void)
+{
+    for (;;) {
+        pause();
+    }
+}
+
+static void crash(void)
+{
+    raise(SIGSEGV);
+}
+
+static void at_the_end(void)
+{
+    if (fault("end-crash")) {
+        crash();
+    }
+    if (fault("end-hang")) {
+        hang();
+    }
+}
+
+__attribute__((constructor)) static void loading(void)
+{
+    if (fault("load-crash")) {
+        crash();
+    }
+}
+
+ACL_FUNC_VISIBILITY aclError aclInit(const char *config)
+{
+    atexit(at_the_end);
+    if (fault("init-segv")) {
+        crash();
+    }
+    if (fault("init-abort")) {
+        fprintf(stderr, "[ERROR] RUNTIME: no memory pool, giving up\n");
+        abort();
+    }
+    if (fault("init-exit")) {
+        _exit(0);
+    }
+    if (fault("init-exit-3")) {
+        _exit(3);
+    }
+    if (fault("init-hang")) {
+        hang();
+    }
+    if (fault("init-507008")) {
+        return ACL_ERROR_RT_SOC_VERSION;
+    }
+    const char *log = getenv("ASCEND_PROCESS_LOG_PATH");
+    if (fault("init-500000") && log != NULL) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/plog-%d.log", log, (int)getpid());
+        FILE *file = fopen(path, "w");
+        if (file != NULL) {
+            fputs("[INFO] starting\n[ERROR] DRV: drvMngGetChipName failed, 7\n", file);
+            fclose(file);
+        }
+        return ACL_ERROR_INTERNAL_ERROR;
+    }
+    return BEHIND(aclInit)(config);
+}
+
+ACL_FUNC_VISIBILITY const char *aclrtGetSocName(void)
+{
+    return fault("no-soc-name") ? NULL : BEHIND(aclrtGetSocName)();
+}
+
+ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t *count)
+{
+    if (fault("count-507899")) {
+        return ACL_ERROR_RT_DRV_INTERNAL_ERROR;
+    }
+    const aclError status = BEHIND(aclrtGetDeviceCount)(count);
+    if (fault("count-0")) {
+        *count = 0;
+    }
+    if (fault("count-fewer")) {
+        *count -= 1;
+    }
+    return status;
+}
+
+ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t device)
+{
+    if (fault("open-hang")) {
+        hang();
+    }
+    if (fault("open-hang-deaf")) {
+        signal(SIGTERM, SIG_IGN);
+        hang();
+    }
+    if (fault("open-hang-with-child")) {
+        if (fork() == 0) {
+            hang();
+        }
+        hang();
+    }
+    if (fault("open-507033") || (fault("open-507033-of-1") && device == 1)) {
+        return ACL_ERROR_RT_DEV_SETUP_ERROR;
+    }
+    return BEHIND(aclrtSetDevice)(device);
+}
+
+ACL_FUNC_VISIBILITY aclError aclrtMalloc(void **address, size_t size, aclrtMemMallocPolicy policy)
+{
+    if (fault("malloc-207001")) {
+        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
+    return BEHIND(aclrtMalloc)(address, size, policy);
+}
+
+/* ---- work that is reported as done before it is -------------------------------------------- */
+
+static aclrtStream unfinished;
+static double until;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream)
+{
+    if (fault("late") && stream != NULL) {
+        unfinished = stream;
+        until = now() + 0.1;
+        return ACL_SUCCESS;
+    }
+    return BEHIND(aclrtSynchronizeStream)(stream);
+}
+
+ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream)
+{
+    if (stream == unfinished) {
+        unfinished = NULL;
+    }
+    return BEHIND(aclrtDestroyStream)(stream);
+}
+
+ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void *target, size_t most, const void *source, size_t size,
+                                         aclrtMemcpyKind kind)
+{
+    if (unfinished != NULL && now() > until) {
+        BEHIND(aclrtSynchronizeStream)(unfinished);
+        unfinished = NULL;
+    }
+    const aclError status = BEHIND(aclrtMemcpy)(target, most, source, size, kind);
+    if (fault("memory-flip") && kind == ACL_MEMCPY_DEVICE_TO_HOST && size > 1000) {
+        ((unsigned char *)target)[size / 2] ^= 0x10;
+    }
+    return status;
+}
+
+ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback function, void *data,
+                                                 aclrtCallbackBlockType block, aclrtStream stream)
+{
+    if (fault("callback-lost")) {
+        return ACL_SUCCESS;
+    }
+    return BEHIND(aclrtLaunchCallback)(function, data, block, stream);
+}

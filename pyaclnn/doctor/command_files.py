@@ -94,7 +94,7 @@ def _is_special(path: Path) -> bool:
 def _replace(path: Path, data: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(descriptor, "wb") as file:  # noqa: PTH123  # a descriptor, not a path
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -34,7 +34,7 @@ def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_text() == "new"
 
 
-@pytest.mark.parametrize("step", ["fsync", "fdopen"])
+@pytest.mark.parametrize("step", ["fsync", "replace"])
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -44,7 +44,7 @@ stream.synchronize()
 rms = np.sqrt((y.numpy() ** 2).mean(axis=-1))
 print(f"rms of y: {rms.round(3)}")
 assert np.allclose(rms, 2, atol=1e-3)
-for mine in (y.buffer, rstd.buffer, gamma.buffer, stream):
+for mine in (y, rstd, gamma, stream):
     mine.close()
 
 # ---- the host application goes on: everything of its own is still there -------------------------

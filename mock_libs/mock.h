@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "acl/acl.h"
+#include "gate.h"
 #include "unimplemented.h"
 
 #pragma GCC visibility push(default) /* used by the other mock libraries */
@@ -58,6 +59,41 @@ void *mock_handle_get(const void *handle, enum mock_kind kind);
 void *mock_handle_close(const void *handle, enum mock_kind kind);
 const char *mock_kind_name(enum mock_kind kind);
 
+/* What is remembered of a handle beside its object. */
+enum mock_mark {
+    MOCK_UNMARKED,
+    MOCK_MARK_USED,       /* executor: phase 2 consumed it */
+    MOCK_MARK_FAILED,     /* executor: phase 2 failed and consumed it */
+    MOCK_MARK_REPEATABLE, /* executor: phase 2 leaves it alive */
+    MOCK_MARK_LISTED      /* destroyed as the element of a list */
+};
+
+struct mock_history {
+    struct mock_origin created, destroyed; /* function NULL: not known, or not yet */
+};
+
+enum mock_fate { MOCK_LIVE, MOCK_DESTROYED, MOCK_OF_ANOTHER_KIND, MOCK_UNKNOWN };
+
+/* What became of a handle, where one of a kind is expected. *mark and *history are filled in as
+ * far as they are known. */
+enum mock_fate mock_handle_past(const void *handle, enum mock_kind kind, enum mock_mark *mark,
+                                struct mock_history *history);
+void mock_handle_mark(const void *handle, enum mock_mark mark);
+/* How many executors need a live handle; those that are repeatable. Changed by `by`. */
+void mock_handle_need(const void *handle, int by, int repeatable_by);
+unsigned mock_handle_needed(const void *handle, bool repeatable);
+
+/* ---- violations --------------------------------------------------------------------------- */
+
+/* Records that the call in progress broke a rule, a number of rule_numbers.inc. The handle, or address, may be NULL, and its
+ * history as well. Under PYACLNN_MOCK_STRICT the process ends here. */
+void mock_violate(unsigned rule, const char *what, const void *handle,
+                  const struct mock_history *history, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same for a handle that is not a live one of a kind; the rule follows from what it is. NULL
+ * breaks no rule. */
+void mock_violate_handle(const void *handle, enum mock_kind kind, bool destroying);
+
 /* ---- devices ------------------------------------------------------------------------------ */
 
 struct device;
@@ -78,9 +114,42 @@ bool mock_device_request(struct device *device, enum mock_request kind, const vo
 
 /* ---- streams ------------------------------------------------------------------------------ */
 
-/* Queues a kernel on a stream (NULL: the default stream of the current context). The message is
- * the payload of MOCK_RUN; the stream takes it over, also when it refuses. */
-aclError mock_stream_launch(aclrtStream stream, uint8_t *message, size_t length);
+/* Memory that a queued task uses. */
+struct mock_range {
+    const void *address;
+    uint64_t bytes;
+    bool written, workspace;
+};
+
+/* A kernel to queue: the payload of MOCK_RUN, and the device memory it uses. */
+struct mock_launch {
+    uint8_t *message;
+    size_t length;
+    struct mock_range *ranges;
+    size_t range_count;
+    char *refused; /* why the kernel fails with 507015 without running, or NULL */
+};
+
+/* Queues a kernel on a stream (NULL: the default stream of the current context). The stream takes
+ * over what this points to, also when it refuses. */
+aclError mock_stream_launch(aclrtStream stream, const struct mock_launch *launch);
+/* The device of a stream (NULL: of the current context), or -1. */
+int mock_stream_device(aclrtStream stream);
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+/* What an address is to a kernel on a device. */
+enum mock_place { MOCK_INSIDE, MOCK_BEYOND, MOCK_ELSEWHERE, MOCK_NOWHERE };
+
+/* Whether `bytes` bytes, from `distance` bytes behind an address on, lie in the live block of a
+ * device that holds the address; *history is that of the block, also of one freed lately. */
+enum mock_place mock_memory_place(int device, const void *address, int64_t distance,
+                                  uint64_t bytes, struct mock_history *history);
+
+/* ---- data types --------------------------------------------------------------------------- */
+
+/* aclDataTypeSize, for the mock libraries themselves: no call of the program. */
+size_t mock_data_type_size(aclDataType data_type);
 
 /* ---- payloads ----------------------------------------------------------------------------- */
 

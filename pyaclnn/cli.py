@@ -17,12 +17,21 @@ from typing import TYPE_CHECKING, TypeAlias
 from pyaclnn.ascendc import command as ascendc
 from pyaclnn.doctor import command as doctor
 from pyaclnn.errors import AclError
+from pyaclnn.mock import rules_command
 from pyaclnn.tiling import command as tiling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FAILED", "NOT_EXECUTABLE", "NOT_FOUND", "UNUSABLE", "main"]
+__all__ = [
+    "FAILED",
+    "INTERRUPTED",
+    "NOT_EXECUTABLE",
+    "NOT_FOUND",
+    "UNREAD",
+    "UNUSABLE",
+    "main",
+]
 
 FAILED = 1
 """Exit status: something ran and did not pass."""
@@ -32,6 +41,10 @@ NOT_EXECUTABLE = 126
 """Exit status of ``mock run``, as in a shell: the program cannot be executed."""
 NOT_FOUND = 127
 """Exit status of ``mock run``, as in a shell: there is no such program."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as in a shell: 128 and the number of the signal."""
+UNREAD = 141
+"""Exit status when nobody reads the output any more, as in ``pyaclnn mock chips | head -n 1``."""
 
 # The type has no public name.
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
@@ -44,19 +57,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The command line without the program's name; that of the process if None.
 
     Returns:
-        0 if all went well, 1 if a check did not pass, 2 if nothing could be run; the doctor has
-        more, see ``pyaclnn doctor --help``.
+        0 if all went well, 1 if a check did not pass or the output could not be written, 2 if
+        nothing could be run, 130 after Ctrl-C, 141 when nobody reads the output any more; the
+        doctor has more, see ``pyaclnn doctor --help``.
     """
-    options = _parser().parse_args(arguments)
     try:
-        return int(options.action(options))
+        status = _run(arguments)
+        # Here and not at the interpreter's end, where nobody could word what goes wrong.
+        sys.stdout.flush()
     except AclError as error:
-        print(f"pyaclnn: {error}", file=sys.stderr)
-        return UNUSABLE
+        return _complain(str(error), UNUSABLE)
+    except KeyboardInterrupt:
+        return _complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        # The reader went away, as in `pyaclnn smoke | head`; nobody is left to be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        _discard_output()
+        return UNREAD
+    except OSError as error:
+        _discard_output()
+        return _complain(str(error), FAILED)
+    return status
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as done:  # after --help and --version too, whose output may fail as any other
+        return int(done.code or 0)
+    return int(options.action(options))
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"pyaclnn: {message}", file=sys.stderr)
+    return status
+
+
+def _discard_output() -> None:
+    """Have what is not written yet go nowhere, instead of failing once more at the end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -130,6 +169,7 @@ def _add_mock(commands: _Commands) -> None:
     ):
         part = parts.add_parser(name, help=f"print {text}", description=f"Print {text}.")
         part.set_defaults(action=_mock_print, what=name)
+    rules_command.add_to(parts)
     run = parts.add_parser(
         "run",
         help="run any program on the simulated NPU",

@@ -51,6 +51,20 @@ static aclnnStatus replace(const struct executor *executor, struct mock_tensor_s
     return ACLNN_SUCCESS;
 }
 
+static void report_executor(const aclOpExecutor *handle, const struct executor *executor)
+{
+    enum mock_mark mark;
+    struct mock_history history;
+    mock_handle_past(handle, MOCK_EXECUTOR, &mark, &history);
+    if (executor->from_cache) {
+        mock_violate(MOCK_EXECUTOR_ADDRESS_FROM_CACHE, "aclOpExecutor", handle, &history,
+                     "phase 1 of %s was answered from the cache", executor->operator_name);
+    } else if (!executor->repeatable) {
+        mock_violate(MOCK_EXECUTOR_ADDRESS_ONE_SHOT, "aclOpExecutor", handle, &history,
+                     "this executor of %s was not made repeatable", executor->operator_name);
+    }
+}
+
 static aclnnStatus set_address(aclOpExecutor *handle, enum side side, size_t index,
                                const aclTensor *tensor_handle, void *address)
 {
@@ -60,7 +74,9 @@ static aclnnStatus set_address(aclOpExecutor *handle, enum side side, size_t ind
     if (executor == NULL) {
         return status;
     }
+    report_executor(handle, executor);
     if (tensor == NULL) {
+        mock_violate_handle(tensor_handle, MOCK_TENSOR, false);
         return mock_fail(ACLNN_ERR_INNER_NULLPTR, "the tensor is NULL or not live");
     }
     if (executor->from_cache) {
@@ -101,7 +117,9 @@ static aclnnStatus set_list_address(aclOpExecutor *handle, enum side side, size_
     if (executor == NULL) {
         return status;
     }
+    report_executor(handle, executor);
     if (list == NULL) {
+        mock_violate_handle(list_handle, MOCK_TENSOR_LIST, false);
         return mock_fail(ACLNN_ERR_INNER_NULLPTR, "the tensor list is NULL or not live");
     }
     struct tensor *tensor =

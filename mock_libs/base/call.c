@@ -65,11 +65,32 @@ void mock_call_begin(struct mock_call *call, const char *operator_name)
     put_u32(call, 0);
 }
 
+static void note_used(struct mock_call *call, const char *name, const void *handle,
+                      enum mock_kind kind)
+{
+    if (call->used_count == call->used_capacity) {
+        const size_t capacity = call->used_capacity == 0 ? 16 : call->used_capacity * 2;
+        struct mock_used *larger = realloc(call->used, capacity * sizeof *larger);
+        if (larger == NULL) {
+            call->no_memory = true;
+            return;
+        }
+        call->used = larger;
+        call->used_capacity = capacity;
+    }
+    call->used[call->used_count++] = (struct mock_used){handle, kind, name};
+}
+
 /* The object behind a handle; NULL is an argument that is absent, or dead and noted as such. */
 static void *look_up(struct mock_call *call, const char *name, const void *handle,
                      enum mock_kind kind)
 {
     void *object = handle == NULL ? NULL : mock_handle_get(handle, kind);
+    if (object != NULL) {
+        note_used(call, name, handle, kind);
+    } else {
+        mock_violate_handle(handle, kind, false);
+    }
     if (handle != NULL && object == NULL && call->dead_argument == NULL) {
         call->dead_argument = name;
         call->dead_kind = kind;
@@ -253,6 +274,28 @@ aclnnStatus mock_call_phase1(struct mock_call *call, uint64_t *workspace_size,
     }
     free(call->bytes);
     free(call->slots);
+    free(call->used);
     mock_leave();
     return status;
+}
+
+bool mock_call_gate_open(struct mock_frame *frame, struct mock_function *function,
+                         const void *caller)
+{
+    return mock_gate_open(frame, function, caller);
+}
+
+int mock_call_gate_close(struct mock_frame *frame, int status)
+{
+    return mock_gate_close(frame, status);
+}
+
+void mock_call_gate_register(struct mock_function *functions, size_t count)
+{
+    mock_gate_register(functions, count);
+}
+
+void mock_call_gate_unregister(const struct mock_function *functions)
+{
+    mock_gate_unregister(functions);
 }

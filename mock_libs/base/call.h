@@ -17,6 +17,13 @@ struct mock_tensor_slot {
     void *replacement;
 };
 
+/* An object that the executor will need in phase 2. */
+struct mock_used {
+    const void *handle;
+    enum mock_kind kind;
+    const char *argument;
+};
+
 /* A message in the making: the arguments of a phase 1. */
 struct mock_call {
     const char *operator_name;
@@ -25,6 +32,8 @@ struct mock_call {
     uint32_t arguments;
     struct mock_tensor_slot *slots;
     size_t slot_count, slot_capacity;
+    struct mock_used *used;
+    size_t used_count, used_capacity;
     bool no_memory;
     const char *dead_argument; /* an argument that is no live object, and what it should be */
     enum mock_kind dead_kind;
@@ -50,6 +59,16 @@ aclnnStatus mock_call_phase1(struct mock_call *call, uint64_t *workspace_size,
 
 aclnnStatus mock_call_phase2(const char *operator_name, void *workspace, uint64_t workspace_size,
                              aclOpExecutor *executor, aclrtStream stream);
+
+/* The gate, for libopapi: as in CANN, that library needs libnnopbase and no other. */
+bool mock_call_gate_open(struct mock_frame *frame, struct mock_function *function,
+                         const void *caller);
+int mock_call_gate_close(struct mock_frame *frame, int status);
+void mock_call_gate_register(struct mock_function *functions, size_t count);
+void mock_call_gate_unregister(const struct mock_function *functions);
+
+/* What becomes of an executor when phase 2 fails before it has looked at anything. */
+void mock_call_abandon(const aclOpExecutor *executor);
 
 #pragma GCC visibility pop
 

@@ -7,9 +7,6 @@
 
 #include "objects.h"
 
-/* The workspace's address and size stand before the call in the message of phase 2. */
-enum { PREFIX = 16 };
-
 static void write_address(uint8_t *message, const struct mock_tensor_slot *slot,
                           const void *address)
 {
@@ -17,8 +14,7 @@ static void write_address(uint8_t *message, const struct mock_tensor_slot *slot,
     memcpy(message + slot->address_at, &value, sizeof value);
 }
 
-/* Fills in where the tensors are now; false: one of them is gone. */
-static bool write_addresses(uint8_t *message, const struct mock_tensor_slot *slots, size_t count)
+bool mock_write_addresses(uint8_t *message, const struct mock_tensor_slot *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct tensor *tensor = mock_handle_get(slots[i].handle, MOCK_TENSOR);
@@ -31,10 +27,14 @@ static bool write_addresses(uint8_t *message, const struct mock_tensor_slot *slo
     return true;
 }
 
-static void free_executor(struct executor *executor)
+void mock_executor_free(struct executor *executor)
 {
+    for (size_t i = 0; i < executor->used_count; i++) {
+        mock_handle_need(executor->used[i].handle, -1, executor->repeatable ? -1 : 0);
+    }
     free(executor->message);
     free(executor->slots);
+    free(executor->used);
     free(executor);
 }
 
@@ -81,19 +81,33 @@ static struct executor *make_executor(struct mock_call *call, const struct plan 
         executor->slot_count = call->slot_count;
         executor->plan = *plan;
         executor->from_cache = from_cache;
+        executor->used = call->used;
+        executor->used_count = call->used_count;
+        executor->device = mock_stream_device(NULL);
         call->bytes = NULL;
         call->slots = NULL;
+        call->used = NULL;
+        for (size_t i = 0; i < executor->used_count; i++) {
+            mock_handle_need(executor->used[i].handle, 1, 0);
+        }
     }
     return executor;
 }
 
-aclnnStatus mock_executor_create(struct mock_call *call, uint32_t null_pointers,
-                                 uint64_t *workspace_size, aclOpExecutor **handle)
+static _Thread_local const char *failed_operator;
+
+const char *mock_failed_operator(void)
+{
+    return failed_operator;
+}
+
+static aclnnStatus create(struct mock_call *call, uint32_t null_pointers, uint64_t *workspace_size,
+                          aclOpExecutor **handle)
 {
     struct plan plan;
     const bool hit = null_pointers == 0 && mock_current_device() != NULL &&
                      mock_cache_find(call->bytes + PREFIX, call->length - PREFIX, &plan);
-    write_addresses(call->bytes, call->slots, call->slot_count);
+    mock_write_addresses(call->bytes, call->slots, call->slot_count);
     if (!hit) {
         const aclnnStatus status = ask_device(call, &plan);
         if (status != ACLNN_SUCCESS) {
@@ -108,7 +122,7 @@ aclnnStatus mock_executor_create(struct mock_call *call, uint32_t null_pointers,
     void *made = executor == NULL ? NULL : mock_handle_new(MOCK_EXECUTOR, executor);
     if (made == NULL) {
         if (executor != NULL) {
-            free_executor(executor);
+            mock_executor_free(executor);
         }
         return mock_fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: no host memory for an executor",
                          call->operator_name);
@@ -118,121 +132,42 @@ aclnnStatus mock_executor_create(struct mock_call *call, uint32_t null_pointers,
     return ACLNN_SUCCESS;
 }
 
-/* ---- phase 2 ------------------------------------------------------------------------------ */
-
-static aclnnStatus check_workspace(const struct executor *executor, const void *workspace,
-                                   uint64_t size)
+aclnnStatus mock_executor_create(struct mock_call *call, uint32_t null_pointers,
+                                 uint64_t *workspace_size, aclOpExecutor **executor)
 {
-    if (size > 0 && workspace == NULL) {
-        return mock_fail(ACLNN_ERR_PARAM_NULLPTR, "%s: workspace is NULL with workspaceSize %llu",
-                         executor->operator_name, (unsigned long long)size);
-    }
-    /* Composite operators do not compare: too small a workspace is overrun on the device. */
-    if (executor->plan.individual && size < executor->plan.workspace_size) {
-        return mock_fail(ACLNN_ERR_PARAM_INVALID,
-                         "%s: workspaceSize is %llu; phase 1 asked for %llu",
-                         executor->operator_name, (unsigned long long)size,
-                         (unsigned long long)executor->plan.workspace_size);
-    }
-    return ACLNN_SUCCESS;
-}
-
-static aclnnStatus launch(struct executor *executor, const void *workspace, uint64_t size,
-                          aclrtStream stream)
-{
-    const uint64_t prefix[2] = {(uint64_t)(uintptr_t)workspace, size};
-    uint8_t *message = malloc(executor->length);
-    if (message == NULL) {
-        return mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);
-    }
-    memcpy(message, executor->message, executor->length);
-    memcpy(message, prefix, sizeof prefix);
-    /* A cached executor took its addresses in phase 1; the others look at their tensors now. */
-    if (!executor->from_cache &&
-        !write_addresses(message, executor->slots, executor->slot_count)) {
-        free(message);
-        return mock_fail(ACLNN_ERR_INNER,
-                         "%s: a tensor was destroyed between the two phases; tensors must live "
-                         "until phase 2 has returned",
-                         executor->operator_name);
-    }
-    if (mock_stream_launch(stream, message, executor->length) != ACL_SUCCESS) {
-        return ACLNN_ERR_RUNTIME_ERROR;
-    }
-    return ACLNN_SUCCESS;
-}
-
-static void remember(const struct executor *executor)
-{
-    uint8_t *key = malloc(executor->length - PREFIX);
-    if (key == NULL) {
-        return;
-    }
-    memcpy(key, executor->message + PREFIX, executor->length - PREFIX);
-    for (size_t i = 0; i < executor->slot_count; i++) {
-        memset(key + executor->slots[i].address_at - PREFIX, 0, sizeof(uint64_t));
-    }
-    mock_cache_store(key, executor->length - PREFIX, &executor->plan);
-    free(key);
-}
-
-static aclnnStatus run(struct executor *executor, const void *workspace, uint64_t size,
-                       aclrtStream stream)
-{
-    aclnnStatus status = check_workspace(executor, workspace, size);
-    if (status != ACLNN_SUCCESS) {
-        return status;
-    }
-    if (executor->plan.launches == 2) {
-        return mock_fail(ACLNN_ERR_INNER,
-                         "%s: the kernel of this operator refused the shapes; phase 1 of CANN "
-                         "does not report it",
-                         executor->operator_name);
-    }
-    if (executor->plan.launches == 1) {
-        status = launch(executor, workspace, size, stream);
-    }
-    if (status == ACLNN_SUCCESS && !executor->from_cache) {
-        remember(executor);
-    }
+    const aclnnStatus status = create(call, null_pointers, workspace_size, executor);
+    failed_operator = status == ACLNN_SUCCESS ? NULL : call->operator_name;
     return status;
-}
-
-static aclnnStatus phase2(const char *operator_name, const void *workspace, uint64_t size,
-                          aclOpExecutor *handle, aclrtStream stream)
-{
-    struct executor *executor = mock_handle_get(handle, MOCK_EXECUTOR);
-    if (handle == NULL) {
-        return mock_fail(ACLNN_ERR_PARAM_NULLPTR, "%s: executor is NULL", operator_name);
-    }
-    if (executor == NULL) {
-        return mock_fail(ACLNN_ERR_INNER,
-                         "%s: %p is no live executor: phase 2 consumed it before, it was "
-                         "destroyed, or phase 1 failed",
-                         operator_name, (void *)handle);
-    }
-    const aclnnStatus status = run(executor, workspace, size, stream);
-    /* The one refusal that leaves an executor alive. */
-    const bool kept = executor->plan.individual && size > 0 && workspace == NULL;
-    if (!executor->repeatable && !kept) {
-        mock_handle_close(handle, MOCK_EXECUTOR);
-        free_executor(executor);
-    }
-    return status;
-}
-
-aclnnStatus mock_call_phase2(const char *operator_name, void *workspace, uint64_t workspace_size,
-                             aclOpExecutor *executor, aclrtStream stream)
-{
-    MOCK_GUARDED(phase2(operator_name, workspace, workspace_size, executor, stream));
 }
 
 /* ---- executors in the caller's hands ------------------------------------------------------ */
+
+static void report_dead(const aclOpExecutor *handle)
+{
+    const struct mock_origin now = mock_origin_now();
+    const bool destroying =
+        now.function != NULL && strcmp(now.function, "aclDestroyAclOpExecutor") == 0;
+    enum mock_mark mark;
+    struct mock_history history;
+    const enum mock_fate fate = mock_handle_past(handle, MOCK_EXECUTOR, &mark, &history);
+    if (fate != MOCK_DESTROYED || mark == MOCK_UNMARKED || mark == MOCK_MARK_REPEATABLE) {
+        mock_violate_handle(handle, MOCK_EXECUTOR, destroying);
+    } else if (mark == MOCK_MARK_FAILED) {
+        mock_violate(MOCK_EXECUTOR_USED_AFTER_FAILURE, "aclOpExecutor", handle, &history,
+                     "phase 2 failed and consumed this executor");
+    } else {
+        mock_violate(destroying ? MOCK_EXECUTOR_DESTROYED_AFTER_USE : MOCK_EXECUTOR_USED_TWICE,
+                     "aclOpExecutor", handle, &history, "phase 2 consumed this executor");
+    }
+}
 
 struct executor *mock_executor_find(const aclOpExecutor *handle, aclnnStatus *status)
 {
     struct executor *executor = mock_handle_get(handle, MOCK_EXECUTOR);
     *status = ACLNN_SUCCESS;
+    if (executor == NULL) {
+        report_dead(handle);
+    }
     if (handle == NULL) {
         *status = mock_fail(ACLNN_ERR_INNER_NULLPTR, "the executor is NULL");
     } else if (executor == NULL) {
@@ -249,7 +184,7 @@ static aclnnStatus destroy(aclOpExecutor *handle)
     struct executor *executor = mock_executor_find(handle, &status);
     if (executor != NULL) {
         mock_handle_close(handle, MOCK_EXECUTOR);
-        free_executor(executor);
+        mock_executor_free(executor);
     }
     return status;
 }
@@ -264,13 +199,19 @@ static aclnnStatus set_repeatable(aclOpExecutor *handle)
     aclnnStatus status;
     struct executor *executor = mock_executor_find(handle, &status);
     if (executor != NULL && executor->from_cache) {
+        mock_violate(MOCK_EXECUTOR_REPEATABLE_FROM_CACHE, "aclOpExecutor", handle, NULL,
+                     "phase 1 of %s was answered from the cache", executor->operator_name);
         return mock_fail(ACLNN_ERR_INNER,
                          "%s: phase 1 was answered from the cache; such an executor cannot be "
                          "made repeatable",
                          executor->operator_name);
     }
-    if (executor != NULL) {
+    if (executor != NULL && !executor->repeatable) {
         executor->repeatable = true;
+        mock_handle_mark(handle, MOCK_MARK_REPEATABLE);
+        for (size_t i = 0; i < executor->used_count; i++) {
+            mock_handle_need(executor->used[i].handle, 0, 1);
+        }
     }
     return status;
 }

@@ -4,6 +4,7 @@
 #define MOCK_BASE_EXECUTOR_H
 
 #include "call.h"
+#include "rule_numbers.inc"
 
 /* What the device said to a phase 1. */
 struct plan {
@@ -20,12 +21,31 @@ struct executor {
     uint32_t arguments;
     struct mock_tensor_slot *slots;
     size_t slot_count;
+    struct mock_used *used;
+    size_t used_count;
+    int device; /* current in phase 1 */
     struct plan plan;
     bool repeatable, from_cache;
 };
 
+/* The workspace's address and size stand before the call in the message of phase 2. */
+enum { PREFIX = 16 };
+
+/* Fills in where the tensors are now; false: one of them is gone. */
+bool mock_write_addresses(uint8_t *message, const struct mock_tensor_slot *slots, size_t count);
+void mock_executor_free(struct executor *executor);
+/* The operator whose phase 1 failed last on this thread, so that it made no executor; or NULL. */
+const char *mock_failed_operator(void);
+
 /* The executor behind a handle, or NULL with CANN's code in *status. */
 struct executor *mock_executor_find(const aclOpExecutor *handle, aclnnStatus *status);
+
+/* Looks at the memory a kernel is going to use: reports what is wrong with it, lists the ranges,
+ * and says whether the kernel can run there. false: no host memory. */
+bool mock_inspect(const struct executor *executor, const void *workspace, int device,
+                  struct mock_launch *launch);
+/* Reports every object of phase 1 that was destroyed since; how many there are. */
+size_t mock_inspect_objects(const struct executor *executor);
 
 /* Asks the device, or the cache, and makes an executor. Takes over the bytes and slots of a call
  * that succeeds. null_pointers: which of the two result pointers are NULL (1 size, 2 executor). */

@@ -5,6 +5,7 @@
 
 #include "aclnn/acl_meta.h"
 #include "mock.h"
+#include "rule_numbers.inc"
 
 /* CANN's own limit on the number of dimensions of a storage shape. */
 enum { MOST_DIMENSIONS = 25 };

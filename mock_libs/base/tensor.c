@@ -77,11 +77,25 @@ static struct tensor *find(const aclTensor *handle, aclnnStatus *status)
     if (handle == NULL) {
         *status = mock_fail(ACLNN_ERR_PARAM_NULLPTR, "the tensor is NULL");
     } else if (tensor == NULL) {
+        mock_violate_handle(handle, MOCK_TENSOR, false);
         *status = mock_fail(ACLNN_ERR_PARAM_INVALID,
                             "%p is no live aclTensor: it was destroyed, or never was one",
                             (const void *)handle);
     }
     return tensor;
+}
+
+static void report_change(const aclTensor *handle)
+{
+    enum mock_mark mark;
+    struct mock_history history;
+    const unsigned needed = mock_handle_needed(handle, false);
+    if (needed > 0) {
+        mock_handle_past(handle, MOCK_TENSOR, &mark, &history);
+        mock_violate(MOCK_OBJECT_CHANGED_BETWEEN_PHASES, "aclTensor", handle, &history,
+                     "%u executor%s phase 2 ahead with this tensor", needed,
+                     needed == 1 ? " has" : "s have");
+    }
 }
 
 static aclnnStatus change(aclTensor *handle, const struct tensor *changed, bool dims, bool strides,
@@ -92,6 +106,7 @@ static aclnnStatus change(aclTensor *handle, const struct tensor *changed, bool 
     if (tensor == NULL) {
         return status;
     }
+    report_change(handle);
     tensor->data_type = changed->data_type;
     tensor->format = changed->format;
     tensor->offset = changed->offset;
@@ -145,6 +160,7 @@ static aclnnStatus address(const aclTensor *handle, void **get, void *set)
     if (tensor != NULL && get != NULL) {
         *get = tensor->address;
     } else if (tensor != NULL) {
+        report_change(handle);
         tensor->address = set;
     }
     return status;

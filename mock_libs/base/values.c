@@ -10,7 +10,16 @@
 static void destroy_elements(struct values *list, enum mock_kind element)
 {
     for (uint64_t i = 0; i < list->count; i++) {
-        free(mock_handle_close(list->items.handles[i], element));
+        const void *handle = list->items.handles[i];
+        enum mock_mark mark;
+        struct mock_history history;
+        if (handle != NULL && mock_handle_get(handle, element) == NULL) {
+            mock_handle_past(handle, element, &mark, &history);
+            mock_violate(MOCK_LIST_ELEMENT_DESTROYED, mock_kind_name(element), handle, &history,
+                         "element %llu was destroyed before its list", (unsigned long long)i);
+        }
+        mock_handle_mark(handle, MOCK_MARK_LISTED);
+        free(mock_handle_close(handle, element));
     }
 }
 
@@ -19,8 +28,15 @@ static aclnnStatus destroy(const void *handle, enum mock_kind kind)
     if (handle == NULL) {
         return ACLNN_SUCCESS;
     }
+    const unsigned needed = mock_handle_needed(handle, true);
+    if (needed > 0 && mock_handle_get(handle, kind) != NULL) {
+        mock_violate(MOCK_OBJECT_DESTROYED_WHILE_REPEATABLE, mock_kind_name(kind), handle, NULL,
+                     "%u repeatable executor%s this %s", needed, needed == 1 ? " needs" : "s need",
+                     mock_kind_name(kind));
+    }
     void *object = mock_handle_close(handle, kind);
     if (object == NULL) {
+        mock_violate_handle(handle, kind, true);
         return mock_fail(ACLNN_ERR_PARAM_INVALID,
                          "%p is no live %s: it was destroyed, or never was one", handle,
                          mock_kind_name(kind));
@@ -141,7 +157,7 @@ static uint32_t scalar_bytes(aclDataType data_type)
     case ACL_UINT64:
     case ACL_COMPLEX64:
     case ACL_COMPLEX128:
-        return (uint32_t)aclDataTypeSize(data_type);
+        return (uint32_t)mock_data_type_size(data_type);
     default:
         return 0;
     }
@@ -181,6 +197,7 @@ static aclnnStatus count(const void *handle, enum mock_kind kind, uint64_t *size
     }
     const struct values *values = mock_handle_get(handle, kind);
     if (values == NULL) {
+        mock_violate_handle(handle, kind, false);
         return mock_fail(ACLNN_ERR_PARAM_INVALID, "%p is no live %s", handle,
                          mock_kind_name(kind));
     }

@@ -55,6 +55,22 @@ struct context *mock_current_context(void)
     return mock_handle_get(current, MOCK_CONTEXT);
 }
 
+struct context *mock_context_or_violation(void)
+{
+    struct context *context = mock_current_context();
+    if (context == NULL && current == NULL) {
+        mock_violate(MOCK_NO_CONTEXT, "context", NULL, NULL,
+                     "this thread has not made any context current");
+    } else if (context == NULL) {
+        enum mock_mark mark;
+        struct mock_history history;
+        mock_handle_past(current, MOCK_CONTEXT, &mark, &history);
+        mock_violate(MOCK_CONTEXT_GONE, "context", current, &history,
+                     "the context that this thread made current was destroyed");
+    }
+    return context;
+}
+
 void mock_set_current_context(struct context *context)
 {
     current = context == NULL ? NULL : context->handle;
@@ -62,7 +78,7 @@ void mock_set_current_context(struct context *context)
 
 struct context *mock_usable_context(aclError *status)
 {
-    struct context *context = mock_current_context();
+    struct context *context = mock_context_or_violation();
     if (context == NULL) {
         *status = mock_fail(ACL_ERROR_RT_CONTEXT_NULL,
                             "this thread has no current context; call aclrtSetDevice or "
@@ -124,6 +140,12 @@ aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId)
 static aclError destroy_context(aclrtContext handle)
 {
     struct context *context = mock_handle_get(handle, MOCK_CONTEXT);
+    if (context == NULL) {
+        mock_violate_handle(handle, MOCK_CONTEXT, true);
+    } else if (context->primary) {
+        mock_violate(MOCK_PRIMARY_CONTEXT_DESTROYED, "context", handle, NULL,
+                     "this is the primary context of device %d", context->device->id);
+    }
     if (context == NULL || context->primary) {
         return mock_fail(ACL_ERROR_RT_CONTEXT_NULL, "aclrtDestroyContext: %p is %s", handle,
                          context == NULL ? "no live context"
@@ -151,6 +173,7 @@ static aclError set_current(aclrtContext handle)
 {
     struct context *context = mock_handle_get(handle, MOCK_CONTEXT);
     if (context == NULL) {
+        mock_violate_handle(handle, MOCK_CONTEXT, false);
         return mock_fail(ACL_ERROR_RT_CONTEXT_NULL,
                          "aclrtSetCurrentContext: %p is no live context", handle);
     }

@@ -76,12 +76,17 @@ static aclError copy_now(const struct copy *copy)
     if (status != ACL_SUCCESS) {
         return status;
     }
+    const uint64_t bytes = mock_span(copy->width, copy->height, copy->destination_pitch);
+    mock_hazard_touch(copy->destination, bytes, true);
+    mock_hazard_touch(copy->source, mock_span(copy->width, copy->height, copy->source_pitch),
+                      false);
     uint8_t *destination = mock_alias(copy->destination);
     const uint8_t *source = mock_alias(copy->source);
     for (uint64_t row = 0; row < copy->height; row++) {
         memmove(destination + row * copy->destination_pitch, source + row * copy->source_pitch,
                 copy->width);
     }
+    mock_hazard_host_written(copy->destination, bytes);
     return ACL_SUCCESS;
 }
 
@@ -130,6 +135,7 @@ static aclError copy_queued(const struct copy *copy, aclrtStream handle)
     task->as.copy.source_pitch = copy->source_pitch;
     task->as.copy.to_device = mock_device_of(copy->destination) != NULL;
     task->as.copy.from_device = mock_device_of(copy->source) != NULL;
+    mock_hazard_queued(stream, task);
     return ACL_SUCCESS;
 }
 
@@ -259,6 +265,7 @@ static aclError fill(void *address, size_t capacity, int value, size_t count)
     }
     aclError status = check_fill(address, capacity, count);
     if (status == ACL_SUCCESS && mock_usable_context(&status) != NULL) {
+        mock_hazard_touch(address, count, true);
         memset(mock_alias(address), value, count);
     }
     return status;
@@ -293,6 +300,7 @@ static aclError fill_async(void *address, size_t capacity, int value, size_t cou
     task->as.fill.destination = address;
     task->as.fill.bytes = count;
     task->as.fill.value = value;
+    mock_hazard_queued(stream, task);
     return ACL_SUCCESS;
 }
 

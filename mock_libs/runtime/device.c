@@ -2,6 +2,9 @@
 /* Devices: opening and closing, and the aclrt functions about them. */
 #include "state.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 static bool peer_enabled[16][16];
@@ -16,14 +19,30 @@ aclError mock_device_open(struct device *device)
         return status;
     }
     device->open = true;
+    device->reported = false;
     return ACL_SUCCESS;
 }
 
 void mock_device_close_if_idle(struct device *device)
 {
     if (device->open && device->references == 0 && device->contexts == 0) {
+        mock_report_memory(device);
         mock_process_stop(device);
         device->open = false;
+    }
+}
+
+void mock_device_kill(void)
+{
+    const struct context *context = mock_current_context();
+    struct device *device = context == NULL ? NULL : context->device;
+    if (device == NULL || device->lost || device->process <= 0) {
+        return;
+    }
+    kill(device->process, SIGKILL);
+    /* Its end of the socket closes with it: from then on every call sees the loss. */
+    struct pollfd end = {.fd = device->socket, .events = POLLIN};
+    while (poll(&end, 1, -1) < 0 && errno == EINTR) {
     }
 }
 
@@ -61,6 +80,8 @@ static aclError reset_device(int32_t id, bool force)
         return ACL_ERROR_RT_INVALID_DEVICEID;
     }
     if (device->references == 0) {
+        mock_violate(MOCK_DEVICE_RESET_TOO_OFTEN, "device", NULL, NULL,
+                     "device %d has no aclrtSetDevice left to take back", id);
         return mock_fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
                          "device %d is reset more often than it was set", id);
     }

@@ -2,7 +2,28 @@
 /* Events as streams see them: life, recording, waiting, resetting. */
 #include "event.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static const char NEVER[] = "no stream has recorded it: the wait orders nothing";
+
+/* An event that ended with its context has the history of that. */
+static void report_gone(const void *handle, const void *context)
+{
+    const struct mock_origin now = mock_origin_now();
+    const bool destroying =
+        now.function != NULL && strcmp(now.function, "aclrtDestroyEvent") == 0;
+    enum mock_mark mark;
+    struct mock_history history;
+    if (context == NULL) {
+        mock_violate_handle(handle, MOCK_EVENT, destroying);
+    } else if (!destroying) { /* it is the only way to get rid of the handle */
+        mock_handle_past(context, MOCK_CONTEXT, &mark, &history);
+        mock_violate(MOCK_HANDLE_DESTROYED, "event", handle, &history,
+                     "this event ended with its context");
+    }
+}
 
 struct event *mock_event_find(aclrtEvent handle, aclError *status)
 {
@@ -13,12 +34,21 @@ struct event *mock_event_find(aclrtEvent handle, aclError *status)
         return NULL;
     }
     if (event == NULL || mock_handle_get(event->context_handle, MOCK_CONTEXT) == NULL) {
+        report_gone(handle, event == NULL ? NULL : event->context_handle);
         *status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE, "%p is no live event: %s", handle,
                             event == NULL ? "it was destroyed, or never was one"
                                           : "it ended with its context");
         return NULL;
     }
     return event;
+}
+
+void mock_event_report(enum mock_rule rule, aclrtEvent handle, const char *text)
+{
+    enum mock_mark mark;
+    struct mock_history history;
+    mock_handle_past(handle, MOCK_EVENT, &mark, &history);
+    mock_violate(rule, "event", handle, &history, "%s", text);
 }
 
 static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_t flags)
@@ -143,6 +173,17 @@ void mock_event_reset(void *handle, uint64_t number)
     }
 }
 
+/* Only the older constructor with flags insists on them (CANN: aclrtCreateEventWithFlag). */
+static void report_unfit(aclrtEvent handle, const struct event *event, uint32_t flag,
+                         const char *name)
+{
+    char text[96];
+    if (event->constructor == WITH_FLAG && (event->flags & flag) == 0) {
+        snprintf(text, sizeof text, "it was made with flags 0x%x, without %s", event->flags, name);
+        mock_event_report(MOCK_EVENT_MADE_FOR_SOMETHING_ELSE, handle, text);
+    }
+}
+
 static aclError reset(aclrtEvent handle, aclrtStream stream_handle)
 {
     aclError status;
@@ -150,6 +191,7 @@ static aclError reset(aclrtEvent handle, aclrtStream stream_handle)
     struct stream *stream = event == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
     struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_RESET);
     if (task != NULL) {
+        report_unfit(handle, event, ACL_EVENT_SYNC, "ACL_EVENT_SYNC");
         task->as.event.event = handle;
         task->as.event.records = event->records;
         event->forgotten = event->records;
@@ -162,11 +204,12 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
     MOCK_GUARDED(reset(event, stream));
 }
 
-static aclError wait_unrecorded(const struct event *event)
+static aclError wait_unrecorded(aclrtEvent handle, const struct event *event)
 {
     if (event->constructor == WITH_FLAG && (event->flags & ACL_EVENT_SYNC) != 0) {
         return ACL_SUCCESS; /* a real wait, for whoever records it later */
     }
+    mock_event_report(MOCK_EVENT_UNRECORDED, handle, NEVER);
     return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                      "a stream may not wait for this event before aclrtRecordEvent");
 }
@@ -179,12 +222,14 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
     if (stream == NULL) {
         return status;
     }
+    report_unfit(handle, event, ACL_EVENT_SYNC, "ACL_EVENT_SYNC");
     const bool recorded = event->records > event->forgotten;
     if (!recorded) {
         if (event->constructor == EX_WITH_FLAG) {
+            mock_event_report(MOCK_EVENT_UNRECORDED, handle, NEVER);
             return ACL_SUCCESS;
         }
-        status = wait_unrecorded(event);
+        status = wait_unrecorded(handle, event);
         if (status != ACL_SUCCESS) {
             return status;
         }

@@ -25,5 +25,7 @@ struct event {
 
 /* The event behind a handle, or NULL with the code in *status. */
 struct event *mock_event_find(aclrtEvent handle, aclError *status);
+/* Records that an event broke a rule. */
+void mock_event_report(enum mock_rule rule, aclrtEvent handle, const char *text);
 
 #endif

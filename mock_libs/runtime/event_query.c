@@ -122,6 +122,10 @@ static aclError synchronize(aclrtEvent handle, const struct timespec *deadline)
         return status;
     }
     status = check_context(event);
+    if (status == ACL_SUCCESS && !is_recorded(event)) {
+        mock_event_report(MOCK_EVENT_UNRECORDED, handle,
+                          "no stream has recorded it: there is nothing to wait for");
+    }
     if (status != ACL_SUCCESS || !is_recorded(event)) {
         return status;
     }
@@ -157,10 +161,16 @@ static aclError timestamp(aclrtEvent handle, uint64_t *nanoseconds)
     if (event == NULL) {
         return status;
     }
+    if (event->constructor == WITH_FLAG && (event->flags & ACL_EVENT_TIME_LINE) == 0) {
+        mock_event_report(MOCK_EVENT_MADE_FOR_SOMETHING_ELSE, handle,
+                          "it was made with flags that leave ACL_EVENT_TIME_LINE out");
+    }
     if (!is_recorded(event)) {
+        mock_event_report(MOCK_EVENT_ORDER, handle, "no stream has recorded it");
         return mock_fail(ACL_ERROR_RT_INTERNAL_ERROR, "the event was never recorded");
     }
     if (!is_complete(event)) {
+        mock_event_report(MOCK_EVENT_ORDER, handle, "its stream has not come to it yet");
         return mock_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
                          "the event was not reached yet; synchronize with it first");
     }
@@ -180,6 +190,7 @@ static aclError elapsed(float *milliseconds, aclrtEvent start, aclrtEvent end)
         return status;
     }
     if (to < from) {
+        mock_event_report(MOCK_EVENT_ORDER, end, "it was reached before the start event");
         return mock_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL,
                          "the end event was reached before the start event");
     }

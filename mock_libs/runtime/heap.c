@@ -2,6 +2,8 @@
 /* Device memory: a first-fit allocator over the reserved address range, and its poison. */
 #include "state.h"
 
+#include "fault.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -77,7 +79,9 @@ static bool reserve_item(struct heap *heap)
 bool mock_heap_allocate(struct device *device, uint64_t size, uint64_t requested, void **address)
 {
     struct heap *heap = &device->heap;
-    if (size > heap->limit || heap->used > heap->limit - size || !reserve_item(heap)) {
+    const uint64_t most = mock_fault_memory();
+    const uint64_t limit = heap->limit < most ? heap->limit : most;
+    if (size > limit || heap->used > limit - size || !reserve_item(heap)) {
         return false;
     }
     const uint64_t step = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -94,7 +98,8 @@ bool mock_heap_allocate(struct device *device, uint64_t size, uint64_t requested
     }
     memmove(&heap->items[place + 1], &heap->items[place],
             (heap->count - place) * sizeof heap->items[0]);
-    heap->items[place] = (struct allocation){offset, size, requested};
+    heap->items[place] =
+        (struct allocation){offset, size, requested, {.created = mock_origin_now()}};
     heap->count++;
     heap->used += size;
     poison(device, &heap->items[place], MOCK_FRESH);
@@ -113,6 +118,47 @@ const struct allocation *mock_heap_find(const struct device *device, const void 
     return &heap->items[place - 1];
 }
 
+const struct allocation *mock_heap_freed(const struct device *device, const void *address)
+{
+    const struct heap *heap = &device->heap;
+    const uint64_t offset = (uint64_t)((const uint8_t *)address - device->base);
+    for (size_t back = 1; back <= MOCK_FREED_BLOCKS && back <= heap->freed_count; back++) {
+        const struct allocation *block =
+            &heap->freed[(heap->freed_count - back) % MOCK_FREED_BLOCKS];
+        if (offset - block->offset < block->size) {
+            return block;
+        }
+    }
+    return NULL;
+}
+
+enum mock_place mock_memory_place(int device_id, const void *address, int64_t distance,
+                                  uint64_t bytes, struct mock_history *history)
+{
+    const struct device *device = mock_device_of(address);
+    *history = (struct mock_history){0};
+    if (device == NULL) {
+        return MOCK_NOWHERE;
+    }
+    const struct allocation *block = mock_heap_find(device, address);
+    const struct allocation *known = block == NULL ? mock_heap_freed(device, address) : block;
+    if (known != NULL) {
+        *history = known->history;
+    }
+    if (block == NULL) {
+        return MOCK_NOWHERE;
+    }
+    if (device->id != device_id) {
+        return MOCK_ELSEWHERE;
+    }
+    /* Below the block's start this is a huge number. */
+    const uint64_t offset = (uint64_t)((const uint8_t *)address - device->base) - block->offset +
+                            (uint64_t)distance;
+    /* The padding behind a block is for the cores, not for the program. */
+    return offset <= block->requested && bytes <= block->requested - offset ? MOCK_INSIDE
+                                                                            : MOCK_BEYOND;
+}
+
 bool mock_heap_free(struct device *device, const void *address)
 {
     struct heap *heap = &device->heap;
@@ -122,6 +168,9 @@ bool mock_heap_free(struct device *device, const void *address)
     }
     const size_t place = (size_t)(found - heap->items);
     poison(device, found, MOCK_FREED);
+    struct allocation *freed = &heap->freed[heap->freed_count++ % MOCK_FREED_BLOCKS];
+    *freed = *found;
+    freed->history.destroyed = mock_origin_now();
     heap->used -= found->size;
     heap->count--;
     memmove(&heap->items[place], &heap->items[place + 1],

@@ -73,8 +73,11 @@ aclError aclInit(const char *configPath)
 static aclError finalise(void)
 {
     if (finalised) {
+        mock_violate(MOCK_FINALIZED_TWICE, "process", NULL, NULL,
+                     "there was no aclInit since the last aclFinalize");
         return mock_fail(ACL_ERROR_REPEAT_FINALIZE, "aclFinalize was called before");
     }
+    mock_report_alive(MOCK_ALIVE_AT_FINALIZE);
     finalised = true;
     initialisations = 0;
     return ACL_SUCCESS;
@@ -151,7 +154,12 @@ aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value)
 
 size_t aclDataTypeSize(aclDataType dataType)
 {
-    switch (dataType) {
+    return mock_data_type_size(dataType);
+}
+
+size_t mock_data_type_size(aclDataType data_type)
+{
+    switch (data_type) {
     case ACL_STRING:
     case ACL_DT_UNDEFINED:
         return 0;
@@ -230,7 +238,7 @@ aclFloat16 aclFloatToFloat16(float value)
 
 /* ---- log ---------------------------------------------------------------------------------- */
 
-void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line,
+__attribute__((visibility("default"))) void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line,
                const char *fmt, ...)
 {
     static const char *const NAMES[] = {"DEBUG", "INFO", "WARNING", "ERROR"};

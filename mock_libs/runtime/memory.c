@@ -9,9 +9,16 @@ struct pinned {
     uint8_t *address;
     size_t size;
     struct pinned *next;
+    struct mock_history history;
+    bool reported;
 };
 
 static struct pinned *pinned;
+
+/* The blocks that were freed last. */
+enum { FREED = 64 };
+static struct pinned freed[FREED];
+static size_t freed_count;
 
 /* CANN pads allocations, so that kernels may read past the end: all but the 32-aligned kind, and
  * none on the 950. */
@@ -77,11 +84,36 @@ aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocP
     MOCK_GUARDED(allocate(devPtr, size, true));
 }
 
+static void report_free(const struct device *device, const void *address,
+                        const struct allocation *block)
+{
+    const struct allocation *known = block;
+    if (device != NULL && block == NULL) {
+        known = mock_heap_freed(device, address);
+    }
+    if (known != NULL && block == NULL && device->base + known->offset == (const uint8_t *)address) {
+        mock_violate(MOCK_MEMORY_FREED_TWICE, "device memory", address, &known->history,
+                     "this block of %llu bytes was freed before",
+                     (unsigned long long)known->requested);
+        return;
+    }
+    mock_violate(MOCK_MEMORY_NOT_ALLOCATED, "memory", address,
+                 known == NULL ? NULL : &known->history, "%s",
+                 block != NULL  ? "the address lies inside of a block; free its start"
+                 : device == NULL ? "this is no device memory"
+                                  : "there is no block at this address");
+}
+
 /* Frees at once, whatever is queued: using freed memory then reads poison. */
 static aclError release(void *address)
 {
     struct device *device = mock_device_of(address);
+    const struct allocation *block = device == NULL ? NULL : mock_heap_find(device, address);
+    if (block != NULL) {
+        mock_hazard_free(address, block->size, false);
+    }
     if (device == NULL || !mock_heap_free(device, address)) {
+        report_free(device, address, block);
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "%p is not the start of live device memory: it was freed before, or did "
                          "not come from aclrtMalloc",
@@ -161,7 +193,7 @@ static aclError allocate_host(void **address, size_t size)
         return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no %zu bytes of host memory", size);
     }
     memset(memory, MOCK_FRESH & 0xFF, rounded);
-    *item = (struct pinned){memory, rounded, pinned};
+    *item = (struct pinned){memory, rounded, pinned, {.created = mock_origin_now()}, false};
     pinned = item;
     *address = memory;
     return ACL_SUCCESS;
@@ -188,6 +220,28 @@ bool mock_host_is_pinned(const void *address, uint64_t bytes)
     return item != NULL && bytes <= item->size - (start - (uintptr_t)item->address);
 }
 
+void mock_host_each(void (*visit)(const void *address, uint64_t bytes, bool *reported,
+                                  const struct mock_history *history))
+{
+    for (struct pinned *item = pinned; item != NULL; item = item->next) {
+        visit(item->address, item->size, &item->reported, &item->history);
+    }
+}
+
+static void report_free_host(const void *address)
+{
+    for (size_t back = 1; back <= FREED && back <= freed_count; back++) {
+        const struct pinned *item = &freed[(freed_count - back) % FREED];
+        if (item->address == address) {
+            mock_violate(MOCK_MEMORY_FREED_TWICE, "pinned memory", address, &item->history,
+                         "this block of %zu bytes was freed before", item->size);
+            return;
+        }
+    }
+    mock_violate(MOCK_MEMORY_NOT_ALLOCATED, "memory", address, NULL,
+                 "no block from aclrtMallocHost starts here");
+}
+
 static aclError release_host(void *address)
 {
     struct pinned **link = &pinned;
@@ -196,11 +250,15 @@ static aclError release_host(void *address)
     }
     struct pinned *item = *link;
     if (item == NULL) {
+        report_free_host(address);
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "%p is not live memory from aclrtMallocHost%s", address,
                          mock_device_of(address) == NULL ? "" : " but device memory");
     }
     *link = item->next;
+    mock_hazard_free(item->address, item->size, true);
+    item->history.destroyed = mock_origin_now();
+    freed[freed_count++ % FREED] = *item;
     free(item->address);
     free(item);
     return ACL_SUCCESS;

@@ -2,6 +2,8 @@
 /* The device process: starting and stopping it, and what becomes of it in a forked child. */
 #include "state.h"
 
+#include "fault.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -146,6 +148,11 @@ aclError mock_process_start(struct device *device)
     const struct chip *chip = mock_chip();
     if (chip == NULL) {
         return ACL_ERROR_RT_DEV_SETUP_ERROR;
+    }
+    const char *complaint = mock_fault_complaint();
+    complaint = complaint == NULL ? mock_mode_complaint() : complaint;
+    if (complaint != NULL) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "%s", complaint);
     }
     char python[PATH_MAX];
     int pair[2];

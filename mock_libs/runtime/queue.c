@@ -2,6 +2,8 @@
 /* The queue of a stream. Work runs only when it must: nothing here has a thread of its own. */
 #include "state.h"
 
+#include "fault.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,15 @@ struct task *mock_stream_submit(struct stream *stream, enum task_kind kind)
         mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for another task");
         return NULL;
     }
+    struct mock_frame *frame = mock_gate_current();
     task->kind = kind;
+    task->origin = mock_origin_now();
+    if (frame != NULL && frame->effect >= MOCK_FAILS_LATER) {
+        task->effect = frame->effect;
+        task->effect_code = frame->code;
+        task->effect_generation = mock_fault_generation();
+        frame->effect = MOCK_NO_EFFECT;
+    }
     task->position = ++stream->submitted;
     if (stream->last == NULL) {
         stream->first = task;
@@ -36,6 +46,8 @@ static void pop(struct stream *stream)
     }
     if (task->kind == TASK_KERNEL) {
         free(task->as.kernel.message);
+        free(task->as.kernel.ranges);
+        free(task->as.kernel.refused);
     }
     free(task);
     mock_progress();
@@ -106,6 +118,11 @@ static void kernel_failed(struct stream *stream, const struct task *task, aclErr
 
 static void run_kernel(struct stream *stream, const struct task *task)
 {
+    if (task->as.kernel.refused != NULL) {
+        kernel_failed(stream, task, ACL_ERROR_RT_AICORE_EXCEPTION, task->as.kernel.refused,
+                      (uint32_t)strlen(task->as.kernel.refused));
+        return;
+    }
     const uint8_t *answer;
     size_t length;
     const uint64_t start = milliseconds_now();
@@ -154,11 +171,14 @@ static void run_copy(struct stream *stream, const struct task *task)
                          destination == NULL ? "destination" : "source");
         return;
     }
+    mock_hazard_copy(task);
     for (uint64_t row = 0; row < height; row++) {
         memmove(destination, source, width);
         destination += task->as.copy.destination_pitch;
         source += task->as.copy.source_pitch;
     }
+    mock_hazard_host_written(task->as.copy.destination,
+                             mock_span(width, height, task->as.copy.destination_pitch));
 }
 
 static void run_fill(struct stream *stream, const struct task *task)
@@ -171,6 +191,7 @@ static void run_fill(struct stream *stream, const struct task *task)
         return;
     }
     memset(destination, task->as.fill.value, task->as.fill.bytes);
+    mock_hazard_host_written(task->as.fill.destination, task->as.fill.bytes);
 }
 
 /* true when the recorded position has passed, as far as this stream can bring that about. */
@@ -180,12 +201,31 @@ static bool run_wait(struct task *task)
         return false;
     }
     struct stream *source = mock_handle_get(task->as.event.source, MOCK_STREAM);
+    if (source != NULL && mock_is_shuffled()) {
+        return source->executed >= task->as.event.position; /* the scheduler runs it */
+    }
     /* A destroyed stream has finished its work or dropped it. */
     return source == NULL || mock_stream_run(source, task->as.event.position);
 }
 
+/* An injected failure takes the place of the work. */
+static bool run_fault(struct stream *stream, const struct task *task)
+{
+    if (task->effect == MOCK_HANGS) {
+        /* Faults that were taken away let the stream go on, for the sake of whoever cleans up. */
+        return task->effect_generation != mock_fault_generation();
+    }
+    mock_stream_fail(stream, task->effect_code, "a fault was injected into %s; it failed when it ran",
+                     task->origin.function);
+    mock_exception_note(stream, task->position, task->effect_code);
+    return true;
+}
+
 static bool run_task(struct stream *stream, struct task *task)
 {
+    if (task->effect == MOCK_HANGS || task->effect == MOCK_FAILS_LATER) {
+        return run_fault(stream, task);
+    }
     switch (task->kind) {
     case TASK_KERNEL:
         run_kernel(stream, task);
@@ -220,28 +260,34 @@ static bool is_dead(const struct stream *stream)
     return stream->context->stopped != ACL_SUCCESS || stream->context->device->lost;
 }
 
-bool mock_stream_run(struct stream *stream, uint64_t position)
+bool mock_stream_step(struct stream *stream)
 {
-    if (stream->executed >= position) {
-        return true;
-    }
+    struct task *task = stream->first;
+    const bool dead = is_dead(stream);
     if (stream->running) {
         return false; /* streams that wait for each other in a circle */
     }
-    bool going = true;
-    stream->running = true;
-    while (going && stream->first != NULL && stream->first->position <= position) {
-        struct task *task = stream->first;
-        const bool dead = is_dead(stream);
-        if (dead && task->kind == TASK_WAIT) {
-            mock_event_waited(task->as.event.event);
-        }
-        going = dead || run_task(stream, task);
-        if (going) {
-            pop(stream);
-        }
+    if (dead && task->kind == TASK_WAIT) {
+        mock_event_waited(task->as.event.event);
     }
+    stream->running = true;
+    const bool going = dead || run_task(stream, task);
     stream->running = false;
+    if (going) {
+        pop(stream);
+    }
+    return going;
+}
+
+bool mock_stream_run(struct stream *stream, uint64_t position)
+{
+    if (stream->executed < position && mock_is_shuffled()) {
+        return mock_shuffle_until(stream, position);
+    }
+    bool going = true;
+    while (going && stream->first != NULL && stream->first->position <= position) {
+        going = mock_stream_step(stream);
+    }
     return going;
 }
 
@@ -310,16 +356,33 @@ bool mock_context_wait(void *handle, const struct timespec *deadline)
     }
 }
 
-aclError mock_stream_launch(aclrtStream handle, uint8_t *message, size_t length)
+/* Where the flags of the call stand in a message: behind workspace and the operator's name. */
+static void ask_for_wrong_numbers(uint8_t *message)
+{
+    enum { PREFIX = 16, WRONG_NUMBERS = 8 };
+    uint32_t name, flags;
+    memcpy(&name, message + PREFIX, sizeof name);
+    uint8_t *place = message + PREFIX + sizeof name + name;
+    memcpy(&flags, place, sizeof flags);
+    flags |= WRONG_NUMBERS;
+    memcpy(place, &flags, sizeof flags);
+}
+
+aclError mock_stream_launch(aclrtStream handle, const struct mock_launch *launch)
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, true, &status);
     struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_KERNEL);
     if (task == NULL) {
-        free(message);
+        free(launch->message);
+        free(launch->ranges);
+        free(launch->refused);
         return stream == NULL ? status : ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
-    task->as.kernel.message = message;
-    task->as.kernel.length = length;
+    task->as.kernel = *launch;
+    if (task->effect == MOCK_IS_WRONG) {
+        ask_for_wrong_numbers(task->as.kernel.message);
+    }
+    mock_hazard_queued(stream, task);
     return ACL_SUCCESS;
 }

@@ -2,6 +2,7 @@
 /* The lock, error texts and last errors. */
 #include "state.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ static void after_fork_in_child(void)
 {
     make_condition(); /* the threads that wait on the old one exist in the parent only */
     mock_process_forked();
+    mock_forget_alive();
     pthread_mutex_unlock(&lock);
 }
 
@@ -60,6 +62,7 @@ void mock_enter(void)
 void mock_leave(void)
 {
     aclrtExceptionInfoCallback callback;
+    mock_run_eagerly();
     struct rtExceptionInfo *exceptions = mock_exception_take(&callback);
     pthread_mutex_unlock(&lock);
     mock_exception_deliver(exceptions, callback);
@@ -112,6 +115,23 @@ static const char *message_code(aclError code)
     return code == ACL_ERROR_INVALID_PARAM ? "EH0001" : "EZ9999";
 }
 
+/* "EZ1001: ": two capitals, four digits. */
+enum { CODE_BYTES = 8 };
+
+static bool has_message_code(const char *text)
+{
+    for (int i = 0; i < CODE_BYTES; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        const bool fits = i < 2   ? isupper(byte) != 0
+                          : i < 6 ? isdigit(byte) != 0
+                                  : byte == ": "[i - 6];
+        if (!fits) {
+            return false;
+        }
+    }
+    return true;
+}
+
 aclError mock_fail(aclError code, const char *format, ...)
 {
     char *text = texts[filling];
@@ -121,12 +141,16 @@ aclError mock_fail(aclError code, const char *format, ...)
     if (localtime_r(&now, &local) != NULL) {
         strftime(stamp, sizeof stamp, "%Y-%m-%d-%H:%M:%S", &local);
     }
-    const int head = snprintf(text, TEXT_BYTES, "%s: [PID: %ld] %s simulated NPU: ",
-                              message_code(code), (long)getpid(), stamp);
+    char plain[TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text + head, TEXT_BYTES - (size_t)head, format, arguments);
+    vsnprintf(plain, sizeof plain, format, arguments);
     va_end(arguments);
+    /* A text of the device begins with a code of its own. */
+    const bool coded = has_message_code(plain);
+    snprintf(text, TEXT_BYTES, "%.6s: [PID: %ld] %s simulated NPU: %.3900s",
+             coded ? plain : message_code(code), (long)getpid(), stamp,
+             coded ? plain + CODE_BYTES : plain);
     if (is_runtime_code(code)) {
         last_error = code;
     }

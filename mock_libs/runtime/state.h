@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "mock.h"
+#include "rule_numbers.inc"
 
 /* ---- chip --------------------------------------------------------------------------------- */
 
@@ -25,18 +26,24 @@ const struct chip *mock_chip(void);
 
 struct allocation {
     uint64_t offset, size, requested;
+    struct mock_history history;
 };
 
-/* Live allocations of a device, sorted by offset. */
+enum { MOCK_FREED_BLOCKS = 256 };
+
+/* Live allocations of a device, sorted by offset, and the last ones that were freed. */
 struct heap {
     struct allocation *items;
     size_t count, capacity;
     uint64_t used, limit;
+    struct allocation freed[MOCK_FREED_BLOCKS];
+    size_t freed_count; /* ever */
 };
 
 struct device {
     int id;
     bool open, lost;
+    bool reported; /* as not reset, so that it is said once */
     const char *loss; /* why it is lost */
     const struct chip *chip;
     unsigned references; /* aclrtSetDevice minus aclrtResetDevice */
@@ -62,6 +69,8 @@ aclError mock_device_open(struct device *device);
 void mock_device_close_if_idle(struct device *device);
 /* 0, or the code of a lost device: looks whether the device process is still there. */
 aclError mock_device_alive(struct device *device);
+/* Kills the process of the calling thread's current device, as a fault. */
+void mock_device_kill(void);
 
 /* Fills a buffer of PATH_MAX bytes with the interpreter that runs the device process. */
 void mock_find_python(char *python);
@@ -77,6 +86,8 @@ enum { MOCK_FRESH = 0x7FFF, MOCK_FREED = 0xFFFE };
 bool mock_heap_allocate(struct device *device, uint64_t size, uint64_t requested, void **address);
 bool mock_heap_free(struct device *device, const void *address);
 const struct allocation *mock_heap_find(const struct device *device, const void *address);
+/* The block freed last that held an address, or NULL. */
+const struct allocation *mock_heap_freed(const struct device *device, const void *address);
 /* The device whose address range holds an address, or NULL: the address is a host address. */
 struct device *mock_device_of(const void *address);
 /* Where the runtime reaches an address of an open device, allocated or not; a host address as
@@ -87,6 +98,8 @@ void *mock_alias(const void *address);
 void *mock_reach(const void *address, uint64_t bytes);
 /* Whether a range lies in one block from aclrtMallocHost. */
 bool mock_host_is_pinned(const void *address, uint64_t bytes);
+void mock_host_each(void (*visit)(const void *address, uint64_t bytes, bool *reported,
+                                  const struct mock_history *history));
 /* The bytes from the first to the last of a rectangle; UINT64_MAX when that is no number. */
 uint64_t mock_span(uint64_t width, uint64_t height, uint64_t pitch);
 
@@ -107,6 +120,8 @@ struct context *mock_context_new(struct device *device, bool primary);
 /* Waits for the work of a context and ends it; false: another thread did so meanwhile. */
 bool mock_context_destroy(struct context *context);
 struct context *mock_current_context(void);
+/* The same; that there is none is a violation. */
+struct context *mock_context_or_violation(void);
 void mock_set_current_context(struct context *context);
 int64_t *mock_process_options(void);
 /* The current context of a device that still answers, or NULL after mock_fail; *status gets the
@@ -129,16 +144,19 @@ struct task {
     enum task_kind kind;
     struct task *next;
     uint64_t position; /* 1 is the first task of the stream */
+    struct mock_origin origin;
+    enum mock_effect effect; /* an injected fault */
+    aclError effect_code;
+    uint64_t effect_generation;
     union {
-        struct {
-            uint8_t *message;
-            size_t length;
-        } kernel;
+        struct mock_launch kernel;
         struct {
             void *destination;
             const void *source;
             uint64_t width, height, destination_pitch, source_pitch;
             bool to_device, from_device;
+            bool checked; /* `sum` says what the host memory held when the copy was queued */
+            uint64_t sum;
         } copy;
         struct {
             void *destination;
@@ -163,6 +181,8 @@ struct stream {
     void *handle;
     struct context *context;
     struct stream *next; /* in the context's list */
+    struct stream *younger; /* in the list of all streams, which is that of their making */
+    bool stuck; /* the scheduler found it blocked */
     int32_t id;
     uint32_t flags;
     struct task *first, *last;
@@ -177,6 +197,8 @@ struct stream {
 };
 
 struct stream *mock_stream_new(struct context *context);
+/* The first of all streams; `younger` leads to the others. */
+struct stream *mock_stream_oldest(void);
 void mock_stream_delete(struct stream *stream);
 /* The stream behind a handle, NULL: the current context's default stream. On failure NULL, and
  * *status holds the code. `same_context`: refuse a stream of another context. */
@@ -192,6 +214,8 @@ void mock_stream_fail(struct stream *stream, aclError code, const char *format, 
 bool mock_stream_pending(const struct stream *stream);
 /* Runs queued work up to a position. false: blocked on something another thread must do. */
 bool mock_stream_run(struct stream *stream, uint64_t position);
+/* Runs the first task of a stream that has one. false: it is blocked. */
+bool mock_stream_step(struct stream *stream);
 /* The same, waiting while blocked, at most until a deadline (NULL: for ever). false: timed out.
  * The lock is released while waiting, so the stream may be gone afterwards: find it again. */
 bool mock_stream_wait(struct stream *stream, uint64_t position, const struct timespec *deadline);
@@ -207,6 +231,38 @@ void mock_progress(void);
  * the deadline has passed. */
 bool mock_wait_progress(const struct timespec *deadline);
 void mock_deadline(struct timespec *deadline, int64_t milliseconds);
+
+/* ---- the order of streams ----------------------------------------------------------------- */
+
+/* PYACLNN_MOCK_MODE: whether streams run in a seeded random order, task by task. */
+bool mock_is_shuffled(void);
+/* In that mode: runs tasks of any streams until one has come to a position. false: blocked. */
+bool mock_shuffle_until(struct stream *stream, uint64_t position);
+/* In eager mode: runs whatever can run. */
+void mock_run_eagerly(void);
+/* Why PYACLNN_MOCK_MODE cannot be used, or NULL. */
+const char *mock_mode_complaint(void);
+
+/* ---- hazards ------------------------------------------------------------------------------ */
+
+/* What each of these finds, it reports. Memory is about to be freed: */
+void mock_hazard_free(const void *address, uint64_t bytes, bool on_host);
+/* the host reads or writes memory now: */
+void mock_hazard_touch(const void *address, uint64_t bytes, bool writes);
+/* a task was queued last on a stream: */
+void mock_hazard_queued(const struct stream *stream, struct task *task);
+/* a queued copy is about to run: */
+void mock_hazard_copy(const struct task *task);
+/* the runtime itself has written host memory: */
+void mock_hazard_host_written(const void *address, uint64_t bytes);
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+/* Reports what is alive that was not reported before. */
+void mock_report_alive(enum mock_rule rule);
+void mock_report_memory(struct device *device);
+/* A forked child is not to be blamed for what its parent holds. */
+void mock_forget_alive(void);
 
 /* ---- events and callbacks ----------------------------------------------------------------- */
 

@@ -6,6 +6,21 @@
 #include <string.h>
 
 static int32_t next_id;
+static struct stream *oldest;
+
+struct stream *mock_stream_oldest(void)
+{
+    return oldest;
+}
+
+static struct stream **place_of(const struct stream *stream)
+{
+    struct stream **link = &oldest;
+    while (*link != stream) {
+        link = &(*link)->younger;
+    }
+    return link;
+}
 
 struct stream *mock_stream_new(struct context *context)
 {
@@ -22,6 +37,7 @@ struct stream *mock_stream_new(struct context *context)
     }
     stream->next = context->streams;
     context->streams = stream;
+    *place_of(NULL) = stream;
     context->device->streams++;
     return stream;
 }
@@ -33,12 +49,30 @@ void mock_stream_delete(struct stream *stream)
         link = &(*link)->next;
     }
     *link = stream->next;
+    *place_of(stream) = stream->younger;
     stream->context->device->streams--;
     mock_callback_forget(stream);
     mock_stream_drop(stream);
     mock_handle_close(stream->handle, MOCK_STREAM);
     free(stream);
     mock_progress();
+}
+
+static void report_foreign(const struct stream *stream, const struct context *context)
+{
+    enum mock_mark mark;
+    struct mock_history history;
+    const int own = stream->context->device->id, current = context->device->id;
+    mock_handle_past(stream->handle, MOCK_STREAM, &mark, &history);
+    if (own != current) {
+        mock_violate(MOCK_STREAM_OF_ANOTHER_DEVICE, "stream", stream->handle, &history,
+                     "the stream is one of device %d; the thread's current device is %d", own,
+                     current);
+    } else {
+        mock_violate(MOCK_STREAM_OF_ANOTHER_CONTEXT, "stream", stream->handle, &history,
+                     "the stream stands in context %p; the thread's current one is %p",
+                     stream->context->handle, context->handle);
+    }
 }
 
 struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError *status)
@@ -52,17 +86,26 @@ struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError 
     }
     struct stream *stream = mock_handle_get(handle, MOCK_STREAM);
     if (stream == NULL) {
+        mock_violate_handle(handle, MOCK_STREAM, false);
         *status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
                             "%p is no live stream: it was destroyed, or never was one", handle);
         return NULL;
     }
     if (same_context && stream->context != context) {
+        report_foreign(stream, context);
         *status = mock_fail(ACL_ERROR_RT_STREAM_CONTEXT,
                             "stream %d belongs to another context than the thread's current one",
                             stream->id);
         return NULL;
     }
     return stream;
+}
+
+int mock_stream_device(aclrtStream handle)
+{
+    const struct stream *stream = mock_handle_get(handle, MOCK_STREAM);
+    const struct context *context = stream == NULL ? mock_current_context() : stream->context;
+    return context == NULL || (handle != NULL && stream == NULL) ? -1 : context->device->id;
 }
 
 static aclError create_stream(aclrtStream *handle, uint32_t flags)
@@ -162,17 +205,19 @@ static aclError destroy_stream(aclrtStream handle, bool wait)
     struct stream *stream =
         status != ACL_SUCCESS ? NULL : mock_handle_get(handle, MOCK_STREAM);
     if (status == ACL_SUCCESS && stream == NULL) {
+        mock_violate_handle(handle, MOCK_STREAM, true);
         status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
                            "%p is no live stream: it was destroyed, or never was one", handle);
     }
     if (stream == NULL) {
         return status;
     }
-    const struct context *current = mock_current_context();
+    const struct context *current = mock_context_or_violation();
     if (current == NULL) {
         return mock_fail(ACL_ERROR_RT_CONTEXT_NULL, "this thread has no current context");
     }
     if (stream->context != current) {
+        report_foreign(stream, current);
         return mock_fail(ACL_ERROR_RT_STREAM_CONTEXT, "stream %d belongs to another context",
                          stream->id);
     }

@@ -6,16 +6,18 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from pyaclnn.mock.chips import Chip, find_chip
-from pyaclnn.mock.memory import DeviceMemory, DeviceMemoryError
+from pyaclnn.mock.memory import WORKSPACE_BEFORE, DeviceMemory, DeviceMemoryError
 from pyaclnn.mock.operators import OPERATORS
 from pyaclnn.mock.operators.custom import find_operator
 from pyaclnn.mock.operators.operator import Launch, RefusalError, Setting
+from pyaclnn.mock.outputs import poison_outputs, restore_unwritten, spoil_outputs
 from pyaclnn.mock.status import Status
+from pyaclnn.mock.values import Flag
 from pyaclnn.mock.wire import (
     PROTOCOL_VERSION,
     Bye,
@@ -34,6 +36,7 @@ from pyaclnn.mock.wire import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyaclnn.mock.operators.operator import Operator
     from pyaclnn.mock.values import Call
 
 __all__ = ["MALFORMED_EXIT", "Device", "main", "serve"]
@@ -106,9 +109,7 @@ class Device:
             if plan.launch == Launch.FAILS:
                 return Reply(Status.AICORE_EXCEPTION, plan.text)
             if plan.launch == Launch.KERNELS:
-                operator.run(arguments, setting, self.memory)
-                if plan.workspace_size:
-                    self.memory.poison(request.workspace_address, plan.workspace_size)
+                self._launch(operator, arguments, setting, request, plan.workspace_size)
         except RefusalError as refusal:
             return Reply(Status.AICORE_EXCEPTION, refusal.text)
         except DeviceMemoryError as error:
@@ -118,6 +119,28 @@ class Device:
         except Exception as error:  # noqa: BLE001 (an operator's fault must not look like success)
             return Reply(Status.AICORE_EXCEPTION, _fault(call.operator, error))
         return Reply()
+
+    def _launch(
+        self,
+        operator: Operator[Any],
+        arguments: Any,
+        setting: Setting,
+        request: Run,
+        workspace_size: int,
+    ) -> None:
+        """Run the kernels between poison and, if that is asked for, wrong numbers."""
+        call = request.call
+        if workspace_size:
+            self.memory.poison(request.workspace_address, workspace_size, WORKSPACE_BEFORE)
+        poisoned = poison_outputs(self.memory, call, operator.output_count)
+        try:
+            operator.run(arguments, setting, self.memory)
+        finally:
+            restore_unwritten(poisoned)
+        if call.flags & Flag.WRONG_NUMBERS:
+            spoil_outputs(self.memory, call, operator.output_count)
+        if workspace_size:
+            self.memory.poison(request.workspace_address, workspace_size)
 
 
 def serve(socket_descriptor: int, memory_descriptor: int) -> int:

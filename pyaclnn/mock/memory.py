@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from pyaclnn.mock.values import Tensor
 
-__all__ = ["WORKSPACE_POISON", "DeviceMemory", "DeviceMemoryError"]
+__all__ = ["WORKSPACE_BEFORE", "WORKSPACE_POISON", "DeviceMemory", "DeviceMemoryError"]
 
 # A NaN in every floating type, and none of the patterns of fresh (0x7FFF) or freed (0xFFFE) memory.
 WORKSPACE_POISON = 0x7FFD
-_POISON_WORD = WORKSPACE_POISON * 0x0001_0001_0001_0001
+# The same before a kernel: whatever else lies there is spoilt before the kernel reads it.
+WORKSPACE_BEFORE = 0x7FFC
 _WORD = 8
-_POISON_BYTES = _POISON_WORD.to_bytes(_WORD, "little")
 _DENSE = 64 << 10
 
 
@@ -84,14 +84,15 @@ class DeviceMemory:
             step *= dim
         return self._array(name, tensor, tuple(reversed(strides)))
 
-    def poison(self, address: int, size: int) -> None:
-        """Put the pattern into a workspace that says a kernel has used it.
+    def poison(self, address: int, size: int, pattern: int = WORKSPACE_POISON) -> None:
+        """Put a pattern into a workspace; by default the one that says a kernel has used it.
 
         Up to 128 KiB are filled; of more, 64 KiB at both ends and a word in every page between.
 
         Args:
             address: Device address of the workspace.
             size: Bytes the kernel uses of it.
+            pattern: The 16 bits to repeat.
 
         Raises:
             DeviceMemoryError: The range leaves the device's memory.
@@ -101,20 +102,21 @@ class DeviceMemory:
             raise DeviceMemoryError(
                 f"the workspace of {size} bytes at {address:#x} is not inside of {self._extent()}"
             )
+        word = pattern * 0x0001_0001_0001_0001
         if size <= 2 * _DENSE:
-            self._fill(start, size)
+            self._fill(start, size, word)
             return
-        self._fill(start, _DENSE)
-        self._fill(start + size - _DENSE, _DENSE)
+        self._fill(start, _DENSE, word)
+        self._fill(start + size - _DENSE, _DENSE, word)
         # Megabytes of poison would cost more than a small kernel does; a word in every page is
         # enough to spoil whatever else lies there.
         pages = (size - _DENSE) // mmap.PAGESIZE
-        np.ndarray((pages,), np.uint64, self._map, start, (mmap.PAGESIZE,)).fill(_POISON_WORD)
+        np.ndarray((pages,), np.uint64, self._map, start, (mmap.PAGESIZE,)).fill(word)
 
-    def _fill(self, start: int, size: int) -> None:
+    def _fill(self, start: int, size: int, word: int) -> None:
         words, tail = divmod(size, _WORD)
-        np.ndarray((words,), np.uint64, self._map, start).fill(_POISON_WORD)
-        self._map[start + words * _WORD : start + size] = _POISON_BYTES[:tail]
+        np.ndarray((words,), np.uint64, self._map, start).fill(word)
+        self._map[start + words * _WORD : start + size] = word.to_bytes(_WORD, "little")[:tail]
 
     def close(self) -> None:
         """Unmap the memory; arrays that are still alive keep it mapped until they go."""

@@ -138,6 +138,7 @@ class Flag(IntFlag):
     NO_WORKSPACE_POINTER = 1
     NO_EXECUTOR_POINTER = 2
     DETERMINISTIC = 4
+    WRONG_NUMBERS = 8
 
 
 @dataclass(slots=True)

@@ -180,7 +180,8 @@ class RmsNormGrad:
     def __init__(self, *, broken: bool = False, rows: int | None = None) -> None:
         rows = next(new_rows) if rows is None else rows
         shapes = ((rows, 8), (rows, 8), (rows,), (8,), (rows, 8), (8,))
-        self.memory = [device_memory(rows * 8 * 4) for _ in shapes]
+        self.bytes = rows * 8 * 4
+        self.memory = [device_memory(self.bytes) for _ in shapes]
         ones = b"\x00\x00\x80\x3f"
         for address, shape in zip(self.memory[:4], shapes[:4], strict=True):
             write(address, ones * (shape[0] * (shape[1] if len(shape) > 1 else 1)))

@@ -25,7 +25,8 @@ class Composite:
     def __init__(self) -> None:
         rows = next(npu.new_rows)
         shapes = ((rows, 8), (rows, 8), (rows, 1), (rows, 1), (8,), (rows, 8))
-        self.memory = [npu.device_memory(rows * 32) for _ in shapes]
+        self.bytes = rows * 32
+        self.memory = [npu.device_memory(self.bytes) for _ in shapes]
         for address in self.memory[:5]:
             npu.write(address, ONES[:4] * (rows * 8))
         self.tensors = [
@@ -201,7 +202,7 @@ class TestAddresses:
     def test_composite_operators_change_the_tensor_and_ignore_the_index(
         self, composite: Composite
     ) -> None:
-        executor, elsewhere = composite.check(), npu.device_memory(64)
+        executor, elsewhere = composite.check(), npu.device_memory(composite.bytes)
         npu.call("aclSetAclOpExecutorRepeatable", executor)
         dx = composite.tensors[5]
         npu.call("aclSetOutputTensorAddr", executor, 99, dx, elsewhere)
@@ -241,7 +242,7 @@ class TestAddresses:
     def test_individual_operators_write_to_the_new_place(
         self, problem: npu.RmsNormGrad, function: str, index: int
     ) -> None:
-        executor, elsewhere, before = problem.check(), npu.device_memory(64), problem.dx
+        executor, elsewhere, before = problem.check(), npu.device_memory(problem.bytes), problem.dx
         npu.call("aclSetAclOpExecutorRepeatable", executor)
         npu.call(f"aclSet{function}TensorAddr", executor, index, problem.tensors[4], elsewhere)
         assert problem.run(executor) == 0

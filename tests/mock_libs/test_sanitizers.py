@@ -27,7 +27,15 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def test_sanitizers_find_nothing(programs: Programs, libraries: list[str], name: str) -> None:
     program = programs.build(f"{name}.c", *FLAGS, link=libraries)
     result = programs.run([program], {"ASAN_OPTIONS": "detect_leaks=1"})
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, _unexpected(name, result.stderr)) == (0, "")
+
+
+def _unexpected(name: str, text: str) -> str:
+    """What a program had no reason to write: only misuse.c breaks rules."""
+    if name != "misuse":
+        return text
+    lines = text.splitlines()
+    return "\n".join(x for x in lines if not x.startswith(("simulated NPU: [", "    ")))
 
 
 @pytest.mark.parametrize("name", [name for name in PROGRAMS[:3] if VALGRIND])
@@ -36,4 +44,4 @@ def test_valgrind_finds_nothing(programs: Programs, name: str) -> None:
     # Valgrind has too little address space for a chip with 64 GiB.
     environment = {"PYACLNN_MOCK_SOC": "Ascend310P3"}
     result = programs.run([str(VALGRIND), *options, programs.build(f"{name}.c", "-g")], environment)
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, _unexpected(name, result.stderr)) == (0, "")

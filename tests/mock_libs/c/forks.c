@@ -19,6 +19,7 @@ static int child(void)
     OK(aclrtResetDevice(0));
     OK(aclrtSetDevice(0)); /* a device process of its own */
     OK(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclrtFree(memory));
     OK(aclrtResetDevice(0));
     return 0;
 }
@@ -29,7 +30,7 @@ int main(void)
     OK(aclrtSetDevice(0));
     OK(aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtMemcpy(memory, 8, text, 8, ACL_MEMCPY_HOST_TO_DEVICE));
-    OK(aclrtMemsetAsync(memory, 64, 9, 1, NULL));
+    OK(aclrtMemsetAsync((char *)memory + 8, 56, 9, 8, NULL));
     const pid_t process = fork();
     if (process == 0) {
         _exit(child());
@@ -40,7 +41,7 @@ int main(void)
     OK(aclrtMemcpy(text, 8, memory, 8, ACL_MEMCPY_DEVICE_TO_HOST));
     OK(strcmp(text, "parent"));
     OK(aclrtSynchronizeStream(NULL));
-    OK(aclrtMemcpy(text, 8, memory, 8, ACL_MEMCPY_DEVICE_TO_HOST));
+    OK(aclrtMemcpy(text, 8, (char *)memory + 8, 8, ACL_MEMCPY_DEVICE_TO_HOST));
     EXPECT(9, text[0]);
     OK(aclrtFree(memory));
     OK(aclrtResetDevice(0));

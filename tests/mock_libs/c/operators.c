@@ -50,10 +50,14 @@ int main(int count, char **arguments)
         tensors[i] = aclCreateTensor(dims[i], rank, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, dims[i],
                                      rank, memory[i]);
     }
+    aclrtEvent event;
+    OK(aclrtCreateEvent(&event));
     aclOpExecutor *executor = check();
     OK(aclSetAclOpExecutorRepeatable(executor));
     launch(executor);
-    OK(aclSetOutputTensorAddr(executor, 0, tensors[4], memory[1]));
+    void *elsewhere;
+    OK(aclrtMalloc(&elsewhere, ROWS * COLUMNS * 4, ACL_MEM_MALLOC_HUGE_FIRST));
+    OK(aclSetOutputTensorAddr(executor, 0, tensors[4], elsewhere));
     launch(executor);
     OK(aclDestroyAclOpExecutor(executor));
     OK(aclDestroyAclOpExecutor(check()));
@@ -64,10 +68,18 @@ int main(int count, char **arguments)
         OK(aclrtSynchronizeStream(NULL));
     }
     printf("%.0f us a launch\n", (seconds() - start) * 1e6 / rounds);
-    launch(check()); /* still queued at the reset, which waits */
+    launch(check()); /* outlives its tensors */
     for (int i = 0; i < TENSORS; i++) {
         OK(aclDestroyTensor(tensors[i]));
     }
+    OK(aclrtSynchronizeStream(NULL));
+    for (int i = 0; i < TENSORS; i++) {
+        OK(aclrtFree(memory[i]));
+    }
+    OK(aclrtFree(elsewhere));
+    OK(aclrtFree(workspace));
+    OK(aclrtRecordEvent(event, NULL)); /* still queued at the reset, which waits */
+    OK(aclrtDestroyEvent(event));
     OK(aclrtResetDevice(0));
     return 0;
 }

@@ -63,6 +63,7 @@ int main(void)
     OK(aclrtSetDevice(0));
     OK(aclrtGetCurrentContext(&context));
     OK(aclrtCreateEventExWithFlag(&shared, ACL_EVENT_SYNC));
+    OK(aclrtRecordEvent(shared, NULL));
     for (int i = 0; i < THREADS; i++) {
         OK(pthread_create(&threads[i], NULL, work, NULL));
     }

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happens to outputs beside the kernel: poison before it, wrong numbers after it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.mock.memory import DeviceMemory, DeviceMemoryError
+from pyaclnn.mock.values import Tensor, TensorList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from pyaclnn.mock.values import Call, Value
+
+__all__ = ["OUTPUT_POISON", "Poisoned", "poison_outputs", "restore_unwritten", "spoil_outputs"]
+
+# A NaN in every floating type; seen in a result, the kernel has not written there.
+OUTPUT_POISON = 0x7FFB
+_WORD = OUTPUT_POISON * 0x0001_0001_0001_0001
+_WIDEST = 8
+
+
+class Poisoned(NamedTuple):
+    """An output that was filled with poison.
+
+    Attributes:
+        bits: Its elements as unsigned integers, in device memory.
+        pattern: The poison of one element.
+        before: What it held.
+    """
+
+    bits: NDArray[Any]
+    pattern: int
+    before: NDArray[Any]
+
+
+def poison_outputs(memory: DeviceMemory, call: Call, output_count: int) -> list[Poisoned]:
+    """Fill every output with `OUTPUT_POISON`, as far as no input lies there.
+
+    What cannot be reached is left to the kernel, which then fails.
+
+    Args:
+        memory: The device's memory.
+        call: The call.
+        output_count: How many of its last arguments are outputs.
+
+    Returns:
+        What was filled, for `restore_unwritten`.
+    """
+    values = list(call.arguments.values())
+    first = len(values) - output_count
+    inputs = list(_arrays(memory, values[:first]))
+    poisoned = []
+    for array in _arrays(memory, values[first:]):
+        if array.itemsize <= _WIDEST and not any(
+            np.may_share_memory(array, other) for other in inputs
+        ):
+            bits = array.view(f"u{array.itemsize}")
+            pattern = _WORD & ((1 << (8 * array.itemsize)) - 1)
+            poisoned.append(Poisoned(bits, pattern, bits.copy()))
+            bits[...] = pattern
+    return poisoned
+
+
+def restore_unwritten(poisoned: Iterable[Poisoned]) -> None:
+    """Give back what they held to outputs that the kernel left alone, such as masked ones."""
+    for output in poisoned:
+        if (output.bits == output.pattern).all():
+            output.bits[...] = output.before
+
+
+def spoil_outputs(memory: DeviceMemory, call: Call, output_count: int) -> None:
+    """Change every element of every output, to test those who check results.
+
+    Args:
+        memory: The device's memory.
+        call: The call.
+        output_count: How many of its last arguments are outputs.
+    """
+    values = list(call.arguments.values())
+    for array in _arrays(memory, values[len(values) - output_count :]):
+        if array.dtype == np.bool_:
+            array[...] = ~array
+        elif array.dtype.kind in "iu":
+            array[...] += 1
+        else:
+            array[...] = array * array.dtype.type(1.5) + array.dtype.type(1)
+
+
+def _arrays(memory: DeviceMemory, values: Sequence[Value]) -> Iterator[NDArray[Any]]:
+    for value in values:
+        for tensor in value.items if isinstance(value, TensorList) else (value,):
+            if isinstance(tensor, Tensor):
+                try:
+                    yield memory.view("tensor", tensor)
+                except (DeviceMemoryError, KeyError, ValueError):
+                    continue

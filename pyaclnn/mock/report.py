@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulated NPU has noticed: broken rules, calls, and what is alive."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+
+from pyaclnn.mock.tools import loaded, read_text
+
+__all__ = [
+    "Living",
+    "Violation",
+    "alive",
+    "calls",
+    "clear_violations",
+    "reset_calls",
+    "violations",
+]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One broken rule.
+
+    Attributes:
+        rule: The rule's id; `pyaclnn.mock.rules.RULES` has the full text.
+        title: What was done wrong, in general.
+        detail: What was done wrong, here.
+        function: The C function in which it was noticed; None outside of any.
+        at: That function and where it was called from.
+        what: The kind of thing `handle` is.
+        handle: The handle or address concerned, as text; None if there is none.
+        created: Where that was made, as far as it is known.
+        destroyed: Where it was destroyed, if it was.
+        fix: What should have been done.
+        pid: The process.
+    """
+
+    rule: str
+    title: str
+    detail: str
+    function: str | None
+    at: str | None
+    what: str | None
+    handle: str | None
+    created: str | None
+    destroyed: str | None
+    fix: str
+    pid: int
+
+    def __str__(self) -> str:
+        lines = [f"[{self.rule}] {self.title}", self.detail]
+        lines += [f"in {self.at}"] if self.at else []
+        lines += [f"{self.what} {self.handle}"] if self.handle else []
+        lines += [f"created in {self.created}"] if self.created else []
+        lines += [f"destroyed in {self.destroyed}"] if self.destroyed else []
+        return "\n    ".join([*lines, f"do this: {self.fix}"])
+
+
+@dataclass(frozen=True)
+class Living:
+    """Something that the program made and has not given back.
+
+    Attributes:
+        kind: ``"aclTensor"``, ``"stream"``, ``"device_memory"``, ``"device"`` …
+        handle: Its handle, address or number, as text.
+        function: The C function that made it; ``"-"`` if that is not known.
+    """
+
+    kind: str
+    handle: str
+    function: str
+
+
+def violations() -> list[Violation]:
+    """Every rule this process has broken, in order; empty if no simulated NPU is loaded."""
+    found = []
+    for library in loaded():
+        count = library.pyaclnn_mock_violation_count
+        read = library.pyaclnn_mock_violation_read
+        count.restype = read.restype = ctypes.c_size_t
+        read.argtypes = [ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
+        for index in range(count()):
+            text = read_text(partial(read, index))
+            found.append(Violation(**json.loads(text)))
+    return found
+
+
+def clear_violations() -> None:
+    """Forget every broken rule."""
+    for library in loaded():
+        library.pyaclnn_mock_violation_clear()
+
+
+def calls() -> Counter[str]:
+    """How often each C function was called since `reset_calls`; 0 for one never called."""
+    counts: Counter[str] = Counter()
+    for name, number in (line.split() for line in _lines("pyaclnn_mock_call_counts")):
+        counts[name] += int(number)
+    return counts
+
+
+def reset_calls() -> None:
+    """Count calls from 0 again."""
+    for library in loaded():
+        library.pyaclnn_mock_call_counts_reset()
+
+
+def alive() -> list[Living]:
+    """What the program has made and not given back.
+
+    Returns:
+        Objects, explicit contexts and streams, pinned memory, then devices and their memory. What
+        the runtime makes for itself, such as default streams, is left out.
+    """
+    return [Living(*line.split(" ", 2)) for line in _lines("pyaclnn_mock_alive")]
+
+
+def _lines(function: str) -> list[str]:
+    lines: list[str] = []
+    for library in loaded():
+        call = getattr(library, function)
+        call.restype = ctypes.c_size_t
+        call.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        lines += read_text(call).splitlines()
+    return lines

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules the simulated NPU holds programs to: the only table of them.
+
+The C side gets its numbers and texts from here when it is built.
+"""
+
+from __future__ import annotations
+
+from .contexts import CONTEXTS
+from .endings import ENDINGS
+from .events import EVENTS
+from .executors import EXECUTORS
+from .handles import HANDLES
+from .memory import MEMORY
+from .phases import PHASES
+from .rule import Rule
+
+__all__ = ["RULES", "Rule"]
+
+RULES: tuple[Rule, ...] = (
+    *HANDLES,
+    *EXECUTORS,
+    *PHASES,
+    *MEMORY,
+    *CONTEXTS,
+    *EVENTS,
+    *ENDINGS,
+)
+"""Every rule, in the order in which they are listed."""

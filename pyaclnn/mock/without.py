@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated libraries that lack something: an older CANN, or an incomplete installation."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyaclnn.mock.paths import LIBRARIES, libdir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["without"]
+
+_MAGIC_64 = b"\x7fELF\x02\x01"  # 64 bits, little-endian
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_DYNSYM = 11
+
+
+@contextmanager
+def without(*names: str) -> Iterator[Path]:
+    """Make a folder of simulated libraries that lack symbols or whole libraries.
+
+    The folder can be a backend, or stand first in ``LD_LIBRARY_PATH``.
+
+    Args:
+        names: C functions (``"aclnnRmsNorm"``) or libraries (``"opapi"``).
+
+    Yields:
+        The folder, which exists as long as the block.
+
+    Raises:
+        ValueError: No simulated library has such a symbol, or is called so.
+    """
+    missing_libraries = {name for name in names if name in LIBRARIES}
+    symbols = set(names) - missing_libraries
+    with tempfile.TemporaryDirectory(prefix="pyaclnn-without-") as text:
+        folder = Path(text)
+        # By this file a library that is not where it was installed finds its interpreter.
+        (folder / "device-python").write_text(sys.executable + "\n", encoding="utf-8")
+        found: set[str] = set()
+        for library in set(LIBRARIES) - missing_libraries:
+            copy = folder / f"lib{library}.so"
+            shutil.copy(libdir() / copy.name, copy)
+            found |= _remove(copy, symbols)
+        if found != symbols:
+            raise ValueError(
+                f"{', '.join(sorted(symbols - found))} cannot be left out: no simulated library "
+                f"exports it; it must be a C function of CANN 8.1, or one of {LIBRARIES}"
+            )
+        yield folder
+
+
+def _remove(path: Path, names: set[str]) -> set[str]:
+    """Take the names of symbols away, so that no look-up finds them; those that were there."""
+    image = bytearray(path.read_bytes())
+    if not image.startswith(_MAGIC_64):
+        raise ValueError(f"{path} is no 64-bit little-endian ELF file")
+    found = set()
+    (table,) = struct.unpack_from("<Q", image, 0x28)
+    size, count = struct.unpack_from("<HH", image, 0x3A)
+    sections = [_SECTION.unpack_from(image, table + i * size) for i in range(count)]
+    for _, kind, _, _, offset, length, link, _, _, _ in sections:
+        if kind != _DYNSYM:
+            continue
+        strings = sections[link][4]
+        for place in range(offset, offset + length, _SYMBOL.size):
+            name_at, _, _, section, _, _ = _SYMBOL.unpack_from(image, place)
+            start = strings + name_at
+            name = image[start : image.index(0, start)].decode()
+            if section != 0 and name in names:
+                found.add(name)
+                struct.pack_into("<I", image, place, 0)  # the empty name
+    path.write_bytes(image)
+    return found

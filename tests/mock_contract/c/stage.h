@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the snippets of the rules take as given, and how a program for them runs. */
+#ifndef STAGE_H
+#define STAGE_H
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_rms_norm.h"
+#include "aclnnop/aclnn_rms_norm_grad.h"
+
+enum { BYTES = 4096, COLUMNS = 8 };
+#define ROWS rows
+
+static aclrtContext primary;
+static aclrtStream stream, other;
+static aclrtEvent event;
+static int64_t rows = 2; /* other ones in every case: the operator cache knows none of them */
+static void *x_at, *g_at, *y_at, *rstd_at, *device, *host, *workspace;
+static aclTensor *x, *g, *y, *rstd;
+static aclIntArray *shape;
+static uint64_t size;
+static aclOpExecutor *executor;
+
+static void must(int status)
+{
+    if (status != 0) {
+        const char *text = aclGetRecentErrMsg();
+        fprintf(stderr, "the stage broke: %d %s\n", status, text == NULL ? "" : text);
+        exit(3);
+    }
+}
+
+static aclTensor *tensor_of(int64_t first, int64_t second, void **memory)
+{
+    const int64_t dims[] = {first, second};
+    const uint64_t rank = second == 0 ? 1 : 2;
+    must(aclrtMalloc(memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    must(aclrtMemset(*memory, BYTES, 0, BYTES));
+    return aclCreateTensor(dims, rank, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, dims, rank, *memory);
+}
+
+static void stage_open(void)
+{
+    const int64_t dims[] = {COLUMNS};
+    rows++;
+    must(aclrtSetDevice(0));
+    must(aclrtGetCurrentContext(&primary));
+    must(aclrtCreateStream(&stream));
+    must(aclrtCreateStream(&other));
+    must(aclrtCreateEvent(&event));
+    must(aclrtMalloc(&device, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    must(aclrtMemset(device, BYTES, 0, BYTES));
+    must(aclrtMallocHost(&host, BYTES));
+    memset(host, 0, BYTES);
+    x = tensor_of(rows, COLUMNS, &x_at);
+    g = tensor_of(COLUMNS, 0, &g_at);
+    y = tensor_of(rows, COLUMNS, &y_at);
+    rstd = tensor_of(rows, 1, &rstd_at);
+    shape = aclCreateIntArray(dims, 1);
+}
+
+static void free_device(void **memory)
+{
+    if (*memory != NULL) {
+        must(aclrtFree(*memory));
+    }
+    *memory = NULL;
+}
+
+/* Gives back whatever a snippet has left; what it destroyed, it has set to NULL. */
+static void stage_close(void)
+{
+    must(aclrtSetCurrentContext(primary));
+    aclrtSynchronizeStream(stream); /* may report what the snippet broke */
+    if (other != NULL) {
+        aclrtSynchronizeStream(other);
+        must(aclrtDestroyStream(other));
+    }
+    must(aclrtDestroyStream(stream));
+    must(aclrtDestroyEvent(event));
+    if (executor != NULL) {
+        must(aclDestroyAclOpExecutor(executor));
+    }
+    must(aclDestroyTensor(x));
+    must(aclDestroyTensor(g));
+    must(aclDestroyTensor(y));
+    must(aclDestroyTensor(rstd));
+    must(aclDestroyIntArray(shape));
+    free_device(&x_at);
+    free_device(&g_at);
+    free_device(&y_at);
+    free_device(&rstd_at);
+    free_device(&device);
+    free_device(&workspace);
+    if (host != NULL) {
+        must(aclrtFreeHost(host));
+    }
+    stream = other = NULL;
+    executor = NULL;
+    host = NULL;
+    aclGetRecentErrMsg();
+}
+
+static void phase_1_again(void)
+{
+    must(aclnnRmsNormGetWorkspaceSize(x, g, 1e-6, y, rstd, &size, &executor));
+}
+
+static void phase_1(void)
+{
+    phase_1_again();
+    if (workspace == NULL) {
+        must(aclrtMalloc(&workspace, size, ACL_MEM_MALLOC_HUGE_FIRST));
+    }
+}
+
+static void *synchronize_device(void *unused)
+{
+    (void)unused;
+    aclrtSynchronizeDevice();
+    return NULL;
+}
+
+static void *set_context_and_synchronize(void *unused)
+{
+    (void)unused;
+    aclrtSetCurrentContext(primary);
+    aclrtSynchronizeDevice();
+    return NULL;
+}
+
+static void in_thread(void *(*function)(void *))
+{
+    pthread_t thread;
+    must(pthread_create(&thread, NULL, function, NULL));
+    must(pthread_join(thread, NULL));
+}
+
+/* Every name above is used by some snippet, but not by each. */
+static inline void unused_names(void)
+{
+    (void)phase_1;
+    (void)in_thread;
+    (void)synchronize_device;
+    (void)set_context_and_synchronize;
+}
+
+#endif

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every exported function passes the gate: it is counted, and it can be made to fail."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.mock import libdir
+from tests.mock_libs.npu import ffi, lib
+
+if TYPE_CHECKING:
+    from tests.mock_libs.programs import Programs
+
+VARIADIC = {"aclAppLog"}
+
+
+def exported(library: str) -> set[str]:
+    """The functions of CANN that a simulated library exports."""
+    path = libdir() / f"lib{library}.so"
+    done = subprocess.run(
+        ["nm", "-D", "--defined-only", str(path)], capture_output=True, text=True, check=True
+    )
+    names = {line.split()[-1] for line in done.stdout.splitlines()}
+    return {name for name in names if name.startswith(("acl", "Acl"))}
+
+
+EXPORTED = sorted(
+    set().union(*(exported(name) for name in ("ascendcl", "nnopbase", "opapi"))) - VARIADIC
+)
+
+
+@pytest.fixture(scope="module")
+def answers(programs: Programs) -> dict[str, tuple[str, str]]:
+    """What each function answers while every function is told to fail, and how often it counted."""
+    result = programs.python(f"""
+import pyaclnn.mock
+pyaclnn.mock.reset_calls(); pyaclnn.mock.set_faults('*=507899')
+for name in {EXPORTED!r}:
+    kind = ffi.typeof(getattr(lib, name))
+    zeros = [ffi.new(ffi.getctype(a, '*'))[0] if a.kind == 'struct' else ffi.cast(a, 0)
+             for a in kind.args]
+    answer = getattr(lib, name)(*zeros)
+    if answer is not None and not isinstance(answer, (int, float)):
+        answer = int(ffi.cast('uintptr_t', answer))
+    print(name, kind.result.cname.replace(' ', ''), answer, pyaclnn.mock.calls()[name])
+""")
+    assert result.returncode == 0, result.stderr
+    rows = [line.split() for line in result.stdout.splitlines()]
+    return {name: (f"{kind} {answer}", count) for name, kind, answer, count in rows}
+
+
+def test_there_are_about_a_hundred_and_fifty() -> None:
+    assert len(EXPORTED) > 150
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_it_can_fail_and_is_counted(name: str, answers: dict[str, tuple[str, str]]) -> None:
+    answer, count = answers[name]
+    kind, value = answer.split()
+    assert count == "1"
+    if kind in {"int", "int32_t"}:
+        assert value == "507899"
+    elif kind == "void":
+        assert value == "None"
+    else:
+        assert float(value) == 0
+
+
+def test_calls_between_the_libraries_are_not_counted(programs: Programs) -> None:
+    result = programs.python("""
+import pyaclnn.mock
+call('aclrtSetDevice', 0); memory = device_memory(64); pyaclnn.mock.reset_calls()
+made = tensor((2, 3), memory); number = ffi.new('float *', 1)
+scalar = lib.aclCreateScalar(number, 0); call('aclDestroyScalar', scalar)
+call('aclDestroyTensor', made); call('aclrtFree', memory)
+print({name: count for name, count in pyaclnn.mock.calls().items() if count})
+call('aclrtResetDevice', 0)
+""")
+    assert result.stdout == (
+        "{'aclrtFree': 1, 'aclCreateTensor': 1, 'aclCreateScalar': 1, 'aclDestroyTensor': 1, "
+        "'aclDestroyScalar': 1}\n"
+    ), result.stderr
+
+
+def test_the_binding_still_has_every_function() -> None:
+    assert ffi.string(lib.binding_functions[0].name)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated NPU itself under load, and between processes that talk nonsense."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.mock.chips import find_chip
+from pyaclnn.mock.device import Device
+from pyaclnn.mock.memory import DeviceMemory
+from pyaclnn.mock.values import Call, Tensor
+from pyaclnn.mock.wire import (
+    Check,
+    Request,
+    Run,
+    WireError,
+    decode_request,
+    encode_reply,
+    encode_request,
+)
+
+from .stage import HERE
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.mock_libs.programs import Programs
+
+CALLS = int(os.environ.get("PYACLNN_STRESS_CALLS", "400000"))
+MESSAGES = int(os.environ.get("PYACLNN_FUZZ_MESSAGES", "4000"))
+FRAME = 16
+BASE, SIZE = 1 << 40, 1 << 20
+
+
+@pytest.mark.parametrize("mode", ["deferred", "shuffled:1", "eager"])
+def test_eight_threads_on_two_devices(programs: Programs, mode: str) -> None:
+    program = programs.build(str(HERE / "c" / "stress.c"))
+    share = CALLS if mode == "deferred" else CALLS // 4
+    result = programs.run([program, str(share)], {"PYACLNN_MOCK_MODE": mode})
+    assert (result.returncode, result.stderr) == (0, "")
+    assert int(result.stdout.split()[0]) >= share
+
+
+# ---- the device process, and a host that talks nonsense ------------------------------------------
+
+
+def _requests() -> list[Request]:
+    def tensor(dims: tuple[int, ...], at: int) -> Tensor:
+        strides = tuple(reversed([8**axis for axis in range(len(dims))]))
+        return Tensor(0, 2, dims, strides, 0, dims, BASE + at)
+
+    call = Call(
+        "aclnnRmsNorm",
+        0,
+        {
+            "x": tensor((4, 8), 0),
+            "gamma": tensor((8,), 1024),
+            "epsilon": 1e-6,
+            "yOut": tensor((4, 8), 2048),
+            "rstdOut": tensor((4, 1), 4096),
+        },
+    )
+    return [Check(call), Run(BASE + 8192, 4096, call)]
+
+
+def _mutated(frame: bytes, dice: random.Random) -> bytes:
+    payload = bytearray(frame[FRAME:])
+    for _ in range(dice.choice((1, 1, 2, 5))):
+        place = dice.randrange(len(payload))
+        choice = dice.randrange(5)
+        if choice == 0:
+            payload[place] = dice.randrange(256)
+        elif choice == 1:
+            payload[place : place + 8] = dice.choice(
+                (b"\xff" * 8, b"\0" * 8, b"\x7f" + b"\xff" * 7, dice.randbytes(8))
+            )
+        elif choice == 2:
+            del payload[place:]
+        elif choice == 3:
+            payload[place:place] = dice.randbytes(dice.randrange(64))
+        else:
+            del payload[place : place + dice.randrange(16)]
+        if not payload:
+            break
+    return bytes(payload)
+
+
+@pytest.fixture
+def device() -> Iterator[Device]:
+    descriptor = os.memfd_create("fuzzed")
+    os.ftruncate(descriptor, SIZE)
+    made = Device(find_chip("Ascend910B3"), DeviceMemory(descriptor, BASE, SIZE))
+    yield made
+    made.memory.close()
+    os.close(descriptor)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_device_understands_or_refuses_every_message(device: Device) -> None:
+    dice = random.Random(20)  # noqa: S311  (the same messages every time)
+    answers = refusals = 0
+    for _ in range(MESSAGES):
+        request = dice.choice(_requests())
+        frame = encode_request(request)
+        kind = int.from_bytes(frame[4:8], "little")
+        try:
+            understood = decode_request(kind, _mutated(frame, dice))
+        except WireError:
+            refusals += 1
+            continue
+        answer = (
+            device.check(understood.call)
+            if isinstance(understood, Check)
+            else device.run(understood)
+            if isinstance(understood, Run)
+            else None
+        )
+        assert answer is not None
+        assert encode_reply(kind, answer)
+        answers += 1
+    assert min(answers, refusals) > MESSAGES // 20
+
+
+# ---- the host, and a device process that talks nonsense ------------------------------------------
+
+LIAR = """#!{python}
+import os, random, socket, struct
+dice = random.Random(int(os.environ["LIAR"]))
+host = socket.socket(fileno=3)
+def answer(kind, payload):
+    host.sendall(struct.pack("<IIQ", 0x4E4E4C41, kind, len(payload)) + payload)
+def take(count):
+    data = b""
+    while len(data) < count:
+        more = host.recv(count - len(data))
+        if not more:
+            raise SystemExit
+        data += more
+    return data
+first = True
+while True:
+    magic, kind, length = struct.unpack("<IIQ", take(16))
+    take(length)
+    if first and dice.random() < 0.9:
+        answer(kind, struct.pack("<iI", 0, 0))
+    elif kind == 4:
+        answer(4, struct.pack("<iI", 0, 0))
+        break
+    else:
+        choice = dice.randrange(5)
+        if choice == 0:
+            answer(kind, dice.randbytes(dice.randrange(64)))
+        elif choice == 1:
+            answer(kind, struct.pack("<iIIIQI", 0, dice.randrange(3), dice.randrange(1 << 32),
+                                     dice.randrange(4), dice.randrange(1 << 64),
+                                     dice.choice((0, dice.randrange(1 << 32)))))
+        elif choice == 2:
+            host.sendall(dice.randbytes(dice.randrange(1, 32)))
+            break
+        elif choice == 3:
+            host.sendall(struct.pack("<IIQ", 0x4E4E4C41, kind, dice.randrange(1 << 64)))
+            break
+        else:
+            answer(dice.randrange(6), struct.pack("<iIIIQI", 0, 0, 1, 1, 0, 0))
+    first = False
+"""
+HOST = """
+import os
+statuses = set()
+for seed in range(FIRST, FIRST + COUNT):
+    os.environ['LIAR'] = str(seed)
+    if lib.aclrtSetDevice(0) != 0:
+        continue
+    problem = RmsNormGrad(); size = ffi.new('uint64_t *'); made = ffi.new('aclOpExecutor **')
+    status = lib.aclnnRmsNormGradGetWorkspaceSize(*problem.tensors, size, made)
+    statuses.add(status)
+    if status == 0:
+        # A liar may ask for any number of bytes; what it gets is another matter.
+        lib.aclnnRmsNormGrad(problem.memory[0], size[0], made[0], NULL)
+        lib.aclrtSynchronizeStreamWithTimeout(NULL, 1000)
+    for each in problem.tensors: call('aclDestroyTensor', each)
+    for each in problem.memory: call('aclrtFree', each)
+    lib.aclrtResetDevice(0)
+print(len(statuses) > 2, 0 in statuses)
+"""
+
+
+def test_the_host_survives_every_answer(programs: Programs, tmp_path: Path) -> None:
+    liar = tmp_path / "liar"
+    liar.write_text(LIAR.format(python=sys.executable), encoding="utf-8")
+    liar.chmod(0o755)
+    code = HOST.replace("FIRST", "0").replace("COUNT", "60")
+    result: subprocess.CompletedProcess[str] = programs.python(code, PYACLNN_MOCK_PYTHON=str(liar))
+    assert (result.returncode, result.stdout) == (0, "True True\n"), result.stderr

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every rule has a program that breaks exactly it, and a corrected twin that is clean."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.mock import cflags, ldflags
+from pyaclnn.mock.rules import RULES, Rule
+from tests.mock_libs.programs import COMPILER
+from tests.mock_libs.sanitized import FLAGS, build_libraries
+
+from .stage import HERE, SIDES, together, write_program
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.mock_libs.programs import Programs
+
+BUILDS = ("c", "c++", "sanitized")
+TOGETHER = [rule for rule in RULES if not rule.alone]
+ALONE = [rule for rule in RULES if rule.alone]
+_GATE = re.compile(r"\bMOCK_([A-Z0-9_]+)\b")
+
+
+def _name(rule: Rule) -> str:
+    return rule.id
+
+
+def _build(build: str, folder: Path) -> Path:
+    source, program = write_program(folder), folder / "rules"
+    arguments = [*cflags(), f"-I{HERE / 'c'}", "-Wall", "-Wextra", "-g", "-rdynamic"]
+    link = ldflags()
+    compiler = list(COMPILER)
+    if build == "c++":
+        compiler = ["c++", "-x", "c++"]
+    if build == "sanitized":
+        arguments += FLAGS
+        link = build_libraries(folder)
+    command = [*compiler, *arguments, str(source), "-x", "none", "-o", str(program), "-pthread"]
+    subprocess.run([*command, *link], check=True, timeout=120)
+    return program
+
+
+@pytest.fixture(scope="module", params=BUILDS)
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program of all snippets."""
+    return _build(request.param, tmp_path_factory.mktemp(f"rules-{request.param}"))
+
+
+@pytest.fixture(scope="module")
+def outcome(program: Path, programs: Programs) -> dict[str, list[str]]:
+    """The rules broken by each case that can share a process with others."""
+    result = programs.run([program])
+    assert result.returncode == 0, result.stderr
+    assert "runtime error" not in result.stderr
+    assert "Sanitizer" not in result.stderr
+    found = together(result)
+    return {case: [violation["rule"] for violation in list_] for case, list_ in found.items()}
+
+
+@pytest.mark.parametrize("rule", TOGETHER, ids=_name)
+def test_the_wrong_twin_breaks_exactly_this_rule(rule: Rule, outcome: dict[str, list[str]]) -> None:
+    assert set(outcome.get(f"{rule.id}-wrong", [])) == {rule.id}
+
+
+@pytest.mark.parametrize("rule", TOGETHER, ids=_name)
+def test_the_right_twin_is_clean(rule: Rule, outcome: dict[str, list[str]]) -> None:
+    assert outcome.get(f"{rule.id}-right", []) == []
+
+
+def test_the_stage_itself_is_clean(outcome: dict[str, list[str]]) -> None:
+    known = {f"{rule.id}-{side}" for rule in TOGETHER for side in SIDES}
+    assert set(outcome) <= known
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("rule", ALONE, ids=_name)
+def test_a_rule_about_the_end_of_a_process(
+    rule: Rule, side: str, program: Path, programs: Programs, report: Path
+) -> None:
+    result = programs.run([program, f"{rule.id}-{side}"], {"PYACLNN_MOCK_REPORT": str(report)})
+    assert result.returncode == 0, result.stderr
+    assert "Sanitizer" not in result.stderr
+    lines = report.read_text(encoding="utf-8").splitlines() if report.exists() else []
+    expected = {rule.id} if side == "wrong" else set()
+    assert {json.loads(line)["rule"] for line in lines} == expected
+
+
+class TestTheTable:
+    def test_ids_are_unique_and_speak_one_language(self) -> None:
+        ids = [rule.id for rule in RULES]
+        assert len(set(ids)) == len(ids)
+        assert all(re.fullmatch(r"[a-z]+(-[a-z]+)+", name) for name in ids)
+
+    def test_every_rule_says_everything(self) -> None:
+        for rule in RULES:
+            texts = (rule.title, rule.explanation, rule.fix, rule.source, rule.wrong, rule.right)
+            assert all(text.strip() for text in texts), rule.id
+            assert rule.explanation.endswith("."), rule.id
+            assert not rule.title.endswith("."), rule.id
+            assert not rule.fix.endswith("."), rule.id
+
+    def test_the_c_side_has_a_use_for_every_rule(self) -> None:
+        folder = HERE.parents[1] / "mock_libs"
+        text = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.c"))
+        used = set(_GATE.findall(text))
+        assert {rule.id.upper().replace("-", "_") for rule in RULES} <= used

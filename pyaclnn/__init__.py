@@ -8,9 +8,15 @@ that need no binding (``pyaclnn.reference``, ``pyaclnn.mock``) work without it.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import pyaclnn.accuracy
+    import pyaclnn.mock
+    import pyaclnn.ops
+    import pyaclnn.raw
+    import pyaclnn.reference  # noqa: F401  # as attributes of the package
     from pyaclnn.array import DeviceArray, to_device
     from pyaclnn.buffer import Buffer
     from pyaclnn.device import Device, MemoryInfo, device_count
@@ -83,7 +89,26 @@ _HOMES = (
     "plans",
     "ops",
 )
+# Modules that are there as attributes of the package without an import of their own.
+_MODULES = ("accuracy", "mock", "ops", "raw", "reference")
 __version__: str
+
+
+class _NoBinding:
+    """Asked for a module when nobody else has it; says why the compiled binding is not there."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        if name == f"{__name__}._binding":
+            raise ImportError(
+                f"{__path__[0]} is the source tree of pyaclnn, which lacks what is compiled when "
+                "pyaclnn is installed. Run Python in another folder if it is installed, or install "
+                "it with 'pip install .'; README.md says how to work on the source tree itself.",
+                name=name,
+            )
+
+
+sys.meta_path.append(_NoBinding)
 
 
 def __getattr__(name: str) -> object:
@@ -93,6 +118,8 @@ def __getattr__(name: str) -> object:
     elif name in __all__:
         modules = (importlib.import_module(f"{__name__}.{home}") for home in _HOMES)
         value = next(getattr(module, name) for module in modules if name in module.__all__)
+    elif name in _MODULES:
+        value = importlib.import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
@@ -100,4 +127,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_MODULES})

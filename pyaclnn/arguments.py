@@ -73,9 +73,9 @@ def _words(argument: Argument) -> str:
         return repr(argument)
     size = argument.itemsize
     strides = tuple(step // size for step in argument.strides)
-    memory = argument.memory
+    memory, tensor = argument.memory, argument.tensor
     return (
         f"{argument.dtype} tensor, shape {argument.shape}, strides {strides}, "
-        f"offset {argument.offset // size}, format ND, storage {(memory.nbytes // size,)}, "
+        f"offset {argument.offset // size}, format ND, storage {(tensor.storage,)}, "
         f"at 0x{raw.address_of(memory.pointer):x} on device {argument.device.id}"
     )

@@ -10,11 +10,28 @@ import numpy as np
 
 from pyaclnn import raw
 from pyaclnn.buffer import Buffer
+from pyaclnn.device import require_device
 from pyaclnn.dtypes import dtype_of
 from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.layout import Layout
-from pyaclnn.shapes import basic_index, is_count, phantom, shape_of, strides_of
-from pyaclnn.transfer import Place, copy_bytes, fill_bytes
+from pyaclnn.shapes import (
+    check_extent,
+    indexed,
+    phantom,
+    reshaped,
+    shape_of,
+    strides_of,
+    transposed,
+)
+from pyaclnn.stream import require_stream
+from pyaclnn.transfer import (
+    Place,
+    check_host,
+    copy_bytes,
+    fill_bytes,
+    require_contiguous,
+    require_numpy,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +44,8 @@ if TYPE_CHECKING:
     from pyaclnn.stream import Stream
 
 __all__ = ["DeviceArray", "to_device"]
+
+_new = object.__new__
 
 
 class DeviceArray:
@@ -64,24 +83,16 @@ class DeviceArray:
             InvalidArgumentError: An argument is not acceptable, or the array does not lie within
                 the buffer.
         """
+        if not isinstance(buffer, Buffer):
+            raise InvalidArgumentError.of("DeviceArray", "buffer", repr(buffer), "a Buffer")
         dims = shape_of(shape, "DeviceArray")
         kind = dtype_of(dtype, "DeviceArray")
         size = kind.itemsize
+        check_extent(dims, size, "DeviceArray")
         steps = strides_of(strides, dims, size, "DeviceArray")
-        if not is_count(offset) or offset % size:
-            raise InvalidArgumentError.of(
-                "DeviceArray", "offset", repr(offset), f"a multiple of {size} bytes, 0 or more"
-            )
         layout = Layout.of(buffer.device.context, kind, dims, steps)
-        if offset + layout.span > buffer.nbytes:
-            raise InvalidArgumentError.of(
-                "DeviceArray",
-                "buffer",
-                f"{buffer.nbytes} bytes long",
-                f"at least {offset + layout.span} bytes long, to hold shape {dims} of {kind} with "
-                f"strides {steps} from offset {offset}",
-            )
-        self._fill(buffer, buffer.device, layout, layout.tensor(buffer.memory, offset), offset)
+        start = layout.check_place(buffer.nbytes, offset, "DeviceArray")
+        self._fill(buffer, buffer.device, layout, layout.tensor(buffer.memory, start), start)
 
     def _fill(
         self, owner: Buffer | Loan, device: Device, layout: Layout, tensor: Any, offset: int
@@ -95,8 +106,10 @@ class DeviceArray:
     @classmethod
     def on_loan(cls, loan: Loan, device: Device) -> DeviceArray:
         """Make an array of memory that goes back to its pool with the last reference to it."""
-        array = cls.__new__(cls)
-        array._fill(loan, device, loan.layout, loan.tensor, 0)  # noqa: SLF001  # the same class
+        # Every launch comes here: no call that can be avoided.
+        array = _new(cls)
+        array._owner, array._device, array._offset = loan, device, 0  # noqa: SLF001  # same class
+        _, _, array.layout, array.tensor = loan
         return array
 
     @classmethod
@@ -111,11 +124,14 @@ class DeviceArray:
             device: Where; the default device if None.
 
         Raises:
+            InvalidArgumentError: An argument is not acceptable.
             OutOfMemoryError: There is not so much free device memory.
         """
         dims = shape_of(shape, "DeviceArray.empty")
         kind = dtype_of(dtype, "DeviceArray.empty")
-        return cls(Buffer(math.prod(dims) * kind.itemsize, device), dims, kind)
+        check_extent(dims, kind.itemsize, "DeviceArray.empty")
+        place = require_device("DeviceArray.empty", device)
+        return cls(Buffer(math.prod(dims) * kind.itemsize, place), dims, kind)
 
     @property
     def buffer(self) -> Buffer:
@@ -205,12 +221,7 @@ class DeviceArray:
         Args:
             *axes: The order of the axes; reversed if none are given.
         """
-        try:
-            view = self._relative().transpose(*axes)
-        except (ValueError, TypeError):
-            expected = f"a permutation of the {self.ndim} axes, or nothing"
-            raise InvalidArgumentError.of("transpose", "axes", repr(axes), expected) from None
-        return self._view(view)
+        return self._view(transposed(self._relative(), axes))
 
     def reshape(self, *shape: int | Sequence[int]) -> DeviceArray:
         """Return a view of a contiguous array with another shape.
@@ -221,27 +232,11 @@ class DeviceArray:
         Raises:
             InvalidArgumentError: The number of elements differs, or the array is not contiguous.
         """
-        wanted: Any = shape[0] if len(shape) == 1 else shape
-        if not self.is_contiguous:
-            raise InvalidArgumentError.of(
-                "reshape", "self", f"not contiguous (strides {self.strides})", "contiguous"
-            )
-        try:
-            view = self._relative().reshape(wanted)
-        except (ValueError, TypeError):
-            expected = f"a shape of {self.size} elements"
-            raise InvalidArgumentError.of("reshape", "shape", repr(wanted), expected) from None
-        return self._view(view)
+        return self._view(reshaped(self._relative(), shape[0] if len(shape) == 1 else shape))
 
     def __getitem__(self, index: Any) -> DeviceArray:
         """Return a view by basic indexing: integers, slices with positive step, ... and None."""
-        entries = index if isinstance(index, tuple) else (index,)
-        plain = tuple(basic_index(entry) for entry in entries)
-        if Ellipsis not in plain:
-            # With an ellipsis NumPy answers with a view even if no axis is left, instead of reading
-            # the element.
-            plain = (*plain, Ellipsis)
-        return self._view(self._relative()[plain])
+        return self._view(indexed(self._relative(), index))
 
     def __len__(self) -> int:
         if not self.shape:
@@ -280,7 +275,7 @@ class DeviceArray:
             InvalidArgumentError: One of these conditions is not met, or this array is not
                 contiguous.
         """
-        self._check_host("copy_from", host)
+        check_host("copy_from", host, self.layout)
         self._copy(raw.ACL_MEMCPY_HOST_TO_DEVICE, host, stream, "copy_from")
 
     def copy_to(self, host: NDArray[Any], stream: Stream | None = None) -> None:
@@ -297,7 +292,7 @@ class DeviceArray:
             InvalidArgumentError: One of these conditions is not met, or this array is not
                 contiguous.
         """
-        self._check_host("copy_to", host)
+        check_host("copy_to", host, self.layout)
         if not host.flags.writeable:
             raise InvalidArgumentError.of("copy_to", "host", "read-only", "writable")
         self._copy(raw.ACL_MEMCPY_DEVICE_TO_HOST, host, stream, "copy_to")
@@ -311,7 +306,7 @@ class DeviceArray:
             value: 0 to 255.
             stream: Where to queue it; None to do it at once.
         """
-        self._require_contiguous("fill_bytes")
+        require_contiguous("fill_bytes", self.layout)
         fill_bytes(self._place(), self.nbytes, value, stream)
 
     def close(self) -> None:
@@ -336,37 +331,6 @@ class DeviceArray:
             raise ContextError(message, routine="DeviceArray")
         return raw.address_of(self.memory.pointer)
 
-    def _check_host(self, routine: str, host: object) -> None:
-        if not isinstance(host, np.ndarray):
-            kind = type(host).__name__
-            raise InvalidArgumentError.of(routine, "host", f"a {kind}", "a NumPy array")
-        if host.shape != self.shape or host.dtype != self.dtype:
-            raise InvalidArgumentError.of(
-                routine,
-                "host",
-                f"{host.dtype} of shape {host.shape}",
-                f"{self.dtype} of shape {self.shape}, like the device array",
-            )
-        if not host.flags.c_contiguous:
-            raise InvalidArgumentError.of(
-                routine,
-                "host",
-                f"not C-contiguous (strides {host.strides})",
-                "C-contiguous",
-                "make it so with numpy.ascontiguousarray().",
-            )
-        self._require_contiguous(routine)
-
-    def _require_contiguous(self, routine: str) -> None:
-        if not self.is_contiguous:
-            raise InvalidArgumentError.of(
-                routine,
-                "self",
-                f"not contiguous (shape {self.shape}, strides {self.strides})",
-                "a contiguous device array",
-                "copy into the array that it is a view of, or into a new one.",
-            )
-
     def _relative(self) -> NDArray[Any]:
         return phantom(self.shape, self.strides, self.itemsize, _BASE + self._offset)
 
@@ -378,10 +342,17 @@ class DeviceArray:
         array._fill(self._owner, self._device, layout, tensor, offset)  # noqa: SLF001  # the same class
         return array
 
+    def __bool__(self) -> NoReturn:
+        message = (
+            "the truth of a DeviceArray is not known on the host; copy it with .numpy(), or "
+            "compare with None by 'is'"
+        )
+        raise TypeError(message)
+
     def __repr__(self) -> str:
         return (
             f"<DeviceArray {self.dtype}, shape {self.shape}, strides {self.strides}, "
-            f"offset {self._offset}, device {self.device.id}>"
+            f"offset {self._offset}, device {self.device.id}{', closed' if self.closed else ''}>"
         )
 
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
@@ -418,12 +389,11 @@ def to_device(
         InvalidArgumentError: The array or the stream is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
     """
-    if not isinstance(host, np.ndarray):
-        kind = type(host).__name__
-        raise InvalidArgumentError.of("to_device", "host", f"a {kind}", "a NumPy array")
+    require_numpy("to_device", "host", host)
     dtype_of(host.dtype, "to_device", "host")
-    if device is None and stream is not None:
-        device = stream.device
-    array = DeviceArray.empty(host.shape, host.dtype, device)
+    place = None if device is None else require_device("to_device", device)
+    if stream is not None:
+        place = require_stream("to_device", stream, place).device
+    array = DeviceArray.empty(host.shape, host.dtype, place)
     array.copy_from(host if stream is not None else np.asarray(host, order="C"), stream)
     return array

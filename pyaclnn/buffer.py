@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 import functools
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pyaclnn import raw
 from pyaclnn.call import OUT, cleanup, fetch
-from pyaclnn.device import Device, default_device
+from pyaclnn.device import Device, require_device
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.handle import Handle
 from pyaclnn.memory import Memory
-from pyaclnn.shapes import is_count
+from pyaclnn.shapes import count_of
 
 __all__ = ["Buffer", "allocate"]
+
+_LAST_ADDRESS: Final = 2**64 - 1
 
 
 def allocate(nbytes: int, device: Device, kind: str = "device memory") -> Memory:
@@ -66,22 +68,25 @@ class Buffer(Handle):
             owner: Kept alive as long as this buffer, and work queued with it, needs the memory.
 
         Raises:
+            InvalidArgumentError: An argument is not acceptable.
             OutOfMemoryError: There is not so much free memory.
         """
-        if not is_count(nbytes):
+        size = count_of(nbytes)
+        if size is None:
             raise InvalidArgumentError.of(
-                "Buffer", "nbytes", repr(nbytes), "a number of bytes, 0 or more"
+                "Buffer", "nbytes", repr(nbytes), "a number of bytes, 0 or more, below 2**63"
             )
-        if address is not None and (not is_count(address) or (nbytes and not address)):
+        start = None if address is None else count_of(address, _LAST_ADDRESS)
+        if address is not None and (start is None or (size and not start)):
             raise InvalidArgumentError.of(
-                "Buffer", "address", repr(address), f"the device address of {nbytes} bytes"
+                "Buffer", "address", repr(address), f"the device address of {size} bytes"
             )
-        self._device = device or default_device()
-        self._nbytes = nbytes
-        if address is not None:
-            memory = Memory(self.kind, raw.pointer_to(address), nbytes, dependencies=(owner,))
-        elif nbytes:
-            memory = allocate(nbytes, self._device)
+        self._device = require_device("Buffer", device)
+        self._nbytes = size
+        if start is not None:
+            memory = Memory(self.kind, raw.pointer_to(start), size, dependencies=(owner,))
+        elif size:
+            memory = allocate(size, self._device)
         else:
             memory = Memory(self.kind, raw.NULL, 0)
         self._memory = memory

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn import raw
 from pyaclnn.codes import code_named, describe_failure, meaning
-from pyaclnn.errors import AclError, CleanupWarning
+from pyaclnn.errors import AclError, CleanupWarning, ContextError
 from pyaclnn.library import function
 from pyaclnn.signatures import signatures
 
@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
     from pyaclnn.raw import Pointer
 
-__all__ = ["OUT", "Silence", "call", "cleanup", "create", "fetch", "report", "silence", "text"]
+__all__ = [
+    "OUT",
+    "Silence",
+    "call",
+    "cleanup",
+    "create",
+    "fetch",
+    "refuse_if_forked",
+    "report",
+    "silence",
+    "text",
+]
 
 OUT: Final = object()
 """Stands for an out-parameter in the arguments of ``fetch``."""
@@ -31,15 +42,39 @@ _resolve = functools.cache(function)
 
 
 class Silence:
-    """Whether clean-up still calls into CANN, and whether it reports failures."""
+    """Whether CANN may still be called, and whether clean-up reports failures.
+
+    Attributes:
+        finalised: There is nothing left to release.
+        forked: The devices belong to the process that this one was forked from.
+        reports: Failures of clean-up are worth a warning.
+    """
 
     def __init__(self) -> None:
         self.finalised = False
+        self.forked = False
         self.reports = True
 
 
 silence: Final = Silence()
 """The process's one; set by the runtime when it is finalised or no longer ours to judge."""
+
+
+def refuse_if_forked(routine: str) -> None:
+    """Refuse a call in a process that was forked from one which had initialised CANN.
+
+    Args:
+        routine: What was called.
+
+    Raises:
+        ContextError: This is such a process.
+    """
+    if silence.forked:
+        message = (
+            "this process was forked from one that already used CANN, whose devices do not "
+            "survive a fork.\nHint: start workers with the 'spawn' method of multiprocessing."
+        )
+        raise ContextError(message, routine=routine)
 
 
 def call(
@@ -55,7 +90,9 @@ def call(
 
     Raises:
         AclError: The status is not 0; of the sub-class that fits the code.
+        ContextError: This process was forked from one that had initialised CANN.
     """
+    refuse_if_forked(name)
     status = _resolve(name)(*arguments)
     if status:
         # The text belongs to this thread and to the last failure: nothing may come between.
@@ -103,6 +140,7 @@ def create(name: str, *arguments: object) -> Pointer:
     Raises:
         AclError: It returned NULL; ``code`` is None, for there is none.
     """
+    refuse_if_forked(name)
     pointer = _resolve(name)(*arguments)
     if pointer == raw.NULL:
         detail = _recent_text()
@@ -115,6 +153,7 @@ def create(name: str, *arguments: object) -> Pointer:
 
 def text(name: str, *arguments: object) -> str | None:
     """Call a function that returns a C string, or NULL; the string stays the library's."""
+    refuse_if_forked(name)
     pointer = _resolve(name)(*arguments)
     if pointer == raw.NULL:
         return None

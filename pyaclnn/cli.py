@@ -58,8 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         0 if all went well, 1 if a check did not pass or the output could not be written, 2 if
-        nothing could be run, 130 after Ctrl-C, 141 when nobody reads the output any more; the
-        doctor has more, see ``pyaclnn doctor --help``.
+        nothing could be run, 3 if CANN broke off, 130 after Ctrl-C, 141 when nobody reads the output
+        any more; the doctor has more, see ``pyaclnn doctor --help``.
     """
     try:
         status = _run(arguments)
@@ -119,7 +119,8 @@ def _add_smoke(commands: _Commands) -> None:
         "smoke",
         help="run every operator and judge its numbers",
         description="Run every operator over a few shapes and dtypes and judge its numbers by "
-        "CANN's accuracy standard. Exits with 0 if all pass, 1 if not, 2 if nothing could run.",
+        "CANN's accuracy standard. Exits with 0 if all pass, 1 if not, 2 if nothing could run, 3 if "
+        "CANN ended, crashed or hung in the middle.",
     )
     smoke.add_argument(
         "--backend",
@@ -132,24 +133,9 @@ def _add_smoke(commands: _Commands) -> None:
 
 
 def _smoke(options: argparse.Namespace) -> int:
-    from pyaclnn import smoke, smoke_report
-    from pyaclnn.device import Device
-    from pyaclnn.library import backend, select_backend
+    from pyaclnn.doctor import smoke_command
 
-    if options.backend is not None:
-        select_backend(options.backend)
-    with Device(options.device) as device:
-        outcomes = [
-            outcome
-            for case in smoke_report.progress(smoke.cases(device))
-            for outcome in smoke.run(case, device)
-        ]
-        soc_name = device.soc_name
-    if options.json:
-        print(smoke_report.as_json(backend(), soc_name, outcomes))
-    else:
-        smoke_report.as_table(backend(), soc_name, outcomes)
-    return 0 if all(outcome.passed for outcome in outcomes) else FAILED
+    return smoke_command.run(options)
 
 
 def _add_mock(commands: _Commands) -> None:

@@ -16,14 +16,16 @@ from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.handle import Handle, Resource
 from pyaclnn.lane import borrowed_lane, forget_lane
 from pyaclnn.runtime import ensure_runtime, owns_runtime
-from pyaclnn.shapes import is_count
+from pyaclnn.shapes import count_of
 from pyaclnn.timeout import milliseconds
 
 if TYPE_CHECKING:
     from pyaclnn.lane import Lane
     from pyaclnn.raw import Pointer
 
-__all__ = ["Device", "MemoryInfo", "default_device", "device_count"]
+__all__ = ["Device", "MemoryInfo", "default_device", "device_count", "require_device"]
+
+_LAST_ID: Final = 2**31 - 1
 
 
 class MemoryInfo(NamedTuple):
@@ -65,13 +67,16 @@ class Device(Handle):
             InvalidArgumentError: There is no such device.
             DeviceLostError: It cannot be started.
         """
-        if not is_count(device_id):
-            raise InvalidArgumentError.of(
-                "Device", "device_id", repr(device_id), "an integer from 0 on"
-            )
+        number = count_of(device_id, _LAST_ID)
+        if number is None:
+            expected = f"an integer from 0 to {_LAST_ID}"
+            raise InvalidArgumentError.of("Device", "device_id", repr(device_id), expected)
+        if context is not None and not raw.is_pointer(context):
+            expected = "an aclrtContext as a C pointer, or None"
+            raise InvalidArgumentError.of("Device", "context", repr(context), expected)
         ensure_runtime()
-        self._id = device_id
-        super().__init__(_open(device_id) if context is None else Resource(self.kind, context))
+        self._id = number
+        super().__init__(_open(number) if context is None else Resource(self.kind, context))
         self._context = raw.address_of(self.pointer)
         _remember(self)
 
@@ -166,6 +171,29 @@ def default_device() -> Device:
         if not _default or _default[0].closed:
             _default[:] = [Device(0)]
         return _default[0]
+
+
+def require_device(routine: str, device: Device | None) -> Device:
+    """Check the ``device`` argument of an operation.
+
+    Args:
+        routine: The operation, for the message.
+        device: What the caller gave; None for the default device.
+
+    Returns:
+        The device to use.
+
+    Raises:
+        InvalidArgumentError: It is no Device.
+    """
+    if device is None:
+        return default_device()
+    if not isinstance(device, Device):
+        hint = None
+        if count_of(device) is not None:
+            hint = f"open it with Device({device!r}), and close it when it is no longer needed."
+        raise InvalidArgumentError.of(routine, "device", repr(device), "a Device, or None", hint)
+    return device
 
 
 def _remember(device: Device) -> None:

@@ -76,13 +76,13 @@ def library_sets(root: Path, *, flat: bool = False) -> list[LibrarySet]:
         flat: Whether the libraries may lie in ``root`` itself.
 
     Returns:
-        The sets of directories that have one of the libraries; if there are none, the first places
-        where they could be, to be reported.
+        The sets of directories that have one of the libraries; if there are none, all places where
+        they could be, to be reported.
     """
-    usual = [root] * flat + [root / "lib64"]
-    directories = [*usual, root / f"{platform.machine()}-linux" / "lib64"]
+    inner = [root / "lib64", root / f"{platform.machine()}-linux" / "lib64"]
+    directories = [root, *inner] if flat else inner
     found = [d for d in directories if any((d / name).exists() for name in (*_RUNTIME, _BASE))]
-    return [_set_of(d) for d in found or usual]
+    return [_set_of(d) for d in found or directories]
 
 
 def _set_of(directory: Path) -> LibrarySet:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from pyaclnn import raw
 from pyaclnn.call import OUT, call, fetch
 from pyaclnn.context import cleanup_in
-from pyaclnn.device import Device, default_device
-from pyaclnn.errors import ContextError
+from pyaclnn.device import Device, require_device
+from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.handle import Handle, Resource
 from pyaclnn.timeout import milliseconds
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyaclnn.lane import Lane
     from pyaclnn.raw import Pointer
 
-__all__ = ["Event"]
+__all__ = ["Event", "require_event"]
 
 
 class Event(Handle):
@@ -38,9 +38,10 @@ class Event(Handle):
             device: Where; the default device if None.
 
         Raises:
+            InvalidArgumentError: ``device`` is no Device.
             OutOfMemoryError: CANN has no event left.
         """
-        self._device = device or default_device()
+        self._device = require_device("Event", device)
         owner = self._device.resource
         with self._device.active():
             flags = raw.ACL_EVENT_SYNC | raw.ACL_EVENT_TIME_LINE
@@ -101,8 +102,9 @@ class Event(Handle):
 
         Raises:
             ContextError: One of the two was never recorded.
-            InvalidArgumentError: One is not passed yet, or ``end`` came first.
+            InvalidArgumentError: One is not passed yet, or ``end`` came first or is no event.
         """
+        require_event("Event.elapsed_ms", "end", end)
         for name, event in (("this event", self), ("'end'", end)):
             if event._recorded is None:  # noqa: SLF001  # the same class
                 message = (
@@ -125,6 +127,21 @@ class Event(Handle):
     def __repr__(self) -> str:
         state = "closed" if self.closed else "recorded" if self._recorded else "not recorded"
         return f"<Event on device {self._device.id}, {state}>"
+
+
+def require_event(routine: str, argument: str, event: object) -> None:
+    """Check an argument that must be an event.
+
+    Args:
+        routine: The operation, for the message.
+        argument: The argument's name.
+        event: What the caller gave.
+
+    Raises:
+        InvalidArgumentError: It is no event.
+    """
+    if not isinstance(event, Event):
+        raise InvalidArgumentError.of(routine, argument, repr(event), "an Event")
 
 
 def _destroy(context: Pointer, event: Pointer) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import os
 import threading
 import traceback
 import tracemalloc
@@ -34,7 +35,7 @@ __all__ = ["Handle", "Resource", "count_live", "live_handles"]
 _PACKAGE: Final = str(Path(__file__).parent)
 
 # Re-entrant: a garbage collection inside the lock may run a finalizer that takes it again.
-_lock: Final = threading.RLock()
+_lock = threading.RLock()
 _live: Final[collections.Counter[str]] = collections.Counter()
 
 
@@ -253,3 +254,11 @@ def _note_exit() -> None:
 # so that what is registered next is called before it.
 weakref.finalize(_Exit, _note_exit)
 atexit.register(_note_exit)
+
+
+def _after_fork() -> None:
+    global _lock  # noqa: PLW0603  # a thread that is not here may have held the old one
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -7,12 +7,16 @@ Every submission to a stream is counted. Memory remembers the submissions that u
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from pyaclnn import raw
 from pyaclnn._binding import lib
+from pyaclnn.call import refuse_if_forked
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.shapes import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +31,7 @@ __all__ = [
     "Waiting",
     "WorkspaceStats",
     "borrowed_lane",
+    "cap_of",
     "forget_lane",
     "lane_of",
 ]
@@ -57,6 +62,9 @@ class Retiring(Protocol):
 
     def retire(self) -> None:
         """Let go of everything."""
+
+    def orphan(self) -> None:
+        """Belong to another process, and be held up by none of its threads."""
 
 
 class WorkspaceStats(NamedTuple):
@@ -99,7 +107,12 @@ class Lane:
     )
 
     def __init__(self, context: Pointer, stream: Pointer) -> None:
-        """Count the submissions to a stream of a context."""
+        """Count the submissions to a stream of a context.
+
+        Raises:
+            ContextError: This process was forked from one that had initialised CANN.
+        """
+        refuse_if_forked("Stream")
         self.struct: Any = raw.ffi.new("struct binding_lane *")
         self.struct.context = context
         self.struct.stream = stream
@@ -200,6 +213,15 @@ class Lane:
         if milestone is not None:
             milestone.close()
 
+    def orphan(self) -> None:
+        """Belong to a stream of another process: nothing recognises this lane as its own."""
+        self._lock = threading.RLock()
+        # No context is there. What looks at the lane closely finds out why; all others do so first.
+        self.context = 0
+        self.crowded = True
+        if self.pool is not None:
+            self.pool.orphan()
+
     def _replace(self, block: Block | None) -> None:
         old, self._workspace = self._workspace, block
         self.struct.workspace = raw.NULL if block is None else block.pointer
@@ -230,7 +252,27 @@ class _Held:
 
 _lanes: Final[weakref.WeakValueDictionary[int, Lane]] = weakref.WeakValueDictionary()
 _borrowed: Final[dict[tuple[int, int], Lane]] = {}
-_borrowed_lock: Final = threading.RLock()
+_borrowed_lock = threading.RLock()
+
+
+def cap_of(nbytes: int | None, routine: str) -> int | None:
+    """Check the most bytes that a pool or a workspace may hold.
+
+    Args:
+        nbytes: What the caller gave; None for no limit.
+        routine: What was set, for the message.
+
+    Returns:
+        The same, as a plain integer.
+
+    Raises:
+        InvalidArgumentError: It is no number of bytes.
+    """
+    cap = None if nbytes is None else count_of(nbytes)
+    if nbytes is not None and cap is None:
+        expected = "a number of bytes, 0 or more, or None for no limit"
+        raise InvalidArgumentError.of(routine, "cap", repr(nbytes), expected)
+    return cap
 
 
 def lane_of(number: int) -> Lane | None:
@@ -260,3 +302,13 @@ def forget_lane(context: Pointer, stream: Pointer) -> Lane | None:
     """Remove a lane from those of ``borrowed_lane`` and return it, if there was one."""
     with _borrowed_lock:
         return _borrowed.pop((raw.address_of(context), raw.address_of(stream)), None)
+
+
+def _after_fork() -> None:
+    global _borrowed_lock  # noqa: PLW0603  # a thread that is not here may have held the old one
+    _borrowed_lock = threading.RLock()
+    for lane in list(_lanes.values()):
+        lane.orphan()
+
+
+os.register_at_fork(after_in_child=_after_fork)

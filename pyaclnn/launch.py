@@ -14,7 +14,8 @@ from pyaclnn import raw
 from pyaclnn._binding import lib
 from pyaclnn.arguments import Argument, describe, value_of
 from pyaclnn.array import DeviceArray
-from pyaclnn.codes import describe_failure
+from pyaclnn.call import report
+from pyaclnn.codes import describe_failure, meaning
 from pyaclnn.errors import AclError, ContextError, UnsupportedError
 from pyaclnn.library import function
 from pyaclnn.signatures import signatures
@@ -28,11 +29,13 @@ __all__ = [
     "NO_PLAN",
     "NO_TENSOR",
     "OVERLAP",
+    "UNTIDY",
     "Launcher",
     "failure",
     "launch",
     "launcher",
     "make_way",
+    "report_untidy",
 ]
 
 NO_PLAN: Final = raw.NULL
@@ -41,6 +44,8 @@ NO_TENSOR: Final = raw.NULL
 """What a launcher takes for an argument that is None."""
 OVERLAP: Final = int(raw.BINDING_OVERLAP)
 """A launcher's answer that the memory of a result touches that of another argument."""
+UNTIDY: Final = int(raw.BINDING_UNTIDY)
+"""A launcher's answer that all went well, but for destroying a descriptor."""
 
 _EVERY_LAUNCH = (
     "aclCreateTensor",
@@ -115,7 +120,9 @@ class Launcher:
                 break
             # Overlap was judged by the caller, element by element.
             status = self.function(stream.lane.struct, plan, count, *values)
-        if status:
+        if status == UNTIDY:
+            report_untidy()
+        elif status:
             raise failure(status, describe(self.names, arguments))
 
 
@@ -155,6 +162,14 @@ def failure(status: int, known: dict[str, str]) -> AclError:
     detail = raw.ffi.string(found.text).decode(errors="replace").strip() or None
     routine = raw.ffi.string(found.routine).decode()
     return describe_failure(routine, status, detail, known, int(found.cause) or None)
+
+
+def report_untidy() -> None:
+    """Warn of a descriptor or executor that could not be destroyed on this thread just now."""
+    found = lib.binding_failure()
+    routine = raw.ffi.string(found.routine).decode()
+    said = raw.ffi.string(found.text).decode(errors="replace").strip() or "CANN says nothing more."
+    report(f"{routine} failed with {found.status} ({meaning(found.status).name}): {said}")
 
 
 @functools.cache

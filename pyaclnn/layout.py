@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn import raw
 from pyaclnn.dtypes import acl_dtype
-from pyaclnn.shapes import phantom, span
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.shapes import count_of, phantom, span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,6 +88,33 @@ class Layout:
         """Return the C-contiguous layout of a shape."""
         return cls.of(context, dtype, shape, phantom(shape, None, dtype.itemsize, 0).strides)
 
+    def check_place(self, nbytes: int, offset: object, routine: str) -> int:
+        """Check that an array of this layout can begin at an offset of a buffer.
+
+        Args:
+            nbytes: The size of the buffer.
+            offset: Bytes from its start to the first element, as a caller gave it.
+            routine: The function that was given it, for the message.
+
+        Returns:
+            The offset as a plain integer.
+
+        Raises:
+            InvalidArgumentError: The offset is not acceptable, or the buffer too short.
+        """
+        size = self.dtype.itemsize
+        start = count_of(offset)
+        if start is None or start % size:
+            expected = f"a multiple of {size} bytes, 0 or more"
+            raise InvalidArgumentError.of(routine, "offset", repr(offset), expected)
+        if start + self.span > nbytes:
+            expected = (
+                f"at least {start + self.span} bytes long, to hold shape {self.shape} of "
+                f"{self.dtype} with strides {self.strides} from offset {start}"
+            )
+            raise InvalidArgumentError.of(routine, "buffer", f"{nbytes} bytes long", expected)
+        return start
+
     def tensor(self, memory: Memory, offset: int) -> Any:
         """Describe an array of this layout to the launchers.
 
@@ -104,7 +132,9 @@ class Layout:
         tensor.block = memory.block
         tensor.offset = offset
         tensor.element_offset = offset // itemsize
-        tensor.storage = memory.nbytes // itemsize
+        # No more than the array needs: what else the buffer holds is nobody's business, and arrays
+        # in buffers of different sizes can take each other's place in a plan.
+        tensor.storage = (offset + self.span) // itemsize
         return tensor
 
     def _fill(self) -> Any:

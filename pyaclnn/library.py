@@ -7,6 +7,7 @@ PYACLNN_BACKEND, else it is an installed CANN. The simulated NPU is never chosen
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 import threading
@@ -32,9 +33,20 @@ _VARIABLE: Final = "PYACLNN_BACKEND"
 _MARKER: Final = b"pyaclnn_mock_marker"
 _HOW_TO_CHOOSE: Final = (
     "Hint: on a machine with CANN, source the set_env.sh of its installation, or name the "
-    f"directory of its libraries in {_VARIABLE} or pyaclnn.select_backend(). Without an NPU, "
-    f'choose the simulated one: {_VARIABLE}=mock or pyaclnn.select_backend("mock").'
+    f"directory of its libraries in {_VARIABLE} or pyaclnn.select_backend(); LD_LIBRARY_PATH is "
+    f"not searched. Without an NPU, choose the simulated one: {_VARIABLE}=mock or "
+    'pyaclnn.select_backend("mock").'
 )
+_WORDS: Final = ("cann", "mock")
+_SIMULATED: Final = "8.1"
+"""The CANN whose functions the simulated NPU has."""
+
+_PACKAGES: Final = {
+    "runtime": "the runtime package (libascendcl.so)",
+    "base": "the toolkit package (libnnopbase.so)",
+    "operators": "the operator package for this chip (libopapi.so, or libopapi_*.so since 8.5)",
+}
+"""What installs the libraries of each group."""
 
 _lock: Final = threading.RLock()
 _loaded: _Loaded | None = None
@@ -78,7 +90,7 @@ def select_backend(choice: str | os.PathLike[str]) -> Backend:
 
     Args:
         choice: ``"cann"`` for an installed CANN, ``"mock"`` for the simulated NPU, or a directory:
-            the root of an installation, or the directory of its libraries.
+            the root of an installation, or the directory of its libraries; ``~`` is the home.
 
     Returns:
         What was loaded; the same again if this choice is the loaded one already.
@@ -87,6 +99,9 @@ def select_backend(choice: str | os.PathLike[str]) -> Backend:
         BackendNotFoundError: Nothing usable there; the text lists every path with the reason.
         InvalidArgumentError: Another backend is loaded already.
     """
+    if not isinstance(choice, (str, os.PathLike)):
+        expected = "'cann', 'mock', or the path of a folder"
+        raise InvalidArgumentError.of("select_backend", "choice", repr(choice), expected)
     return _load(os.fspath(choice), "select_backend").info
 
 
@@ -135,18 +150,23 @@ def _missing(signature: Signature, loaded: _Loaded) -> MissingSymbolError:
         (str(path), loaded.refused.get(path, "does not have it"))
         for path in loaded.info.files[signature.library]
     ]
-    hint = (
-        f"Hint: {signature.header} declares it since CANN {signature.since}; an older CANN, or one "
-        "without the operator package, does not have it."
-    )
     lines = [
         f"{signature.name} is not in the loaded libraries ({loaded.info.name}). Searched:",
         *(f"  {path}: {finding}" for path, finding in files),
-        hint,
+        f"Hint: {signature.header} declares it since CANN {signature.since}; "
+        + _why_missing(signature, loaded.info.name),
     ]
     return MissingSymbolError(
         "\n".join(lines), symbol=signature.name, files=files, since=signature.since
     )
+
+
+def _why_missing(signature: Signature, backend_name: str) -> str:
+    if backend_name == "mock" and signature.since > _SIMULATED:
+        return f"the simulated NPU simulates CANN {_SIMULATED}."
+    if backend_name == "mock":
+        return "the simulated NPU has it, so these libraries are not complete: install them again."
+    return f"an older CANN does not have it, nor does one without {_PACKAGES[signature.library]}."
 
 
 def _current() -> _Loaded:
@@ -176,12 +196,13 @@ def _is_loaded(choice: str, loaded: _Loaded) -> bool:
     if choice in {loaded.choice, loaded.info.name}:
         return True
     directory = loaded.info.directory.resolve()
-    return any(
-        found.directory.resolve() == directory for found in library_sets(Path(choice), flat=True)
-    )
+    sets = library_sets(Path(choice).expanduser(), flat=True)
+    return any(found.directory.resolve() == directory for found in sets)
 
 
 def _search(choice: str, chooser: str) -> _Loaded:
+    if "/" not in choice and choice not in _WORDS and not Path(choice).expanduser().is_dir():
+        raise _no_such_word(choice, chooser)
     attempts: list[tuple[str, str]] = []
     for root in _roots(choice):
         for found in library_sets(root, flat=choice != "cann"):
@@ -204,6 +225,18 @@ def _search(choice: str, chooser: str) -> _Loaded:
     raise BackendNotFoundError("\n".join(lines), attempts=attempts)
 
 
+def _no_such_word(choice: str, chooser: str) -> BackendNotFoundError:
+    said = f"select_backend({choice!r})" if chooser == "select_backend" else f"{chooser}={choice}"
+    known = " or ".join(f"'{word}'" for word in _WORDS)
+    near = difflib.get_close_matches(choice.lower(), _WORDS, 1)
+    question = f"; did you mean '{near[0]}'?" if near else "."
+    lines = [
+        f"{said} is not {known}, and there is no such folder{question}",
+        _HOW_TO_CHOOSE,
+    ]
+    return BackendNotFoundError("\n".join(lines), attempts=[(choice, "no such folder")])
+
+
 def _roots(choice: str) -> list[Path]:
     if choice == "cann":
         return installation_roots(os.environ, Path.home(), Path(sys.prefix))
@@ -212,7 +245,7 @@ def _roots(choice: str) -> list[Path]:
         from pyaclnn.mock import libdir  # noqa: PLC0415
 
         return [libdir()]
-    return [Path(choice)]
+    return [Path(choice).expanduser()]
 
 
 def _try(

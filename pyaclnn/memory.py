@@ -29,9 +29,10 @@ class Memory(Resource):
     Attributes:
         block: What the launchers read and write.
         nbytes: Its size.
+        borrowed: Whether somebody else owns it, and others may look at it too.
     """
 
-    __slots__ = ("_overflow", "block", "nbytes")
+    __slots__ = ("_overflow", "block", "borrowed", "nbytes")
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class Memory(Resource):
         """Take over ``pointer``; the arguments are those of :class:`~pyaclnn.handle.Resource`."""
         super().__init__(kind, pointer, release, dependencies=dependencies)
         self.nbytes = nbytes
+        self.borrowed = release is None and nbytes > 0
         self.block: Any = raw.ffi.new("struct binding_block *")
         self.block.address = pointer
         self.block.nbytes = nbytes

@@ -15,11 +15,11 @@ import numpy as np
 
 from pyaclnn import raw
 from pyaclnn.call import OUT, cleanup, fetch
-from pyaclnn.device import Device, default_device
+from pyaclnn.device import Device, require_device
 from pyaclnn.dtypes import dtype_of
 from pyaclnn.handle import Handle
 from pyaclnn.memory import Memory
-from pyaclnn.shapes import shape_of
+from pyaclnn.shapes import check_extent, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,14 +71,15 @@ def pinned_empty(
         A C-contiguous array, good for ``copy_from`` and ``copy_to`` on a stream.
 
     Raises:
-        InvalidArgumentError: The shape or the dtype is not acceptable.
+        InvalidArgumentError: An argument is not acceptable.
         OutOfMemoryError: So much memory cannot be pinned.
     """
     dims = shape_of(shape, "pinned_empty")
     kind = dtype_of(dtype, "pinned_empty")
+    check_extent(dims, kind.itemsize, "pinned_empty")
     nbytes = math.prod(dims) * kind.itemsize
     # CANN allocates no zero bytes; one byte makes an empty array as pinned as any other.
-    memory = np.asarray(_PinnedMemory(max(nbytes, 1), device or default_device()))
+    memory = np.asarray(_PinnedMemory(max(nbytes, 1), require_device("pinned_empty", device)))
     return memory[:nbytes].view(kind).reshape(dims)
 
 

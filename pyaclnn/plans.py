@@ -13,7 +13,8 @@ from pyaclnn.array import DeviceArray
 from pyaclnn.call import silence
 from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.handle import count_live
-from pyaclnn.launch import failure, launcher, make_way
+from pyaclnn.launch import failure, launcher, make_way, report_untidy
+from pyaclnn.shapes import overlap
 from pyaclnn.stream import Stream, require_stream
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Plan:
         self._finalizer = weakref.finalize(
             self, _release, self._struct, self._repeatable, device.unpin
         )
-        self._results = planned.result(self._arguments)
+        self._note_results()
 
     @property
     def workspace_size(self) -> int:
@@ -115,26 +116,19 @@ class Plan:
             The results, as the operator itself returns them.
 
         Raises:
-            InvalidArgumentError: A name is unknown, or a layout differs.
+            InvalidArgumentError: A name is unknown, a layout differs, or arrays overlap; the arrays
+                are those of before.
             AclError: CANN refused the call.
         """
-        for name, array in arrays.items():
-            known = self._slots.get(name)
-            if known is None or getattr(array, "layout", None) is not known[2]:
-                self._bind(name, array)
-                continue
-            index, place, _ = known
-            if _bind(self._struct, index, array.tensor) or place >= self._first_result:
-                self._bind(name, array)
-            else:
-                self._arguments[place] = array
         queue = self._stream if stream is None else stream
-        lane = getattr(queue, "current", None)
+        lane = queue.current if queue.__class__ is Stream else None
         if lane is None or lane.context != self._context:
-            queue = require_stream("Plan.run", stream, self._stream.device)
+            queue = require_stream("Plan.run", queue, self._stream.device)
             lane = queue.lane
         if lane.crowded:
             queue.catch_up()
+        if arrays:
+            self._bind(arrays)
         if self._repeatable:
             status = _run(self._struct, lane.struct)
             if status:
@@ -164,33 +158,69 @@ class Plan:
         message = "this plan is closed.\nHint: make another one, or close it later."
         raise ContextError(message, routine="Plan.run")
 
-    def _bind(self, name: str, array: Any) -> None:
-        """Bind an array with a close look at it."""
-        known = self._slots.get(name)
-        if known is None:
-            expected = f"one of {', '.join(self._slots)}"
-            raise InvalidArgumentError.of("Plan.run", name, "no array of this plan", expected)
-        index, place, layout = known
-        bound = self._arguments[place]
-        if not isinstance(array, DeviceArray) or array.layout is not layout or array.closed:
-            self._refuse(name, array, bound)
-        if self._repeatable:
-            status = _bind(self._struct, index, array.tensor)
-            if status:
-                self._settle_binding(status, name, array, bound)
-        self._arguments[place] = array
-        if place >= self._first_result:
-            self._results = self._planned.result(self._arguments)
+    def _bind(self, arrays: dict[str, DeviceArray]) -> None:
+        """Bind other arrays; all but inputs in memory of their own are looked at closely."""
+        slots, written = self._slots, self._written
+        for name, array in arrays.items():
+            slot = slots.get(name)
+            if slot is None or array.__class__ is not DeviceArray or array.layout is not slot[2]:
+                return self._bind_closely(arrays)
+            memory = array.memory
+            if slot[1] >= self._first_result or memory in written or memory.borrowed:
+                return self._bind_closely(arrays)
+        for name, array in arrays.items():
+            index, place, _ = slots[name]
+            if not self._repeatable or _bind(self._struct, index, array.tensor):
+                return self._bind_closely(arrays)
+            self._arguments[place] = array
+        return None
 
-    def _settle_binding(self, status: int, name: str, array: DeviceArray, bound: object) -> None:
+    def _bind_closely(self, arrays: dict[str, DeviceArray]) -> None:
         if self.closed:
             self._refuse_closed()
-        if status < 0:
-            self._refuse(name, array, bound)
-        raise failure(status, describe(self._launcher.names, self._arguments))
+        wanted = list(self._arguments)
+        given: dict[str, Any] = dict(arrays)
+        for name, array in given.items():
+            if name not in self._slots:
+                expected = f"one of {', '.join(self._slots)}"
+                raise InvalidArgumentError.of("Plan.run", name, "no array of this plan", expected)
+            _, place, layout = self._slots[name]
+            if not isinstance(array, DeviceArray) or array.layout is not layout or array.closed:
+                self._refuse(name, array)
+            wanted[place] = array
+        self._check_overlap(wanted)
+        for name, array in arrays.items() if self._repeatable else ():
+            status = _bind(self._struct, self._slots[name][0], array.tensor)
+            if status < 0:
+                self._refuse(name, array)
+            if status:
+                raise failure(status, describe(self._launcher.names, wanted))
+        self._arguments = wanted
+        self._note_results()
 
-    def _refuse(self, name: str, array: object, bound: object) -> NoReturn:
-        expected = f"an open array of layout, offset and buffer size of the one in place: {bound!r}"
+    def _check_overlap(self, arguments: list[Argument]) -> None:
+        arrays = [
+            (name, array)
+            for name, (_, place, _) in self._slots.items()
+            if isinstance(array := arguments[place], DeviceArray)
+        ]
+        for name, result in arrays:
+            if self._slots[name][1] < self._first_result:
+                continue
+            for other_name, other in arrays:
+                if name != other_name and _may_touch(result, other):
+                    given = f"an array that shares memory with '{other_name}'"
+                    expected = "an array apart from all others"
+                    raise InvalidArgumentError.of("Plan.run", name, given, expected)
+
+    def _note_results(self) -> None:
+        results = self._arguments[self._first_result :]
+        self._written = {a.memory for a in results if isinstance(a, DeviceArray)}
+        self._results = self._planned.result(self._arguments)
+
+    def _refuse(self, name: str, array: object) -> NoReturn:
+        bound = self._arguments[self._slots[name][1]]
+        expected = f"an open array of layout and offset of the one in place: {bound!r}"
         raise InvalidArgumentError.of("Plan.run", name, repr(array), expected)
 
     def close(self) -> None:
@@ -210,11 +240,19 @@ class Plan:
         return f"<Plan of {self._launcher.operator}, {kind}>"
 
 
+def _may_touch(result: DeviceArray, other: DeviceArray) -> bool:
+    """Tell whether two arrays have a byte in common."""
+    mine, theirs = result.memory, other.memory
+    if mine is not theirs and not (mine.borrowed or theirs.borrowed):
+        return False
+    return overlap(result.phantom(), other.phantom())
+
+
 def _release(struct: Any, repeatable: bool, unpin_device: Callable[[], None]) -> None:
     if repeatable:
         count_live("plan", -1)
-        if not silence.finalised:
-            lib.binding_plan_close(struct)
+        if not silence.finalised and lib.binding_plan_close(struct):
+            report_untidy()
     unpin_device()
 
 

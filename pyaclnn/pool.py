@@ -17,6 +17,7 @@ from pyaclnn import raw
 from pyaclnn._binding import lib
 from pyaclnn.buffer import Buffer
 from pyaclnn.errors import OutOfMemoryError
+from pyaclnn.lane import cap_of
 from pyaclnn.memory import Memory
 
 if TYPE_CHECKING:
@@ -75,8 +76,20 @@ class Loan(NamedTuple):
 
     def as_buffer(self, device: Device) -> Buffer:
         """Return the block, which lies on ``device``, as a buffer that keeps it on loan."""
-        address = raw.address_of(self.memory.pointer)
-        return Buffer(self.memory.nbytes, device, address=address, owner=self)
+        return _Lent(self, device)
+
+
+class _Lent(Buffer):
+    """A block on loan as a buffer: closing it gives the block back, losing it does not."""
+
+    def __init__(self, loan: Loan, device: Device) -> None:
+        memory = loan.memory
+        super().__init__(memory.nbytes, device, address=raw.address_of(memory.pointer), owner=loan)
+        self._close_loan = loan.close
+
+    def close(self) -> None:
+        super().close()
+        self._close_loan()
 
 
 class Pool:
@@ -85,7 +98,6 @@ class Pool:
     Attributes:
         enabled: Whether memory is kept; if not, it goes back to CANN at once. The environment
             variable PYACLNN_CACHING=0 turns every pool off.
-        cap: The most bytes to hold of CANN; None without a limit.
         lane: The stream's lane, as the launchers know it.
         free: By size, the blocks to be handed out, each with the layout it had last, so that its
             description can be used again. The lists are only appended to and popped from, which
@@ -96,7 +108,7 @@ class Pool:
 
     def __init__(self, lane: Lane) -> None:
         self.enabled = self.enabled_by_default
-        self.cap: int | None = None
+        self._cap: int | None = None
         self.lane = lane.struct
         self._lane = lane
         self._lock = threading.RLock()
@@ -105,6 +117,15 @@ class Pool:
         self._owned: dict[int, Buffer] = {}
         self._reserved = 0
         self._allocations = 0
+
+    @property
+    def cap(self) -> int | None:
+        """The most bytes to hold of CANN; None without a limit. Can be set."""
+        return self._cap
+
+    @cap.setter
+    def cap(self, nbytes: int | None) -> None:
+        self._cap = cap_of(nbytes, "Pool.cap")
 
     def take(self, layout: Layout, device: Device, *, idle: bool = False) -> Loan:
         """Hand out memory for an array.
@@ -204,6 +225,10 @@ class Pool:
         """Keep nothing any more: the stream is used no longer."""
         self.enabled = False
         self.trim()
+
+    def orphan(self) -> None:
+        """Belong to another process, and be held up by none of its threads."""
+        self._lock = threading.RLock()
 
 
 def pool_of(lane: Lane) -> Pool:

@@ -13,9 +13,9 @@ import threading
 import weakref
 from typing import Final
 
-from pyaclnn.call import call, cleanup, silence
+from pyaclnn.call import call, cleanup, refuse_if_forked, silence
 from pyaclnn.codes import code_named
-from pyaclnn.errors import AclError, ContextError
+from pyaclnn.errors import AclError
 from pyaclnn.raw import NULL
 
 __all__ = ["ensure_runtime", "owns_runtime"]
@@ -28,7 +28,6 @@ class _Runtime:
         self.lock = threading.Lock()
         self.ready = False
         self.owned = False
-        self.forked = False
 
 
 _runtime: Final = _Runtime()
@@ -47,12 +46,7 @@ def ensure_runtime() -> None:
     if _runtime.ready:
         return
     with _runtime.lock:
-        if _runtime.forked:
-            message = (
-                "this process was forked from one that already used CANN, whose devices do not "
-                "survive a fork.\nHint: start workers with the 'spawn' method of multiprocessing."
-            )
-            raise ContextError(message, routine="aclInit")
+        refuse_if_forked("aclInit")
         if not _runtime.ready:
             _runtime.owned = _initialise()
             weakref.finalize(_runtime, _finalise, _runtime.owned)
@@ -89,10 +83,11 @@ def _finalise(owned: bool) -> None:
 
 def _after_fork() -> None:
     # The devices stay with the parent, and so do the handles that this copy remembers.
+    _runtime.lock = threading.Lock()
     if _runtime.ready:
         silence.finalised = True
+        silence.forked = True
         _runtime.ready = False
-        _runtime.forked = True
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -7,6 +7,7 @@ transposing and overlap tests on it are NumPy's own, and touch no element.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +21,26 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["basic_index", "is_count", "overlap", "phantom", "shape_of", "span", "strides_of"]
+__all__ = [
+    "LARGEST",
+    "MOST_AXES",
+    "check_extent",
+    "count_of",
+    "indexed",
+    "overlap",
+    "phantom",
+    "reshaped",
+    "shape_of",
+    "span",
+    "strides_of",
+    "transposed",
+]
+
+LARGEST: Final = 2**63 - 1
+"""The most bytes, or elements, that NumPy and CANN can count."""
+
+MOST_AXES: Final = 32
+"""The most axes of an array, for every supported NumPy; operators accept fewer."""
 
 _SOMEWHERE: Final = 1 << 32
 
@@ -28,9 +48,25 @@ _SOMEWHERE: Final = 1 << 32
 _shares_memory: Final[Callable[..., bool]] = np.shares_memory
 
 
-def is_count(value: object) -> bool:
-    """Tell whether a value is an integer of 0 or more."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+def count_of(value: object, most: int = LARGEST) -> int | None:
+    """Return an integer, Python's or NumPy's, as a plain one.
+
+    Args:
+        value: What a caller gave.
+        most: The largest that is accepted.
+
+    Returns:
+        The number; None if it is no integer from 0 to ``most``. Booleans are none.
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]  # whether it is one is the question
+    except TypeError:
+        return None
+    return None if _is_boolean(value) or not 0 <= number <= most else number
+
+
+def _is_boolean(value: object) -> bool:
+    return isinstance(value, (bool, np.bool_)) or getattr(value, "dtype", None) == np.bool_
 
 
 def shape_of(shape: int | Sequence[int], routine: str, argument: str = "shape") -> tuple[int, ...]:
@@ -47,16 +83,38 @@ def shape_of(shape: int | Sequence[int], routine: str, argument: str = "shape") 
     Raises:
         InvalidArgumentError: It is something else, or a length is negative.
     """
+    single = count_of(shape)
+    if single is not None:
+        return (single,)
     try:
-        dims = (shape,) if hasattr(shape, "__index__") else tuple(shape)
-        lengths = tuple(operator.index(length) for length in dims)
+        lengths = tuple(count_of(length) for length in shape)  # type: ignore[union-attr]  # caught
     except TypeError:
-        lengths = (-1,)
-    if any(length < 0 for length in lengths) or any(isinstance(d, bool) for d in dims):
+        lengths = (None,)
+    known = tuple(length for length in lengths if length is not None)
+    if len(known) != len(lengths):
         raise InvalidArgumentError.of(
             routine, argument, repr(shape), "an integer, or a tuple of integers, of 0 or more"
         )
-    return lengths
+    return known
+
+
+def check_extent(shape: tuple[int, ...], itemsize: int, routine: str) -> None:
+    """Check that an array can be so large.
+
+    Args:
+        shape: Its shape. The empty array of a shape without its zeros must be possible too, as in
+            NumPy.
+        itemsize: Bytes per element.
+        routine: The function that was given the shape, for the message.
+
+    Raises:
+        InvalidArgumentError: It has too many axes or too many bytes.
+    """
+    nbytes = itemsize * math.prod(length for length in shape if length)
+    if len(shape) > MOST_AXES or nbytes > LARGEST:
+        given = repr(shape) if len(shape) <= MOST_AXES else f"of {len(shape)} axes"
+        expected = f"of at most {MOST_AXES} axes and less than 2**63 bytes"
+        raise InvalidArgumentError.of(routine, "shape", given, expected)
 
 
 def phantom(
@@ -111,10 +169,11 @@ def strides_of(
     if strides is None:
         return phantom(shape, None, itemsize, 0).strides
     try:
-        steps = tuple(operator.index(step) for step in strides)
+        found = [count_of(step) for step in strides]
     except TypeError:
-        steps = (-1,)
-    if len(steps) != len(shape) or any(step < 0 or step % itemsize for step in steps):
+        found = [None]
+    steps = tuple(step for step in found if step is not None and not step % itemsize)
+    if not len(steps) == len(found) == len(shape):
         raise InvalidArgumentError.of(
             routine,
             "strides",
@@ -124,33 +183,82 @@ def strides_of(
     return steps
 
 
-def basic_index(entry: object) -> int | slice | EllipsisType | None:
-    """Check one entry of an index that must make a view.
+def transposed(array: NDArray[Any], axes: tuple[object, ...]) -> NDArray[Any]:
+    """Return a view of a phantom with the axes permuted.
 
     Args:
-        entry: An integer, a slice with positive step, ... or None.
+        array: The phantom.
+        axes: The order of the axes; reversed if there are none.
 
-    Returns:
-        The entry, an integer as a plain one.
+    Raises:
+        InvalidArgumentError: They are no permutation of the array's axes.
+    """
+    order: Any = axes
+    try:
+        view: NDArray[Any] = array.transpose(*order)
+    except (ValueError, TypeError):
+        expected = f"a permutation of the {array.ndim} axes, or nothing"
+        raise InvalidArgumentError.of("transpose", "axes", repr(axes), expected) from None
+    return view
+
+
+def reshaped(array: NDArray[Any], shape: object) -> NDArray[Any]:
+    """Return a view of a contiguous phantom with another shape.
+
+    Args:
+        array: The phantom.
+        shape: The shape; one length may be -1, to be found out.
+
+    Raises:
+        InvalidArgumentError: The number of elements differs, or the array is not contiguous.
+    """
+    if not array.flags.c_contiguous:
+        given = f"not contiguous (strides {array.strides})"
+        raise InvalidArgumentError.of("reshape", "self", given, "contiguous")
+    wanted: Any = shape
+    try:
+        view: NDArray[Any] = array.reshape(wanted)
+    except (ValueError, TypeError, OverflowError):
+        expected = f"a shape of {array.size} elements"
+        raise InvalidArgumentError.of("reshape", "shape", repr(shape), expected) from None
+    return view
+
+
+def indexed(array: NDArray[Any], index: object) -> NDArray[Any]:
+    """Return a view of a phantom by basic indexing.
+
+    Args:
+        array: The phantom.
+        index: Integers, slices with positive step, ... and None.
 
     Raises:
         InvalidArgumentError: It is something else.
+        IndexError: It is out of bounds, as for any sequence.
     """
+    entries = index if isinstance(index, tuple) else (index,)
+    plain = tuple(_basic_index(entry) for entry in entries)
+    if Ellipsis not in plain:
+        # With an ellipsis NumPy answers with a view even if no axis is left, instead of reading
+        # the element.
+        plain = (*plain, Ellipsis)
+    view: NDArray[Any] = array[plain]
+    return view
+
+
+def _basic_index(entry: object) -> int | slice | EllipsisType | None:
     if entry is None or isinstance(entry, type(Ellipsis)):
         return entry
+    expected = "integers, slices, ... or None: other indices would copy"
     if isinstance(entry, slice):
-        if entry.step is not None and operator.index(entry.step) < 1:
+        bounds = (entry.start, entry.stop, entry.step)
+        expected = "a slice of integers"
+        if all(bound is None or hasattr(bound, "__index__") for bound in bounds):
+            if entry.step is None or operator.index(entry.step) >= 1:
+                return entry
             expected = "a slice with a positive step: CANN has no negative strides"
-            raise InvalidArgumentError.of("DeviceArray[...]", "index", repr(entry), expected)
-        return entry
-    if isinstance(entry, (int, np.integer)) and not isinstance(entry, bool):
+    elif isinstance(entry, (int, np.integer)) and not isinstance(entry, bool):
         return operator.index(entry)
-    raise InvalidArgumentError.of(
-        "DeviceArray[...]",
-        "index",
-        repr(entry),
-        "integers, slices, ... or None: other indices would copy",
-    )
+    raise InvalidArgumentError.of("DeviceArray[...]", "index", repr(entry), expected)
 
 
 def span(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the smoke test shows itself: progress while it runs, then a table or JSON."""
+"""How the smoke test shows itself: a table or JSON."""
 
 from __future__ import annotations
 
@@ -9,27 +9,18 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import track
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pyaclnn.library import Backend
-    from pyaclnn.smoke import Case, Outcome
+    from pyaclnn.smoke import Outcome
 
-__all__ = ["as_json", "as_table", "progress"]
+__all__ = ["as_json", "as_table"]
 
 _PLAIN_WIDTH = 110
 """Columns of the table where the output is no terminal."""
-
-
-def progress(cases: Sequence[Case]) -> Iterable[Case]:
-    """Go through the cases, with a progress bar on a terminal's standard error."""
-    console = Console(stderr=True)
-    return track(
-        cases, "smoke test", console=console, transient=True, disable=not console.is_terminal
-    )
 
 
 def as_json(backend: Backend, soc_name: str, outcomes: Sequence[Outcome]) -> str:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn import raw
 from pyaclnn._binding import lib
-from pyaclnn.call import OUT, call, fetch
+from pyaclnn.call import OUT, call, fetch, refuse_if_forked
 from pyaclnn.context import cleanup_in
-from pyaclnn.device import Device, default_device
+from pyaclnn.device import Device, require_device
 from pyaclnn.errors import AclError, ContextError, DeadlineError, InvalidArgumentError
-from pyaclnn.event import Event
+from pyaclnn.event import Event, require_event
 from pyaclnn.handle import Handle, Resource
 from pyaclnn.lane import Lane, borrowed_lane
 from pyaclnn.pool import Pool, pool_of
-from pyaclnn.shapes import is_count
+from pyaclnn.shapes import count_of
 from pyaclnn.timeout import milliseconds
 from pyaclnn.workspace import Workspace
 
@@ -53,14 +53,16 @@ class Stream(Handle):
 
         Raises:
             OutOfMemoryError: CANN has no stream left.
+            ContextError: This process was forked from one that had initialised CANN.
         """
-        self._device = device or default_device()
+        refuse_if_forked("Stream")
+        self._device = require_device("Stream", device)
         owner = self._device.resource
         if handle is not None:
             pointer = _stream_pointer(handle)
             self._lane = borrowed_lane(owner.pointer, pointer)
-            # The last borrower leaves no cached memory behind: nobody tells when the stream ends.
-            leave = pool_of(self._lane).trim if pointer else None
+            # A borrower leaves no unused memory behind: nobody tells when the stream ends.
+            leave = functools.partial(_leave, self._lane) if pointer else None
             super().__init__(Resource(self.kind, pointer, unwanted=leave))
             self.current = self._lane
             return
@@ -225,7 +227,11 @@ class Stream(Handle):
 
         Args:
             event: The event; one that was never recorded is not waited for.
+
+        Raises:
+            InvalidArgumentError: It is no event.
         """
+        require_event("Stream.wait", "event", event)
         with self._device.active():
             call("aclrtStreamWaitEvent", self.pointer, event.pointer)
 
@@ -237,7 +243,12 @@ class Stream(Handle):
 
         Returns:
             The event.
+
+        Raises:
+            InvalidArgumentError: It is no event.
         """
+        if event is not None:
+            require_event("Stream.record", "event", event)
         marked = event if event is not None else Event(self._device)
         try:
             with self._device.active():
@@ -259,10 +270,11 @@ class Stream(Handle):
 def _stream_pointer(handle: int | Pointer) -> Pointer:
     if raw.is_pointer(handle):
         return handle
-    if not is_count(handle):
+    address = count_of(handle, 2**64 - 1)
+    if address is None:
         expected = "the address of an aclrtStream, or a C pointer to it"
         raise InvalidArgumentError.of("Stream.borrow", "handle", repr(handle), expected)
-    return raw.pointer_to(handle)
+    return raw.pointer_to(address)
 
 
 def _destroy(context: Pointer, lane: Lane, stream: Pointer) -> None:
@@ -270,6 +282,11 @@ def _destroy(context: Pointer, lane: Lane, stream: Pointer) -> None:
     # let go all the same: a stream without an owner is never heard of again.
     cleanup_in(context, "aclrtDestroyStream", stream)
     lane.retire()
+
+
+def _leave(lane: Lane) -> None:
+    pool_of(lane).trim()
+    lane.trim()
 
 
 def require_stream(routine: str, stream: Stream | None, device: Device | None) -> Stream:
@@ -285,7 +302,9 @@ def require_stream(routine: str, stream: Stream | None, device: Device | None) -
 
     Raises:
         InvalidArgumentError: It is not an open stream of that device.
+        ContextError: This process was forked from one that had initialised CANN.
     """
+    refuse_if_forked(routine)
     if stream is None:
         return Stream.default(device)
     where = f" of device {device.id}, where the arrays are" if device is not None else ""

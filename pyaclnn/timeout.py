@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import numpy as np
+
 from pyaclnn.errors import InvalidArgumentError
 
 __all__ = ["milliseconds"]
@@ -28,7 +30,8 @@ def milliseconds(timeout: float | None, routine: str) -> int:
     """
     if timeout is None:
         return -1
-    if not 0 < _number(timeout) * 1000 <= _LONGEST:
+    seconds = _number(timeout)
+    if not 0 < seconds * 1000 <= _LONGEST:
         raise InvalidArgumentError.of(
             routine,
             "timeout",
@@ -37,8 +40,10 @@ def milliseconds(timeout: float | None, routine: str) -> int:
             "limit",
             "to ask without waiting, use is_done().",
         )
-    return math.ceil(timeout * 1000)
+    return math.ceil(seconds * 1000)
 
 
 def _number(value: object) -> float:
-    return value if isinstance(value, (int, float)) else math.nan
+    if isinstance(value, (np.integer, np.floating)):
+        return float(value)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan

@@ -3,22 +3,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
 
 from pyaclnn import raw
 from pyaclnn.call import call
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.pinned import pinned_memory
+from pyaclnn.shapes import count_of
 from pyaclnn.stream import require_stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pyaclnn.device import Device
+    from pyaclnn.layout import Layout
     from pyaclnn.memory import Memory
     from pyaclnn.stream import Stream
 
-__all__ = ["Place", "copy_bytes", "fill_bytes"]
+__all__ = [
+    "MASKED",
+    "Place",
+    "check_host",
+    "copy_bytes",
+    "fill_bytes",
+    "require_contiguous",
+    "require_numpy",
+]
+
+
+MASKED: Final = "its mask would be ignored: fill it with .filled(), or take .data as it is."
+"""What to do with a masked array of NumPy."""
 
 
 class Place(NamedTuple):
@@ -87,15 +103,84 @@ def fill_bytes(place: Place, nbytes: int, value: int, stream: Stream | None) -> 
     Raises:
         InvalidArgumentError: The value is no byte, or the stream is of another device.
     """
-    if value not in range(256):
+    byte = count_of(value, 255)
+    if byte is None:
         raise InvalidArgumentError.of("fill_bytes", "value", repr(value), "a byte, 0 to 255")
     if not nbytes:
         return
     target = raw.pointer_to(place.address)
     if stream is None:
         with place.device.active():
-            call("aclrtMemset", target, nbytes, value, nbytes)
+            call("aclrtMemset", target, nbytes, byte, nbytes)
         return
     queue = require_stream("fill_bytes", stream, place.device)
     with queue.using(place.memory):
-        call("aclrtMemsetAsync", target, nbytes, value, nbytes, queue.pointer)
+        call("aclrtMemsetAsync", target, nbytes, byte, nbytes, queue.pointer)
+
+
+def require_numpy(routine: str, argument: str, host: object) -> None:
+    """Require a NumPy array without a mask.
+
+    Args:
+        routine: The public function, for the message.
+        argument: The argument's name.
+        host: What the caller gave.
+
+    Raises:
+        InvalidArgumentError: It is something else.
+    """
+    if isinstance(host, np.ndarray) and not isinstance(host, np.ma.MaskedArray):
+        return
+    hint = MASKED if isinstance(host, np.ma.MaskedArray) else None
+    kind = type(host).__name__
+    raise InvalidArgumentError.of(routine, argument, f"a {kind}", "a NumPy array", hint)
+
+
+def check_host(routine: str, host: NDArray[Any], layout: Layout) -> None:
+    """Require an array on the host that can be copied byte by byte from or to a device array.
+
+    Args:
+        routine: The public function, for the message.
+        host: What the caller gave.
+        layout: The layout of the device array.
+
+    Raises:
+        InvalidArgumentError: It differs in shape or dtype, or one of the two is not contiguous.
+    """
+    require_numpy(routine, "host", host)
+    if host.shape != layout.shape or host.dtype != layout.dtype:
+        raise InvalidArgumentError.of(
+            routine,
+            "host",
+            f"{host.dtype} of shape {host.shape}",
+            f"{layout.dtype} of shape {layout.shape}, like the device array",
+        )
+    if not host.flags.c_contiguous:
+        raise InvalidArgumentError.of(
+            routine,
+            "host",
+            f"not C-contiguous (strides {host.strides})",
+            "C-contiguous",
+            "make it so with numpy.ascontiguousarray().",
+        )
+    require_contiguous(routine, layout)
+
+
+def require_contiguous(routine: str, layout: Layout) -> None:
+    """Require a contiguous device array.
+
+    Args:
+        routine: The public function, for the message.
+        layout: The layout of the device array.
+
+    Raises:
+        InvalidArgumentError: It is not contiguous.
+    """
+    if not layout.is_contiguous:
+        raise InvalidArgumentError.of(
+            routine,
+            "self",
+            f"not contiguous (shape {layout.shape}, strides {layout.strides})",
+            "a contiguous device array",
+            "copy into the array that it is a view of, or into a new one.",
+        )

@@ -10,11 +10,11 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from pyaclnn.buffer import allocate
+from pyaclnn.buffer import Buffer, allocate
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
+from pyaclnn.lane import cap_of
 
 if TYPE_CHECKING:
-    from pyaclnn.buffer import Buffer
     from pyaclnn.device import Device
     from pyaclnn.lane import Lane, WorkspaceStats
 
@@ -35,7 +35,7 @@ class Workspace:
 
     @cap.setter
     def cap(self, nbytes: int | None) -> None:
-        self._lane.cap = nbytes
+        self._lane.cap = cap_of(nbytes, "Workspace.cap")
 
     def stats(self) -> WorkspaceStats:
         """Return its size, how often it grew, and its cap."""
@@ -52,16 +52,19 @@ class Workspace:
             buffer: Device memory of the stream's device, as large as any operator will need.
 
         Raises:
-            InvalidArgumentError: It is closed, or of another device.
+            InvalidArgumentError: It is no open buffer of the device.
         """
-        if buffer is None:
+        given: object = buffer
+        if given is None:
             self._lane.use_workspace(None)
-            return
-        if buffer.closed or buffer.device.context != self._device.context:
-            given = repr(buffer)
+        elif isinstance(given, Buffer) and self._fits(given):
+            self._lane.use_workspace(_Borrowed(given))
+        else:
             expected = f"an open buffer of device {self._device.id}"
-            raise InvalidArgumentError.of("Workspace.use", "buffer", given, expected)
-        self._lane.use_workspace(_Borrowed(buffer))
+            raise InvalidArgumentError.of("Workspace.use", "buffer", repr(given), expected)
+
+    def _fits(self, buffer: Buffer) -> bool:
+        return not buffer.closed and buffer.device.context == self._device.context
 
     def grow(self, nbytes: int) -> None:
         """Make it at least so large.

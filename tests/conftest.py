@@ -1,16 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for the whole suite."""
+"""What holds for the whole suite: where it runs, and that nothing is left behind."""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import gc
 import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pyaclnn.device import Device
+
+LeakCheck = Callable[[], AbstractContextManager[None]]
+
+PROCESS = Path("/proc/self")
+SMALLEST_DEVICE = 1 << 33
+"""Bytes; no other mapping of this process is so long."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -24,3 +37,142 @@ def _neutral_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     os.chdir(tmp_path_factory.mktemp("neutral"))
     yield
     os.chdir(before)
+
+
+# ---- what this process holds --------------------------------------------------------------------
+
+
+class Holdings(NamedTuple):
+    """Everything that a test could leave behind, measured from outside of what it tests."""
+
+    handles: dict[str, int]
+    device_bytes: dict[int, int]
+    alive: dict[str, int]
+    descriptors: dict[str, str]
+    processes: frozenset[str]
+
+
+def holdings() -> Holdings:
+    """Measure what this process holds."""
+    descriptors, processes = _descriptors(), _processes()
+    if not _backend_is_loaded():
+        return Holdings({}, {}, {}, descriptors, processes)
+    from pyaclnn.handle import live_handles  # noqa: PLC0415  # some rooms test without it
+
+    used = {}
+    for device in _open_devices():
+        free, total = device.memory_info()
+        used[device.id] = total - free
+    return Holdings(live_handles(), used, _alive(), descriptors, processes)
+
+
+def _alive() -> dict[str, int]:
+    """Count, by kind, what the simulated NPU has handed out and not got back."""
+    from pyaclnn.library import backend  # noqa: PLC0415  # some rooms test without it
+
+    tell: Any = ctypes.CDLL(str(backend().files["runtime"][0])).pyaclnn_mock_alive
+    tell.restype = ctypes.c_size_t
+    length = tell(None, ctypes.c_size_t(0))
+    text = ctypes.create_string_buffer(length + 1)
+    tell(text, ctypes.c_size_t(length + 1))
+    return dict(Counter(line.split()[0] for line in text.value.decode().splitlines()))
+
+
+def _descriptors() -> dict[str, str]:
+    found = {}
+    for entry in (PROCESS / "fd").iterdir():
+        # One of them is that of the folder being listed, and closed by now.
+        with contextlib.suppress(OSError):
+            found[entry.name] = str(entry.readlink())
+    return found
+
+
+def _processes() -> frozenset[str]:
+    lists = (PROCESS / "task").glob("*/children")
+    return frozenset(child for path in lists for child in path.read_text().split())
+
+
+def _backend_is_loaded() -> bool:
+    library = sys.modules.get("pyaclnn.library")
+    return library is not None and library._loaded is not None
+
+
+def _open_devices() -> list[Device]:
+    module = sys.modules.get("pyaclnn.device")
+    known = [] if module is None else list(module._by_context.values())
+    return [device for device in known if not device.closed]
+
+
+def _settle() -> None:
+    """Bring default streams, which live as long as their device, to rest."""
+    if not _backend_is_loaded():
+        return
+    from pyaclnn.stream import Stream  # noqa: PLC0415  # some rooms test without it
+
+    for device in _open_devices():
+        default = Stream.default(device)
+        default.synchronize()
+        default.pool.trim()
+        default.workspace.trim()
+
+
+@contextlib.contextmanager
+def _no_leaks() -> Iterator[None]:
+    _settle()
+    before = holdings()
+    yield
+    _settle()
+    after = holdings()
+    if after != before:
+        gc.collect()
+        _settle()
+        after = holdings()
+    pairs = zip(Holdings._fields, before, after, strict=True)
+    changed = [f"{name}: before {old}, after {new}" for name, old, new in pairs if old != new]
+    assert not changed, "left behind: " + "; ".join(changed)
+
+
+@pytest.fixture(scope="session")
+def leak_check() -> LeakCheck:
+    """Return a context manager that fails if what runs inside leaves anything behind."""
+    return _no_leaks
+
+
+def what_is_left(before: Holdings, mapped: list[str]) -> dict[str, object]:
+    """Give the default device back, and tell what the process still holds beyond ``before``."""
+    _settle()
+    for device in _open_devices():
+        device.close()
+    gc.collect()
+    after = holdings()
+    left: dict[str, object] = {
+        "handles": after.handles,
+        "alive": after.alive,
+        # By number: where a run is stopped early, pytest has taken its own outputs back by now.
+        "descriptors": [
+            f"{number}: {target}"
+            for number, target in after.descriptors.items()
+            if number not in before.descriptors
+        ],
+        "processes": sorted(after.processes - before.processes),
+        "mappings of device memory": sorted(set(mappings_of_devices()) - set(mapped)),
+    }
+    return {what: value for what, value in left.items() if value}
+
+
+def mappings_of_devices() -> list[str]:
+    """List the mappings of device memory, and the address ranges reserved for it."""
+    found = []
+    for line in (PROCESS / "maps").read_text().splitlines():
+        start, end = (int(address, 16) for address in line.split()[0].split("-"))
+        if "pyaclnn-device" in line or end - start >= SMALLEST_DEVICE:
+            found.append(line)
+    return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_is_left_of_the_suite() -> Iterator[None]:
+    """At the very end, the default device closed, the process holds what it held before."""
+    before, mapped = holdings(), mappings_of_devices()
+    yield
+    assert what_is_left(before, mapped) == {}

@@ -42,7 +42,7 @@ STOREYS = [
     {"ops"},
     {"smoke"},
     {"smoke_report"},
-    {"doctor", "ascendc"},
+    {"doctor", "ascendc", "pytest_plugin"},
     {"cli"},
     {"__init__", "__main__"},
 ]

@@ -19,7 +19,8 @@ template <typename T> class Operand {
  public:
     /* A tensor that unit `pipe` reads or writes; it must be alive and not wait in a queue. */
     Operand(const Call &call, const char *name, const LocalTensor<T> &tensor, pipe_t pipe = PIPE_V)
-        : call_(call), name_(name), tensor_(tensor), buffer_(tensor.buffer_), pipe_(pipe)
+        : call_(call), name_(name), tensor_(tensor), buffer_(tensor.buffer_), pipe_(pipe),
+          reader_(pipe)
     {
         if (buffer_ == nullptr) {
             call.Fail(rule::Queue, name,
@@ -41,6 +42,13 @@ template <typename T> class Operand {
                                        buffer_->touched.line));
             }
         }
+    }
+
+    /* The scalar unit reads it: what it waited for, or what the vector unit waited for, is there. */
+    Operand &ReadByScalar()
+    {
+        reader_ = PIPE_S;
+        return *this;
     }
 
     /* The vector unit works in the unified buffer only, from 32-byte boundaries on. */
@@ -98,11 +106,11 @@ template <typename T> class Operand {
             }
         }
         if (buffer_->writer != pipe_ && buffer_->writer != PIPE_ALL &&
-            (buffer_->ordered >> pipe_ & 1U) == 0) {
+            (buffer_->ordered & (1U << pipe_ | 1U << reader_)) == 0) {
             Fail(rule::Synchronisation,
                  Text("%s wrote it and %s reads it with nothing to order the two: EnQue and DeQue "
                       "through a queue of that direction, or SetFlag and WaitFlag",
-                      PipeName(buffer_->writer), PipeName(pipe_)));
+                      PipeName(buffer_->writer), PipeName(reader_)));
         }
         return &buffer_->arena->bytes[begin];
     }
@@ -185,6 +193,7 @@ template <typename T> class Operand {
     LocalTensor<T> tensor_;
     Buffer *buffer_;
     pipe_t pipe_;
+    pipe_t reader_; /* who a missing order is told of; pipe_ but for single elements */
 };
 
 }  // namespace AscendC::emulation
@@ -194,7 +203,7 @@ namespace AscendC {
 template <typename T> T LocalTensor<T>::GetValue(uint32_t index, emulation::Site site) const
 {
     const emulation::Call call("LocalTensor::GetValue", site);
-    return emulation::Operand<T>(call, "tensor", *this).Load(index);
+    return emulation::Operand<T>(call, "tensor", *this).ReadByScalar().Load(index);
 }
 
 template <typename T>

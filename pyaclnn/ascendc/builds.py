@@ -131,7 +131,7 @@ def _compile(recipe: Recipe, command: Sequence[str], work: Path, folder: Path) -
         env={**os.environ, "LC_ALL": "C.UTF-8"},
     )
     if done.returncode != 0:
-        raise diagnose(recipe.source, done.stderr, (includedir(), work))
+        raise diagnose(recipe.source, done.stderr, (includedir(),), stub)
     files = [path for path in _dependencies(depends.read_text(encoding="utf-8")) if path != stub]
     digests = {str(path): _digest(path.read_bytes()) for path in files}
     # The name carries the contents: a program that runs is never written to.

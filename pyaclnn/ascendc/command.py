@@ -167,7 +167,12 @@ def _run(options: argparse.Namespace) -> int:
         return UNUSABLE
     for value, path in passed:
         if path is not None and isinstance(value, np.ndarray):
-            np.save(path, value)
+            try:
+                np.save(path, value)
+            except OSError as error:
+                why = error.strerror or error
+                sys.stderr.write(f"pyaclnn ascendc run: {path} cannot be written: {why}\n")
+                return UNUSABLE
             sys.stdout.write(f"{path}: {value.dtype} {list(value.shape)}\n")
     return 0
 
@@ -176,9 +181,15 @@ def _load(text: str) -> NDArray[Any]:
     import numpy as np  # noqa: PLC0415  # as in _run
 
     try:
-        array: NDArray[Any] = np.load(text, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise argparse.ArgumentTypeError(f"{text} cannot be read: {error}") from None
+        with Path(text).open("rb") as file:
+            array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    except OSError as error:
+        why = error.strerror or error
+        raise argparse.ArgumentTypeError(f"{text} cannot be read: {why}") from None
+    except (ValueError, EOFError):
+        raise argparse.ArgumentTypeError(
+            f"{text} cannot be read: it is no whole .npy file of numbers, as numpy.save writes it"
+        ) from None
     return np.ascontiguousarray(array)
 
 
@@ -196,11 +207,17 @@ def _output(text: str) -> _Passed:
     try:
         path, shape, dtype = text.rsplit(":", 2)
         dims = [int(dim) for dim in shape.replace("x", ",").split(",")]
-        return _Passed(np.zeros(dims, dtype), Path(path).with_suffix(".npy"))
+        passed = _Passed(np.zeros(dims, dtype), file := Path(path).with_suffix(".npy"))
     except (ValueError, TypeError):
         raise argparse.ArgumentTypeError(
             f"'{text}' names no array; it must be FILE.npy:SHAPE:DTYPE, as y.npy:8,64:float16"
         ) from None
+    # Known before the kernel runs, which may take long.
+    if not file.parent.is_dir():
+        raise argparse.ArgumentTypeError(
+            f"{file} cannot be written: there is no folder {file.parent}"
+        )
+    return passed
 
 
 def _value(text: str) -> _Passed:

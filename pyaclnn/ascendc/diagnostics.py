@@ -25,6 +25,15 @@ _HINT = (
 )
 
 
+_LAUNCH = re.compile(r"static_cast<void>\(arguments\); (?P<name>\w+)\(")
+_UNDECLARED = re.compile(r"not declared|undeclared identifier")
+_NOT_THERE = (
+    "was found by reading the source, but after preprocessing it is not declared in the global "
+    "namespace: see whether an #if leaves it out, it stands on the line of an #include, or it is "
+    "in a namespace"
+)
+
+
 class Diagnostic(NamedTuple):
     """One error of the compiler.
 
@@ -55,16 +64,22 @@ class CompileError(RuntimeError):
         self.output = output
 
 
-def diagnose(source: Path, output: str, own: tuple[Path, ...]) -> CompileError:
+def diagnose(
+    source: Path, output: str, own: tuple[Path, ...], stub: Path | None = None
+) -> CompileError:
     """Make the error of a build that failed.
 
     Args:
         source: The kernel's file.
         output: What the compiler wrote.
-        own: Folders whose files are not the author's: the emulation's headers and what was
-            generated.
+        own: Folders whose files are not the author's: the emulation's headers.
+        stub: The program that was generated around the source, which no message names.
     """
-    found = tuple(dict.fromkeys(_errors(output, tuple(f"{folder}/" for folder in own))))
+    foreign = (*(f"{folder}/" for folder in own), *([str(stub)] if stub is not None else []))
+    found = tuple(dict.fromkeys(_errors(output, foreign)))
+    if stub is not None:
+        found = _without_stub(source, found, stub)
+        output = output.replace(str(stub), str(source)).replace(stub.name, source.name)
     lines = [f"{source} does not compile:"]
     for diagnostic in found:
         lines.append(f"{diagnostic.file}:{diagnostic.line}: {diagnostic.message}")
@@ -76,6 +91,30 @@ def diagnose(source: Path, output: str, own: tuple[Path, ...]) -> CompileError:
     if _NO_TILING in output:
         lines.append(_HINT)
     return CompileError("\n".join(lines), found, output)
+
+
+def _without_stub(
+    source: Path, found: tuple[Diagnostic, ...], stub: Path
+) -> tuple[Diagnostic, ...]:
+    """Tell what is wrong at the launches of the stub at the kernels that these launch."""
+    others = tuple(diagnostic for diagnostic in found if diagnostic.file != str(stub))
+    if others:  # the author's errors; those of the launches follow from them
+        return others
+    lines = stub.read_text(encoding="utf-8").splitlines()
+    text = source.read_text(encoding="utf-8", errors="replace")
+    return tuple(dict.fromkeys(_at_kernel(source, text, lines, each) for each in found))
+
+
+def _at_kernel(source: Path, text: str, lines: list[str], found: Diagnostic) -> Diagnostic:
+    launched = _LAUNCH.search("".join(lines[found.line - 1 : found.line]))
+    if launched is None:
+        return Diagnostic(str(source), 0, found.message)
+    name = launched["name"]
+    place = re.search(rf"\bvoid\s+{name}\s*\(", text)
+    line = text.count("\n", 0, place.start()) + 1 if place is not None else 0
+    if _UNDECLARED.search(found.message):
+        return Diagnostic(str(source), line, f"the kernel {name} {_NOT_THERE}")
+    return Diagnostic(str(source), line, f"the kernel {name} cannot be launched: {found.message}")
 
 
 def _errors(output: str, foreign: tuple[str, ...]) -> list[Diagnostic]:

@@ -6,21 +6,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pyaclnn.mock.chips import DEFAULT_SOC_NAME, find_chip
+from pyaclnn.tiling.chips import UNIFIED_BUFFER_BYTES
 
 __all__ = ["DEFAULT_SOC_NAME", "Target", "find_target"]
 
 # The order is that of the enumeration Family in ascendc/core.h.
 _FAMILIES = ("910b", "910_93", "950", "310p", "910", "310b")
 
-# Bytes of the unified buffer of a vector core (CANN: platform_config/<SoC>.ini, ub_size).
-_UNIFIED_BUFFER = {
-    "910b": 192 << 10,
-    "910_93": 192 << 10,
-    "950": 248 << 10,
-    "310p": 256 << 10,
-    "910": 256 << 10,
-    "310b": 248 << 10,
-}
 _CCE_AICORE = {"910b": 220, "910_93": 220, "950": 310, "310p": 200, "910": 100, "310b": 300}
 
 
@@ -56,6 +48,6 @@ def find_target(soc_name: str) -> Target:
     return Target(
         soc_name,
         _FAMILIES.index(chip.family),
-        _UNIFIED_BUFFER[chip.family],
+        UNIFIED_BUFFER_BYTES[chip.family],
         (f"__NPU_ARCH__={chip.npu_arch}", f"__CCE_AICORE__={_CCE_AICORE[chip.family]}"),
     )

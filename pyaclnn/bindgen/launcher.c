@@ -47,9 +47,12 @@ static int fail(int status, const char *routine)
 static int enter_context(const struct binding_lane *lane, void **previous)
 {
     void *current = NULL;
-    if (slot_aclrtGetCurrentContext(&current) != 0) {
+    const int none = slot_aclrtGetCurrentContext(&current);
+    if (none == ACL_ERROR_RT_CONTEXT_NULL) {
         current = NULL;
         slot_aclGetRecentErrMsg(); /* having no context is no failure of this call */
+    } else if (none != 0) {
+        return fail(none, "aclrtGetCurrentContext");
     }
     if (current == lane->context) {
         *previous = NULL;
@@ -69,21 +72,38 @@ static void leave_context(void *previous)
 
 /* ---- making and destroying ---------------------------------------------------------------- */
 
-static void destroy(void *object, unsigned char kind)
+/* The status of destroying an object; *routine gets the function's name. */
+static int destroy(void *object, unsigned char kind, const char **routine)
 {
     switch (kind) {
     case MADE_TENSOR:
-        slot_aclDestroyTensor(object);
-        break;
+        *routine = "aclDestroyTensor";
+        return slot_aclDestroyTensor(object);
     case MADE_INT_ARRAY:
-        slot_aclDestroyIntArray(object);
-        break;
+        *routine = "aclDestroyIntArray";
+        return slot_aclDestroyIntArray(object);
     case MADE_FLOAT_ARRAY:
-        slot_aclDestroyFloatArray(object);
-        break;
+        *routine = "aclDestroyFloatArray";
+        return slot_aclDestroyFloatArray(object);
     default:
-        slot_aclDestroyBoolArray(object);
+        *routine = "aclDestroyBoolArray";
+        return slot_aclDestroyBoolArray(object);
     }
+}
+
+/* Destroys all, newest first. What the call itself had to say goes before what fails here. */
+static int destroy_made(void **made, const unsigned char *kinds, uint32_t *count, int status)
+{
+    while (*count > 0) {
+        const char *routine;
+        (*count)--;
+        const int refused = destroy(made[*count], kinds[*count], &routine);
+        if (refused != 0 && status == 0) {
+            fail(refused, routine);
+            status = BINDING_UNTIDY;
+        }
+    }
+    return status;
 }
 
 static void *keep(struct launch *launch, void *object, enum binding_kind kind, const char *routine)
@@ -230,13 +250,11 @@ static void proceed(struct launch *launch, struct binding_plan *plan, aclOpExecu
 
 static int end(struct launch *launch)
 {
-    while (launch->made_count > 0) {
-        launch->made_count--;
-        destroy(launch->made[launch->made_count], launch->kinds[launch->made_count]);
-    }
+    const int status =
+        destroy_made(launch->made, launch->kinds, &launch->made_count, launch->status);
     leave_context(launch->previous);
     binding_lane_settle(launch->lane);
-    return launch->status;
+    return status;
 }
 
 /* ---- plans -------------------------------------------------------------------------------- */
@@ -281,15 +299,17 @@ int binding_plan_bind(struct binding_plan *plan, uint32_t index, const struct bi
     return 0;
 }
 
-void binding_plan_close(struct binding_plan *plan)
+int binding_plan_close(struct binding_plan *plan)
 {
+    int status = 0;
     if (plan->executor != NULL) {
-        slot_aclDestroyAclOpExecutor(plan->executor);
+        status = slot_aclDestroyAclOpExecutor(plan->executor);
         plan->executor = NULL;
-    }
-    while (plan->made_count > 0) {
-        plan->made_count--;
-        destroy(plan->made[plan->made_count], plan->kinds[plan->made_count]);
+        if (status != 0) {
+            fail(status, "aclDestroyAclOpExecutor");
+            status = BINDING_UNTIDY;
+        }
     }
     plan->tensor_count = 0;
+    return destroy_made(plan->made, plan->kinds, &plan->made_count, status);
 }

@@ -71,12 +71,14 @@ struct binding_failure {
     char text[4096];
 };
 
-/* What a launcher answers beside 0 and CANN's status. */
+/* What a launcher answers beside 0 and CANN's status. UNTIDY: all went well but for destroying a
+ * descriptor. */
 #define BINDING_GROW    -1
 #define BINDING_CLOSED  -2
 #define BINDING_OVERLAP -3
 #define BINDING_BUSY    -4
 #define BINDING_DIFFERS -5
+#define BINDING_UNTIDY  -6
 
 struct binding_failure *binding_failure(void);
 void binding_block_close(struct binding_block *block);
@@ -88,4 +90,4 @@ int binding_lane_reserve(struct binding_lane *lane, struct binding_block **block
 void binding_lane_settle(struct binding_lane *lane);
 int binding_plan_run(struct binding_plan *plan, struct binding_lane *lane);
 int binding_plan_bind(struct binding_plan *plan, uint32_t index, const struct binding_tensor *tensor);
-void binding_plan_close(struct binding_plan *plan);
+int binding_plan_close(struct binding_plan *plan);

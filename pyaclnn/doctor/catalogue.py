@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyaclnn.doctor.finding import Finding
     from pyaclnn.doctor.site import Site
 
-__all__ = ["Check", "Level", "UnknownCheckError", "checks", "find", "plan"]
+__all__ = ["Check", "Level", "NothingLeftError", "UnknownCheckError", "checks", "find", "plan"]
 
 _FAMILIES: Final = (
     "presence",
@@ -78,6 +78,10 @@ class UnknownCheckError(ValueError):
     """No check has such a name."""
 
 
+class NothingLeftError(ValueError):
+    """Everything that was asked for was also to be left out."""
+
+
 @functools.cache
 def checks() -> tuple[Check, ...]:
     """Return every check in the order in which they run."""
@@ -129,11 +133,15 @@ def plan(
 
     Raises:
         UnknownCheckError: A name fits no check.
+        NothingLeftError: Everything that is wanted is also to be left out.
     """
+    skipped = _matching(skip)
     wanted = _matching(only) or {check.id for check in checks() if check.level <= level}
+    if wanted <= skipped:
+        raise NothingLeftError("nothing is left to check: all of it is skipped")
     pending = list(wanted)
     while pending:
         needed = set(_by_id()[pending.pop()].needs) - wanted
         wanted |= needed
         pending += needed
-    return tuple(c for c in checks() if c.id in wanted), frozenset(_matching(skip))
+    return tuple(c for c in checks() if c.id in wanted), frozenset(skipped)

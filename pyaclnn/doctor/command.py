@@ -21,7 +21,7 @@ _EPILOG: Final = """\
 exit status:
   0  everything passed        3  inconclusive, or a report could not be written
   1  something is broken      4  there is no CANN, or no device
-  2  wrong command line     130  interrupted
+  2  wrong command line     130  interrupted; 143, 129  ended by SIGTERM, SIGHUP
 
 examples:
   pyaclnn doctor                            is this machine's CANN in order?

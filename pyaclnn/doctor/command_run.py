@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import io
+import os
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +17,7 @@ from rich.text import Text
 from pyaclnn.doctor import catalogue
 from pyaclnn.doctor import merge as fleets
 from pyaclnn.doctor.bundle import as_bundle
-from pyaclnn.doctor.catalogue import Level, UnknownCheckError
+from pyaclnn.doctor.catalogue import Level, NothingLeftError, UnknownCheckError
 from pyaclnn.doctor.command import FORMATS
 from pyaclnn.doctor.command_explain import show_entries
 from pyaclnn.doctor.command_files import (
@@ -32,6 +35,7 @@ from pyaclnn.doctor.options import Options
 from pyaclnn.doctor.schema import schema_text
 from pyaclnn.doctor.terminal import show
 from pyaclnn.doctor.terminal_live import view
+from pyaclnn.doctor.termination import Terminated, terminable
 
 if TYPE_CHECKING:
     import argparse
@@ -48,6 +52,11 @@ INTERRUPTED: Final = 130
 """Exit status: somebody pressed Ctrl-C."""
 
 _PLAIN_WIDTH: Final = 110
+_BACKENDS: Final = ("cann", "mock")
+
+
+class _NoBackendError(ValueError):
+    """Nothing is called like the backend that was asked for."""
 
 
 def doctor(options: argparse.Namespace) -> int:
@@ -70,14 +79,18 @@ def doctor(options: argparse.Namespace) -> int:
             return 0 if _written(STANDARD_OUTPUT, schema_text()) else INCONCLUSIVE
         wanted = _wanted(options)
         asked = _asked(options)
-    except (UnknownCheckError, WriteError) as error:
+    except (UnknownCheckError, NothingLeftError, _NoBackendError, WriteError) as error:
         options.parser.error(str(error))
     try:
-        with view(_console(error=True)) as listener:
+        with terminable(), view(_console(error=True)) as listener:
             report = run(asked, listener)
     except KeyboardInterrupt:
         _say("interrupted; nothing is left running, and no report was written.")
         return INTERRUPTED
+    except Terminated as end:
+        with contextlib.suppress(OSError):  # after SIGHUP there may be nobody to tell
+            _say(f"ended by {end.name}; nothing is left running, and no report was written.")
+        return end.status
     return _tell([report], wanted, report.exit_status)
 
 
@@ -152,6 +165,7 @@ def _wanted(options: argparse.Namespace) -> dict[str, str]:
 def _asked(options: argparse.Namespace) -> Options:
     level = Level[options.level.upper()]
     catalogue.plan(level, options.only, options.skip)  # refuses names that fit no check
+    _check_backend(options.backend or os.environ.get("PYACLNN_BACKEND") or "cann")
     return Options(
         level=level,
         backend=options.backend,
@@ -160,6 +174,17 @@ def _asked(options: argparse.Namespace) -> Options:
         skip=options.skip,
         fail_on_warn=options.fail_on == "warn",
         soak=options.soak,
+    )
+
+
+def _check_backend(choice: str) -> None:
+    folder = os.path.expanduser(choice)  # noqa: PTH111  # never raises
+    if choice in _BACKENDS or os.path.isdir(folder):  # noqa: PTH112  # likewise
+        return
+    near = difflib.get_close_matches(choice.lower(), _BACKENDS, 1)
+    question = f"; did you mean '{near[0]}'?" if near else "."
+    raise _NoBackendError(
+        f"the backend '{choice}' is neither 'cann' nor 'mock' nor a folder{question}"
     )
 
 

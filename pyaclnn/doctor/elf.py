@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import platform
+import stat
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -27,6 +28,7 @@ _SEGMENT: Final = struct.Struct("<IIQQQQQQ")
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _SHT_DYNSYM: Final = 11
+_LARGEST: Final = 4 << 30
 _GLOBAL_OR_WEAK: Final = {1, 2, 10}
 _VISIBLE: Final = {0, 3}
 
@@ -63,6 +65,12 @@ def read_library(path: Path) -> SharedLibrary:
         ElfError: It is no 64-bit shared library of this processor, or it is damaged.
         OSError: It cannot be read.
     """
+    status = path.stat()
+    # To open a pipe waits for a writer, and to open a device may do anything.
+    if not stat.S_ISREG(status.st_mode):
+        raise ElfError("it is no ordinary file")
+    if status.st_size > _LARGEST:
+        raise ElfError(f"the file is too large for a library: {status.st_size} bytes")
     with path.open("rb") as file:
         try:
             image = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -89,6 +89,7 @@ def run(
 
     Raises:
         UnknownCheckError: ``only`` or ``skip`` names a check that does not exist.
+        NothingLeftError: ``skip`` leaves nothing of what is wanted.
         KeyboardInterrupt: The user interrupted; every child is ended first.
     """
     checks, skipped = plan(options.level, options.only, options.skip)

@@ -25,20 +25,19 @@ def advice_for(code: int | None) -> tuple[tuple[str, ...], str] | None:
     return known.causes or (known.meaning,), step
 
 
-def from_error(error: AclError, what: str) -> Finding:
+def from_error(error: AclError) -> Finding:
     """Make a finding of a call that failed.
 
     Args:
         error: What it raised.
-        what: What was being tried: the title of the check.
     """
     if isinstance(error, (BackendNotFoundError, MissingSymbolError)):
-        return _not_loaded(error, what)
+        return _not_loaded(error)
     code, name = error.code, error.name
     if code is None:
         return Finding(
             Status.FAIL,
-            f"{what}: {_first_line(error)}",
+            _first_line(error),
             (Evidence("log", error.routine or "pyaclnn", str(error)),),
             ("CANN answered something that it should not answer",),
             "look at the text above",
@@ -56,7 +55,7 @@ def from_error(error: AclError, what: str) -> Finding:
         evidence.append(Evidence("log", "CANN's log", log))
     return Finding(
         Status.FAIL,
-        f"{what}: {error.routine} returned {code} ({name})",
+        f"{error.routine} returned {code} ({name})",
         tuple(evidence),
         causes,
         next_step,
@@ -65,12 +64,12 @@ def from_error(error: AclError, what: str) -> Finding:
     )
 
 
-def _not_loaded(error: BackendNotFoundError | MissingSymbolError, what: str) -> Finding:
+def _not_loaded(error: BackendNotFoundError | MissingSymbolError) -> Finding:
     if isinstance(error, MissingSymbolError):
         evidence = tuple(Evidence("path", path, found) for path, found in error.files)
         return Finding(
             Status.FAIL,
-            f"{what}: the libraries do not have {error.symbol}",
+            f"the libraries do not have {error.symbol}",
             evidence,
             ("this CANN is older, or its operator package is not complete",),
             f"install CANN {error.since} or newer, with its operator package",
@@ -79,7 +78,7 @@ def _not_loaded(error: BackendNotFoundError | MissingSymbolError, what: str) -> 
     words = error.attempts[-1][1] if error.attempts else _first_line(error)
     return Finding(
         Status.FAIL,
-        f"{what}: {words}",
+        words,
         evidence,
         (
             "a library that it needs is missing, or lacks a function: versions are mixed",

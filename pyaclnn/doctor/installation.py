@@ -7,6 +7,7 @@ Sources: CANN: ascend_toolkit_install.info, version.cfg and version.info of 8.1;
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 from dataclasses import dataclass
@@ -145,7 +146,7 @@ def find_installations(machine: Machine, choice: str) -> list[Installation]:
 
         roots = [libdir()]
     else:
-        roots = [Path(choice)]
+        roots = [Path(os.path.expanduser(choice))]  # noqa: PTH111  # never raises
     return [
         Installation(machine, root, libraries)
         for root in dict.fromkeys(roots)

@@ -43,22 +43,26 @@ class Request:
     """What a child is to do.
 
     Attributes:
-        backend: The backend, as ``select_backend`` takes it.
+        backend: The backend, as ``select_backend`` takes it; None for what the environment names.
         device: The device; None for steps that open none.
         steps: The ids of the checks, in order.
         deadlines: Seconds for each of them.
+        patience: Seconds for a step that only the child knows.
+        folder: The folder that relative paths start from; None for the child's own.
         level: The level of the run.
         soak: Seconds for the soak.
         expected_devices: How many devices the parent expects to be visible, or None.
     """
 
-    backend: str
+    backend: str | None
     device: int | None
     steps: tuple[str, ...]
     deadlines: Mapping[str, float]
-    level: int
+    level: int = 0
     soak: float = 0.0
     expected_devices: int | None = None
+    patience: float = 60.0
+    folder: str | None = None
 
 
 @dataclass
@@ -130,8 +134,8 @@ class _Watch:
         if not self.begun:
             return _STARTING
         if self.running is None:
-            return max(self.request.deadlines.values())
-        return self.request.deadlines[self.running]
+            return max(self.request.deadlines.values(), default=self.request.patience)
+        return self.request.deadlines.get(self.running, self.request.patience)
 
 
 def run_child(
@@ -142,7 +146,8 @@ def run_child(
     grace: float,
     stop: threading.Event,
     on_step: Callable[[str | None, float, float], None],
-    on_result: Callable[[CheckResult], None],
+    on_result: Callable[[CheckResult], None] = lambda _: None,
+    module: str = "pyaclnn.doctor.probe",
 ) -> Outcome:
     """Run a child to its end, whatever that is.
 
@@ -154,6 +159,7 @@ def run_child(
         stop: Set to end it at once.
         on_step: Called while waiting, with the step under way, its time so far and its deadline.
         on_result: Called with each result as it comes.
+        module: The program of the child, which reads the request and keeps a `Journal`.
 
     Returns:
         What became of it.
@@ -164,14 +170,15 @@ def run_child(
     orders, result, errors = scratch / "request.json", scratch / "result.json", scratch / "stderr"
     logs = scratch / "log"
     logs.mkdir()
-    orders.write_text(json.dumps({**_plain(request), "result": str(result)}), encoding="utf-8")
+    told = {**_plain(request), "result": str(result), "parent": os.getpid()}
+    orders.write_text(json.dumps(told), encoding="utf-8")
     variables = {
         **environment,
         "ASCEND_PROCESS_LOG_PATH": str(logs),
         "ASCEND_SLOG_PRINT_TO_STDOUT": "0",
         "PYTHONUNBUFFERED": "1",
     }
-    command = [sys.executable, "-m", "pyaclnn.doctor.probe", str(orders)]
+    command = [sys.executable, "-m", module, str(orders)]
     with errors.open("wb") as file:
         # A pipe held open by a grandchild could block us; a file cannot.
         child = subprocess.Popen(  # noqa: S603  # our own module, by our own interpreter

@@ -33,6 +33,13 @@ def _installed(name: str) -> str | None:
         return None
 
 
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # no HOME, and nobody in the user database with this number
+        return Path("/")
+
+
 @dataclass(frozen=True)
 class Machine:
     """A machine, real or made of a folder.
@@ -51,7 +58,7 @@ class Machine:
 
     root: Path = Path("/")
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    home: Path = field(default_factory=Path.home)
+    home: Path = field(default_factory=_home)
     prefix: Path = field(default_factory=lambda: Path(sys.prefix))
     uid: int = field(default_factory=os.geteuid)
     gids: frozenset[int] = field(default_factory=lambda: frozenset({os.getegid(), *os.getgroups()}))

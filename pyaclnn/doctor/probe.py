@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor import probe_device, probe_numbers, probe_runtime
 from pyaclnn.doctor.catalogue import find
@@ -21,8 +21,10 @@ from pyaclnn.doctor.device_checks import THE_END
 from pyaclnn.doctor.failures import from_error
 from pyaclnn.doctor.finding import Finding
 from pyaclnn.doctor.isolation import MARGIN
-from pyaclnn.doctor.record import CheckResult, Evidence, Status
+from pyaclnn.doctor.journal import Journal
+from pyaclnn.doctor.record import Evidence, Status
 from pyaclnn.doctor.session import Session
+from pyaclnn.doctor.termination import end_with_parent
 from pyaclnn.errors import AclError
 
 if TYPE_CHECKING:
@@ -31,32 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _STEPS: Final = {**probe_runtime.STEPS, **probe_device.STEPS, **probe_numbers.STEPS}
-
-
-class _Journal:
-    """The result file: replaced as a whole, so that a reader never sees half of it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.results: list[CheckResult] = []
-        self.facts: dict[str, Any] = {}
-
-    def write(self, running: str | None, *, done: bool = False) -> None:
-        """Write everything known so far.
-
-        Args:
-            running: The step that begins now.
-            done: Whether no step is left to begin.
-        """
-        content = {
-            "running": running,
-            "done": done,
-            "facts": self.facts,
-            "results": [result.to_json() for result in self.results],
-        }
-        fresh = self.path.with_suffix(".new")
-        fresh.write_text(json.dumps(content), encoding="utf-8")
-        fresh.replace(self.path)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -69,8 +45,9 @@ def main(arguments: Sequence[str]) -> int:
         0 if every step came to an end, whatever it found.
     """
     request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    end_with_parent(request["parent"])
     faulthandler.enable()
-    journal = _Journal(Path(request["result"]))
+    journal = Journal(Path(request["result"]))
     journal.write(request["steps"][0])
     session = Session(request, journal.facts)
     passed: dict[str, bool] = {}
@@ -103,7 +80,7 @@ def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding
     try:
         return _STEPS[identity](session)
     except AclError as error:
-        return from_error(error, find(identity).title)
+        return from_error(error)
     except MemoryError:
         return Finding(Status.ERROR, "this host has too little memory for the check")
     except Exception as error:  # noqa: BLE001  # whatever it is, it becomes a result

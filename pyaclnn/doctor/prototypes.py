@@ -9,6 +9,7 @@ preprocessor lines are dropped and declarations of known names are picked out of
 from __future__ import annotations
 
 import re
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["Prototype", "differences", "read_prototypes"]
+__all__ = ["Prototype", "differences", "no_header", "read_prototypes"]
 
 _NOISE: Final = re.compile(
     r"//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.DOTALL | re.MULTILINE
 )
+_LARGEST: Final = 8 << 20
 _STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _ATTRIBUTE: Final = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|\[\[[^\]]*\]\]")
 _CANDIDATE: Final = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
@@ -88,6 +90,24 @@ class Prototype:
     source: Path
 
 
+def no_header(path: Path) -> str | None:
+    """Say why what is called like a header cannot be one; None if it can.
+
+    Args:
+        path: Where it lies.
+    """
+    try:
+        status = path.stat()
+    except OSError:
+        return None  # whether it can be read is for the reader to find out
+    # To open a pipe waits for a writer.
+    if not stat.S_ISREG(status.st_mode):
+        return "it is no ordinary file"
+    if status.st_size > _LARGEST:
+        return f"it is too large for a header: {status.st_size} bytes"
+    return None
+
+
 def read_prototypes(paths: Iterable[Path], names: frozenset[str]) -> dict[str, Prototype]:
     """Read the declarations of some functions.
 
@@ -100,6 +120,8 @@ def read_prototypes(paths: Iterable[Path], names: frozenset[str]) -> dict[str, P
     """
     found: dict[str, Prototype] = {}
     for path in paths:
+        if no_header(path) is not None:
+            continue
         try:
             source = path.read_text(encoding="utf-8", errors="replace")
         except OSError:

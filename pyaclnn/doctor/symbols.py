@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.catalogue import Check
 from pyaclnn.doctor.dependencies import Closure
-from pyaclnn.doctor.finding import Finding, at_path, fail, ok, skip, value
-from pyaclnn.doctor.prototypes import differences, read_prototypes
+from pyaclnn.doctor.finding import Finding, at_path, fail, ok, skip, value, warn
+from pyaclnn.doctor.prototypes import differences, no_header, read_prototypes
 from pyaclnn.doctor.record import Evidence
 from pyaclnn.signatures import signatures
 
@@ -126,6 +126,15 @@ def _declared(site: Site) -> Finding:
     theirs = read_prototypes(headers, names)
     common = sorted(mine.keys() & theirs.keys())
     wrong = [(n, text) for n in common if (text := differences(mine[n], theirs[n])) is not None]
+    strange = [(path, reason) for path in headers if (reason := no_header(path)) is not None]
+    if strange and not wrong:
+        more = f", nor can {len(strange) - 1} more" if len(strange) > 1 else ""
+        return warn(
+            f"{strange[0][0].name} cannot be compared: {strange[0][1]}{more}",
+            *(at_path(site.machine.shown(path), why) for path, why in strange[:_MOST_LISTED]),
+            causes=("the installation is incomplete or was damaged",),
+            next_step="install the CANN toolkit again",
+        )
     if not wrong:
         return ok(f"{len(common)} declarations are the same in the installed headers")
     name, text = wrong[0]

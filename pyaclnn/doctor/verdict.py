@@ -121,7 +121,7 @@ def verdict(report: Report) -> Verdict:
     if problem is not None and problem.status.broken:
         return Verdict(
             BROKEN,
-            f"{_where(report)}{problem.title}: {problem.summary}",
+            f"{_where(report)}{_titled(problem)}",
             f"The first thing that is broken is {problem.id}; {counts}.",
             problem.next_step,
             problem,
@@ -131,28 +131,55 @@ def verdict(report: Report) -> Verdict:
         step = problem.next_step if problem else None
         return Verdict(UNCLEAR, f"{_where(report)}Could not tell: {text}", counts, step, problem)
     if report.exit_status:  # --fail-on warn
-        text = f"{problem.title}: {problem.summary}" if problem else "a warning counts as a failure"
+        text = _titled(problem) if problem else "a warning counts as a failure"
         step = problem.next_step if problem else None
         return Verdict(BROKEN, f"{_where(report)}{text}", counts, step, problem)
     if report.simulated:
         return Verdict(
             SIMULATED,
-            f"The simulated NPU does what it should ({counts}).",
+            f"The simulated NPU does what it should ({counts})."
+            if _computed(report)
+            else _partly(report, counts),
             "That says nothing about this machine, its driver or any chip.",
         )
     return _all_well(report, problem, counts)
+
+
+def _titled(problem: CheckResult) -> str:
+    """The problem after what the check is about, unless it says itself what was being tried."""
+    if f"while trying: {problem.title}" in problem.summary:
+        return problem.summary
+    return f"{problem.title}: {problem.summary}"
 
 
 def _where(report: Report) -> str:
     return "On the simulated NPU: " if report.simulated else ""
 
 
+def _computed(report: Report) -> bool:
+    """Whether numbers were computed, and were right, on every device that was examined."""
+    of_devices = [result for result in report.results if "@" in result.id]
+    examined = {result.id.partition("@")[2] for result in of_devices}
+    computed = {
+        result.id.partition("@")[2]
+        for result in of_devices
+        if result.id.startswith("NUM-") and result.status.passed
+    }
+    return bool(examined) and computed == examined
+
+
+def _partly(report: Report, counts: str) -> str:
+    touched = any("@" in result.id and result.status.passed for result in report.results)
+    lacking = "no numbers were computed" if touched else "no device was touched"
+    return f"What was examined of {about(report)} is in order, but {lacking} ({counts})."
+
+
 def _all_well(report: Report, warning: CheckResult | None, counts: str) -> Verdict:
-    if report.level == "quick":
-        headline = f"Nothing wrong found in {about(report)}, but no device was touched ({counts})."
-        detail, step = "Only a run of the medium level uses the device.", "pyaclnn doctor"
-    else:
+    if _computed(report):
         headline, detail, step = f"{about(report)} works ({counts}).", "", None
+    else:
+        headline, step = _partly(report, counts), "pyaclnn doctor"
+        detail = "Only a whole run of the medium level tells whether the devices compute."
     if warning is not None:
         detail = f"{warning.id} warns: {warning.summary} {detail}".rstrip()
         step = warning.next_step or step

@@ -22,6 +22,7 @@ from pyaclnn.launch import launch
 from pyaclnn.layout import Layout
 from pyaclnn.shapes import overlap
 from pyaclnn.stream import Stream, require_stream
+from pyaclnn.transfer import MASKED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -344,12 +345,14 @@ def _deliver(array: DeviceArray, output: object) -> Array:
 def _arrays(routine: str, values: Mapping[str, object], *, given: bool = False) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for name, value in values.items():
-        if isinstance(value, (np.ndarray, DeviceArray)):
+        masked = isinstance(value, np.ma.MaskedArray)
+        if isinstance(value, (np.ndarray, DeviceArray)) and not masked:
             found[name] = value
         elif given or value is not None:
             what = "None" if value is None else f"a {type(value).__name__}"
+            hint = MASKED if masked else None
             expected = "a NumPy array or a DeviceArray"
-            raise InvalidArgumentError.of(routine, name, what, expected)
+            raise InvalidArgumentError.of(routine, name, what, expected, hint)
     return found
 
 

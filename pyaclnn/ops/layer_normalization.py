@@ -159,7 +159,7 @@ def _repeat(
     lane = recipe.lane(stream, input.device)
     if lane is None:
         return key, None
-    results = recipe.results(lane, input.device) if out is None else out
+    results = recipe.results(lane, input.device, out)
     status = recipe.queue(
         lane,
         input.tensor,
@@ -336,7 +336,7 @@ def _repeat_backward(
     lane = recipe.lane(stream, input.device)
     if lane is None:
         return key, None
-    results = recipe.results(lane, input.device) if out is None else out
+    results = recipe.results(lane, input.device, out)
     status = recipe.queue(
         lane,
         grad_out.tensor,

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from pyaclnn.arguments import describe, value_of
 from pyaclnn.array import DeviceArray
-from pyaclnn.launch import NO_PLAN, failure, launcher
+from pyaclnn.launch import NO_PLAN, UNTIDY, failure, launcher, report_untidy
+from pyaclnn.ops.invocation import Masked, Output
 from pyaclnn.pool import pool_of
+from pyaclnn.stream import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pyaclnn.arguments import Argument
     from pyaclnn.device import Device
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from pyaclnn.lane import Lane
     from pyaclnn.layout import Layout
     from pyaclnn.ops.invocation import Prepared
-    from pyaclnn.stream import Stream
 
 __all__ = ["Recipe", "Recipes", "exact", "layouts", "prepared_by"]
 
@@ -84,6 +85,7 @@ class Recipe:
         options: The options that led to it, the very objects.
         kept: The arguments that are no tensors.
         constants: Their values, as the launcher takes them.
+        allocates: Whether there are results to be allocated.
     """
 
     __slots__ = (
@@ -91,6 +93,7 @@ class Recipe:
         "_first_output",
         "_launcher",
         "_outputs",
+        "allocates",
         "constants",
         "kept",
         "options",
@@ -100,31 +103,50 @@ class Recipe:
         """Keep what ``prepared``, which was accepted, found out."""
         arguments = prepared.arguments
         outputs = prepared.outputs()
+        results = [v for v in prepared.parameters.values() if isinstance(v, (Output, Masked))]
         tensors = [a for a in arguments if a is None or isinstance(a, DeviceArray)]
         self._launcher = launcher(prepared.operator)
         # Results that are masked off stand among the last tensors, as NULL.
         self._first_output = len(tensors) - prepared.result_count
-        self._outputs = tuple(a.layout if isinstance(a, DeviceArray) else None for a in outputs)
-        self._context = next(layout.context for layout in self._outputs if layout is not None)
+        layouts = [a.layout if isinstance(a, DeviceArray) else None for a in outputs]
+        self._context = next(layout.context for layout in layouts if layout is not None)
+        given = [isinstance(value, Output) and value.given is not None for value in results]
+        self._outputs = [
+            None if there else layout for layout, there in zip(layouts, given, strict=True)
+        ]
+        self.allocates = any(layout is not None for layout in self._outputs)
         self.kept = [a for a in arguments if a is not None and not isinstance(a, DeviceArray)]
         self.constants = tuple(value_of(a) for a in self.kept)
         self.options = options
 
     def lane(self, stream: Stream | None, device: Device) -> Lane | None:
         """Return the lane to use, or None if stream or device need a closer look."""
-        lane = device.lane if stream is None else stream.current
+        if stream is None:
+            lane: Lane | None = device.lane
+        elif stream.__class__ is Stream:
+            lane = stream.current
+        else:
+            return None
         if lane is None or lane.context != self._context or lane.crowded:
             return None
         return lane
 
-    def results(self, lane: Lane, device: Device) -> list[Any]:
-        """Allocate the results; None stands for those that are masked off."""
+    def results(self, lane: Lane, device: Device, out: Sequence[Any] | None) -> Sequence[Any]:
+        """Return what is given as ``out``, with what is missing there allocated.
+
+        None stands for what is masked off.
+        """
+        if out is not None and not self.allocates:
+            return out
         take = pool_of(lane).take
         on_loan = DeviceArray.on_loan
-        return [
+        made = [
             None if layout is None else on_loan(take(layout, device), device)
             for layout in self._outputs
         ]
+        if out is None:
+            return made
+        return [new if array is None else array for new, array in zip(made, out, strict=True)]
 
     def queue(self, lane: Lane, *values: Any) -> int:
         """Make the call.
@@ -138,6 +160,9 @@ class Recipe:
             CANN refused it, see ``failure``.
         """
         status: int = self._launcher.function(lane.struct, NO_PLAN, self._first_output, *values)
+        if status == UNTIDY:
+            report_untidy()
+            return 0
         return status
 
     def failure(self, status: int, *arguments: Argument) -> AclError:

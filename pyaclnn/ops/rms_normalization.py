@@ -128,7 +128,7 @@ def _repeat(
     lane = recipe.lane(stream, x.device)
     if lane is None:
         return key, None
-    y, rstd = recipe.results(lane, x.device) if out is None else out
+    y, rstd = recipe.results(lane, x.device, out)
     status = recipe.queue(lane, x.tensor, gamma.tensor, recipe.constants[0], y.tensor, rstd.tensor)
     if status > 0:
         raise recipe.failure(status, x, gamma, *recipe.kept, y, rstd)
@@ -229,10 +229,12 @@ def _repeat_grad(
     lane = None if recipe is None else recipe.lane(stream, x.device)
     if recipe is None or lane is None:
         return key, None
-    dx, dgamma = recipe.results(lane, x.device) if out is None else out
-    if recipe.queue(lane, dy.tensor, x.tensor, rstd.tensor, gamma.tensor, dx.tensor, dgamma.tensor):
-        return key, None
-    return key, RmsNormGradients(dx, dgamma)
+    dx, dgamma = recipe.results(lane, x.device, out)
+    arrays = (dy, x, rstd, gamma, dx, dgamma)
+    status = recipe.queue(lane, *[array.tensor for array in arrays])
+    if status > 0:
+        raise recipe.failure(status, *arrays)
+    return key, None if status else RmsNormGradients(dx, dgamma)
 
 
 def _sum_over_no_rows(arguments: Sequence[Argument], stream: Stream) -> None:

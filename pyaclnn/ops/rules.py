@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import numpy as np
 
 from pyaclnn.dtypes import bfloat16, float16, float32
 from pyaclnn.errors import InvalidArgumentError
@@ -12,8 +15,6 @@ from pyaclnn.shapes import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy as np
 
     from pyaclnn.ops.invocation import Array
 
@@ -24,6 +25,10 @@ FLOATING: Final = (float32, float16, bfloat16)
 
 MAX_RANK: Final = 8
 """The most axes that an aclnn tensor may have. Source: CANN: ops-nn, operator documents."""
+
+
+_LARGEST: Final = float(np.finfo(np.float32).max)
+_MANY_BITS: Final = 256
 
 
 class Rules:
@@ -113,12 +118,22 @@ class Rules:
                 self.refuse(f"out: {name}", "an array", "None, because output_mask leaves it out")
         return {f"out: {name}": array for name, array in zip(names, value, strict=True)}
 
-    def epsilon(self, name: str, value: float) -> float:
-        """Require a finite number of 0 or more and return it as a float."""
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
+    def epsilon(self, name: str, value: object) -> float:
+        """Require a number of 0 or more that is finite in float32, and return it as a float."""
+        number = math.nan
+        if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+            with contextlib.suppress(OverflowError):
+                number = float(value)
         if not (math.isfinite(number) and number >= 0):
-            self.refuse(name, repr(value), "a finite number, 0 or more")
+            self.refuse(name, _short(value), "a finite number, 0 or more")
+        if number > _LARGEST:
+            expected = f"at most {_LARGEST:.7g}, the largest float32: operators compute with that"
+            self.refuse(name, _short(value), expected)
         return number
+
+
+def _short(value: object) -> str:
+    """Write a value; an integer too long to be printed by its length."""
+    if isinstance(value, int) and value.bit_length() > _MANY_BITS:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)

@@ -7,12 +7,28 @@ import re
 
 from pyaclnn.tiling.arithmetic import TilingError
 
-__all__ = ["DEFAULT_SOC_NAME", "VECTOR_REGISTER_BYTES", "family_of", "has_vector_registers"]
+__all__ = [
+    "DEFAULT_SOC_NAME",
+    "UNIFIED_BUFFER_BYTES",
+    "VECTOR_REGISTER_BYTES",
+    "family_of",
+    "has_vector_registers",
+]
 
 DEFAULT_SOC_NAME = "Ascend910B3"
 
 VECTOR_REGISTER_BYTES = 256
 """The size of a vector register of Ascend 950."""
+
+UNIFIED_BUFFER_BYTES = {
+    "910b": 192 << 10,
+    "910_93": 192 << 10,
+    "950": 248 << 10,
+    "310p": 256 << 10,
+    "910": 256 << 10,
+    "310b": 248 << 10,
+}
+"""The unified buffer of a vector core by family (CANN: platform_config/<SoC>.ini, ub_size)."""
 
 # "Ascend910B" without a digit is a chip of the first generation; all of Atlas A2 carry one.
 _FAMILIES = {

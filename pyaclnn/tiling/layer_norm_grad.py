@@ -50,7 +50,7 @@ def get_layer_norm_grad_max_min_tmp_size(
     C function: `GetLayerNormGradMaxMinTmpSize`.
     """
     registers = has_vector_registers(soc)
-    shape = BshShape.of(src_shape, type_size)
+    shape = BshShape.of(src_shape, type_size, may_be_padded=False)
     if registers:
         if is_reuse_source and type_size == FLOAT_SIZE:
             return TmpSize(0, 0)
@@ -92,7 +92,7 @@ def get_layer_norm_grad_nd_tiling_info(
     C function: `GetLayerNormGradNDTilingInfo`.
     """
     registers = has_vector_registers(soc)
-    shape = BshShape.of(src_shape, type_size)
+    shape = BshShape.of(src_shape, type_size, may_be_padded=False)
     uint32("stack_buffer_size", stack_buffer_size)
     half = type_size == HALF_SIZE
     reuse = is_reuse_source and not half

@@ -41,7 +41,7 @@ def get_layer_norm_grad_beta_max_min_tmp_size(
     """
     del is_reuse_source
     has_vector_registers(soc)
-    shape = BshShape.of(src_shape, type_size)
+    shape = BshShape.of(src_shape, type_size, may_be_padded=False)
     buffers = 4 if type_size == HALF_SIZE else 2
     return TmpSize.of(
         buffers * shape.elements * FLOAT_BYTES,
@@ -78,7 +78,7 @@ def get_layer_norm_grad_beta_nd_tiling_info(
     """
     del is_reuse_source
     has_vector_registers(soc)
-    shape = BshShape.of(src_shape, type_size)
+    shape = BshShape.of(src_shape, type_size, may_be_padded=False)
     uint32("stack_buffer_size", stack_buffer_size)
     half = type_size == HALF_SIZE
     floats = stack_buffer_size // FLOAT_BYTES

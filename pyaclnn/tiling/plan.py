@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyaclnn.tiling.arithmetic import TilingError
+from pyaclnn.tiling.capacity import of_the_capacity
 from pyaclnn.tiling.chips import has_vector_registers
 from pyaclnn.tiling.layer_norm import (
     get_layer_norm_max_min_tmp_size,
@@ -119,6 +120,7 @@ def make_plan(request: Request, stack: int | None = None) -> Plan:
         *_of_the_call(request),
         *_of_the_minimum(request, tmp_size.min_value),
         *_of_the_buffer(given, tmp_size.min_value, addressed_bytes(tiling)),
+        *of_the_capacity(request, given),
     )
     return Plan(request, tmp_size, given, tiling, buffer_map(tiling), warnings)
 

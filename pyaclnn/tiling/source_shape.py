@@ -54,14 +54,28 @@ class BshShape(NamedTuple):
     origin_h: int
 
     @classmethod
-    def of(cls, src_shape: Sequence[int], type_size: int) -> BshShape:
+    def of(
+        cls, src_shape: Sequence[int], type_size: int, *, may_be_padded: bool = True
+    ) -> BshShape:
         """Check a shape {B, S, storage H, origin H}.
+
+        Args:
+            src_shape: The shape.
+            type_size: The size of an element, in bytes.
+            may_be_padded: Whether the interface supports rows that end in padding.
 
         Raises:
             TilingError: A length or the type size is not one that the kernels take.
         """
         shape = cls(*_lengths(src_shape, ("B", "S", "storageH", "originH")))
-        aligned = align_up(shape.h, elements_in_a_block(type_size))
+        block = elements_in_a_block(type_size)
+        aligned = align_up(shape.h, block)
+        if shape.h != aligned and not may_be_padded:
+            raise TilingError(
+                f"src_shape has storageH {shape.h}, {shape.h * type_size} bytes; this interface "
+                f"takes rows of whole blocks of {_BLOCK_BYTES} bytes without padding: H must be a "
+                f"multiple of {block} ({'half' if type_size == HALF_SIZE else 'float'})"
+            )
         if shape.h != aligned:
             raise TilingError(
                 f"src_shape has storageH {shape.h}, {shape.h * type_size} bytes; kernels take rows "

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import os
 import subprocess
 import sys
@@ -18,9 +16,7 @@ import pytest
 from pyaclnn.accuracy import judge
 from pyaclnn.array import DeviceArray, to_device
 from pyaclnn.device import Device, default_device
-from pyaclnn.handle import live_handles
 from pyaclnn.library import select_backend
-from pyaclnn.ops import layer_norm
 from pyaclnn.stream import Stream
 
 if TYPE_CHECKING:
@@ -33,35 +29,14 @@ LeakCheck = Callable[[], AbstractContextManager[None]]
 def device() -> Device:
     """Return device 0 of the simulated NPU, opened once for the session."""
     assert select_backend("mock").name == "mock"
-    opened = default_device()
-    # The default stream keeps its workspace as long as the device is open: it is no leak.
-    layer_norm(np.ones((2, 8), np.float32), 8)
-    Stream.default(opened).pool.trim()
-    return opened
-
-
-@contextlib.contextmanager
-def _no_leaks() -> Iterator[None]:
-    before = live_handles()
-    yield
-    if live_handles() != before:
-        gc.collect()
-    after = live_handles()
-    assert after == before, f"handles before {before}, after {after}"
-
-
-@pytest.fixture
-def leak_check() -> LeakCheck:
-    return _no_leaks
+    return default_device()
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_left(device: Device) -> Iterator[None]:
-    with _no_leaks():
+def _nothing_is_left(device: Device, leak_check: LeakCheck) -> Iterator[None]:
+    assert not device.closed
+    with leak_check():
         yield
-        default = Stream.default(device)
-        default.synchronize()
-        default.pool.trim()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import sys
 from collections.abc import Callable
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn import library
 from pyaclnn.library import backend, select_backend
 from pyaclnn.mock import libdir
+from pyaclnn.signatures import signatures
 
 if TYPE_CHECKING:
     import subprocess
@@ -37,9 +40,11 @@ except AclError as error:
 """
 HINT = (
     "Hint: on a machine with CANN, source the set_env.sh of its installation, or name the "
-    "directory of its libraries in PYACLNN_BACKEND or pyaclnn.select_backend(). Without an NPU, "
-    'choose the simulated one: PYACLNN_BACKEND=mock or pyaclnn.select_backend("mock").\n'
+    "directory of its libraries in PYACLNN_BACKEND or pyaclnn.select_backend(); LD_LIBRARY_PATH is "
+    "not searched. Without an NPU, choose the simulated one: PYACLNN_BACKEND=mock or "
+    'pyaclnn.select_backend("mock").\n'
 )
+ARCHITECTURE = f"{platform.machine()}-linux"
 
 
 def absent(path: object) -> str:
@@ -84,8 +89,9 @@ def test_nothing_found_and_nothing_chosen_lists_every_path_and_says_how_to_choos
         "No backend was chosen, and no installed CANN was found.\n"
         "Tried:\n"
         + "".join(
-            absent(f"{root}/lib64/{name}")
+            absent(f"{root}/{inner}lib64/{name}")
             for root in roots
+            for inner in ("", f"{ARCHITECTURE}/")
             for name in ("libascendcl.so", "libacl_rt.so")
         )
         + HINT
@@ -105,6 +111,8 @@ def test_a_wrong_backend_is_named_with_who_chose_it(run_python: Run) -> None:
                 "libacl_rt.so",
                 "lib64/libascendcl.so",
                 "lib64/libacl_rt.so",
+                f"{ARCHITECTURE}/lib64/libascendcl.so",
+                f"{ARCHITECTURE}/lib64/libacl_rt.so",
             )
         )
         + HINT
@@ -176,9 +184,80 @@ def test_a_missing_symbol_names_itself_the_files_and_the_version(
         "aclnnRmsNormGrad is not in the loaded libraries (mock). Searched:\n"
         f"  {tmp_path}/libopapi_math.so: file too short\n"
         f"  {tmp_path}/libopapi_nn.so: does not have it\n"
-        "Hint: aclnnop/aclnn_rms_norm_grad.h declares it since CANN 8.1; an older CANN, or one "
-        "without the operator package, does not have it.\n"
+        "Hint: aclnnop/aclnn_rms_norm_grad.h declares it since CANN 8.1; the simulated NPU has it, "
+        "so these libraries are not complete: install them again.\n"
     ), done.stderr
+
+
+def test_a_function_newer_than_the_simulated_cann_is_told_so(run_python: Run) -> None:
+    newer = [name for name, signature in signatures().items() if signature.since == "9.1"]
+    assert newer
+    done = run_python(REPORT.format(action=f"from pyaclnn import raw; raw.{newer[0]}"))
+    assert done.stdout.splitlines()[0] == "MissingSymbolError"
+    assert done.stdout.splitlines()[-1].endswith(
+        "declares it since CANN 9.1; the simulated NPU simulates CANN 8.1."
+    ), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("group", "package"),
+    [
+        ("runtime", "the runtime package (libascendcl.so)"),
+        ("base", "the toolkit package (libnnopbase.so)"),
+        (
+            "operators",
+            "the operator package for this chip (libopapi.so, or libopapi_*.so since 8.5)",
+        ),
+    ],
+)
+def test_on_cann_the_package_that_would_have_a_symbol_is_named(group: str, package: str) -> None:
+    signature = next(s for s in signatures().values() if s.library == group)
+    files: dict[str, tuple[Path, ...]] = {group: (Path("/a/liba.so"), Path("/a/libb.so"))}
+    loaded = library._Loaded(library.Backend("cann", Path("/a"), files), "cann")
+    loaded.refused[Path("/a/libb.so")] = "file too short"
+    error = library._missing(signature, loaded)
+    assert str(error) == (
+        f"{signature.name} is not in the loaded libraries (cann). Searched:\n"
+        "  /a/liba.so: does not have it\n"
+        "  /a/libb.so: file too short\n"
+        f"Hint: {signature.header} declares it since CANN {signature.since}; an older CANN does "
+        f"not have it, nor does one without {package}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("choice", "question"),
+    [
+        ("mokc", "; did you mean 'mock'?"),
+        ("MOCK", "; did you mean 'mock'?"),
+        ("Cann", "; did you mean 'cann'?"),
+        ("zebra", "."),
+    ],
+)
+@pytest.mark.parametrize("chooser", ["PYACLNN_BACKEND", "select_backend"])
+def test_a_word_that_is_no_backend_gets_a_suggestion(
+    run_python: Run, choice: str, question: str, chooser: str
+) -> None:
+    if chooser == "select_backend":
+        said = f"select_backend({choice!r})"
+        done = run_python(REPORT.format(action=said))
+    else:
+        said = f"PYACLNN_BACKEND={choice}"
+        done = run_python(REPORT.format(action="backend()"), PYACLNN_BACKEND=choice)
+    assert done.stdout == (
+        "BackendNotFoundError\n"
+        f"{said} is not 'cann' or 'mock', and there is no such folder{question}\n{HINT}"
+    ), done.stderr
+
+
+def test_a_folder_may_be_named_from_home_or_from_here(run_python: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine").symlink_to(libdir())
+    home = {"HOME": str(tmp_path), "PYACLNN_BACKEND": "~/mine"}
+    action = "info = backend(); print(info.name, info.directory, select_backend('~/mine') is info)"
+    done = run_python(REPORT.format(action=action), **home)
+    assert done.stdout == f"mock {tmp_path}/mine True\n", done.stderr
+    action = f"import os; os.chdir({str(tmp_path)!r}); print(select_backend('mine').name)"
+    assert run_python(REPORT.format(action=action)).stdout == "mock\n"
 
 
 def test_the_environment_is_left_as_it_was(run_python: Run) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pyaclnn.array import DeviceArray, to_device
+from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.ops import layer_norm, layer_norm_backward
 from pyaclnn.stream import Stream
 
@@ -220,6 +221,7 @@ def test_out_takes_the_results_and_is_returned(kind: str, check: Check, place: P
     check(dw, golden[1])
 
 
+@pytest.mark.npu(contract=False)
 def test_nothing_is_visible_before_synchronizing(stream: Stream, check: Check) -> None:
     x = normal(0, (16, 32), np.float32)
     result = layer_norm(to_device(x), 32, stream=stream)
@@ -239,3 +241,12 @@ def test_masked_off_outputs_allocate_nothing(stream: Stream) -> None:
     )
     assert result == (None, None, None)
     assert live_handles() == before
+
+
+def test_interleaved_outputs_do_not_overlap() -> None:
+    x = to_device(np.zeros((2, 4), np.float32))
+    both = DeviceArray.empty((2, 8), np.float32)
+    layer_norm(x, 4, out=(both[:, ::2], None, None))
+    layer_norm(both[:, 1::2], 4, out=(both[:, ::2], None, None))
+    with pytest.raises(InvalidArgumentError, match="shares memory with 'input'"):
+        layer_norm(both[:, 1:5], 4, out=(both[:, ::2], None, None))

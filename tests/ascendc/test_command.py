@@ -106,6 +106,7 @@ def test_a_kernel_that_does_not_compile_shows_its_line(
         (["--in", "missing.npy"], "missing.npy cannot be read"),
         (["--out", "y.npy"], "must be FILE.npy:SHAPE:DTYPE"),
         (["--out", "y.npy:2:float17"], "must be FILE.npy:SHAPE:DTYPE"),
+        (["--out", "/nonexist/y.npy:2:half"], "y.npy cannot be written: there is no folder /non"),
         (["--tiling", "missing"], "missing cannot be read"),
         (["--tiling-data", "field"], "must be NAME=VALUE"),
     ],
@@ -133,3 +134,30 @@ def test_what_cannot_run_ends_with_2(
 ) -> None:
     assert run(*arguments) == UNUSABLE
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [b"", b"1 2 3", b"\x80\x04]\x94.", b"PK\x03\x04", "objects"])
+def test_a_file_without_an_array_of_numbers_is_called_that(
+    content: bytes | str, tmp_path: Path, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.npy"
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    else:
+        np.save(file, np.array([{}], dtype=object))
+    with pytest.raises(SystemExit) as ended:
+        run(BY_HAND, "--in", file)
+    assert ended.value.code == UNUSABLE
+    printed = capsys.readouterr().err
+    assert f"{file} cannot be read: it is no whole .npy file of numbers" in printed
+    assert "pickle" not in printed
+
+
+def test_a_result_that_cannot_be_written_ends_with_2(
+    tmp_path: Path, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    x, y = save(tmp_path / "x.npy", np.zeros(64, np.float32)), tmp_path / "y.npy"
+    y.mkdir()
+    command = [FAULTS, "--name", "double_free", "--in", x, "--out", f"{y}:64:float32"]
+    assert run(*command, "--value", 0) == UNUSABLE
+    assert f"{y} cannot be written: Is a directory" in capsys.readouterr().err

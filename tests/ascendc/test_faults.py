@@ -59,6 +59,9 @@ CASES = [
     Case("never_computed", "uninitialised", "DataCopy", "src", "element 56"),
     Case("never_filled", "uninitialised", "Add", "src0 (a VECCALC buffer, 'scratch'", "element 0"),
     Case("unordered_input", "synchronisation", "Adds", "src", "EnQue and DeQue"),
+    Case(
+        "unordered_value", "synchronisation", "LocalTensor::GetValue", "tensor", "the scalar unit"
+    ),
     Case("wrong_direction", "synchronisation", "DataCopy", "src", "of that direction"),
     Case("wait_without_set", "synchronisation", "WaitFlag", "", "event 1 is not set"),
     Case("set_without_wait", "synchronisation", "SetFlag", "", "event 2 is set"),

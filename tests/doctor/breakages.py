@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -219,6 +220,15 @@ def changed_signature(made: Fabricated) -> None:
 def changed_type(made: Fabricated) -> None:
     path = made.cann / "include/aclnnop/aclnn_rms_norm_grad.h"
     made.edit(path, "const aclTensor *rstd", "const aclTensorList *rstd")
+
+
+def pipe_for_library(made: Fabricated) -> None:
+    made.operators.unlink()
+    os.mkfifo(made.operators)
+
+
+def pipe_for_header(made: Fabricated) -> None:
+    os.mkfifo(made.cann / "include/aclnnop/aclnn_strange.h")
 
 
 # ---- machine and driver -------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from pyaclnn.doctor.catalogue import Level
 from pyaclnn.doctor.engine import run
 from pyaclnn.doctor.options import Options
 from pyaclnn.doctor.record import Status
+from pyaclnn.doctor.verdict import verdict
 
 from .breakages import real_folder_of_links
 from .cases import CASES, Case
@@ -146,6 +147,14 @@ def test_a_hang_says_where(kit: Kit) -> None:
     (hung,) = problems(report)
     (trace,) = (evidence.text for evidence in hung.evidence if evidence.kind == "traceback")
     assert "device.py" in trace
+
+
+def test_a_headline_says_only_once_what_a_check_is_about(kit: Kit) -> None:
+    for fault, check in (("open-507033", "DEV-104@0"), ("init-segv", "DEV-102")):
+        report = kit.report(vendor_case(fault, check))
+        said = verdict(report)
+        assert said.result is not None
+        assert said.headline.count(said.result.title) == 1, said.headline
 
 
 def test_the_log_of_cann_is_quoted(kit: Kit) -> None:

@@ -20,7 +20,7 @@ from pyaclnn.doctor.dependencies import close_over, system_directories
 from pyaclnn.doctor.elf import ElfError, read_library
 from pyaclnn.doctor.installation import order_of
 from pyaclnn.doctor.machine import Machine
-from pyaclnn.doctor.prototypes import differences, read_prototypes
+from pyaclnn.doctor.prototypes import differences, no_header, read_prototypes
 from pyaclnn.doctor.symbols import CORE
 from pyaclnn.doctor.visible import read_visible
 from pyaclnn.mock import includedir, libdir
@@ -262,6 +262,38 @@ def test_the_core_functions_are_those_that_the_package_names() -> None:
 def test_a_pipe_under_the_name_of_a_file_does_not_keep_anybody_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "version.info")
     assert Machine(root=tmp_path).text("/version.info") is None
+
+
+def test_a_pipe_for_a_library_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "libascendcl.so")
+    with pytest.raises(ElfError, match="no ordinary file"):
+        read_library(tmp_path / "libascendcl.so")
+
+
+def test_a_file_too_large_for_a_library_is_refused(tmp_path: Path) -> None:
+    library = tmp_path / "libascendcl.so"
+    library.touch()
+    os.truncate(library, 1 << 40)
+    with pytest.raises(ElfError, match="too large"):
+        read_library(library)
+
+
+def test_pipes_and_giants_among_headers_are_passed_over_with_a_reason(tmp_path: Path) -> None:
+    pipe, giant = tmp_path / "pipe.h", tmp_path / "giant.h"
+    os.mkfifo(pipe)
+    giant.touch()
+    os.truncate(giant, 1 << 40)
+    assert read_prototypes([pipe, giant], CORE) == {}
+    assert no_header(pipe) == "it is no ordinary file"
+    assert "too large" in str(no_header(giant))
+
+
+def test_who_has_no_home_is_at_home_in_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    assert Machine().home == Path("/")
 
 
 def test_permissions_of_an_assumed_user_follow_from_the_mode(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import signal
@@ -27,10 +28,11 @@ from .breakages import fault, nothing_at_all
 from .installations import healthy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pyaclnn.doctor.options import Event
 
+    from .installations import Fabricated
     from .parts import Parts
 
 MOCK = Options(backend="mock", only=("DEV", "NUM-003"), devices=(0,))
@@ -238,6 +240,65 @@ def test_an_interrupted_run_ends_its_children_and_says_so(tmp_path: Path, parts:
     assert processes(made.root) == []
 
 
+COMMAND = """
+import sys
+from pathlib import Path
+from pyaclnn.doctor import command_run, engine, machine
+from pyaclnn.cli import main
+root = Path(sys.argv[1])
+made = machine.Machine(root, home=root, prefix=root)
+command_run.run = lambda options, listener: engine.run(options, listener, made)
+sys.exit(main(["doctor", "--only", "DEV-104"]))
+"""
+
+
+@contextlib.contextmanager
+def hanging(made: Fabricated) -> Iterator[subprocess.Popen[str]]:
+    """The command as a process, once its child hangs."""
+    for path in (made.root / "dev").iterdir():
+        path.chmod(0o666)
+    with subprocess.Popen(
+        [sys.executable, "-c", COMMAND, str(made.root)],
+        env=made.environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as doctor:
+        end = time.monotonic() + 30
+        while not any("DEV-104" in p.read_text() for p in made.root.glob("*/result.json")):
+            assert doctor.poll() is None, doctor.communicate()[1]
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        yield doctor
+        doctor.kill()
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_the_command_with_its_children_and_its_files(
+    tmp_path: Path, parts: Parts, number: signal.Signals, status: int
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault("open-hang-deaf")(made)
+    with hanging(made) as doctor:
+        doctor.send_signal(number)
+        _, err = doctor.communicate(timeout=20)
+    assert doctor.returncode == status
+    assert f"ended by {number.name}" in err
+    assert processes(made.root) == []
+    assert list(made.root.glob("pyaclnn-doctor-*")) == []
+
+
+def test_a_child_does_not_outlive_a_command_that_was_killed(tmp_path: Path, parts: Parts) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault("open-hang-deaf")(made)
+    with hanging(made) as doctor:
+        doctor.kill()
+        doctor.communicate(timeout=20)
+    end = time.monotonic() + 10
+    while processes(made.root) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert processes(made.root) == []
+
+
 def test_what_a_child_started_does_not_outlive_it(tmp_path: Path, parts: Parts) -> None:
     made = healthy(tmp_path / "machine", "8.1", parts)
     fault("open-hang-with-child")(made)
@@ -261,10 +322,9 @@ def test_a_child_that_no_signal_ends_is_left_behind_and_not_waited_for(
     assert hung.status is Status.TIMEOUT
     assert "cannot be ended and was left behind" in hung.summary
     assert states["DEV-105@0"].status is Status.NOT_RUN
-    (left,) = processes(made.root)
-    assert hung.evidence[0].text == left
-    os.kill(int(left), signal.SIGKILL)
-    os.waitpid(int(left), 0)
+    left = int(hung.evidence[0].text)  # still there, though perhaps no longer alive
+    os.kill(left, signal.SIGKILL)
+    os.waitpid(left, 0)
 
 
 def test_progress_is_told_from_one_thread_at_a_time() -> None:

@@ -24,8 +24,6 @@ from . import report_samples as samples
 if TYPE_CHECKING:
     from pyaclnn.doctor.options import Listener
 
-ROOT = Path(__file__).parents[2]
-
 
 class Engine:
     """Stands in for the run: remembers what it was asked and returns a report."""
@@ -115,6 +113,12 @@ WRONG = [
     (["--html", "/"], "is a folder"),
     (["--json", "-", "--junit", "-"], "two reports cannot both go to '-'"),
     (["nonsense"], "invalid choice"),
+    (["--only", "NUM-003", "--skip", "NUM-003"], "nothing is left to check"),
+    (
+        ["--backend", "mokc"],
+        "'mokc' is neither 'cann' nor 'mock' nor a folder; did you mean 'mock'?",
+    ),
+    (["--backend", "/no/such"], "'/no/such' is neither 'cann' nor 'mock' nor a folder"),
 ]
 
 
@@ -259,22 +263,25 @@ sys.exit(options.action(options))
 """
 
 
-def process(*arguments: str | Path, out: str, encoding: str) -> subprocess.CompletedProcess[bytes]:
+def process(
+    *arguments: str | Path, folder: Path, out: str, encoding: str
+) -> subprocess.CompletedProcess[bytes]:
     with Path(out).open("wb") as target:
         return subprocess.run(
             [sys.executable, "-c", MERGE, *map(str, arguments)],
             stdout=target,
             stderr=subprocess.PIPE,
             check=False,
-            cwd=ROOT,
-            env={"PYTHONIOENCODING": encoding, "PYTHONPATH": str(ROOT)},
+            cwd=folder,
+            env={"PYTHONIOENCODING": encoding},
             timeout=60,
         )
 
 
 def test_a_full_standard_output_is_a_message_and_an_exit_status(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(samples.HEALTHY.to_text())
-    done = process("doctor", "merge", tmp_path / "a.json", out="/dev/full", encoding="utf-8")
+    merge = ("doctor", "merge", tmp_path / "a.json")
+    done = process(*merge, folder=tmp_path, out="/dev/full", encoding="utf-8")
     assert done.returncode == 3
     assert b"the report could not be printed: No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr
@@ -283,7 +290,8 @@ def test_a_full_standard_output_is_a_message_and_an_exit_status(tmp_path: Path) 
 def test_an_output_that_knows_only_ascii_gets_the_report_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(samples.BROKEN.to_text())
     out = tmp_path / "out"
-    done = process("doctor", "merge", tmp_path / "a.json", out=str(out), encoding="ascii")
+    merge = ("doctor", "merge", tmp_path / "a.json")
+    done = process(*merge, folder=tmp_path, out=str(out), encoding="ascii")
     assert (done.returncode, done.stderr) == (1, b"")
     assert b"? FAIL DEV-103@0" in out.read_bytes()
 

@@ -13,7 +13,9 @@ from pyaclnn.doctor.verdict import about, first_problem, in_order, tally, verdic
 from . import report_samples as samples
 from .report_samples import report, result
 
-QUICK = dataclasses.replace(samples.HEALTHY, level="quick")
+QUICK = report(result("ENV-001"), level="quick")
+NUMBERS = (result("DEV-104@0"), result("NUM-003@0"), result("DEV-104@1"))
+NO_NUMBERS = report(result("ENV-001"), result("DEV-104@0"), result("NUM-003@0", Status.SKIP))
 NO_DEVICE = report(
     result("DEV-101"),
     result("HW-001", Status.FAIL, summary="no /dev/davinci node", next_step="lsmod"),
@@ -24,6 +26,9 @@ WARNED = report(result("A-001"), result("A-002", Status.WARN, next_step="mend it
 TONES = [
     (samples.HEALTHY, "good", "CANN 8.1.RC1 on Ascend910B3 works (3 passed, 1 skipped)."),
     (QUICK, "good", "no device was touched"),
+    (NO_NUMBERS, "good", "is in order, but no numbers were computed (2 passed, 1 skipped)."),
+    (report(*NUMBERS), "good", "no numbers were computed"),
+    (report(*NUMBERS, result("NUM-003@1")), "good", "CANN 8.1.RC1 on Ascend910B3 works"),
     (WARNED, "good", "1 passed, 1 warned"),
     (dataclasses.replace(WARNED, exit_status=1), "broken", "What A-002 is about: A-002 found"),
     (samples.BROKEN, "broken", "Device 0 can be opened: aclrtSetDevice(0) failed with 507033"),
@@ -62,6 +67,12 @@ def test_what_is_broken_matters_more_than_what_is_unclear(
 ) -> None:
     found: CheckResult | None = first_problem(report(*(result("A-001", s) for s in statuses)))
     assert (found.status if found else None) is first
+
+
+def test_what_says_itself_what_was_being_tried_is_not_told_that_again() -> None:
+    crash = "the process was ended by SIGSEGV while trying: What A-001 is about"
+    given = report(result("A-001", Status.CRASH, summary=crash), exit_status=1)
+    assert verdict(given).headline == crash
 
 
 @pytest.mark.parametrize("given", [samples.SIMULATED, dataclasses.replace(QUICK, simulated=True)])

@@ -92,8 +92,15 @@ def stream() -> Any:
 def event(flag: int | None = None, constructor: str = "aclrtCreateEventExWithFlag") -> Any:
     """Make an event; without a flag by the plain constructor."""
     if flag is None:
-        return value("aclrtCreateEvent", "aclrtEvent")
-    return value(constructor, "aclrtEvent", flag)
+        made = value("aclrtCreateEvent", "aclrtEvent")
+    else:
+        made = value(constructor, "aclrtEvent", flag)
+    events_made.append(made)
+    return made
+
+
+events_made: list[Any] = []
+"""What :func:`event` has made in the present test, to be given back after it."""
 
 
 def device_memory(size: int) -> Any:

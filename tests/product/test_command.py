@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 import pyaclnn as package
 from pyaclnn.mock.chips import all_chips
 
-from .commands import pyaclnn, silent_environment
+from .commands import pyaclnn, run, silent_environment
 
 
 def test_version() -> None:
@@ -180,6 +181,56 @@ def test_smoke_says_what_is_wrong_with_an_option(arguments: list[str], complaint
     assert done.returncode == 2
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["mock", "chips"], ["smoke", "--backend", "mock"]]
+)
+def test_output_that_cannot_be_written_is_an_error_in_one_line(arguments: list[str]) -> None:
+    environment = silent_environment()
+    environment.pop("PYTHONUNBUFFERED", None)  # argparse itself would lose what is not buffered
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pyaclnn", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=environment,
+        )
+    assert done.stderr == "pyaclnn: [Errno 28] No space left on device\n"
+    assert done.returncode == 1
+
+
+def test_ctrl_c_ends_with_one_line() -> None:
+    code = (
+        "import os, signal, sys, threading\n"
+        "from pyaclnn import cli\n"
+        "from pyaclnn.doctor import smoke_command\n"
+        "run_child = smoke_command.run_child\n"
+        "def interrupted(*arguments, **options):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return run_child(*arguments, **options)\n"
+        "smoke_command.run_child = interrupted\n"
+        "sys.exit(cli.main(['smoke', '--backend', 'mock']))\n"
+    )
+    done = run(sys.executable, "-c", code)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "pyaclnn: interrupted\n")
+
+
+def test_a_pipe_that_is_closed_early_says_so_by_the_status_of_a_shell() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as nobody:
+        done = subprocess.run(
+            [sys.executable, "-m", "pyaclnn", "mock", "chips"],
+            stdout=nobody,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=silent_environment(),
+        )
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

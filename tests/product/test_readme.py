@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from .commands import ROOT, compile_program, run
+import pyaclnn
+from pyaclnn import mock
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from .commands import ROOT, compile_program, run, silent_environment
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -35,6 +37,35 @@ def test_the_two_first_commands_are_the_promised_ones() -> None:
 def test_the_shell_lines_for_a_program_work(tmp_path: Path) -> None:
     source = ROOT / "examples" / "03_host_application.cpp"
     compile_program(source, tmp_path / "host")
+    assert run(tmp_path / "host").returncode == 0
+
+
+def test_the_flags_work_under_a_path_with_a_space(tmp_path: Path) -> None:
+    packages = tmp_path / "with a space"
+    package = packages / "pyaclnn"
+    (package / "mock").mkdir(parents=True)
+    # Where the libraries and headers lie is told by where the package lies, so it has to move.
+    for source in Path(pyaclnn.__file__).parent.iterdir():
+        if source.name not in {"mock", "include_stubs"} and not source.name.startswith("_binding"):
+            (package / source.name).symlink_to(source)
+    for source in (Path(pyaclnn.__file__).parent / "mock").iterdir():
+        if source.name != "lib":
+            (package / "mock" / source.name).symlink_to(source)
+    shutil.copytree(mock.libdir(), package / "mock" / "lib")
+    (package / "include_stubs").symlink_to(mock.includedir())
+    (tmp_path / "pyaclnn").write_text(f'#!/bin/sh\nexec {sys.executable} -S -m pyaclnn "$@"\n')
+    (tmp_path / "pyaclnn").chmod(0o755)
+    shutil.copy(ROOT / "examples" / "03_host_application.cpp", tmp_path / "host.cpp")
+    [line] = re.findall(r"`(eval .*)`", README)
+    site = [path for path in sys.path if path.endswith("-packages")]
+    environment = silent_environment(
+        PATH=f"{tmp_path}:{os.environ['PATH']}",
+        PYTHONPATH=":".join([str(packages), *site]),
+        PYACLNN_MOCK_PYTHON=sys.executable,
+    )
+    done = run("/bin/sh", "-ec", line, cwd=tmp_path, environment=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "with a space" in run("ldd", tmp_path / "host").stdout
     assert run(tmp_path / "host").returncode == 0
 
 

@@ -69,3 +69,49 @@ def test_a_call_that_fails_is_one_failed_outcome_with_the_error(
 def test_every_operator_dtype_and_shape_is_covered(device: pyaclnn.Device) -> None:
     cases = smoke.cases(device)
     assert len(cases) == len(set(cases)) == 4 * 3 * 3
+
+
+# ---- float32 that is only as exact as float16 ---------------------------------------------------
+
+WIDTHS = (1, 2, 7, 16, 63, 129, 2048)
+
+
+def judged(case: smoke.Case, device: pyaclnn.Device, change: Any) -> list[smoke.Outcome]:
+    """The outcomes of a case whose outputs are changed before they are judged."""
+    with pyaclnn.Stream(device) as stream:
+        launched = smoke.launch(case, stream)
+        stream.synchronize()
+        outputs = {name: change(value) for name, value in launched.read().items()}
+    return list(smoke.judge_outputs(launched, outputs))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_healthy_numbers_pass_at_every_width(device: pyaclnn.Device, width: int) -> None:
+    outcomes = [
+        outcome
+        for case in smoke.cases(device, ((3, width), (64, width)))
+        for outcome in smoke.run(case, device, patience=0)
+    ]
+    assert [outcome.verdict for outcome in outcomes if not outcome.passed] == []
+
+
+@pytest.mark.parametrize("operator", smoke.OPERATORS)
+@pytest.mark.parametrize("shape", [(64, 16), (128, 1024), (3, 5, 192)])
+def test_float32_that_went_through_float16_fails(
+    device: pyaclnn.Device, operator: str, shape: tuple[int, ...]
+) -> None:
+    case = smoke.Case(operator, shape, np.dtype(np.float32))
+    outcomes = judged(case, device, lambda value: value.astype(np.float16).astype(np.float32))
+    rounded = [outcome for outcome in outcomes if smoke.IMPRECISE in outcome.verdict]
+    assert not any(outcome.passed for outcome in rounded)
+    assert outcomes[0] in rounded
+
+
+def test_a_few_coarse_numbers_among_exact_ones_are_no_lower_precision(
+    device: pyaclnn.Device,
+) -> None:
+    def first_row_rounded(value: Any) -> Any:
+        value[0] = value[0].astype(np.float16)
+        return value
+
+    assert all(outcome.passed for outcome in judged(CASE, device, first_row_rounded))

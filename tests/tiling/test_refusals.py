@@ -111,6 +111,20 @@ def test_a_shape_that_no_kernel_takes(
         get_layer_norm_max_min_tmp_size(src_shape, type_size)
 
 
+@pytest.mark.parametrize("part", ["max_min_tmp_size", "nd_tiling_info"])
+@pytest.mark.parametrize("interface", ["grad", "grad_beta"])
+@pytest.mark.parametrize(("type_size", "multiple"), [(4, "8 (float)"), (2, "16 (half)")])
+def test_gradients_of_rows_of_half_blocks_get_no_advice_to_pad(
+    interface: str, part: str, type_size: int, multiple: str
+) -> None:
+    function = getattr(tiling, f"get_layer_norm_{interface}_{part}")
+    sizes = (type_size,) if part == "max_min_tmp_size" else (65536, type_size)
+    message = f"without padding: H must be a multiple of {multiple}"
+    with pytest.raises(TilingError, match=re.escape(message)) as caught:
+        function((2, 32, 17, 17), *sizes)
+    assert "pad them" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

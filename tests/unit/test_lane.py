@@ -105,6 +105,8 @@ def test_a_mark_stops_before_submissions_that_are_not_queued_yet(released: list[
     assert lane.mark == 1
     lib.binding_lane_settle(lane.struct)
     assert lane.mark == 2
+    lane.passed(2)
+    memory.let_go()
 
 
 def test_many_waiting_blocks_make_a_lane_crowded(released: list[int]) -> None:
@@ -137,6 +139,7 @@ def test_a_workspace_grows_and_the_old_one_waits_for_its_last_use(released: list
     assert released == [1024]
     assert lane.stats() == (200, 2, None)
     lane.retire()
+    other.let_go()
     assert released == [1024, 4096]
 
 

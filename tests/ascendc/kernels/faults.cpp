@@ -330,6 +330,20 @@ extern "C" __global__ __aicore__ void unordered_input(GM_ADDR x, GM_ADDR y, int3
     b.Write(c);
 }
 
+extern "C" __global__ __aicore__ void unordered_value(GM_ADDR x, GM_ADDR y, int32_t wrong)
+{
+    Bench b(x, y);
+    auto a = b.in.AllocTensor<float>();
+    AscendC::DataCopy(a, b.x, N);
+    if (wrong == 0) {
+        AscendC::SetFlag<AscendC::HardEvent::MTE2_S>(EVENT_ID0);
+        AscendC::WaitFlag<AscendC::HardEvent::MTE2_S>(EVENT_ID0);
+    }
+    const float value = a.GetValue(0); // unordered_value
+    b.y.SetValue(0, value);
+    b.in.FreeTensor(a);
+}
+
 extern "C" __global__ __aicore__ void wrong_direction(GM_ADDR x, GM_ADDR y, int32_t wrong)
 {
     Bench b(x, y);

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coming to an orderly end: nothing that was started may outlive the process that started it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+__all__ = ["Terminated", "end_with_parent", "terminable"]
+
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
+_PR_SET_PDEATHSIG: Final = 1
+
+
+class Terminated(BaseException):
+    """Somebody asked the process to end.
+
+    Attributes:
+        name: By which signal, e.g. ``SIGTERM``.
+        status: The exit status that says so, as in a shell.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.name = signal.Signals(number).name
+        self.status = 128 + number
+        super().__init__(self.name)
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Have SIGTERM and SIGHUP raise, as Ctrl-C does; a signal that is ignored stays so.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        Terminated: One of them came.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    changed = {number: old for number, old in before.items() if old is signal.SIG_DFL}
+
+    def end(number: int, _: FrameType | None) -> None:
+        # A second one must not interrupt what the first one set going.
+        for other in changed:
+            signal.signal(other, signal.SIG_IGN)
+        raise Terminated(number)
+
+    try:
+        for number in changed:
+            signal.signal(number, end)
+        yield
+    finally:
+        for number, old in changed.items():
+            signal.signal(number, old)
+
+
+def end_with_parent(parent: int) -> None:
+    """Have the kernel end this process when the thread ends that started it.
+
+    Args:
+        parent: The process of that thread.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        ask = ctypes.CDLL(None).prctl
+        ask(_PR_SET_PDEATHSIG, *map(ctypes.c_ulong, (signal.SIGKILL, 0, 0, 0)))
+    if os.getppid() != parent:  # it ended before it could be asked for
+        sys.exit(1)

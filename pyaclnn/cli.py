@@ -58,8 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         0 if all went well, 1 if a check did not pass or the output could not be written, 2 if
-        nothing could be run, 3 if CANN broke off, 130 after Ctrl-C, 141 when nobody reads the output
-        any more; the doctor has more, see ``pyaclnn doctor --help``.
+        nothing could be run, 3 if CANN broke off, 130 after Ctrl-C, 141 when nobody reads the
+        output any more; the doctor has more, see ``pyaclnn doctor --help``.
     """
     try:
         status = _run(arguments)
@@ -119,8 +119,8 @@ def _add_smoke(commands: _Commands) -> None:
         "smoke",
         help="run every operator and judge its numbers",
         description="Run every operator over a few shapes and dtypes and judge its numbers by "
-        "CANN's accuracy standard. Exits with 0 if all pass, 1 if not, 2 if nothing could run, 3 if "
-        "CANN ended, crashed or hung in the middle.",
+        "CANN's accuracy standard. Exits with 0 if all pass, 1 if not, 2 if nothing could run, 3 "
+        "if CANN ended, crashed or hung in the middle.",
     )
     smoke.add_argument(
         "--backend",

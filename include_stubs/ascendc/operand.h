@@ -44,7 +44,7 @@ template <typename T> class Operand {
         }
     }
 
-    /* The scalar unit reads it: what it waited for, or what the vector unit waited for, is there. */
+    /* The scalar unit reads it: it is ordered by what that unit or the vector unit waited for. */
     Operand &ReadByScalar()
     {
         reader_ = PIPE_S;

@@ -26,6 +26,7 @@ _HINT = (
 
 
 _LAUNCH = re.compile(r"static_cast<void>\(arguments\); (?P<name>\w+)\(")
+_FIELD = re.compile(r"    [^{}()]+;")
 _UNDECLARED = re.compile(r"not declared|undeclared identifier")
 _NOT_THERE = (
     "was found by reading the source, but after preprocessing it is not declared in the global "
@@ -82,7 +83,8 @@ def diagnose(
         output = output.replace(str(stub), str(source)).replace(stub.name, source.name)
     lines = [f"{source} does not compile:"]
     for diagnostic in found:
-        lines.append(f"{diagnostic.file}:{diagnostic.line}: {diagnostic.message}")
+        line = f":{diagnostic.line}" if diagnostic.line else ""
+        lines.append(f"{diagnostic.file}{line}: {diagnostic.message}")
         text = linecache.getline(diagnostic.file, diagnostic.line).rstrip()
         if text:
             lines.append(f"    {shorten(text, 160)}")
@@ -106,9 +108,11 @@ def _without_stub(
 
 
 def _at_kernel(source: Path, text: str, lines: list[str], found: Diagnostic) -> Diagnostic:
-    launched = _LAUNCH.search("".join(lines[found.line - 1 : found.line]))
+    line_of_stub = "".join(lines[found.line - 1 : found.line])
+    launched = _LAUNCH.search(line_of_stub)
     if launched is None:
-        return Diagnostic(str(source), 0, found.message)
+        start = "tiling_data: " if _FIELD.fullmatch(line_of_stub) else ""
+        return Diagnostic(str(source), 0, f"{start}{found.message}")
     name = launched["name"]
     place = re.search(rf"\bvoid\s+{name}\s*\(", text)
     line = text.count("\n", 0, place.start()) + 1 if place is not None else 0

@@ -78,7 +78,7 @@ def _tell(facts: dict[str, Any], *, as_json: bool) -> int:
     backend = Backend(facts["backend"], Path(facts["directory"]), {})
     outcomes = [Judged(**{**o, "shape": tuple(o["shape"])}) for o in facts["outcomes"]]
     if as_json:
-        print(smoke_report.as_json(backend, facts["soc_name"], outcomes))
+        sys.stdout.write(smoke_report.as_json(backend, facts["soc_name"], outcomes) + "\n")
     else:
         smoke_report.as_table(backend, facts["soc_name"], outcomes)
     return 0 if outcomes and all(outcome.passed for outcome in outcomes) else FAILED
@@ -104,7 +104,7 @@ def _supervised(request: Request) -> Outcome:
 
 
 def _how_it_ended(outcome: Outcome) -> str:
-    step = outcome.running or "it starts"
+    step = outcome.running or "the process starts"
     if outcome.ended in {"timeout", "abandoned"}:
         left = f"; process {outcome.pid} cannot be ended" if outcome.ended == "abandoned" else ""
         return f"no answer for {outcome.seconds:.0f} s while trying: {step}{left}"
@@ -118,4 +118,4 @@ def _how_it_ended(outcome: Outcome) -> str:
 
 
 def _say(text: str) -> None:
-    print(f"pyaclnn: {text}", file=sys.stderr)
+    sys.stderr.write(f"pyaclnn: {text}\n")

@@ -103,7 +103,7 @@ LEAKS = [
     (descriptor, "descriptors: "),
     (process, "processes: "),
     (handle, "handles: "),
-    (second_device, "descriptors: "),
+    (second_device, "handles: .*'device': 2"),
 ]
 
 

@@ -97,6 +97,47 @@ def test_a_compiler_error_shows_the_kernels_own_line(tmp_path: Path) -> None:
     assert "error:" in raised.value.output
 
 
+ONE = 'extern "C" __global__ __aicore__ void one(GM_ADDR x) { x[0] = 1; }\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"{HEAD}#if 0\n{ONE}#endif\n", 3),
+        (f"{HEAD.strip()} {ONE}", 1),
+        (f"{HEAD}namespace inner {{\n{ONE[len('extern _C_ ') :]}}}\n", 3),
+    ],
+    ids=["if 0", "no newline", "namespace"],
+)
+def test_a_kernel_that_preprocessing_leaves_out_is_named(
+    text: str, line: int, tmp_path: Path
+) -> None:
+    source = write(tmp_path, text)
+    with pytest.raises(ascendc.CompileError, match="the kernel one was found by reading") as raised:
+        ascendc.compile(source, cache_dir=tmp_path)
+    assert "after preprocessing it is not declared" in str(raised.value)
+    assert [(d.file, d.line) for d in raised.value.diagnostics] == [(str(source), line)]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (ONE, {}, r"__global__"),  # what follows from a missing #include is left out
+        (HEAD + ONE, {"tiling_data": {"n": "Nope"}}, "cpp: tiling_data: .*Nope"),
+        (f"{HEAD}void other();\n{ONE.replace('x[0] = 1', 'other()')}", {}, "undefined reference"),
+        (f"{HEAD}{ONE}int main() {{}}\n", {}, "main"),
+    ],
+    ids=["no include", "tiling data", "linker", "main"],
+)
+def test_no_error_shows_the_program_around_the_kernel(
+    text: str, options: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ascendc.CompileError, match=words) as raised:
+        ascendc.compile(write(tmp_path, text), cache_dir=tmp_path / "cache", **options)
+    assert "launch.cpp" not in f"{raised.value}{raised.value.output}"
+    assert str(tmp_path / "cache") not in str(raised.value)
+
+
 def test_an_error_inside_of_a_template_is_brought_to_the_line_that_used_it(tmp_path: Path) -> None:
     text = "struct S { ~S() {} int n; };\n"
     text += 'extern "C" __global__ __aicore__ void f(GM_ADDR tiling)\n{\n    S s;\n'

@@ -82,6 +82,35 @@ def test_a_source_that_was_reused_cannot_be_read_again(build: Build) -> None:
     assert layer_norm_fault(build, "float", wrong=2) is None
 
 
+def read_a_gradients_source_again(build: Build, name: str, reuse: bool, again: int) -> None:
+    h, rows = 16, 8
+    shape = (1, rows, h, h)
+    big: list[Array] = [np.ones((rows, h), np.float32) for _ in range(4)]
+    row: list[Array] = [np.ones(h, np.float32) for _ in range(2)]
+    if name == "grad":
+        statistics = [np.ones(rows, np.float32) for _ in range(2)]
+        arrays = [*big[:2], *statistics, row[0], *big[2:]]
+        structure: Any = tiling.get_layer_norm_grad_nd_tiling_info(shape, 16384, 4, reuse)
+    else:
+        arrays = [*big[:2], *row]
+        structure = tiling.get_layer_norm_grad_beta_nd_tiling_info(shape, 16384, 4, reuse)
+    build("norms.cpp", f"{name}_again").launch(1, *arrays, int(reuse), again, tiling=structure)
+
+
+@pytest.mark.parametrize("again", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "interface"), [("grad", "LayerNormGrad"), ("beta", "LayerNormGradBeta")]
+)
+def test_the_sources_of_a_gradient_that_were_reused_cannot_be_read_again(
+    name: str, interface: str, again: int, build: Build
+) -> None:
+    with pytest.raises(KernelFault, match=f"{interface} in line") as raised:
+        read_a_gradients_source_again(build, name, reuse=True, again=again)
+    assert (raised.value.rule, raised.value.api) == ("reuse", "Add")
+    read_a_gradients_source_again(build, name, reuse=True, again=0)
+    read_a_gradients_source_again(build, name, reuse=False, again=again)
+
+
 @pytest.mark.parametrize("name", ["layer_norm", "grad", "beta"])
 def test_reuse_is_for_float_only(name: str, build: Build) -> None:
     kernel = build("norms.cpp", f"{name}_half_reuse")

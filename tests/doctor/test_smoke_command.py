@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
-import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +16,6 @@ from .breakages import fault
 from .installations import healthy
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .parts import Parts
 
 IMPATIENT = """
@@ -78,3 +77,26 @@ def test_a_hang_is_given_up(tmp_path: Path, parts: Parts) -> None:
     done = smoke(tmp_path, parts, "op-hang", patience=3.0)
     assert (done.returncode, done.stdout) == (3, "")
     assert re.search(r"no answer for \d+ s while trying: rms_norm float32 4x64", done.stderr)
+
+
+def test_a_signal_ends_the_child_too(tmp_path: Path, parts: Parts) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault("op-hang")(made)
+    command = [sys.executable, "-c", IMPATIENT, str(made.cann), "60"]
+    with subprocess.Popen(command, env=made.environment, stderr=subprocess.PIPE, text=True) as ours:
+        end = time.monotonic() + 30
+        while not any("rms_norm " in p.read_text() for p in made.root.glob("*/result.json")):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        ours.terminate()
+        _, err = ours.communicate(timeout=20)
+    assert (ours.returncode, err) == (143, "pyaclnn: ended by SIGTERM\n")
+    left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(made.root) in told(p)]
+    assert left == []
+
+
+def told(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

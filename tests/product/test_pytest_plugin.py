@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from .commands import ROOT, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 [EXAMPLE] = re.findall(r"^```py\n(.*?)^```", README, re.MULTILINE | re.DOTALL)

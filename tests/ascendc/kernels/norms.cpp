@@ -136,7 +136,7 @@ __aicore__ inline void RstdKernel(GM_ADDR x, GM_ADDR gamma, GM_ADDR beta, GM_ADD
 template <typename T, bool reuse>
 __aicore__ inline void GradKernel(GM_ADDR dy, GM_ADDR x, GM_ADDR variance, GM_ADDR mean,
                                   GM_ADDR gamma, GM_ADDR pd_x, GM_ADDR res, float epsilon,
-                                  uint32_t shared, GM_ADDR tiling)
+                                  uint32_t shared, GM_ADDR tiling, int32_t again = 0)
 {
     GET_TILING_DATA_WITH_STRUCT(LayerNormGradTiling, t, tiling);
     const uint32_t rows = t.bLength * t.sLength, h = t.hLength;
@@ -163,6 +163,9 @@ __aicore__ inline void GradKernel(GM_ADDR dy, GM_ADDR x, GM_ADDR variance, GM_AD
     } else {
         AscendC::LayerNormGrad<T, reuse>(pl, rl, dl, xl, vl, ml, gl, eps, t, {DataFormat::ND}); // grad
     }
+    if (again != 0) {
+        AscendC::Add(pl, pl, again == 1 ? dl : xl, rows * h); // read_again_grad
+    }
     dy_in.queue.FreeTensor(dl);
     x_in.queue.FreeTensor(xl);
     variance_in.queue.FreeTensor(vl);
@@ -175,7 +178,7 @@ __aicore__ inline void GradKernel(GM_ADDR dy, GM_ADDR x, GM_ADDR variance, GM_AD
 /* Blocks sum their rows into the same gradients; the host has set those to zero. */
 template <typename T, bool reuse>
 __aicore__ inline void BetaKernel(GM_ADDR res, GM_ADDR dy, GM_ADDR pd_gamma, GM_ADDR pd_beta,
-                                  uint32_t shared, GM_ADDR tiling)
+                                  uint32_t shared, GM_ADDR tiling, int32_t again = 0)
 {
     GET_TILING_DATA_WITH_STRUCT(LayerNormGradBetaTiling, t, tiling);
     const uint32_t rows = t.bLength * t.sLength, h = t.hLength;
@@ -195,6 +198,9 @@ __aicore__ inline void BetaKernel(GM_ADDR res, GM_ADDR dy, GM_ADDR pd_gamma, GM_
         AscendC::LayerNormGradBeta<T, reuse>(gl, bl, rl, dl, buffer.Get<uint8_t>(), t); // shared_beta
     } else {
         AscendC::LayerNormGradBeta<T, reuse>(gl, bl, rl, dl, t); // beta
+    }
+    if (again != 0) {
+        AscendC::Add(gl, gl, again == 1 ? rl : dl, h); // read_again_beta
     }
     res_in.queue.FreeTensor(rl);
     dy_in.queue.FreeTensor(dl);
@@ -339,4 +345,25 @@ extern "C" __global__ __aicore__ void beta_half_reuse(GM_ADDR res, GM_ADDR dy, G
     GM_ADDR pd_beta, uint32_t shared, GM_ADDR tiling)
 {
     BetaKernel<half, true>(res, dy, pd_gamma, pd_beta, shared, tiling);
+}
+
+/* `again` reads a source once more after the call: 1 the first one, 2 the second. */
+extern "C" __global__ __aicore__ void grad_again(GM_ADDR dy, GM_ADDR x, GM_ADDR variance, GM_ADDR
+    mean, GM_ADDR gamma, GM_ADDR pd_x, GM_ADDR res, int32_t reuse, int32_t again, GM_ADDR tiling)
+{
+    if (reuse != 0) {
+        GradKernel<float, true>(dy, x, variance, mean, gamma, pd_x, res, 1e-3F, 0, tiling, again);
+    } else {
+        GradKernel<float, false>(dy, x, variance, mean, gamma, pd_x, res, 1e-3F, 0, tiling, again);
+    }
+}
+
+extern "C" __global__ __aicore__ void beta_again(GM_ADDR res, GM_ADDR dy, GM_ADDR pd_gamma, GM_ADDR
+    pd_beta, int32_t reuse, int32_t again, GM_ADDR tiling)
+{
+    if (reuse != 0) {
+        BetaKernel<float, true>(res, dy, pd_gamma, pd_beta, 0, tiling, again);
+    } else {
+        BetaKernel<float, false>(res, dy, pd_gamma, pd_beta, 0, tiling, again);
+    }
 }

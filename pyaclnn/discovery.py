@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["LibrarySet", "custom_operators", "installation_roots", "library_sets"]
+__all__ = ["LibrarySet", "custom_operators", "home_folder", "installation_roots", "library_sets"]
 
 _RUNTIME: Final = ("libascendcl.so", "libacl_rt.so")
 _BASE: Final = "libnnopbase.so"
@@ -42,6 +42,14 @@ class LibrarySet(NamedTuple):
     runtime: tuple[Path, ...]
     base: Path
     operators: tuple[Path, ...]
+
+
+def home_folder() -> Path:
+    """Return the user's home; the root folder for a user that has none, as in some containers."""
+    try:
+        return Path.home()
+    except RuntimeError:  # no HOME, and nobody in the user database with this number
+        return Path("/")
 
 
 def installation_roots(environment: Mapping[str, str], home: Path, prefix: Path) -> list[Path]:

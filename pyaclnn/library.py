@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import ffi, lib
-from pyaclnn.discovery import custom_operators, installation_roots, library_sets
+from pyaclnn.discovery import custom_operators, home_folder, installation_roots, library_sets
 from pyaclnn.errors import BackendNotFoundError, InvalidArgumentError, MissingSymbolError
 from pyaclnn.signatures import signatures
 
@@ -239,7 +239,7 @@ def _no_such_word(choice: str, chooser: str) -> BackendNotFoundError:
 
 def _roots(choice: str) -> list[Path]:
     if choice == "cann":
-        return installation_roots(os.environ, Path.home(), Path(sys.prefix))
+        return installation_roots(os.environ, home_folder(), Path(sys.prefix))
     if choice == "mock":
         # Imported on demand: a process that uses CANN has no need of the simulated NPU.
         from pyaclnn.mock import libdir  # noqa: PLC0415

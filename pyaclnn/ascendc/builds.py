@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyaclnn.ascendc.diagnostics import CompileError, diagnose
+from pyaclnn.discovery import home_folder
 from pyaclnn.mock.paths import includedir
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def default_cache_dir() -> Path:
         and written to; else one below the folder for temporary files that carries the user's id.
     """
     named = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(named) if named.startswith("/") else Path.home() / ".cache"
+    base = Path(named) if named.startswith("/") else home_folder() / ".cache"
     folder = base / "pyaclnn" / "ascendc"
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.discovery import home_folder
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -31,13 +33,6 @@ def _installed(name: str) -> str | None:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def _home() -> Path:
-    try:
-        return Path.home()
-    except RuntimeError:  # no HOME, and nobody in the user database with this number
-        return Path("/")
 
 
 @dataclass(frozen=True)
@@ -58,7 +53,7 @@ class Machine:
 
     root: Path = Path("/")
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
-    home: Path = field(default_factory=_home)
+    home: Path = field(default_factory=home_folder)
     prefix: Path = field(default_factory=lambda: Path(sys.prefix))
     uid: int = field(default_factory=os.geteuid)
     gids: frozenset[int] = field(default_factory=lambda: frozenset({os.getegid(), *os.getgroups()}))

@@ -63,7 +63,7 @@ RUNTIME_USAGE: Final[Mapping[str, Explanation]] = {
         "This thread has no current context.",
         "aclrtSetDevice was not called on this thread: threads inherit nothing",
         "the device was reset, or its context destroyed",
-        do=_CONTEXT,
+        do="call aclrtSetDevice, or aclrtSetCurrentContext, on this very thread before the call.",
     ),
     "ACL_ERROR_RT_STREAM_CONTEXT": explained(
         ContextError,

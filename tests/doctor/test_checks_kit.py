@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +25,6 @@ from .installations import LAYOUTS, Fabricated, healthy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pyaclnn.doctor.record import CheckResult, Report
 
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 PROBLEMS = {Status.WARN, Status.FAIL, Status.CRASH, Status.TIMEOUT, Status.ERROR}
 AT_ONCE = 4
 MEDIUM = Options(deadline=20.0, grace=1.0)
+LONGEST = 90.0
+"""Seconds for a case in which something hangs until the deadline, on a busy machine."""
 
 
 class Kit:
@@ -54,7 +59,30 @@ class Kit:
     def _examine(self, case: Case, layout: str, folder: Path) -> tuple[Fabricated, Report]:
         made = healthy(folder, layout, self.parts, devices=case.devices)
         case.broken(made)
-        return made, run(case.options, machine=made.machine())
+        start = time.monotonic()
+        report = run(case.options, machine=made.machine())
+        elapsed = time.monotonic() - start
+        assert elapsed < LONGEST, f"{elapsed:.0f} s"
+        # The simulated device ends by itself when it notices that its host has.
+        patience = time.monotonic() + 5
+        while processes_of(made.root) and time.monotonic() < patience:
+            time.sleep(0.05)
+        assert processes_of(made.root) == [], "a process was left behind"
+        return made, report
+
+
+def processes_of(root: Path) -> list[str]:
+    """Processes that were started for the machine in ``root``, by their command lines."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+            environment = (process / "environ").read_bytes()
+        except OSError:  # it has ended, or is another user's
+            continue
+        if bytes(root) + b"/" in command + environment:
+            found.append(command.replace(b"\0", b" ").decode(errors="replace"))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +132,17 @@ def test_what_is_broken_is_named(kit: Kit, case: Case, layout: str) -> None:
     assert report.exit_status == case.code
     assert report.from_text(report.to_text()) == report
     assert not list(made.root.glob("pyaclnn-doctor-*")), "a scratch folder was left behind"
+
+
+def test_a_process_that_is_left_behind_would_be_seen(tmp_path: Path) -> None:
+    environment = {"LD_LIBRARY_PATH": str(tmp_path / "lib")}
+    sleeping = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]
+    with subprocess.Popen(sleeping, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert len(processes_of(tmp_path)) == 1
+        process.kill()
+    assert processes_of(tmp_path) == []
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

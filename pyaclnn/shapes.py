@@ -58,11 +58,13 @@ def count_of(value: object, most: int = LARGEST) -> int | None:
     Returns:
         The number; None if it is no integer from 0 to ``most``. Booleans are none.
     """
+    if _is_boolean(value):  # asked first: NumPy 1 would warn
+        return None
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # whether it is one is the question
     except TypeError:
         return None
-    return None if _is_boolean(value) or not 0 <= number <= most else number
+    return number if 0 <= number <= most else None
 
 
 def _is_boolean(value: object) -> bool:

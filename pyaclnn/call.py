@@ -33,6 +33,7 @@ __all__ = [
     "report",
     "silence",
     "text",
+    "wait_for",
 ]
 
 OUT: Final = object()
@@ -99,6 +100,23 @@ def call(
         detail = _recent_text()
         known = describe() if describe else _plain(name, arguments)
         raise describe_failure(name, status, detail, known, _cause(status))
+
+
+def wait_for(name: str, *arguments: object, limit: int) -> None:
+    """Call a function that waits, or its twin that waits no longer than it is told.
+
+    Args:
+        name: The C function without a limit; the other's name ends in ``WithTimeout``.
+        *arguments: Its arguments, but for the limit.
+        limit: Milliseconds, or -1 to wait as long as it takes; see ``milliseconds``.
+
+    Raises:
+        AclError: As ``call``; a DeadlineError if the time is over.
+    """
+    if limit == -1:
+        call(name, *arguments)
+    else:
+        call(f"{name}WithTimeout", *arguments, limit)
 
 
 def fetch(name: str, *arguments: object) -> Any:

@@ -10,7 +10,7 @@ import weakref
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from pyaclnn import raw
-from pyaclnn.call import OUT, call, cleanup, fetch, report, silence, text
+from pyaclnn.call import OUT, call, cleanup, fetch, report, silence, text, wait_for
 from pyaclnn.context import Activation, cleanup_in, current_context, restore_context
 from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.handle import Handle, Resource
@@ -142,10 +142,7 @@ class Device(Handle):
         """
         limit = milliseconds(timeout, "Device.synchronize")
         with self.active():
-            if timeout is None:
-                call("aclrtSynchronizeDevice")
-            else:
-                call("aclrtSynchronizeDeviceWithTimeout", limit)
+            wait_for("aclrtSynchronizeDevice", limit=limit)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "owned" if self.owned else "borrowed"

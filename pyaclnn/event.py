@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn import raw
-from pyaclnn.call import OUT, call, fetch
+from pyaclnn.call import OUT, fetch, wait_for
 from pyaclnn.context import cleanup_in
 from pyaclnn.device import Device, require_device
 from pyaclnn.errors import ContextError, InvalidArgumentError
@@ -86,10 +86,7 @@ class Event(Handle):
         """
         limit = milliseconds(timeout, "Event.synchronize")
         with self._device.active():
-            if timeout is None:
-                call("aclrtSynchronizeEvent", self.pointer)
-            else:
-                call("aclrtSynchronizeEventWithTimeout", self.pointer, limit)
+            wait_for("aclrtSynchronizeEvent", self.pointer, limit=limit)
         self._note_passed()
 
     def elapsed_ms(self, end: Event) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn import raw
 from pyaclnn._binding import lib
-from pyaclnn.call import OUT, call, fetch, refuse_if_forked
+from pyaclnn.call import OUT, call, fetch, refuse_if_forked, wait_for
 from pyaclnn.context import cleanup_in
 from pyaclnn.device import Device, require_device
 from pyaclnn.errors import AclError, ContextError, DeadlineError, InvalidArgumentError
@@ -210,10 +210,7 @@ class Stream(Handle):
         mark = self._lane.mark
         try:
             with self._device.active():
-                if timeout is None:
-                    call("aclrtSynchronizeStream", self.pointer)
-                else:
-                    call("aclrtSynchronizeStreamWithTimeout", self.pointer, limit)
+                wait_for("aclrtSynchronizeStream", self.pointer, limit=limit)
         except (DeadlineError, ContextError, InvalidArgumentError):
             raise
         except AclError:

@@ -231,13 +231,13 @@ static aclError process(const struct timespec *deadline)
 
 aclError aclrtProcessReport(int32_t timeout)
 {
-    if (timeout == 0 || timeout < -1) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM,
-                         "timeout is %d ms; it must be -1 (for ever) or above 0", timeout);
-    }
     struct timespec deadline;
-    mock_deadline(&deadline, timeout);
-    return process(timeout == -1 ? NULL : &deadline);
+    const struct timespec *limit;
+    const aclError status = mock_limit(timeout, ACL_ERROR_INVALID_PARAM, &deadline, &limit);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    return process(limit);
 }
 
 /* ---- exceptions --------------------------------------------------------------------------- */

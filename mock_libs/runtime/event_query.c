@@ -145,13 +145,13 @@ aclError aclrtSynchronizeEvent(aclrtEvent event)
 
 aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout)
 {
-    if (timeout == 0 || timeout < -1) {
-        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
-                         "timeout is %d ms; it must be -1 (for ever) or above 0", timeout);
-    }
     struct timespec deadline;
-    mock_deadline(&deadline, timeout);
-    MOCK_GUARDED(synchronize(event, timeout == -1 ? NULL : &deadline));
+    const struct timespec *limit;
+    const aclError status = mock_limit(timeout, ACL_ERROR_RT_PARAM_INVALID, &deadline, &limit);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    MOCK_GUARDED(synchronize(event, limit));
 }
 
 static aclError timestamp(aclrtEvent handle, uint64_t *nanoseconds)

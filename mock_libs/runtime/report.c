@@ -73,7 +73,7 @@ void mock_progress(void)
     pthread_cond_broadcast(&progress);
 }
 
-void mock_deadline(struct timespec *deadline, int64_t milliseconds)
+static void set_deadline(struct timespec *deadline, int64_t milliseconds)
 {
     clock_gettime(CLOCK_MONOTONIC, deadline);
     deadline->tv_sec += (time_t)(milliseconds / 1000);
@@ -82,6 +82,18 @@ void mock_deadline(struct timespec *deadline, int64_t milliseconds)
         deadline->tv_sec += 1;
         deadline->tv_nsec -= 1000000000L;
     }
+}
+
+aclError mock_limit(int32_t milliseconds, aclError refusal, struct timespec *deadline,
+                    const struct timespec **limit)
+{
+    if (milliseconds == 0 || milliseconds < -1) {
+        return mock_fail(refusal, "timeout is %d ms; it must be -1 (for ever) or above 0",
+                         milliseconds);
+    }
+    set_deadline(deadline, milliseconds);
+    *limit = milliseconds == -1 ? NULL : deadline;
+    return ACL_SUCCESS;
 }
 
 static bool is_earlier(const struct timespec *one, const struct timespec *other)
@@ -93,7 +105,7 @@ static bool is_earlier(const struct timespec *one, const struct timespec *other)
 bool mock_wait_progress(const struct timespec *deadline)
 {
     struct timespec pause;
-    mock_deadline(&pause, 100);
+    set_deadline(&pause, 100);
     if (deadline == NULL || is_earlier(&pause, deadline)) {
         pthread_cond_timedwait(&progress, &lock, &pause);
         return true;

@@ -230,7 +230,10 @@ void mock_progress(void);
 /* Waits for mock_progress, but not long: a caller looks for lost devices now and then. false when
  * the deadline has passed. */
 bool mock_wait_progress(const struct timespec *deadline);
-void mock_deadline(struct timespec *deadline, int64_t milliseconds);
+/* What a waiting function is given: *limit gets the deadline, or NULL for -1, which is for ever. What
+ * is no such number is refused with a code. */
+aclError mock_limit(int32_t milliseconds, aclError refusal, struct timespec *deadline,
+                    const struct timespec **limit);
 
 /* ---- the order of streams ----------------------------------------------------------------- */
 

@@ -254,13 +254,13 @@ aclError aclrtSynchronizeStream(aclrtStream stream)
 
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
 {
-    if (timeout == 0 || timeout < -1) {
-        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
-                         "timeout is %d ms; it must be -1 (for ever) or above 0", timeout);
-    }
     struct timespec deadline;
-    mock_deadline(&deadline, timeout);
-    MOCK_GUARDED(synchronize(stream, timeout == -1 ? NULL : &deadline));
+    const struct timespec *limit;
+    const aclError status = mock_limit(timeout, ACL_ERROR_RT_PARAM_INVALID, &deadline, &limit);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    MOCK_GUARDED(synchronize(stream, limit));
 }
 
 /* A query tells how things stood and then lets the work run, so that a polling loop ends. */

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import tempfile
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ from pyaclnn.doctor.isolation import Outcome, Request, run_child
 from pyaclnn.doctor.number_checks import SOAK
 from pyaclnn.doctor.options import Finished, Progress, Started
 from pyaclnn.doctor.record import CheckResult, Evidence, Status
+from pyaclnn.doctor.termination import signal_name
 
 if TYPE_CHECKING:
     import threading
@@ -261,10 +261,7 @@ def _crashed(check: Check, outcome: Outcome) -> Finding:
 
 
 def _by_signal(number: int) -> tuple[str, tuple[str, ...]]:
-    try:
-        name = signal.Signals(number).name
-    except ValueError:
-        name = f"signal {number}"
+    name = signal_name(number)
     causes = {
         "SIGSEGV": ("a library used an address that is not there",),
         "SIGABRT": ("a library gave up with abort(); what it printed may say why",),

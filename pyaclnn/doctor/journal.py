@@ -1,17 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a child writes down for its parent: where it is, and what came of the steps before."""
+"""A child's side of the bargain: the request it takes, and what it writes down for its parent."""
 
 from __future__ import annotations
 
+import faulthandler
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.doctor.isolation import MARGIN
+from pyaclnn.doctor.termination import end_with_parent
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from pyaclnn.doctor.record import CheckResult
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "arm", "take_request"]
+
+
+def take_request(arguments: Sequence[str]) -> tuple[dict[str, Any], Journal]:
+    """Begin as a child: read the request, and see to it that neither end nor crash is lost.
+
+    Args:
+        arguments: The path of the request.
+
+    Returns:
+        The request and the journal that it names.
+    """
+    request: dict[str, Any] = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    end_with_parent(request["parent"])
+    faulthandler.enable()
+    return request, Journal(Path(request["result"]))
+
+
+def arm(deadline: float) -> None:
+    """Have the place of every thread written down shortly before the parent loses patience.
+
+    Args:
+        deadline: When it does, in seconds from now.
+    """
+    faulthandler.dump_traceback_later(deadline * MARGIN, exit=False)
 
 
 class Journal:

@@ -6,13 +6,10 @@ Run as ``python -m pyaclnn.doctor.probe REQUEST.json``; see ``isolation`` for th
 
 from __future__ import annotations
 
-import faulthandler
-import json
 import os
 import sys
 import time
 import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor import probe_device, probe_numbers, probe_runtime
@@ -20,11 +17,9 @@ from pyaclnn.doctor.catalogue import find
 from pyaclnn.doctor.device_checks import THE_END
 from pyaclnn.doctor.failures import from_error
 from pyaclnn.doctor.finding import Finding
-from pyaclnn.doctor.isolation import MARGIN
-from pyaclnn.doctor.journal import Journal
+from pyaclnn.doctor.journal import arm, take_request
 from pyaclnn.doctor.record import Evidence, Status
 from pyaclnn.doctor.session import Session
-from pyaclnn.doctor.termination import end_with_parent
 from pyaclnn.errors import AclError
 
 if TYPE_CHECKING:
@@ -44,16 +39,13 @@ def main(arguments: Sequence[str]) -> int:
     Returns:
         0 if every step came to an end, whatever it found.
     """
-    request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    end_with_parent(request["parent"])
-    faulthandler.enable()
-    journal = Journal(Path(request["result"]))
+    request, journal = take_request(arguments)
     journal.write(request["steps"][0])
     session = Session(request, journal.facts)
     passed: dict[str, bool] = {}
     for identity in request["steps"]:
         journal.write(identity)
-        _arm(request["deadlines"][identity])
+        arm(request["deadlines"][identity])
         begun = time.monotonic()
         finding = _run(identity, session, passed)
         passed[identity] = finding is None or finding.status.passed
@@ -66,11 +58,6 @@ def main(arguments: Sequence[str]) -> int:
         journal.results.append(finding.result(find(identity), seconds, request["device"]))
     journal.write(None, done=True)
     return 0
-
-
-def _arm(deadline: float) -> None:
-    """Have the place of every thread written down shortly before the parent loses patience."""
-    faulthandler.dump_traceback_later(deadline * MARGIN, exit=False)
 
 
 def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding | None:

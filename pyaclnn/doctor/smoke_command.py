@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import sys
 import tempfile
 import threading
@@ -21,7 +20,7 @@ from rich.console import Console
 
 from pyaclnn import smoke_report
 from pyaclnn.doctor.isolation import Outcome, Request, run_child
-from pyaclnn.doctor.termination import Terminated, terminable
+from pyaclnn.doctor.termination import Terminated, signal_name, terminable
 from pyaclnn.library import Backend
 from pyaclnn.smoke import Outcome as Judged
 
@@ -112,8 +111,7 @@ def _how_it_ended(outcome: Outcome) -> str:
     if code >= 0:
         how = f"ended in the middle with status {code}"
     else:
-        known = {s.value: s.name for s in signal.Signals}
-        how = f"was ended by {known.get(-code, f'signal {-code}')}"
+        how = f"was ended by {signal_name(-code)}"
     return f"the process that uses the backend {how} while trying: {step}"
 
 

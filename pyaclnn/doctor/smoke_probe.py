@@ -6,18 +6,13 @@ Run as ``python -m pyaclnn.doctor.smoke_probe REQUEST.json``; see ``smoke_comman
 
 from __future__ import annotations
 
-import faulthandler
-import json
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn import smoke
 from pyaclnn.device import Device
-from pyaclnn.doctor.isolation import MARGIN
-from pyaclnn.doctor.journal import Journal
-from pyaclnn.doctor.termination import end_with_parent
+from pyaclnn.doctor.journal import Journal, arm, take_request
 from pyaclnn.errors import AclError
 from pyaclnn.library import backend, select_backend
 
@@ -36,11 +31,8 @@ def main(arguments: Sequence[str]) -> int:
     Returns:
         0 if every case came to an end, or none could run; then the journal says why.
     """
-    request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    end_with_parent(request["parent"])
-    faulthandler.enable()
+    request, journal = take_request(arguments)
     os.chdir(request["folder"])
-    journal = Journal(Path(request["result"]))
     try:
         _run(request, journal)
     except AclError as error:
@@ -52,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
 def _run(request: Mapping[str, Any], journal: Journal) -> None:
     def begin(step: str) -> None:
         journal.write(step)
-        faulthandler.dump_traceback_later(request["patience"] * MARGIN, exit=False)
+        arm(request["patience"])
 
     begin("the libraries load")
     if request["backend"] is not None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-__all__ = ["Terminated", "end_with_parent", "terminable"]
+__all__ = ["Terminated", "end_with_parent", "signal_name", "terminable"]
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 _PR_SET_PDEATHSIG: Final = 1
@@ -30,9 +30,17 @@ class Terminated(BaseException):
     """
 
     def __init__(self, number: int) -> None:
-        self.name = signal.Signals(number).name
+        self.name = signal_name(number)
         self.status = 128 + number
         super().__init__(self.name)
+
+
+def signal_name(number: int) -> str:
+    """Return a signal's name, e.g. ``SIGSEGV``, or its number in words if it has none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 @contextlib.contextmanager

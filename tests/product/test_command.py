@@ -207,6 +207,8 @@ def test_ctrl_c_ends_with_one_line() -> None:
         "import os, signal, sys, threading\n"
         "from pyaclnn import cli\n"
         "from pyaclnn.doctor import smoke_command\n"
+        # A shell's background jobs, and what they start, are born ignoring it.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "run_child = smoke_command.run_child\n"
         "def interrupted(*arguments, **options):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"

@@ -65,6 +65,7 @@ enum mock_mark {
     MOCK_MARK_USED,       /* executor: phase 2 consumed it */
     MOCK_MARK_FAILED,     /* executor: phase 2 failed and consumed it */
     MOCK_MARK_REPEATABLE, /* executor: phase 2 leaves it alive */
+    MOCK_MARK_NOT_KEPT,   /* executor: refused to be repeatable, and phase 2 consumed it */
     MOCK_MARK_LISTED      /* destroyed as the element of a list */
 };
 

@@ -13,7 +13,7 @@ from pyaclnn.array import DeviceArray
 from pyaclnn.call import silence
 from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.handle import count_live
-from pyaclnn.launch import failure, launcher, make_way, report_untidy
+from pyaclnn.launch import UNTIDY, failure, launcher, make_way, report_untidy
 from pyaclnn.shapes import overlap
 from pyaclnn.stream import Stream, require_stream
 
@@ -151,7 +151,9 @@ class Plan:
             self._refuse_closed()
         while status and make_way(status, queue, self._arguments):
             status = lib.binding_plan_run(self._struct, queue.lane.struct)
-        if status:
+        if status == UNTIDY:
+            report_untidy()
+        elif status:
             raise failure(status, describe(self._launcher.names, self._arguments))
 
     def _refuse_closed(self) -> NoReturn:

@@ -142,7 +142,7 @@ aclnnStatus mock_executor_create(struct mock_call *call, uint32_t null_pointers,
 
 /* ---- executors in the caller's hands ------------------------------------------------------ */
 
-static void report_dead(const aclOpExecutor *handle)
+void mock_executor_report_dead(const aclOpExecutor *handle)
 {
     const struct mock_origin now = mock_origin_now();
     const bool destroying =
@@ -152,6 +152,10 @@ static void report_dead(const aclOpExecutor *handle)
     const enum mock_fate fate = mock_handle_past(handle, MOCK_EXECUTOR, &mark, &history);
     if (fate != MOCK_DESTROYED || mark == MOCK_UNMARKED || mark == MOCK_MARK_REPEATABLE) {
         mock_violate_handle(handle, MOCK_EXECUTOR, destroying);
+    } else if (mark == MOCK_MARK_NOT_KEPT) {
+        mock_violate(MOCK_EXECUTOR_REPEATABLE_FROM_CACHE, "aclOpExecutor", handle, &history,
+                     "aclSetAclOpExecutorRepeatable refused this executor, which came from the "
+                     "cache, and phase 2 consumed it");
     } else if (mark == MOCK_MARK_FAILED) {
         mock_violate(MOCK_EXECUTOR_USED_AFTER_FAILURE, "aclOpExecutor", handle, &history,
                      "phase 2 failed and consumed this executor");
@@ -166,7 +170,7 @@ struct executor *mock_executor_find(const aclOpExecutor *handle, aclnnStatus *st
     struct executor *executor = mock_handle_get(handle, MOCK_EXECUTOR);
     *status = ACLNN_SUCCESS;
     if (executor == NULL) {
-        report_dead(handle);
+        mock_executor_report_dead(handle);
     }
     if (handle == NULL) {
         *status = mock_fail(ACLNN_ERR_INNER_NULLPTR, "the executor is NULL");
@@ -199,8 +203,8 @@ static aclnnStatus set_repeatable(aclOpExecutor *handle)
     aclnnStatus status;
     struct executor *executor = mock_executor_find(handle, &status);
     if (executor != NULL && executor->from_cache) {
-        mock_violate(MOCK_EXECUTOR_REPEATABLE_FROM_CACHE, "aclOpExecutor", handle, NULL,
-                     "phase 1 of %s was answered from the cache", executor->operator_name);
+        /* To ask is the only way to know, so only what disregards this answer breaks a rule. */
+        executor->refused = true;
         return mock_fail(ACLNN_ERR_INNER,
                          "%s: phase 1 was answered from the cache; such an executor cannot be "
                          "made repeatable",

@@ -26,6 +26,7 @@ struct executor {
     int device; /* current in phase 1 */
     struct plan plan;
     bool repeatable, from_cache;
+    bool refused; /* to be made repeatable */
 };
 
 /* The workspace's address and size stand before the call in the message of phase 2. */
@@ -37,6 +38,8 @@ void mock_executor_free(struct executor *executor);
 /* The operator whose phase 1 failed last on this thread, so that it made no executor; or NULL. */
 const char *mock_failed_operator(void);
 
+/* Records that what no longer exists was used. */
+void mock_executor_report_dead(const aclOpExecutor *handle);
 /* The executor behind a handle, or NULL with CANN's code in *status. */
 struct executor *mock_executor_find(const aclOpExecutor *handle, aclnnStatus *status);
 

@@ -108,28 +108,22 @@ static aclnnStatus run(struct executor *executor, const void *workspace, uint64_
 /* Phase 2 where an executor does not fit: what it is, and why. */
 static void report_executor(const char *operator_name, const aclOpExecutor *handle)
 {
-    enum mock_mark mark;
-    struct mock_history history;
-    const enum mock_fate fate = mock_handle_past(handle, MOCK_EXECUTOR, &mark, &history);
     const char *failed_operator = mock_failed_operator();
-    const bool phase_1_failed =
-        failed_operator != NULL && strcmp(failed_operator, operator_name) == 0;
-    if (phase_1_failed || (fate == MOCK_DESTROYED && mark == MOCK_MARK_FAILED)) {
+    if (failed_operator != NULL && strcmp(failed_operator, operator_name) == 0) {
+        struct mock_history history;
+        enum mock_mark mark;
+        mock_handle_past(handle, MOCK_EXECUTOR, &mark, &history);
         mock_violate(MOCK_EXECUTOR_USED_AFTER_FAILURE, "aclOpExecutor", handle, &history,
-                     phase_1_failed ? "phase 1 of %s failed and made no executor"
-                                    : "an earlier phase 2 of %s failed and consumed this executor",
-                     operator_name);
-    } else if (fate == MOCK_DESTROYED && mark == MOCK_MARK_USED) {
-        mock_violate(MOCK_EXECUTOR_USED_TWICE, "aclOpExecutor", handle, &history,
-                     "an earlier phase 2 consumed this executor");
+                     "phase 1 of %s failed and made no executor", operator_name);
     } else {
-        mock_violate_handle(handle, MOCK_EXECUTOR, false);
+        mock_executor_report_dead(handle);
     }
 }
 
 static void consume(const aclOpExecutor *handle, struct executor *executor, enum mock_mark mark)
 {
-    mock_handle_mark(handle, mark);
+    const bool not_kept = mark == MOCK_MARK_USED && executor->refused;
+    mock_handle_mark(handle, not_kept ? MOCK_MARK_NOT_KEPT : mark);
     mock_handle_close(handle, MOCK_EXECUTOR);
     mock_executor_free(executor);
 }

@@ -63,11 +63,15 @@ static int enter_context(const struct binding_lane *lane, void **previous)
     return status == 0 ? 0 : fail(status, "aclrtSetCurrentContext");
 }
 
-static void leave_context(void *previous)
+/* What went wrong before goes before what fails here. */
+static int leave_context(void *previous, int status)
 {
-    if (previous != NULL) {
-        slot_aclrtSetCurrentContext(previous);
+    const int refused = previous == NULL ? 0 : slot_aclrtSetCurrentContext(previous);
+    if (refused != 0 && status == 0) {
+        fail(refused, "aclrtSetCurrentContext");
+        return BINDING_UNTIDY;
     }
+    return status;
 }
 
 /* ---- making and destroying ---------------------------------------------------------------- */
@@ -216,6 +220,13 @@ static void hand_over(struct launch *launch, struct binding_plan *plan)
     launch->made_count = 0;
 }
 
+/* An executor that will not be run. If it cannot be destroyed either, that is the answer. */
+static void discard(struct launch *launch, aclOpExecutor *executor, int status)
+{
+    const int refused = slot_aclDestroyAclOpExecutor(executor);
+    launch->status = refused == 0 ? status : fail(refused, "aclDestroyAclOpExecutor");
+}
+
 /* Phase 1 has answered; what follows is the same for every operator. */
 static void proceed(struct launch *launch, struct binding_plan *plan, aclOpExecutor *executor,
                     uint64_t size, const char *routine,
@@ -227,20 +238,26 @@ static void proceed(struct launch *launch, struct binding_plan *plan, aclOpExecu
         plan->phase2 = phase2;
         plan->routine = routine;
         plan->workspace_size = size;
-        plan->repeatable = slot_aclSetAclOpExecutorRepeatable(executor) == 0;
+        const int refused = slot_aclSetAclOpExecutorRepeatable(executor);
+        plan->repeatable = refused == 0;
         if (plan->repeatable) {
             hand_over(launch, plan);
+            return;
+        }
+        plan->executor = NULL;
+        if (refused == ACLNN_ERR_INNER) {
+            slot_aclGetRecentErrMsg(); /* by this CANN refuses; it is no failure of the call */
+            discard(launch, executor, 0);
         } else {
-            slot_aclGetRecentErrMsg();
+            fail(refused, "aclSetAclOpExecutorRepeatable");
             slot_aclDestroyAclOpExecutor(executor);
-            plan->executor = NULL;
+            launch->status = refused;
         }
         return;
     }
     if (size > lane->capacity) {
         failure.workspace_size = size;
-        slot_aclDestroyAclOpExecutor(executor);
-        launch->status = BINDING_GROW;
+        discard(launch, executor, BINDING_GROW);
         return;
     }
     /* Consumes the executor, whatever comes of it. */
@@ -252,9 +269,8 @@ static int end(struct launch *launch)
 {
     const int status =
         destroy_made(launch->made, launch->kinds, &launch->made_count, launch->status);
-    leave_context(launch->previous);
     binding_lane_settle(launch->lane);
-    return status;
+    return leave_context(launch->previous, status);
 }
 
 /* ---- plans -------------------------------------------------------------------------------- */
@@ -273,8 +289,7 @@ int binding_plan_run(struct binding_plan *plan, struct binding_lane *lane)
     status = enter_context(lane, &previous);
     if (status == 0) {
         status = plan->phase2(lane->workspace, plan->workspace_size, plan->executor, lane->stream);
-        status = status == 0 ? 0 : fail(status, plan->routine);
-        leave_context(previous);
+        status = leave_context(previous, status == 0 ? 0 : fail(status, plan->routine));
     }
     binding_lane_settle(lane);
     return status;

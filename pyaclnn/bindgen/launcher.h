@@ -72,7 +72,7 @@ struct binding_failure {
 };
 
 /* What a launcher answers beside 0 and CANN's status. UNTIDY: all went well but for destroying a
- * descriptor. */
+ * descriptor, or for putting the thread's context back. */
 #define BINDING_GROW    -1
 #define BINDING_CLOSED  -2
 #define BINDING_OVERLAP -3

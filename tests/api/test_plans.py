@@ -113,7 +113,6 @@ def test_a_plan_writes_to_arrays_given_for_it(
         assert ready.run().y is y
 
 
-@pytest.mark.npu(contract=False)
 def test_a_plan_of_a_call_that_cann_has_cached_does_both_phases_a_run(
     x: DeviceArray, gamma: DeviceArray, stream: Stream
 ) -> None:
@@ -135,7 +134,6 @@ def test_a_plan_of_a_call_that_cann_has_cached_does_both_phases_a_run(
     assert repr(second) == "<Plan of aclnnRmsNorm, closed>"
 
 
-@pytest.mark.npu(contract=False)
 @pytest.mark.parametrize("cached", [False, True])
 def test_other_arrays_stay_until_others_are_given(
     x: DeviceArray, gamma: DeviceArray, stream: Stream, cached: bool
@@ -274,7 +272,6 @@ def test_a_plan_runs_on_two_streams(x: DeviceArray, gamma: DeviceArray, stream: 
                 assert ready.results.y.numpy().all()
 
 
-@pytest.mark.npu(contract=False)
 def test_a_closed_plan_says_so_and_gives_everything_back(
     x: DeviceArray, gamma: DeviceArray, stream: Stream
 ) -> None:

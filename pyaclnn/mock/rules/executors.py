@@ -63,17 +63,21 @@ EXECUTORS = (
     ),
     Rule(
         id="executor-repeatable-from-cache",
-        title="a cached executor cannot be made repeatable",
+        title="a cached executor is used as if it had become repeatable",
         explanation="When phase 1 is answered from the thread's operator cache, the executor is "
-        "a wrapper around the cached one: aclSetAclOpExecutorRepeatable answers 561000.",
-        fix="make the executor of the first use repeatable and keep it, or look at the status",
+        "a wrapper around the cached one: aclSetAclOpExecutorRepeatable answers 561000, and phase "
+        "2 consumes it. Nothing else tells a program that the cache was hit, so to ask is no "
+        "mistake; to go on as if the answer had been yes is one.",
+        fix="look at the status: either keep the executor, or run phase 1 again each time",
         source="CANN: opbase aclSetAclOpExecutorRepeatable (561000)",
         wrong="phase_1();\naclnnRmsNorm(workspace, size, executor, stream);\nphase_1();\n"
-        "aclSetAclOpExecutorRepeatable(executor);\naclDestroyAclOpExecutor(executor);\n"
-        "executor = NULL;",
-        right="phase_1();\naclSetAclOpExecutorRepeatable(executor);\n"
+        "aclSetAclOpExecutorRepeatable(executor);\n"
         "aclnnRmsNorm(workspace, size, executor, stream);\naclDestroyAclOpExecutor(executor);\n"
         "executor = NULL;",
+        right="phase_1();\naclnnRmsNorm(workspace, size, executor, stream);\nphase_1();\n"
+        "bool kept = aclSetAclOpExecutorRepeatable(executor) == 0;\n"
+        "aclnnRmsNorm(workspace, size, executor, stream);\n"
+        "if (kept) {\n    aclDestroyAclOpExecutor(executor);\n}\nexecutor = NULL;",
     ),
     Rule(
         id="executor-address-one-shot",

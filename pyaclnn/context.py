@@ -17,7 +17,7 @@ from pyaclnn.errors import AclError, ContextError
 if TYPE_CHECKING:
     from pyaclnn.raw import Pointer
 
-__all__ = ["Activation", "cleanup_in", "current_context", "restore_context"]
+__all__ = ["Activation", "cleanup_in", "context_before", "current_context", "restore_context"]
 
 
 def current_context() -> Pointer | None:
@@ -66,12 +66,26 @@ def restore_context(previous: Pointer | None) -> None:
         call("aclrtSetCurrentContext", previous)
 
 
+def context_before() -> Pointer | None:
+    """Return what ``current_context`` does, where raising is impossible.
+
+    Returns:
+        None as well if CANN does not say, which is a ``CleanupWarning``.
+    """
+    try:
+        return current_context()
+    except AclError as failure:
+        report(f"the context of this thread is not known, and is not put back: {failure}")
+        return None
+
+
 def cleanup_in(context: Pointer, name: str, *arguments: object) -> None:
     """Call a releasing function with ``context`` current; never raises, like ``cleanup``."""
     if silence.finalised:
         return
-    try:
-        with Activation(context):
-            cleanup(name, *arguments)
-    except AclError as failure:
-        report(f"{name} could not be called, because its context is not usable: {failure}")
+    previous = context_before()
+    if previous != context:
+        cleanup("aclrtSetCurrentContext", context)
+    cleanup(name, *arguments)
+    if previous is not None and previous != context:
+        cleanup("aclrtSetCurrentContext", previous)

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from pyaclnn import raw
 from pyaclnn.call import OUT, call, cleanup, fetch, report, silence, text, wait_for
-from pyaclnn.context import Activation, cleanup_in, current_context, restore_context
+from pyaclnn.context import (
+    Activation,
+    cleanup_in,
+    context_before,
+    current_context,
+    restore_context,
+)
 from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.handle import Handle, Resource
 from pyaclnn.lane import borrowed_lane, forget_lane
@@ -226,9 +232,9 @@ def _reset(device_id: int, shared: bool, context: Pointer) -> None:
     with _default_lock:
         _opened[device_id] -= 1
         survives = _opened[device_id] > 0 or (shared and not owns_runtime())
+    previous = context_before()
+    cleanup("aclrtResetDevice", device_id)
     try:
-        previous = current_context()
-        cleanup("aclrtResetDevice", device_id)
         if survives or previous != context:
             restore_context(previous)
     except AclError as failure:

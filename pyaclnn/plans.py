@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -170,11 +171,9 @@ class Plan:
             memory = array.memory
             if slot[1] >= self._first_result or memory in written or memory.borrowed:
                 return self._bind_closely(arrays)
-        for name, array in arrays.items():
-            index, place, _ = slots[name]
-            if not self._repeatable or _bind(self._struct, index, array.tensor):
-                return self._bind_closely(arrays)
-            self._arguments[place] = array
+        if not self._repeatable:
+            return self._bind_closely(arrays)
+        self._set_addresses(arrays)
         return None
 
     def _bind_closely(self, arrays: dict[str, DeviceArray]) -> None:
@@ -191,14 +190,36 @@ class Plan:
                 self._refuse(name, array)
             wanted[place] = array
         self._check_overlap(wanted)
-        for name, array in arrays.items() if self._repeatable else ():
-            status = _bind(self._struct, self._slots[name][0], array.tensor)
-            if status < 0:
-                self._refuse(name, array)
-            if status:
-                raise failure(status, describe(self._launcher.names, wanted))
+        if self._repeatable:
+            self._set_addresses(arrays)
         self._arguments = wanted
         self._note_results()
+
+    def _set_addresses(self, arrays: dict[str, DeviceArray]) -> None:
+        """Give the executor all of the arrays, or none."""
+        slots = self._slots
+        for name, array in arrays.items():
+            status = _bind(self._struct, slots[name][0], array.tensor)
+            if status:
+                self._take_back(name, arrays, status)
+        for name, array in arrays.items():
+            self._arguments[slots[name][1]] = array
+
+    def _take_back(self, refused: str, arrays: dict[str, DeviceArray], status: int) -> NoReturn:
+        if self.closed:
+            self._refuse_closed()
+        error = None
+        if status > 0:
+            error = failure(status, describe(self._launcher.names, self._arguments))
+        for name in itertools.takewhile(lambda name: name != refused, arrays):
+            index, place, _ = self._slots[name]
+            before: Any = self._arguments[place]
+            if _bind(self._struct, index, before.tensor):
+                # What the executor would use is not known, and nobody keeps it alive.
+                self.close()
+        if error is not None:
+            raise error
+        self._refuse(refused, arrays[refused])
 
     def _check_overlap(self, arguments: list[Argument]) -> None:
         arrays = [

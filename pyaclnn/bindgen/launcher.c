@@ -95,16 +95,17 @@ static int destroy(void *object, unsigned char kind, const char **routine)
     }
 }
 
-/* Destroys all, newest first. What the call itself had to say goes before what fails here. */
+/* Destroys all, newest first. What the call itself had to say goes before what fails here, unless
+ * it only has to be made again: then nothing is queued, and this is what ends it. */
 static int destroy_made(void **made, const unsigned char *kinds, uint32_t *count, int status)
 {
     while (*count > 0) {
         const char *routine;
         (*count)--;
         const int refused = destroy(made[*count], kinds[*count], &routine);
-        if (refused != 0 && status == 0) {
+        if (refused != 0 && (status == 0 || status == BINDING_GROW)) {
             fail(refused, routine);
-            status = BINDING_UNTIDY;
+            status = status == 0 ? BINDING_UNTIDY : refused;
         }
     }
     return status;

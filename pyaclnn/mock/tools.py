@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +16,24 @@ if TYPE_CHECKING:
 __all__ = ["loaded", "read_text"]
 
 _MARKER = "pyaclnn_mock_marker"
+_process = ctypes.CDLL(None)
 _known: dict[str, ctypes.CDLL] = {}
+
+
+class _SharedObject(ctypes.Structure):
+    """The ``dl_phdr_info`` of the C library."""
+
+    _fields_ = (
+        ("dlpi_addr", ctypes.c_void_p),
+        ("dlpi_name", ctypes.c_char_p),
+        ("dlpi_phdr", ctypes.c_void_p),
+        ("dlpi_phnum", ctypes.c_uint16),
+        ("dlpi_adds", ctypes.c_ulonglong),
+        ("dlpi_subs", ctypes.c_ulonglong),
+    )
+
+
+_Visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_SharedObject), ctypes.c_size_t)
 
 
 def loaded() -> list[ctypes.CDLL]:
@@ -24,6 +42,23 @@ def loaded() -> list[ctypes.CDLL]:
     Returns:
         Usually one library; none before the first use of the simulated NPU.
     """
+    return _loaded_after(*_loads_and_unloads())
+
+
+def _loads_and_unloads() -> tuple[int, int]:
+    """How many libraries this process has ever loaded, and unloaded: cheap to ask."""
+    counts = []
+
+    def visit(shared_object: Any, _size: int) -> int:
+        counts.append((shared_object[0].dlpi_adds, shared_object[0].dlpi_subs))
+        return 1  # the first one knows for all
+
+    _process.dl_iterate_phdr(_Visit(visit), None)
+    return counts[0]
+
+
+@functools.lru_cache(maxsize=1)
+def _loaded_after(_loads: int, _unloads: int) -> list[ctypes.CDLL]:
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
     paths = sorted(set(re.findall(r" (/\S.*/libascendcl\.so\S*)$", maps, re.MULTILINE)))
     return [library for library in map(_library, paths) if library is not None]

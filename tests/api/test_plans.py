@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn import plans
+from pyaclnn import mock, plans
 from pyaclnn.array import DeviceArray, to_device
 from pyaclnn.buffer import Buffer
 from pyaclnn.device import Device
@@ -379,3 +379,23 @@ def test_a_failure_of_a_run_is_raised_once_and_the_plan_goes_on(
         assert len(runs) == 1
         ready.run()
         stream.synchronize()
+
+
+def test_arrays_are_bound_all_or_none(x: DeviceArray, gamma: DeviceArray, stream: Stream) -> None:
+    others = {"x": random(3, 8), "gamma": random(8)}
+    with plan(rms_norm, x, gamma, fresh_eps(), stream=stream) as ready:
+        ready.run()
+        stream.synchronize()
+        expected = ready.results.y.numpy()
+        with mock.faults("aclSetTensorAddr:2=561000"), pytest.raises(AclError, match="561000"):
+            ready.run(**others)
+        ready.run()
+        stream.synchronize()
+        assert np.array_equal(ready.results.y.numpy(), expected)
+        ready.run(**others)
+        stream.synchronize()
+        assert not np.array_equal(ready.results.y.numpy(), expected)
+        # Where they cannot even be taken back, nobody knows what a run would use.
+        with mock.faults("aclSetTensorAddr:2+=561000"), pytest.raises(AclError, match="561000"):
+            ready.run(x=x, gamma=gamma)
+        assert ready.closed

@@ -382,7 +382,7 @@ def test_a_failure_of_a_run_is_raised_once_and_the_plan_goes_on(
 
 
 def test_arrays_are_bound_all_or_none(x: DeviceArray, gamma: DeviceArray, stream: Stream) -> None:
-    others = {"x": random(3, 8), "gamma": random(8)}
+    others: dict[str, Any] = {"x": random(3, 8), "gamma": random(8)}
     with plan(rms_norm, x, gamma, fresh_eps(), stream=stream) as ready:
         ready.run()
         stream.synchronize()

@@ -8,6 +8,17 @@ enum { MOST_USES = 4 };
 static pthread_mutex_t uses_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t last_lane;
 
+/* A thread that is not there in a forked child may have held it. */
+static void renew_lock(void)
+{
+    pthread_mutex_init(&uses_lock, NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, renew_lock);
+}
+
 void binding_lane_open(struct binding_lane *lane)
 {
     pthread_mutex_lock(&uses_lock);

@@ -167,6 +167,31 @@ def test_a_forked_child_refuses_to_use_the_parents_device(run_python: Run) -> No
     assert_clean(done)
 
 
+def test_a_child_forked_amid_launches_of_other_threads_can_let_go(run_python: Run) -> None:
+    done = run_python(
+        "import os, signal, threading, warnings\n"
+        "from pyaclnn._binding import ffi, lib\n"
+        "warnings.simplefilter('ignore', DeprecationWarning)\n"
+        "block, uses = ffi.new('struct binding_block *'), ffi.new('struct binding_use[4]')\n"
+        "going = True\n"
+        "def launch():\n"
+        "    while going:\n"
+        "        lib.binding_block_take(block, uses)\n"
+        "threads = [threading.Thread(target=launch) for _ in range(4)]\n"
+        "for thread in threads:\n"
+        "    thread.start()\n"
+        "for _ in range(300):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        signal.alarm(10)\n"
+        "        lib.binding_block_close(block)\n"
+        "        os._exit(0)\n"
+        "    assert os.waitpid(child, 0)[1] == 0, 'the child hung'\n"
+        "going = False\n"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 # What a child of multiprocessing's 'fork' method might try with what its parent made.
 IN_A_CHILD = {
     "eager": "rms_norm(x, x[0], stream=stream)",

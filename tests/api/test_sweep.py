@@ -62,7 +62,8 @@ PLAUSIBLE: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"aclrtSynchronize.*WithTimeout", (107000, 507015, 507046)),
     (r"aclrtSynchronize.*", (107000, 507010, 507014, 507015, 507899)),
     (r"aclrt(Malloc|Create).*", (107000, 107002, 207001, 507899)),
-    (r"aclrt.*", (107000, 107002, 207000, 507000, 507899)),
+    (r"aclrtGetCurrentContext", (107002, 507000)),
+    (r"aclrt.*", (107000, 107002, 507899)),
     (r"aclGet.*", (107000,)),
 )
 RELEASING = re.compile(r"Destroy|Free|aclrtResetDevice")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,13 @@ def test_eight_threads_on_two_devices(programs: Programs, mode: str) -> None:
     result = programs.run([program, str(share)], {"PYACLNN_MOCK_MODE": mode})
     assert (result.returncode, result.stderr) == (0, "")
     assert int(result.stdout.split()[0]) >= share
+
+
+def test_a_leak_under_load_would_be_seen(programs: Programs) -> None:
+    program = programs.build(str(HERE / "c" / "stress.c"))
+    result = programs.run([program, "40000", "leak"])
+    assert result.returncode == 1
+    assert re.fullmatch(r"memory grew by \d+ bytes\n", result.stderr)
 
 
 # ---- the device process, and a host that talks nonsense ------------------------------------------

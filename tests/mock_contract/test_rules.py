@@ -13,7 +13,7 @@ import pytest
 from pyaclnn.mock import cflags, ldflags
 from pyaclnn.mock.rules import RULES, Rule
 from tests.mock_libs.programs import COMPILER
-from tests.mock_libs.sanitized import FLAGS, build_libraries
+from tests.mock_libs.sanitized import KINDS, OPTIONS, build_libraries, flags_of, start
 
 from .stage import HERE, SIDES, together, write_program
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.mock_libs.programs import Programs
 
-BUILDS = ("c", "c++", "sanitized")
+BUILDS = ("c", "c++", *KINDS)
 TOGETHER = [rule for rule in RULES if not rule.alone]
 ALONE = [rule for rule in RULES if rule.alone]
 _GATE = re.compile(r"\bMOCK_([A-Z0-9_]+)\b")
@@ -32,31 +32,29 @@ def _name(rule: Rule) -> str:
     return rule.id
 
 
-def _build(build: str, folder: Path) -> Path:
-    source, program = write_program(folder), folder / "rules"
-    arguments = [*cflags(), f"-I{HERE / 'c'}", "-Wall", "-Wextra", "-g", "-rdynamic"]
-    link = ldflags()
-    compiler = list(COMPILER)
-    if build == "c++":
-        compiler = ["c++", "-x", "c++"]
-    if build == "sanitized":
-        arguments += FLAGS
-        link = build_libraries(folder)
-    command = [*compiler, *arguments, str(source), "-x", "none", "-o", str(program), "-pthread"]
-    subprocess.run([*command, *link], check=True, timeout=120)
-    return program
-
-
 @pytest.fixture(scope="module", params=BUILDS)
-def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of all snippets."""
-    return _build(request.param, tmp_path_factory.mktemp(f"rules-{request.param}"))
+def program(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> list[str | Path]:
+    """The command that runs the program of all snippets."""
+    build: str = request.param
+    folder = tmp_path_factory.mktemp(f"rules-{build}")
+    source, made = write_program(folder), folder / "rules"
+    arguments = [*cflags(), f"-I{HERE / 'c'}", "-Wall", "-Wextra", "-g", "-rdynamic"]
+    compiler = ["c++", "-x", "c++"] if build == "c++" else COMPILER
+    link = ldflags()
+    if build in KINDS:
+        arguments += flags_of(build)
+        link = build_libraries(tmp_path_factory, build)
+    command = [*compiler, *arguments, str(source), "-x", "none", "-o", str(made), "-pthread"]
+    subprocess.run([*command, *link], check=True, timeout=120)
+    return [*start(), made] if build in KINDS else [made]
 
 
 @pytest.fixture(scope="module")
-def outcome(program: Path, programs: Programs) -> dict[str, list[str]]:
+def outcome(program: list[str | Path], programs: Programs) -> dict[str, list[str]]:
     """The rules broken by each case that can share a process with others."""
-    result = programs.run([program])
+    result = programs.run(program, OPTIONS)
     assert result.returncode == 0, result.stderr
     assert "runtime error" not in result.stderr
     assert "Sanitizer" not in result.stderr
@@ -82,9 +80,10 @@ def test_the_stage_itself_is_clean(outcome: dict[str, list[str]]) -> None:
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("rule", ALONE, ids=_name)
 def test_a_rule_about_the_end_of_a_process(
-    rule: Rule, side: str, program: Path, programs: Programs, report: Path
+    rule: Rule, side: str, program: list[str | Path], programs: Programs, report: Path
 ) -> None:
-    result = programs.run([program, f"{rule.id}-{side}"], {"PYACLNN_MOCK_REPORT": str(report)})
+    environment = {**OPTIONS, "PYACLNN_MOCK_REPORT": str(report)}
+    result = programs.run([*program, f"{rule.id}-{side}"], environment)
     assert result.returncode == 0, result.stderr
     assert "Sanitizer" not in result.stderr
     lines = report.read_text(encoding="utf-8").splitlines() if report.exists() else []

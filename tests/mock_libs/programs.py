@@ -38,8 +38,10 @@ class Programs:
         return self.run([sys.executable, "-c", start + code], environment)
 
     def build(self, source: str, *flags: str, link: Sequence[str] | None = None) -> Path:
-        """Build a C program of the folder ``c``."""
-        program = self.folder / f"{Path(source).stem}{len(flags)}"
+        """Build a C program of the folder ``c``, unless that was done before."""
+        program = self.folder / "".join([Path(source).stem, *flags])
+        if program.exists():
+            return program
         arguments = [*cflags(), *flags, str(HERE / "c" / source), "-o", str(program)]
         subprocess.run(
             [*COMPILER, *arguments, "-pthread", *(ldflags() if link is None else link)],

@@ -1,84 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mock libraries once more, built from source with the compiler's sanitizers."""
+"""The mock libraries once more, built by Meson with the compiler's sanitizers."""
 
 from __future__ import annotations
 
-import runpy
+import fcntl
+import functools
+import os
+import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks, write_operators
-from pyaclnn.bindgen.reader import read
-from pyaclnn.mock.rules import RULES
-
-from .programs import COMPILER, HERE
+from .programs import HERE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    import pytest
 
-__all__ = ["FLAGS", "build_libraries"]
+__all__ = ["KINDS", "OPTIONS", "build_libraries", "flags_of", "start"]
 
 ROOT = HERE.parents[1]
-FLAGS = [
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=all",
-    "-fno-omit-frame-pointer",
-    "-g",
-]
-_LANGUAGE = ["-std=c11", "-D_GNU_SOURCE", "-fPIC"]
-_LANGUAGE += ["-fvisibility=hidden", "-DACL_FUNC_VISIBILITY="]
-_WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+KINDS = {"address": "address,undefined", "thread": "thread"}
+"""What Meson's option b_sanitize is set to."""
+
+OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:exitcode=66",
+}
+"""The environment in which whatever a sanitizer finds ends the program with a failure."""
 
 
-def build_libraries(folder: Path, flags: Sequence[str] = FLAGS) -> list[str]:
-    """Build the three libraries.
+@functools.cache
+def start() -> list[str]:
+    """What stands before a program in the command that runs it."""
+    # The sanitizers of GCC before 14 end a program with "unexpected memory mapping" where the
+    # kernel spreads addresses over more than 28 bits, as that of Ubuntu does.
+    command = ["setarch", "-R"]
+    if shutil.which(command[0]) is None:
+        return []
+    # A container may forbid it.
+    tried = subprocess.run([*command, "true"], capture_output=True, check=False)
+    return command if tried.returncode == 0 else []
+
+
+def flags_of(kind: str) -> list[str]:
+    """The compiler's arguments for a program that goes with the libraries of a kind."""
+    return [f"-fsanitize={KINDS[kind]}", "-fno-omit-frame-pointer", "-g"]
+
+
+def build_libraries(factory: pytest.TempPathFactory, kind: str) -> list[str]:
+    """Build the three libraries, once in a whole run of the tests.
 
     Args:
-        folder: Where they go.
-        flags: What chooses the sanitizer.
+        factory: Where the folders of this run come from.
+        kind: A key of `KINDS`.
 
     Returns:
         The linker's arguments of a program for them.
     """
-    mock = ROOT / "mock_libs"
-    declarations = read(ROOT / "include_stubs")
-    write_operators(declarations, folder / "operators.c")
-    write_fallbacks(declarations, "runtime", folder / "runtime_fallbacks.c")
-    write_fallbacks(declarations, "base", folder / "base_fallbacks.c")
-    write_chips(ROOT / "pyaclnn/mock/chips.json", folder / "chips.inc")
-    generator = runpy.run_path(str(mock / "generate.py"))
-    generator["write_gates"](declarations, folder)
-    generator["write_rules"](RULES, folder)
-    (folder / "device-python").write_text(sys.executable + "\n", encoding="utf-8")
-    runtime = [*sorted(mock.glob("runtime/*.c")), folder / "runtime_fallbacks.c"]
-    base = [*sorted(mock.glob("base/*.c")), folder / "base_fallbacks.c"]
-    libraries = {
-        "ascendcl": ("runtime", [*runtime, folder / "runtime_gates.c"]),
-        "nnopbase": ("base", [*base, folder / "base_gates.c"]),
-        "opapi": ("operators", [folder / "operators.c", folder / "operators_gates.c"]),
-    }
-    sources = [(names, source) for names, files in libraries.values() for source in files]
+    base = factory.getbasetemp()
+    # The workers of one run have folders of their own in one folder.
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / f"sanitized-{kind}"
+    libraries = folder / "mock_libs"
+    with Path(f"{folder}.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (libraries / "libopapi.so").exists():
+            options = [f"-Db_sanitize={KINDS[kind]}", "-Db_lundef=false"]
+            _meson("setup", str(folder), str(ROOT), "--buildtype=debug", *options)
+            _meson("compile", "-C", str(folder), "opapi")
+    names = ["-lascendcl", "-lnnopbase", "-lopapi"]
+    return [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *names]
 
-    include = [f"-I{path}" for path in (ROOT / "include_stubs", mock, mock / "base", folder)]
-    compiler = [*COMPILER, *_LANGUAGE, *flags, *_WARNINGS, *include]
 
-    def compile_one(job: tuple[str, Path]) -> None:
-        names, source = job
-        renamed = ["-include", f"{names}_names.h"]
-        output = ["-c", str(source), "-o", str(folder / f"{source.stem}.o")]
-        subprocess.run([*compiler, *renamed, *output], check=True)
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(compile_one, sources))
-    earlier: list[str] = [f"-L{folder}", f"-Wl,-rpath,{folder}"]
-    for name, (_, files) in libraries.items():
-        objects = [str(folder / f"{source.stem}.o") for source in files]
-        shared = ["-shared", "-o", str(folder / f"lib{name}.so"), f"-Wl,-soname,lib{name}.so"]
-        subprocess.run(
-            [*COMPILER, *flags, *shared, *objects, *earlier, "-pthread", "-ldl"], check=True
-        )
-        earlier.append(f"-l{name}")
-    return earlier
+def _meson(*arguments: str) -> None:
+    # Its ninja stands beside this Python, which need not be on the path.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    result = subprocess.run(
+        [sys.executable, "-m", "mesonbuild.mesonmain", *arguments],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C side under AddressSanitizer, UBSan and LeakSanitizer, and under valgrind if it is there."""
+"""The C side under AddressSanitizer, UBSan, LeakSanitizer and ThreadSanitizer, and valgrind."""
 
 from __future__ import annotations
 
@@ -8,40 +8,104 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .sanitized import FLAGS, build_libraries
+from .programs import HERE
+from .sanitized import KINDS, OPTIONS, build_libraries, flags_of, start
 
 if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+
     from .programs import Programs
 
-PROGRAMS = ["lifecycle", "misuse", "operators", "threads", "forks"]
-VALGRIND = shutil.which("valgrind")
+    Run = Callable[..., subprocess.CompletedProcess[str]]
+
+PROGRAMS = ["lifecycle", "misuse", "operators", "threads", "forks", "crowd"]
+RULE_BREAKERS = {"misuse", "crowd"}
+STRESS = str(HERE.parent / "mock_contract" / "c" / "stress.c")
+STRESS_CALLS = 8000
+needs_valgrind = pytest.mark.skipif(
+    shutil.which("valgrind") is None, reason="valgrind is not installed"
+)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """A way to build the libraries and the programs."""
+    name: str = request.param
+    return name
 
 
 @pytest.fixture(scope="module")
-def libraries(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The sanitized libraries as linker arguments."""
-    return build_libraries(tmp_path_factory.mktemp("sanitized"))
+def run(kind: str, programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Run a program that was built that way."""
+    libraries = build_libraries(tmp_path_factory, kind)
+
+    def run(source: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        program = programs.build(source, *flags_of(kind), link=libraries)
+        return programs.run([*start(), program, *arguments], {**OPTIONS, **environment})
+
+    return run
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_sanitizers_find_nothing(programs: Programs, libraries: list[str], name: str) -> None:
-    program = programs.build(f"{name}.c", *FLAGS, link=libraries)
-    result = programs.run([program], {"ASAN_OPTIONS": "detect_leaks=1"})
+def test_sanitizers_find_nothing(run: Run, name: str) -> None:
+    result = run(f"{name}.c")
     assert (result.returncode, _unexpected(name, result.stderr)) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [("address", "deferred"), ("thread", "deferred"), ("thread", "eager")],
+    indirect=["kind"],
+)
+def test_sanitizers_find_nothing_under_load(run: Run, mode: str) -> None:
+    result = run(STRESS, str(STRESS_CALLS), PYACLNN_MOCK_MODE=mode)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "flaw", "words"),
+    [
+        ("address", "overflow", "heap-buffer-overflow"),
+        ("address", "misaligned", "store to misaligned address"),
+        ("address", "leak", "detected memory leaks"),
+        ("thread", "race", "data race"),
+    ],
+    indirect=["kind"],
+)
+def test_sanitizers_find_a_flaw_of_the_library(run: Run, flaw: str, words: str) -> None:
+    result = run("flaws.c", flaw)
+    assert result.returncode != 0
+    assert words in result.stderr
+    assert " impl_aclrt" in result.stderr
+
+
 def _unexpected(name: str, text: str) -> str:
-    """What a program had no reason to write: only misuse.c breaks rules."""
-    if name != "misuse":
+    """What a program had no reason to write."""
+    if name not in RULE_BREAKERS:
         return text
     lines = text.splitlines()
     return "\n".join(x for x in lines if not x.startswith(("simulated NPU: [", "    ")))
 
 
-@pytest.mark.parametrize("name", [name for name in PROGRAMS[:3] if VALGRIND])
-def test_valgrind_finds_nothing(programs: Programs, name: str) -> None:
-    options = ["-q", "--error-exitcode=9", "--leak-check=full"]
+def _under_valgrind(
+    programs: Programs, source: str, *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    command = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full"]
     # Valgrind has too little address space for a chip with 64 GiB.
     environment = {"PYACLNN_MOCK_SOC": "Ascend310P3"}
-    result = programs.run([str(VALGRIND), *options, programs.build(f"{name}.c", "-g")], environment)
+    return programs.run([*command, programs.build(source, "-g"), *arguments], environment)
+
+
+@needs_valgrind
+@pytest.mark.parametrize("name", PROGRAMS[:3])
+def test_valgrind_finds_nothing(programs: Programs, name: str) -> None:
+    result = _under_valgrind(programs, f"{name}.c")
     assert (result.returncode, _unexpected(name, result.stderr)) == (0, "")
+
+
+@needs_valgrind
+def test_valgrind_finds_a_flaw_of_the_library(programs: Programs) -> None:
+    result = _under_valgrind(programs, "flaws.c", "overflow")
+    assert result.returncode == 9
+    assert "Invalid write" in result.stderr

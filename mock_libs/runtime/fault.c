@@ -36,7 +36,7 @@ struct plan {
     uint64_t memory, random;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t mock_fault_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plan plan = {.memory = UINT64_MAX, .random = 1};
 static atomic_bool armed;
 static _Atomic uint64_t generation, memory_limit = UINT64_MAX;
@@ -186,12 +186,12 @@ const char *pyaclnn_mock_faults_set(const char *text)
     fresh->random = 1;
     const bool good = read_plan(fresh, text == NULL ? "" : text, failed);
     if (good) {
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&mock_fault_lock);
         plan = *fresh;
         atomic_store(&memory_limit, plan.memory);
         atomic_store(&armed, plan.count > 0);
         atomic_fetch_add(&generation, 1);
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&mock_fault_lock);
     }
     free(fresh);
     return good ? NULL : failed;
@@ -240,7 +240,7 @@ static bool hits(struct fault *fault)
 
 void mock_fault_decide(struct mock_frame *frame)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mock_fault_lock);
     for (size_t i = 0; i < plan.count; i++) {
         struct fault *fault = &plan.faults[i];
         if (fnmatch(fault->function, frame->function->name, 0) == 0 && hits(fault) &&
@@ -249,5 +249,5 @@ void mock_fault_decide(struct mock_frame *frame)
             frame->code = fault->code;
         }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mock_fault_lock);
 }

@@ -16,13 +16,13 @@ static struct {
     struct mock_function *functions;
     size_t count;
 } tables[MOST_TABLES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t mock_gate_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct mock_frame *current;
 
 void mock_gate_register(struct mock_function *functions, size_t count)
 {
     size_t place = 0;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mock_gate_lock);
     while (place < MOST_TABLES && tables[place].functions != NULL) {
         place++;
     }
@@ -30,19 +30,19 @@ void mock_gate_register(struct mock_function *functions, size_t count)
         tables[place].functions = functions;
         tables[place].count = count;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mock_gate_lock);
 }
 
 void mock_gate_unregister(const struct mock_function *functions)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mock_gate_lock);
     for (size_t i = 0; i < MOST_TABLES; i++) {
         if (tables[i].functions == functions) {
             tables[i].functions = NULL;
             tables[i].count = 0;
         }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mock_gate_lock);
 }
 
 struct mock_frame *mock_gate_current(void)
@@ -103,7 +103,7 @@ void pyaclnn_mock_call_counts_reset(void);
 size_t pyaclnn_mock_call_counts(char *text, size_t capacity)
 {
     size_t length = 0;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mock_gate_lock);
     for (size_t i = 0; i < MOST_TABLES; i++) {
         for (size_t j = 0; j < tables[i].count; j++) {
             const struct mock_function *function = &tables[i].functions[j];
@@ -115,17 +115,17 @@ size_t pyaclnn_mock_call_counts(char *text, size_t capacity)
             length += (size_t)written;
         }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mock_gate_lock);
     return length;
 }
 
 void pyaclnn_mock_call_counts_reset(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mock_gate_lock);
     for (size_t i = 0; i < MOST_TABLES; i++) {
         for (size_t j = 0; j < tables[i].count; j++) {
             atomic_store_explicit(&tables[i].functions[j].calls, 0, memory_order_relaxed);
         }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mock_gate_lock);
 }

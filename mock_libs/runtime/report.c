@@ -13,7 +13,6 @@ enum { TEXT_BYTES = 4096 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t progress;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* One text is filled while the other one, already fetched, stays valid for its reader. */
 static _Thread_local char texts[2][TEXT_BYTES];
@@ -29,14 +28,23 @@ static void make_condition(void)
     pthread_condattr_destroy(&attributes);
 }
 
+/* In a child, what another thread of the parent held would stay locked for ever. */
+static pthread_mutex_t *const LOCKS[] = {&lock, &mock_gate_lock, &mock_fault_lock,
+                                         &mock_violation_lock};
+enum { LOCK_COUNT = sizeof LOCKS / sizeof LOCKS[0] };
+
 static void before_fork(void)
 {
-    pthread_mutex_lock(&lock);
+    for (int i = 0; i < LOCK_COUNT; i++) {
+        pthread_mutex_lock(LOCKS[i]);
+    }
 }
 
 static void after_fork(void)
 {
-    pthread_mutex_unlock(&lock);
+    for (int i = LOCK_COUNT - 1; i >= 0; i--) {
+        pthread_mutex_unlock(LOCKS[i]);
+    }
 }
 
 static void after_fork_in_child(void)
@@ -44,10 +52,10 @@ static void after_fork_in_child(void)
     make_condition(); /* the threads that wait on the old one exist in the parent only */
     mock_process_forked();
     mock_forget_alive();
-    pthread_mutex_unlock(&lock);
+    after_fork();
 }
 
-static void set_up(void)
+__attribute__((constructor)) static void set_up(void)
 {
     make_condition();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
@@ -55,7 +63,6 @@ static void set_up(void)
 
 void mock_enter(void)
 {
-    pthread_once(&once, set_up);
     pthread_mutex_lock(&lock);
 }
 

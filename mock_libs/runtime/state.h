@@ -10,6 +10,12 @@
 #include "mock.h"
 #include "rule_numbers.inc"
 
+/* ---- small locks -------------------------------------------------------------------------- */
+
+/* What is needed without the lock of mock_enter has one of its own: the tables of functions, the
+ * faults, the violations. Whoever holds one takes no other; a fork takes all of them. */
+extern pthread_mutex_t mock_gate_lock, mock_fault_lock, mock_violation_lock;
+
 /* ---- chip --------------------------------------------------------------------------------- */
 
 struct chip {

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mock.h"
-#include "rule_numbers.inc"
+#include "state.h"
 
 /* MOST_SHOWN: blocks on stderr for one rule; the other two ways hold every record. */
 enum { MOST_RECORDS = 10000, MOST_SHOWN = 10, MOST_FRAMES = 64, PLACE_BYTES = 512 };
@@ -23,7 +22,7 @@ static const struct {
 #include "rule_texts.inc"
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t mock_violation_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *records[MOST_RECORDS];
 static size_t record_count, shown[MOCK_RULE_COUNT];
 
@@ -192,7 +191,7 @@ static void record(const struct violation *violation)
     }
     text->length = 0;
     as_json(text, violation);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mock_violation_lock);
     char *copy = record_count < MOST_RECORDS ? strdup(text->bytes) : NULL;
     if (copy != NULL) {
         records[record_count++] = copy;
@@ -205,7 +204,7 @@ static void record(const struct violation *violation)
         as_block(text, violation, number == MOST_SHOWN && !strict);
         write_all(STDERR_FILENO, text);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mock_violation_lock);
     free(text);
     if (strict) {
         stop();
@@ -276,16 +275,16 @@ void pyaclnn_mock_violation_clear(void);
 
 size_t pyaclnn_mock_violation_count(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mock_violation_lock);
     const size_t count = record_count;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mock_violation_lock);
     return count;
 }
 
 /* One record as JSON; gives its length, 0 when there is no such record. */
 size_t pyaclnn_mock_violation_read(size_t index, char *text, size_t capacity)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mock_violation_lock);
     const char *found = index < record_count ? records[index] : "";
     const size_t length = strlen(found);
     if (capacity > 0) {
@@ -293,16 +292,16 @@ size_t pyaclnn_mock_violation_read(size_t index, char *text, size_t capacity)
         memcpy(text, found, copied);
         text[copied] = '\0';
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mock_violation_lock);
     return length;
 }
 
 void pyaclnn_mock_violation_clear(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&mock_violation_lock);
     while (record_count > 0) {
         free(records[--record_count]);
     }
     memset(shown, 0, sizeof shown);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&mock_violation_lock);
 }

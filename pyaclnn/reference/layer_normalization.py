@@ -109,7 +109,7 @@ def layer_norm(
             result *= tile.of_columns(scale, "scale")
         if shift is not None:
             result += tile.of_columns(shift, "shift")
-        tile.store(out, result, "spare")
+        tile.store(out, result)
         return ()
 
     sweep(layout, visit, combine=combine_moments)
@@ -226,7 +226,7 @@ class Gradient(NamedTuple):
             centred *= along_xhat / self.layout.columns * rstd * rstd
             centred += along_ones / self.layout.columns
             result = np.subtract(grad, centred, out=tile.target(self.grad_input, "grad"))
-            tile.store(self.grad_input, result, "input")
+            tile.store(self.grad_input, result)
         return ()
 
 

@@ -80,7 +80,7 @@ def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormRe
         rstd[tile.rows] = 1 / np.sqrt(squares / layout.columns + float(epsilon))
         result = np.multiply(row, rstd[tile.rows], out=tile.target(y, "x"))
         result *= tile.of_columns(scale, "scale")
-        tile.store(y, result, "spare")
+        tile.store(y, result)
         return ()
 
     sweep(layout, visit)
@@ -138,7 +138,7 @@ def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike
         factor = along_xhat / layout.columns * row_rstd * row_rstd
         projection = np.multiply(row, factor, out=tile.scratch("x"))
         result = np.subtract(grad, projection, out=tile.target(dx, "grad"))
-        tile.store(dx, result, "x")
+        tile.store(dx, result)
         return ()
 
     sweep(layout, visit, (dgamma,))

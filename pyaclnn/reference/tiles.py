@@ -93,10 +93,10 @@ class Tile(NamedTuple):
         """Say where to compute what `store` shall put into this tile of a matrix."""
         return matrix[self.rows, self.columns] if matrix.dtype == self.dtype else self.scratch(slot)
 
-    def store(self, matrix: NDArray[Any], result: NDArray[Any], spare: str) -> None:
-        """Round what was computed in `target` to the matrix's type; the scratch is used up."""
+    def store(self, matrix: NDArray[Any], result: NDArray[Any]) -> None:
+        """Round what was computed in `target` to the matrix's type."""
         if matrix.dtype != self.dtype:
-            narrow(result, matrix[self.rows, self.columns], self.scratch(spare))
+            narrow(result, matrix[self.rows, self.columns])
 
     def _converted(self, array: NDArray[Any], slot: str) -> NDArray[Any]:
         if array.dtype == self.dtype:

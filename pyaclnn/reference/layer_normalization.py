@@ -203,30 +203,28 @@ class Gradient(NamedTuple):
         grad = tile.load(self.grad_out, "grad")
         weight_sum, bias_sum = sums or (None, None)
         if bias_sum is not None:
-            add_columns(bias_sum, grad, "product")
+            add_columns(bias_sum, grad)
         if self.grad_input is None and weight_sum is None:
             return ()
         rstd = tile.of_rows(self.rstd)
         grad = np.multiply(grad, rstd, out=tile.scratch("grad"))
         centred = tile.load(self.input, "input")
         centred = np.subtract(centred, tile.of_rows(self.mean), out=tile.scratch("input"))
+        if weight_sum is not None:
+            add_columns(weight_sum, grad, centred)
+        if self.grad_input is None:
+            return ()
+        if self.weight is not None:
+            grad *= tile.of_columns(self.weight, "weight")
         if totals is None:
-            product = np.multiply(grad, centred, out=tile.scratch("product"))
-            if self.grad_input is not None:
-                weight = tile.of_columns(self.weight, "weight")
-                totals = row_dot(grad, weight), row_dot(product, weight)
-            if weight_sum is not None:
-                add_columns(weight_sum, product, "product")
-            if totals is None or not tile.spans_rows:
-                return totals or ()
-        if self.grad_input is not None:
-            along_ones, along_xhat = totals
-            if self.weight is not None:
-                grad *= tile.of_columns(self.weight, "weight")
-            centred *= along_xhat / self.layout.columns * rstd * rstd
-            centred += along_ones / self.layout.columns
-            result = np.subtract(grad, centred, out=tile.target(self.grad_input, "grad"))
-            tile.store(self.grad_input, result)
+            totals = row_dot(grad, tile.of_columns(None, "ones")), row_dot(grad, centred)
+            if not tile.spans_rows:
+                return totals
+        along_ones, along_xhat = totals
+        centred *= along_xhat / self.layout.columns * rstd * rstd
+        centred += along_ones / self.layout.columns
+        result = np.subtract(grad, centred, out=tile.target(self.grad_input, "grad"))
+        tile.store(self.grad_input, result)
         return ()
 
 

@@ -125,15 +125,14 @@ def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike
         row_rstd = tile.of_rows(row_rstds)
         weights = tile.of_columns(scale, "scale")
         grad = np.multiply(tile.load(dy, "grad"), row_rstd, out=tile.scratch("grad"))
+        (dgamma_sum,) = sums or (None,)
+        if dgamma_sum is not None:
+            add_columns(dgamma_sum, grad, row)
+        grad *= weights
         if totals is None:
-            product = np.multiply(grad, row, out=tile.scratch("product"))
-            totals = (row_dot(product, weights),)
-            (dgamma_sum,) = sums
-            if dgamma_sum is not None:
-                add_columns(dgamma_sum, product, "product")
+            totals = (row_dot(grad, row),)
             if not tile.spans_rows:
                 return totals
-        grad *= weights
         (along_xhat,) = totals
         factor = along_xhat / layout.columns * row_rstd * row_rstd
         projection = np.multiply(row, factor, out=tile.scratch("x"))

@@ -9,6 +9,7 @@ happens in the processor's cache.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,15 +26,17 @@ if TYPE_CHECKING:
 __all__ = ["RowLayout"]
 
 # Between two calls of NumPy a thread needs the interpreter lock, and waking one that waits for it
-# takes as long as arithmetic on some ten thousand elements. So tiles are large: the three or four
-# that a thread works on, 1.5 MiB each in float32, fit the last cache, not the one before it.
-TILE_ELEMENTS = 393216
+# takes as long as arithmetic on some ten thousand elements. So tiles are large: the two or three
+# that a thread works on, 2 MiB each in float32, fit the last cache, not the one before it.
+TILE_ELEMENTS = 524288
 # Smaller matrices are cut into this many tiles, so that all processors get some, unless they get
 # too small for that.
 TILES = 8
 FEWEST_ELEMENTS = 131072
 # A tile of whole rows has at least this many of them if there are as many, one of a panel at most.
 PANEL_ROWS = 8
+# The columns of a panel are a multiple of this, so that its rows begin at lines of the cache.
+PANEL_COLUMNS = 64
 # Each group of tiles has its own sums over rows until the end.
 MOST_GROUPS = 16
 
@@ -122,7 +125,8 @@ class RowLayout(NamedTuple):
             return self.tile_elements // max(1, self.columns), self.columns
         height = min(self.rows, PANEL_ROWS)
         panels = -(-self.columns * height // self.tile_elements)
-        return height, -(-self.columns // panels)
+        width = -(-self.columns // panels)
+        return height, -(-width // PANEL_COLUMNS) * PANEL_COLUMNS
 
     def tiles(self) -> list[list[Tile]]:
         """Cover the matrix with tiles, if it has any elements.
@@ -138,8 +142,10 @@ class RowLayout(NamedTuple):
         if self.spans_rows:
             everything = slice(0, self.columns)
             tiles = [Tile(rows, everything, self.dtype, spans_rows=True) for rows in bands]
-            size = -(-len(tiles) // MOST_GROUPS)
-            return [tiles[first : first + size] for first in range(0, len(tiles), size)]
+            # As even as can be, for whoever gets a larger one is waited for.
+            groups = min(MOST_GROUPS, len(tiles))
+            edges = [len(tiles) * group // groups for group in range(groups + 1)]
+            return [tiles[first:last] for first, last in itertools.pairwise(edges)]
         starts = range(0, self.columns, width)
         panels = [slice(left, min(left + width, self.columns)) for left in starts]
         return [

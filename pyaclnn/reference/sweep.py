@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Visit", "sweep"]
 
-# NumPy copies operands that it broadcasts over rows, except where rows do not fit its buffers.
-SHORT_ROW = 512
-BUFFERED, UNBUFFERED = 8192, 16
+# NumPy copies operands that it broadcasts over rows, except where rows do not fit its buffers. Only
+# rows that are too short for a loop of their own gain by that.
+SHORT_ROW = 384
+BUFFERED, UNBUFFERED = 1024, 16
 
 EVERYTHING = slice(None)
 

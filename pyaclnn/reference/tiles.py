@@ -23,15 +23,24 @@ FEWEST_DOT_COLUMNS = 64
 # Rows are added in pairs, and pairs of pairs, this often before sums go on in float64.
 FOLDS = 4
 
+# A vector register that lies across two lines of the cache, in bytes, takes twice as long to load.
+CACHE_LINE = 64
+
 SINGLE = np.dtype(np.float32)
 DOUBLE = np.dtype(np.float64)
 
 
 class Memory(threading.local):
-    """What a thread keeps from tile to tile and from call to call, by name and type."""
+    """What a thread keeps from tile to tile and from call to call.
+
+    Attributes:
+        slots: Memory by name and type.
+        views: The last shape that each slot was given, by name.
+    """
 
     def __init__(self) -> None:
         self.slots: dict[tuple[str, np.dtype[Any]], NDArray[Any]] = {}
+        self.views: dict[str, NDArray[Any]] = {}
 
 
 kept = Memory()
@@ -39,11 +48,17 @@ kept = Memory()
 
 def scratch(slot: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Uninitialized memory of the calling thread, the same again for the same slot and type."""
+    view = kept.views.get(slot)
+    if view is not None and view.shape == shape and view.dtype == dtype:
+        return view
     size = math.prod(shape)
     memory = kept.slots.get((slot, dtype))
     if memory is None or memory.size < size:
-        memory = kept.slots[slot, dtype] = np.empty(size, dtype)
-    return memory[:size].reshape(shape)
+        space = np.empty(size + CACHE_LINE // dtype.itemsize, dtype)
+        start = -space.ctypes.data % CACHE_LINE // dtype.itemsize
+        memory = kept.slots[slot, dtype] = space[start : start + size]
+    view = kept.views[slot] = memory[:size].reshape(shape)
+    return view
 
 
 class Tile(NamedTuple):
@@ -124,29 +139,50 @@ def row_dot(block: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
         sums: NDArray[Any] = np.einsum("ij,j->i" if other.ndim == 1 else "ij,ij->i", block, other)
         return sums[:, None]
     if columns > DOT_COLUMNS:
-        parts = [slice(start, start + DOT_COLUMNS) for start in range(0, columns, DOT_COLUMNS)]
-        dots = [row_dot(block[:, part], other[..., part]) for part in parts]
-        total: NDArray[Any] = np.add.reduce(dots, axis=0, dtype=np.float64)
+        count = -(-columns // DOT_COLUMNS)
+        width = columns // count
+        whole = count * width
+        left = block[:, :whole].reshape(len(block), count, 1, width)
+        right = other[..., :whole].reshape(*other.shape[:-1], count, width, 1)
+        parts = np.matmul(left, right)[:, :, 0, 0]
+        total = np.add.reduce(parts, axis=1, dtype=np.float64, keepdims=True)
+        if whole < columns:
+            total += row_dot(block[:, whole:], other[..., whole:])
         return total.astype(block.dtype)
     result: NDArray[Any] = np.matmul(block[:, None, :], other[..., None])
     return result[:, :, 0]
 
 
-def add_columns(total: NDArray[np.float64], block: NDArray[Any], slot: str) -> None:
-    """Add the sum over the rows of a block to a running total.
+def add_columns(
+    total: NDArray[np.float64], block: NDArray[Any], other: NDArray[Any] | None = None
+) -> None:
+    """Add the sum over the rows of a block, or of the product of two, to a running total.
 
     A gradient of a parameter is a sum over every row of the tensor. One number after the other, in
     float32, would lose a digit every few thousand rows. Rows are added in pairs instead, those sums
-    in pairs again, and what is left goes on in float64.
+    in pairs again, and what is left goes on in float64. A product is added up four rows at a time
+    first: so it is never in memory.
 
     Args:
         total: (columns,), added to.
         block: (rows, columns).
-        slot: Scratch to use; it may be the one that holds `block`, which is used up then.
+        other: (rows, columns) or None.
     """
     rows, columns = block.shape
-    folded = scratch(slot, (rows, columns), block.dtype)
-    for _ in range(FOLDS if block.dtype != DOUBLE else 0):
+    folded = scratch("folded", (rows // 2 + 2, columns), block.dtype)
+    folds = FOLDS
+    if other is not None:
+        folds -= 2
+        fours, rest = divmod(rows, 4)
+        left, right = (
+            operand[: rows - rest].reshape(fours, 4, columns) for operand in (block, other)
+        )
+        np.einsum("kij,kij->kj", left, right, out=folded[:fours])
+        if rest:
+            np.multiply(block[-rest:], other[-rest:], out=folded[fours : fours + rest])
+        rows = fours + rest
+        block = folded
+    for _ in range(folds if block.dtype != DOUBLE else 0):
         if rows == 1:
             break
         half = rows // 2

@@ -11,6 +11,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING
 
+from pyaclnn.lazy import public_names
+
 if TYPE_CHECKING:
     import pyaclnn.accuracy
     import pyaclnn.mock
@@ -75,7 +77,7 @@ __all__ = [
     "to_device",
 ]
 
-# The modules that have public names; each name is asked of the first whose __all__ lists it.
+# The modules that have public names.
 _HOMES = (
     "errors",
     "library",
@@ -94,12 +96,12 @@ _MODULES = ("accuracy", "mock", "ops", "raw", "reference")
 __version__: str
 
 
-class _NoBinding:
-    """Asked for a module when nobody else has it; says why the compiled binding is not there."""
+class _NothingCompiled:
+    """Asked for a module when nobody else has it; says why what is compiled is not there."""
 
     @staticmethod
     def find_spec(name: str, *_: object) -> None:
-        if name == f"{__name__}._binding":
+        if name in (f"{__name__}._binding", f"{__name__}.reference._narrow_floats"):
             raise ImportError(
                 f"{__path__[0]} is the source tree of pyaclnn, which lacks what is compiled when "
                 "pyaclnn is installed. Run Python in another folder if it is installed, or install "
@@ -108,23 +110,22 @@ class _NoBinding:
             )
 
 
-sys.meta_path.append(_NoBinding)
+sys.meta_path.append(_NothingCompiled)
+
+
+_load, _listing = public_names(__name__, __all__, _HOMES)
 
 
 def __getattr__(name: str) -> object:
-    value: object
     if name == "__version__":
-        value = importlib.import_module("importlib.metadata").version("pyaclnn")
-    elif name in __all__:
-        modules = (importlib.import_module(f"{__name__}.{home}") for home in _HOMES)
-        value = next(getattr(module, name) for module in modules if name in module.__all__)
+        value: object = importlib.import_module("importlib.metadata").version("pyaclnn")
     elif name in _MODULES:
         value = importlib.import_module(f"{__name__}.{name}")
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _load(name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    return sorted({*_listing(), *_MODULES})

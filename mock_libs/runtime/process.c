@@ -42,7 +42,7 @@ static char **child_environment(void)
 static int spawn(const char *python, int socket, int memory, pid_t *process)
 {
     static char bootstrap[] = "import sys; sys.path[:] = [p for p in sys.path if p]; "
-                              "from pyaclnn.mock.device import main; sys.exit(main(sys.argv[1:]))";
+                              "from pyaclnn.mock.process import main; sys.exit(main(sys.argv[1:]))";
     char option[] = "-c", three[] = "3", four[] = "4";
     char *arguments[] = {(char *)(uintptr_t)python, option, bootstrap, three, four, NULL};
     posix_spawn_file_actions_t actions;

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
-from .paths import cflags, environment, includedir, ldflags, libdir
-from .report import Living, Violation, alive, calls, clear_violations, reset_calls, violations
-from .steering import faults, mode, set_faults, set_mode
-from .without import without
+from typing import TYPE_CHECKING
+
+from pyaclnn.lazy import public_names
+
+if TYPE_CHECKING:
+    from .absence import without
+    from .paths import cflags, environment, includedir, ldflags, libdir
+    from .report import Living, Violation, alive, calls, clear_violations, reset_calls, violations
+    from .steering import faults, mode, set_faults, set_mode
 
 __all__ = [
     "Living",
@@ -27,3 +32,9 @@ __all__ = [
     "violations",
     "without",
 ]
+
+# The modules that have public names.
+_HOMES = ("paths", "report", "steering", "absence")
+
+# The device process, which starts with every device, needs none of them.
+__getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

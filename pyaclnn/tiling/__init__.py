@@ -26,8 +26,9 @@ gives what a kernel reads.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from pyaclnn.lazy import public_names
 
 if TYPE_CHECKING:
     from pyaclnn.tiling.arithmetic import TilingError
@@ -90,16 +91,5 @@ _HOMES = (
     "layer_norm_grad_beta",
 )
 
-
-def __getattr__(name: str) -> object:
-    # Loaded on first use, so that the command line costs nothing where it is not this part's.
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    modules = (importlib.import_module(f"{__name__}.{home}") for home in _HOMES)
-    value: object = next(getattr(module, name) for module in modules if name in module.__all__)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# So that the command line costs nothing where it is not this part's.
+__getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

@@ -43,7 +43,7 @@ SIZE = 32 << 20
 WORKSPACE = BASE + (8 << 20)
 BOOTSTRAP = (
     "import sys; sys.path.insert(0, sys.argv[3]); "
-    "from pyaclnn.mock.device import main; main(sys.argv[1:3])"
+    "from pyaclnn.mock.process import main; main(sys.argv[1:3])"
 )
 ROOT = Path(pyaclnn.mock.wire.__file__).parents[2]
 HELLO = Hello(1, 0, BASE, SIZE, "Ascend910B3")
@@ -174,7 +174,7 @@ def test_nothing_works_before_hello(host: Host) -> None:
     [
         (Hello(2, 0, BASE, SIZE, "Ascend910B3"), "protocol version 2"),
         (Hello(1, 0, BASE, SIZE, "Ascend999"), "chip 'Ascend999' is unknown"),
-        (Hello(1, 0, BASE, SIZE + 4096, "Ascend910B3"), "mmap length"),
+        (Hello(1, 0, BASE, SIZE + 4096, "Ascend910B3"), f"has {SIZE} bytes, which is less than"),
     ],
 )
 def test_a_device_that_cannot_start_says_why(host: Host, hello: Hello, text: str) -> None:
@@ -269,4 +269,16 @@ def test_the_device_process_needs_no_compiled_binding() -> None:
     )
 
     rooms = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
-    assert rooms == {"pyaclnn", "pyaclnn.mock", "pyaclnn.reference"}
+    assert rooms == {"pyaclnn", "pyaclnn.lazy", "pyaclnn.mock", "pyaclnn.reference"}
+
+
+def test_the_device_process_starts_without_numpy() -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import pyaclnn.mock.process; "
+        "print('pyaclnn.mock.process' in sys.modules, 'numpy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert done.stdout == "True False\n"

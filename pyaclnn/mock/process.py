@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The device process: answers the host's requests until it says goodbye or goes away.
+
+Every device that is opened starts one, and many programs never run an operator: so NumPy and the
+operators are imported when the first operator comes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from pyaclnn.mock.chips import find_chip
+from pyaclnn.mock.status import Status
+from pyaclnn.mock.wire import (
+    PROTOCOL_VERSION,
+    Bye,
+    Check,
+    CheckReply,
+    FrameReader,
+    Hello,
+    Reply,
+    Request,
+    Run,
+    WireError,
+    decode_request,
+    encode_reply,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyaclnn.mock.device import Device
+
+__all__ = ["MALFORMED_EXIT", "main", "serve"]
+
+MALFORMED_EXIT = 3
+
+
+class Server:
+    """What the device process is.
+
+    Args:
+        memory_descriptor: File descriptor of the memory file.
+    """
+
+    def __init__(self, memory_descriptor: int) -> None:
+        self._memory_descriptor = memory_descriptor
+        self._hello: Hello | None = None
+        self._device: Device | None = None
+
+    def answer(self, request: Request) -> Reply | CheckReply:
+        """Answer one request.
+
+        Raises:
+            WireError: The request makes no sense at this point.
+        """
+        if isinstance(request, Hello):
+            return self._answer_hello(request)
+        if isinstance(request, Bye):
+            return Reply()
+        if self._hello is None:
+            raise WireError(f"{type(request).__name__.upper()} came before a successful HELLO")
+        if self._device is None:
+            self._device = self._start(self._hello)
+        if isinstance(request, Check):
+            return self._device.check(request.call)
+        if isinstance(request, Run):
+            return self._device.run(request)
+        raise WireError(f"{type(request).__name__} cannot be answered")
+
+    def close(self) -> None:
+        """Let go of the device's memory."""
+        if self._device is not None:
+            self._device.memory.close()
+
+    def _answer_hello(self, hello: Hello) -> Reply:
+        if self._hello is not None:
+            raise WireError("a second HELLO came; one device process is one device")
+        try:
+            self._check(hello)
+        except (KeyError, ValueError, OSError) as error:
+            text = error.args[0] if isinstance(error, KeyError) else str(error)
+            return Reply(
+                Status.DEVICE_SETUP_ERROR,
+                f"EE9999: simulated device {hello.device_id} cannot start: {text}",
+            )
+        self._hello = hello
+        return Reply()
+
+    def _check(self, hello: Hello) -> None:
+        if hello.protocol_version != PROTOCOL_VERSION:
+            raise ValueError(
+                f"the host speaks protocol version {hello.protocol_version}; this device process "
+                f"speaks {PROTOCOL_VERSION}: both must come from one installation"
+            )
+        find_chip(hello.soc_name)
+        length = os.fstat(self._memory_descriptor).st_size
+        if length < hello.memory_bytes:
+            raise ValueError(
+                f"its memory file has {length} bytes, which is less than {hello.memory_bytes}"
+            )
+
+    def _start(self, hello: Hello) -> Device:
+        from pyaclnn.mock.device import Device, ignore_floating_point_errors  # noqa: PLC0415
+        from pyaclnn.mock.memory import DeviceMemory  # noqa: PLC0415  # both load NumPy
+
+        ignore_floating_point_errors()
+        memory = DeviceMemory(self._memory_descriptor, hello.base_address, hello.memory_bytes)
+        return Device(find_chip(hello.soc_name), memory)
+
+
+def serve(socket_descriptor: int, memory_descriptor: int) -> int:
+    """Answer requests until `Bye`, the end of the stream or a malformed frame.
+
+    Args:
+        socket_descriptor: File descriptor of a connected stream socket.
+        memory_descriptor: File descriptor of the memory file.
+
+    Returns:
+        The exit status: 0, or `MALFORMED_EXIT` after a line on standard error.
+    """
+    frames, server = FrameReader(socket_descriptor), Server(memory_descriptor)
+    try:
+        while (frame := frames.next()) is not None:
+            kind, payload = frame
+            request = decode_request(kind, payload)
+            _send(socket_descriptor, encode_reply(kind, server.answer(request)))
+            if isinstance(request, Bye):
+                break
+    except WireError as error:
+        sys.stderr.write(f"pyaclnn simulated NPU: malformed frame: {error}\n")
+        return MALFORMED_EXIT
+    except BrokenPipeError:
+        return 0
+    finally:
+        server.close()
+    return 0
+
+
+def main(argv: Sequence[str | int]) -> NoReturn:
+    """Be the device process; never returns.
+
+    Args:
+        argv: File descriptors of the socket and of the memory file.
+
+    Raises:
+        SystemExit: Always: 0 after `Bye` or the end of the stream, `MALFORMED_EXIT` after a
+            malformed frame.
+    """
+    socket_descriptor, memory_descriptor = map(int, argv)
+    # Ctrl-C reaches the whole process group; whether to stop is the host's decision.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(serve(socket_descriptor, memory_descriptor))
+
+
+def _send(descriptor: int, frame: bytes) -> None:
+    rest = memoryview(frame)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

@@ -21,9 +21,20 @@ if TYPE_CHECKING:
 
 LeakCheck = Callable[[], AbstractContextManager[None]]
 
+TOLD_AT_THE_END = "told at the end"
+"""The property in which a test records a line for the end of the run's output."""
+
 PROCESS = Path("/proc/self")
 SMALLEST_DEVICE = 1 << 33
 """Bytes; no other mapping of this process is so long."""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have recorded to be told."""
+    for report in terminalreporter.getreports("passed"):
+        for name, text in report.user_properties:
+            if name == TOLD_AT_THE_END:
+                terminalreporter.write_line(str(text))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,7 +14,7 @@ from pyaclnn.reference import layer_norm, layer_norm_backward, rms_norm, rms_nor
 
 from .problems import DTYPES
 
-torch = pytest.importorskip("torch")
+torch: Any = None
 
 SHAPES = [
     ((7,), (7,)),
@@ -25,6 +25,13 @@ SHAPES = [
 
 everywhere = pytest.mark.parametrize("dtype", DTYPES, ids=str)
 every_shape = pytest.mark.parametrize(("shape", "normalized"), SHAPES, ids=str)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _import_torch() -> None:
+    """Import it where it is used: it takes longer than all of these tests."""
+    global torch  # noqa: PLW0603
+    torch = pytest.importorskip("torch")
 
 
 def draw(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Any, Any]:

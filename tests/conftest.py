@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 LeakCheck = Callable[[], AbstractContextManager[None]]
 
+# Hundreds of processes start here, one beside the other. In each, the threads of NumPy's BLAS would
+# take as long to start as all the rest, and none of them has a use for more than one.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 TOLD_AT_THE_END = "told at the end"
 """The property in which a test records a line for the end of the run's output."""
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
@@ -25,8 +25,8 @@ LeakCheck = Callable[[], AbstractContextManager[None]]
 # take as long to start as all the rest, and none of them has a use for more than one.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-TOLD_AT_THE_END = "told at the end"
-"""The property in which a test records a line for the end of the run's output."""
+COUNTED = "counted"
+"""The property in which a test records a text and a number, for the end of the run's output."""
 
 PROCESS = Path("/proc/self")
 SMALLEST_DEVICE = 1 << 33
@@ -34,11 +34,15 @@ SMALLEST_DEVICE = 1 << 33
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests have recorded to be told."""
+    """Print the sums of what tests have counted."""
+    sums: Counter[str] = Counter()
     for report in terminalreporter.getreports("passed"):
-        for name, text in report.user_properties:
-            if name == TOLD_AT_THE_END:
-                terminalreporter.write_line(str(text))
+        for name, value in report.user_properties:
+            if name == COUNTED:
+                text, number = cast("tuple[str, int]", value)
+                sums[text] += number
+    for text, number in sums.items():
+        terminalreporter.write_line(f"{number} {text}")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -24,7 +24,7 @@ import pytest
 
 import pyaclnn
 from pyaclnn import mock, raw
-from tests.conftest import TOLD_AT_THE_END
+from tests.conftest import COUNTED
 
 from .operations import OPERATIONS, SLOW, Stage
 
@@ -59,10 +59,10 @@ PLAUSIBLE: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"aclnn.*GetWorkspaceSize", (161001, 161002, 361001, 561003)),
     (r"aclnn.*", (161001, 361001, 561000)),
     (r"aclSetAclOpExecutorRepeatable", (561103,)),
-    (r"acl(Set|Destroy).*", (561000, 561103)),
-    (r"aclrtSynchronize.*WithTimeout", (107000, 507015, 507046)),
-    (r"aclrtSynchronize.*", (107000, 507010, 507014, 507015, 507899)),
-    (r"aclrt(Malloc|Create).*", (107000, 107002, 207001, 507899)),
+    (r"acl(Set|Destroy).*", (561000,)),
+    (r"aclrtSynchronize.*WithTimeout", (507014, 507046)),
+    (r"aclrtSynchronize.*", (507010, 507015, 507899)),
+    (r"aclrt(Malloc|Create).*", (107002, 207001, 507899)),
     (r"aclrtGetCurrentContext", (107002, 507000)),
     (r"aclrt.*", (107000, 107002, 507899)),
     (r"aclGet.*", (107000,)),
@@ -174,12 +174,14 @@ def trouble(
 ) -> str | None:
     """Fail one call, and say what is wrong afterwards, if anything is."""
     calm = state(stage)
-    error, said = attempt(operation, stage, fault)
-    if error is None and mock.calls()[fault.function] < fault.number:
-        # After a failure a call takes a longer or shorter way once; now it goes the usual one.
+    # Some calls are only made once in a while: every fourth new stream finds the notes of which
+    # streams use an array full, and after a failure what was known about a call is gone.
+    for _ in range(8):
         error, said = attempt(operation, stage, fault)
-        if mock.calls()[fault.function] < fault.number:
-            return "the call was never made"
+        if error is not None or mock.calls()[fault.function] >= fault.number:
+            break
+    else:
+        return "the call was never made"
     wrong = judge_silence(fault, said) if error is None else judge_error(name, fault, error)
     del error
     now = state(stage)
@@ -194,7 +196,7 @@ def trouble(
     return wrong
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def stage(device: Device) -> Iterator[Stage]:
     gc.collect()
     gc.freeze()
@@ -205,25 +207,24 @@ def stage(device: Device) -> Iterator[Stage]:
 
 
 @pytest.mark.parametrize("mode", ["deferred", "shuffled:7"])
+@pytest.mark.parametrize("name", OPERATIONS)
 def test_every_failure_of_every_call_is_clean(
-    stage: Stage, mode: str, record_property: Callable[[str, object], None]
+    stage: Stage, name: str, mode: str, record_property: Callable[[str, object], None]
 ) -> None:
-    count, wrong = 0, []
+    operation, wrong = OPERATIONS[name], []
     with mock.mode(mode):
-        for name, operation in OPERATIONS.items():
-            operation(stage)
-            mock.reset_calls()
-            right = operation(stage)
-            calls = Counter({function: n for function, n in mock.calls().items() if n})
-            for fault in faults_of(calls, 1 if name in SLOW else None):
-                count += 1
-                problem = trouble(name, operation, stage, fault, right)
-                if problem:
-                    wrong.append(f"{name}, {fault}: {problem}")
-    told = f"{count} failures in {len(OPERATIONS)} operations, each dealt with cleanly ({mode})"
-    record_property(TOLD_AT_THE_END, told)
-    assert not wrong, "\n".join([f"{len(wrong)} of {count}:", *wrong])
-    assert count > 2000
+        operation(stage)
+        mock.reset_calls()
+        right = operation(stage)
+        calls = Counter({function: n for function, n in mock.calls().items() if n})
+        faults = list(faults_of(calls, 1 if name in SLOW else None))
+        for fault in faults:
+            problem = trouble(name, operation, stage, fault, right)
+            if problem:
+                wrong.append(f"{fault}: {problem}")
+    assert not wrong, "\n".join([f"{len(wrong)} of {len(faults)}:", *wrong])
+    assert len(faults) >= calls.total() > 0
+    record_property(COUNTED, [f"C calls failed and were dealt with cleanly ({mode})", len(faults)])
 
 
 # ---- the first and the last call of a process ---------------------------------------------------

@@ -164,16 +164,24 @@ class Plan:
     def _bind(self, arrays: dict[str, DeviceArray]) -> None:
         """Bind other arrays; all but inputs in memory of their own are looked at closely."""
         slots, written = self._slots, self._written
+        index = place = 0
         for name, array in arrays.items():
             slot = slots.get(name)
-            if slot is None or array.__class__ is not DeviceArray or array.layout is not slot[2]:
+            if slot is None or array.__class__ is not DeviceArray:
                 return self._bind_closely(arrays)
+            index, place, layout = slot
             memory = array.memory
-            if slot[1] >= self._first_result or memory in written or memory.borrowed:
+            if array.layout is not layout or place >= self._first_result:
                 return self._bind_closely(arrays)
-        if not self._repeatable:
-            return self._bind_closely(arrays)
-        self._set_addresses(arrays)
+            if memory in written or memory.borrowed or not self._repeatable:
+                return self._bind_closely(arrays)
+        if len(arrays) > 1:
+            return self._set_addresses(arrays)
+        # The usual case, in as few steps as can be.
+        status = _bind(self._struct, index, array.tensor)
+        if status:
+            self._take_back(name, arrays, status)
+        self._arguments[place] = array
         return None
 
     def _bind_closely(self, arrays: dict[str, DeviceArray]) -> None:

@@ -129,14 +129,30 @@ aclBoolArray *aclCreateBoolArray(const bool *value, uint64_t size)
     return create(MOCK_BOOL_ARRAY, value, size, sizeof *value);
 }
 
+/* A list that owned what is no object could not be destroyed: there is none then. */
+static void *create_list(enum mock_kind kind, enum mock_kind element, const void *const *handles,
+                         uint64_t count)
+{
+    bool good = true;
+    mock_enter();
+    for (uint64_t i = 0; handles != NULL && i < count; i++) {
+        if (handles[i] != NULL && mock_handle_get(handles[i], element) == NULL) {
+            mock_violate_handle(handles[i], element, false);
+            good = false;
+        }
+    }
+    mock_leave();
+    return good ? create(kind, handles, count, sizeof *handles) : NULL;
+}
+
 aclTensorList *aclCreateTensorList(const aclTensor *const *value, uint64_t size)
 {
-    return create(MOCK_TENSOR_LIST, value, size, sizeof *value);
+    return create_list(MOCK_TENSOR_LIST, MOCK_TENSOR, (const void *const *)value, size);
 }
 
 aclScalarList *aclCreateScalarList(const aclScalar *const *value, uint64_t size)
 {
-    return create(MOCK_SCALAR_LIST, value, size, sizeof *value);
+    return create_list(MOCK_SCALAR_LIST, MOCK_SCALAR, (const void *const *)value, size);
 }
 
 static uint32_t scalar_bytes(aclDataType data_type)

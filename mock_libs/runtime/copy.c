@@ -3,7 +3,10 @@
  * the caller believes. */
 #include "state.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 /* A rectangle of bytes to copy; a plain copy is one row. */
 struct copy {
@@ -49,13 +52,56 @@ uint64_t mock_span(uint64_t width, uint64_t height, uint64_t pitch)
     return bytes;
 }
 
+/* Records what is wrong with memory that is not all live. */
+static void report_memory(const char *what, const void *address, uint64_t bytes)
+{
+    const struct device *device = mock_device_of(address);
+    struct mock_history history = {0};
+    if (device == NULL) {
+        mock_violate(MOCK_HOST_MEMORY_INVALID, "address", address, NULL,
+                     "%s is not %llu bytes of this process's memory", what,
+                     (unsigned long long)bytes);
+    } else if (mock_memory_place(device->id, address, 0, bytes, &history) == MOCK_BEYOND) {
+        mock_violate(MOCK_COPY_OUT_OF_BOUNDS, "device memory", address, &history,
+                     "%s is %llu bytes from this address on; its block has fewer", what,
+                     (unsigned long long)bytes);
+    } else {
+        mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, &history,
+                     "%s is no live memory from aclrtMalloc", what);
+    }
+}
+
+/* Whether the process may read a byte, and write it. Of a range, both ends are looked at: what lies
+ * between may be gone as well, but a wrong address is hardly ever right at both. */
+static bool is_usable(const void *address, bool writing)
+{
+    uint8_t byte;
+    const struct iovec here = {&byte, 1}, there = {(void *)(uintptr_t)address, 1};
+    /* Where the system does not let anybody ask, EPERM or ENOSYS, nothing is known to be wrong. */
+    if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != 1) {
+        return errno != EFAULT;
+    }
+    return !writing || process_vm_writev(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
+}
+
+static bool is_live(const void *address, uint64_t bytes, bool writing)
+{
+    if (bytes == UINT64_MAX || mock_reach(address, bytes) == NULL) {
+        return false;
+    }
+    const uint8_t *last = (const uint8_t *)address + bytes - 1;
+    return mock_device_of(address) != NULL || mock_host_is_pinned(address, bytes) || bytes == 0 ||
+           (is_usable(address, writing) && is_usable(last, writing));
+}
+
 static aclError check_side(const char *side, const void *address, const struct copy *copy,
                            uint64_t pitch)
 {
     const uint64_t bytes = mock_span(copy->width, copy->height, pitch);
-    if (bytes == UINT64_MAX || mock_reach(address, bytes) == NULL) {
+    if (!is_live(address, bytes, address == copy->destination)) {
+        report_memory(side, address, bytes);
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
-                         "the %s %p of the copy is not %llu bytes of live memory", side, address,
+                         "%s %p is not %llu bytes of live memory", side, address,
                          (unsigned long long)bytes);
     }
     return ACL_SUCCESS;
@@ -64,10 +110,10 @@ static aclError check_side(const char *side, const void *address, const struct c
 static aclError check_live(const struct copy *copy)
 {
     const aclError status =
-        check_side("destination", copy->destination, copy, copy->destination_pitch);
+        check_side("the copy's destination", copy->destination, copy, copy->destination_pitch);
     return status != ACL_SUCCESS
                ? status
-               : check_side("source", copy->source, copy, copy->source_pitch);
+               : check_side("the copy's source", copy->source, copy, copy->source_pitch);
 }
 
 static aclError copy_now(const struct copy *copy)
@@ -250,12 +296,17 @@ static aclError check_fill(const void *address, size_t capacity, size_t count)
     if (address == NULL) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "the memory to fill is NULL");
     }
-    const aclError status = check_capacity(capacity, count);
-    if (status == ACL_SUCCESS && mock_reach(address, count) == NULL) {
-        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live device memory",
-                         address, count);
+    return check_capacity(capacity, count);
+}
+
+static aclError check_filled(const void *address, size_t count)
+{
+    if (is_live(address, count, true)) {
+        return ACL_SUCCESS;
     }
-    return status;
+    report_memory("the memory to fill", address, count);
+    return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live memory", address,
+                     count);
 }
 
 static aclError fill(void *address, size_t capacity, int value, size_t count)
@@ -265,6 +316,9 @@ static aclError fill(void *address, size_t capacity, int value, size_t count)
     }
     aclError status = check_fill(address, capacity, count);
     if (status == ACL_SUCCESS && mock_usable_context(&status) != NULL) {
+        status = check_filled(address, count);
+    }
+    if (status == ACL_SUCCESS) {
         mock_hazard_touch(address, count, true);
         memset(mock_alias(address), value, count);
     }
@@ -285,12 +339,20 @@ static aclError fill_async(void *address, size_t capacity, int value, size_t cou
     aclError status = check_fill(address, capacity, count);
     struct stream *stream =
         status != ACL_SUCCESS ? NULL : mock_stream_find(handle, true, &status);
-    if (stream == NULL) {
+    status = stream == NULL ? status : check_filled(address, count);
+    if (status != ACL_SUCCESS) {
         return status;
     }
     if (is_pageable(address, count)) {
         status = mock_stream_finish(stream, NULL);
         return status != ACL_SUCCESS ? status : fill(address, capacity, value, count);
+    }
+    const struct device *device = mock_device_of(address);
+    if (device != NULL && device != stream->context->device) {
+        mock_violate(MOCK_ADDRESS_ON_ANOTHER_DEVICE, "device memory", address, NULL,
+                     "the memory to fill lies on device %d, the stream on device %d", device->id,
+                     stream->context->device->id);
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is memory of another device", address);
     }
     struct task *task = mock_stream_submit(stream, TASK_FILL);
     if (task == NULL) {

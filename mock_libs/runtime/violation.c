@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of broken rules: on stderr, in a file, and for whoever asks. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -141,15 +142,27 @@ static void as_block(struct text *text, const struct violation *violation, bool 
 
 /* ---- recording ---------------------------------------------------------------------------- */
 
-static void write_all(int descriptor, const struct text *text)
+static bool write_all(int descriptor, const struct text *text)
 {
     size_t done = 0;
     while (done < text->length) {
         const ssize_t written = write(descriptor, text->bytes + done, text->length - done);
         if (written <= 0) {
-            return; /* the report is lost, the program must not be */
+            return false;
         }
         done += (size_t)written;
+    }
+    return true;
+}
+
+/* The report is lost, the program must not be; but its user must know, once. */
+static void complain(const char *path)
+{
+    static bool complained;
+    if (!complained) {
+        complained = true;
+        fprintf(stderr, "simulated NPU: PYACLNN_MOCK_REPORT: cannot write %s: %s\n", path,
+                strerror(errno));
     }
 }
 
@@ -160,8 +173,10 @@ static void write_report(const struct text *json)
         return;
     }
     const int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor < 0 || !write_all(descriptor, json)) {
+        complain(path);
+    }
     if (descriptor >= 0) {
-        write_all(descriptor, json);
         close(descriptor);
     }
 }

@@ -23,7 +23,7 @@ EVENTS = (
         id="event-made-for-something-else",
         title="an event is used for what its flags do not allow",
         explanation="An event from aclrtCreateEventWithFlag without ACL_EVENT_SYNC may not be "
-        "waited for by a stream or reset; one with flags but without ACL_EVENT_TIME_LINE has no "
+        "waited for by a stream or reset; one from there without ACL_EVENT_TIME_LINE has no "
         "time to measure.",
         fix="make the event with ACL_EVENT_SYNC to wait and ACL_EVENT_TIME_LINE to measure, or by "
         "aclrtCreateEvent for both",

@@ -38,11 +38,11 @@ EXECUTORS = (
     ),
     Rule(
         id="executor-never-used",
-        title="an executor was neither used nor destroyed",
+        title="an executor was never given back",
         explanation="Phase 1 allocates it and only phase 2 or aclDestroyAclOpExecutor gives it "
         "back; a repeatable one only aclDestroyAclOpExecutor. The memory, or the place in the "
         "pool, is lost.",
-        fix="run phase 2, or call aclDestroyAclOpExecutor",
+        fix="run phase 2, or call aclDestroyAclOpExecutor; for a repeatable one always the latter",
         source="CANN: opbase composite_op/aclnn_engine/op_executor.cpp",
         wrong="phase_1();\nexecutor = NULL;\nstage_close();\naclrtResetDevice(0);\naclFinalize();",
         right="phase_1();\naclDestroyAclOpExecutor(executor);\nexecutor = NULL;\nstage_close();\n"

@@ -105,10 +105,32 @@ MEMORY = (
         right=_VIEW % "8" + _LAUNCH,
     ),
     Rule(
+        id="copy-out-of-bounds",
+        title="a copy or fill reaches beyond its memory",
+        explanation="More bytes are copied or filled than the block from aclrtMalloc has. What "
+        "lies behind it is somebody else's, or nobody's (107000).",
+        fix="copy no more than was allocated; the second argument is the room, not the count",
+        source="CANN: aclrtMemcpy, aclrtMemset, destMax and maxCount",
+        wrong="aclrtMemset(device, 2 * BYTES, 0, 2 * BYTES);",
+        right="aclrtMemset(device, BYTES, 0, BYTES);",
+    ),
+    Rule(
+        id="host-memory-invalid",
+        title="a copy's host address is no memory of the process",
+        explanation="The address was never allocated, is not mapped any more, or may not be "
+        "written. On a real NPU the program crashes, or the driver refuses the copy.",
+        fix="pass the address of a host block that is as large as the copy",
+        source="CANN: aclrtMemcpy, dst and src",
+        wrong="aclrtMemcpy(device, BYTES, (void *)64, 16, ACL_MEMCPY_HOST_TO_DEVICE);",
+        right="char numbers[16] = {0};\n"
+        "aclrtMemcpy(device, BYTES, numbers, 16, ACL_MEMCPY_HOST_TO_DEVICE);",
+    ),
+    Rule(
         id="address-not-on-device",
-        title="a tensor or workspace is no live device memory",
+        title="an address is no live device memory",
         explanation="The address is NULL, host memory, or was freed. A kernel runs on the device "
-        "and reaches only live memory from aclrtMalloc (507015).",
+        "and reaches only live memory from aclrtMalloc (507015), and so do copies and fills of "
+        "device memory (107000).",
         fix="allocate by aclrtMalloc, copy the data there, and free it after the stream has passed",
         source="CANN: aclCreateTensor; 507015 on the stream",
         wrong="aclSetRawTensorAddr(x, host);\n" + _LAUNCH,
@@ -116,7 +138,7 @@ MEMORY = (
     ),
     Rule(
         id="address-on-another-device",
-        title="a tensor or workspace lies on another device than the stream",
+        title="memory lies on another device than the stream that uses it",
         explanation="A kernel runs on the device of its stream. Memory of another device is "
         "out of its reach, unless peer access was set up, and operators do not support that.",
         fix="allocate and launch with the same device current",

@@ -9,8 +9,9 @@ from typing import ClassVar, Final
 from pyaclnn import raw
 from pyaclnn.call import OUT, cleanup, fetch
 from pyaclnn.device import Device, require_device
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.handle import Handle
+from pyaclnn.lane import release_idle
 from pyaclnn.memory import Memory
 from pyaclnn.shapes import count_of
 
@@ -35,7 +36,12 @@ def allocate(nbytes: int, device: Device, kind: str = "device memory") -> Memory
     """
     owner = device.resource
     with device.active():
-        pointer = fetch("aclrtMalloc", OUT, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
+        try:
+            pointer = fetch("aclrtMalloc", OUT, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
+        except OutOfMemoryError:
+            if not release_idle(device.context):
+                raise
+            pointer = fetch("aclrtMalloc", OUT, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
     free = functools.partial(cleanup, "aclrtFree")
     return Memory(kind, pointer, nbytes, free, dependencies=(owner,))
 

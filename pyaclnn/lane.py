@@ -34,6 +34,7 @@ __all__ = [
     "cap_of",
     "forget_lane",
     "lane_of",
+    "release_idle",
 ]
 
 _MANY: Final = 64
@@ -65,6 +66,9 @@ class Retiring(Protocol):
 
     def orphan(self) -> None:
         """Belong to another process, and be held up by none of its threads."""
+
+    def trim(self) -> int:
+        """Give back what is not in use, and return how many bytes that were."""
 
 
 class WorkspaceStats(NamedTuple):
@@ -175,15 +179,26 @@ class Lane:
         Raises:
             MemoryError: The cap, or the caller's own buffer, is smaller.
         """
+        if not self._may_grow(nbytes):
+            return
+        # Without the lock: allocating may trim other streams, which others may be growing.
+        block = allocate(nbytes)
+        with self._lock:
+            still_wanted = not self._fixed and self.struct.capacity < nbytes
+            if still_wanted:
+                self._replace(block)
+                self._grown += 1
+        if not still_wanted:  # another thread was faster
+            block.let_go()
+
+    def _may_grow(self, nbytes: int) -> bool:
         with self._lock:
             if self.struct.capacity >= nbytes:
-                return
+                return False
             if self._fixed or (self.cap is not None and nbytes > self.cap):
                 limit = self.struct.capacity if self._fixed else self.cap
                 raise MemoryError(f"the operator needs a workspace of {nbytes} bytes, not {limit}")
-            block = allocate(nbytes)
-            self._replace(block)
-            self._grown += 1
+            return True
 
     def use_workspace(self, block: Block | None) -> None:
         """Use a block of the caller as the workspace, and no other; None to go back to our own."""
@@ -273,6 +288,19 @@ def cap_of(nbytes: int | None, routine: str) -> int | None:
         expected = "a number of bytes, 0 or more, or None for no limit"
         raise InvalidArgumentError.of(routine, "cap", repr(nbytes), expected)
     return cap
+
+
+def release_idle(context: int) -> int:
+    """Give back what the pools of a context's streams hold and nobody uses.
+
+    Args:
+        context: The address of the context.
+
+    Returns:
+        How many bytes that were; some may wait for their stream.
+    """
+    lanes = [lane for lane in list(_lanes.values()) if lane.context == context]
+    return sum(lane.pool.trim() for lane in lanes if lane.pool is not None)
 
 
 def lane_of(number: int) -> Lane | None:

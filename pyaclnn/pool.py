@@ -126,6 +126,8 @@ class Pool:
     @cap.setter
     def cap(self, nbytes: int | None) -> None:
         self._cap = cap_of(nbytes, "Pool.cap")
+        if self._cap is not None and self._reserved > self._cap:
+            self.trim()
 
     def take(self, layout: Layout, device: Device, *, idle: bool = False) -> Loan:
         """Hand out memory for an array.
@@ -160,15 +162,16 @@ class Pool:
             return Loan(self, memory, layout, layout.tensor(memory, 0))
         with self._lock:
             self._make_room(size)
-            try:
-                buffer = Buffer(size, device)
-            except OutOfMemoryError:
-                if not self.trim():
-                    raise
-                buffer = Buffer(size, device)
-            memory = buffer.memory
-            self._owned[id(memory)] = buffer
             self._reserved += size
+        try:
+            buffer = Buffer(size, device)
+        except BaseException:
+            with self._lock:
+                self._reserved -= size
+            raise
+        memory = buffer.memory
+        with self._lock:
+            self._owned[id(memory)] = buffer
             self._allocations += 1
         return Loan(self, memory, layout, layout.tensor(memory, 0))
 

@@ -24,13 +24,21 @@ from pyaclnn import mock
 from pyaclnn.mock.tools import loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from pyaclnn.device import Device
 
-__all__ = ["npu", "npu_contract", "npu_faults", "pytest_addoption", "pytest_configure"]
+__all__ = [
+    "npu",
+    "npu_contract",
+    "npu_faults",
+    "pytest_addoption",
+    "pytest_configure",
+    "pytest_runtest_makereport",
+]
 
 _SOC = "PYACLNN_MOCK_SOC"
+_FAILED = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,6 +59,17 @@ def pytest_configure(config: pytest.Config) -> None:
         "'Ascend310P3'; when its work runs: 'deferred', 'eager' or 'shuffled:SEED'; and whether "
         "the test fails if it breaks a rule of CANN's contract",
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Remember which tests failed: what they hold is no leak of theirs."""
+    report = yield
+    if call.when == "call" and report.failed:
+        item.stash[_FAILED] = True
+    return report
 
 
 def _wanted(request: pytest.FixtureRequest) -> dict[str, Any]:
@@ -95,6 +114,8 @@ def npu(request: pytest.FixtureRequest) -> Iterator[Device]:
             os.environ.pop(_SOC, None)
         else:
             os.environ[_SOC] = previous_soc
+    if request.node.stash.get(_FAILED, False):
+        return  # its traceback keeps its arrays alive
     gc.collect()
     left = [living for living in mock.alive() if living.handle not in before]
     if left:
@@ -107,11 +128,12 @@ def npu_faults(npu: Device) -> Iterator[Callable[[str], None]]:
     """Sets faults of the simulated NPU; they are gone when the test is over.
 
     The grammar is that of :func:`pyaclnn.mock.faults`, e.g. ``npu_faults("aclrtMalloc:2=207001")``.
+    Afterwards those of PYACLNN_MOCK_FAULTS are in force again.
     """
     if npu.closed or not loaded():
         pytest.fail("npu_faults needs the simulated NPU (--npu-backend=mock)", pytrace=False)
     yield mock.set_faults
-    mock.set_faults("")
+    mock.set_faults(os.environ.get("PYACLNN_MOCK_FAULTS", ""))
 
 
 @pytest.fixture(autouse=True)

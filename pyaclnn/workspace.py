@@ -8,7 +8,7 @@ while the one before still runs, because it will run after it.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn.buffer import Buffer, allocate
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
@@ -49,19 +49,24 @@ class Workspace:
         """Use a buffer of the caller instead, and nothing else; None to go back to our own.
 
         Args:
-            buffer: Device memory of the stream's device, as large as any operator will need.
+            buffer: Device memory of the stream's device, as large as any operator will need. Its
+                memory is kept until the stream has done with it, even if it is closed before.
 
         Raises:
-            InvalidArgumentError: It is no open buffer of the device.
+            InvalidArgumentError: It is no open buffer of the device, or the workspace of another
+                stream.
         """
         given: object = buffer
         if given is None:
             self._lane.use_workspace(None)
-        elif isinstance(given, Buffer) and self._fits(given):
-            self._lane.use_workspace(_Borrowed(given))
-        else:
+        elif not isinstance(given, Buffer) or not self._fits(given):
             expected = f"an open buffer of device {self._device.id}"
             raise InvalidArgumentError.of("Workspace.use", "buffer", repr(given), expected)
+        elif not _Borrowed.is_free_for(given, self._lane):
+            what = f"{given!r}, which is the workspace of another stream"
+            raise InvalidArgumentError.of("Workspace.use", "buffer", what, "this stream's alone")
+        else:
+            self._lane.use_workspace(_Borrowed(given, self._lane))
 
     def _fits(self, buffer: Buffer) -> bool:
         return not buffer.closed and buffer.device.context == self._device.context
@@ -86,12 +91,31 @@ class Workspace:
 
 
 class _Borrowed:
-    """The caller's buffer as a workspace, kept alive until the stream has passed its last use."""
+    """The caller's buffer as a workspace.
 
-    def __init__(self, buffer: Buffer) -> None:
-        self._buffer: Buffer | None = buffer
+    Its memory is kept, even if the buffer is closed, until the stream has passed its last use.
+    """
+
+    _users: ClassVar[dict[int, tuple[Lane, int]]] = {}
+    """By address: whose workspace a buffer is, and how often it was made that."""
+
+    def __init__(self, buffer: Buffer, lane: Lane) -> None:
+        self._memory = buffer.memory
+        self._address = buffer.address
         self.pointer = buffer.pointer
         self.nbytes = buffer.nbytes
+        self._memory.pin()
+        _, times = self._users.get(self._address, (lane, 0))
+        self._users[self._address] = (lane, times + 1)
+
+    @classmethod
+    def is_free_for(cls, buffer: Buffer, lane: Lane) -> bool:
+        """Tell whether no other stream uses the buffer as its workspace."""
+        user, _ = cls._users.get(buffer.address, (lane, 0))
+        return user is lane
 
     def let_go(self) -> None:
-        self._buffer = None
+        lane, times = self._users.pop(self._address)
+        if times > 1:
+            self._users[self._address] = (lane, times - 1)
+        self._memory.unpin()

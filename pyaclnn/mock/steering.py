@@ -42,6 +42,9 @@ EFFECT is one of:
 
 memory=BYTES lets a device have only so much memory (207001 beyond it).
 
+A library or a function that is missing is no fault of a call: `with pyaclnn.mock.without(...)`
+makes a folder of libraries that lack it, to be the backend or to stand in LD_LIBRARY_PATH.
+
 Examples:
     PYACLNN_MOCK_FAULTS="aclrtMalloc:3=207001"
     PYACLNN_MOCK_FAULTS="aclnnRmsNorm:*2=async:507015; aclrtMemcpy*:p0.01=507899; seed=7"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from pyaclnn import mock
 from pyaclnn.array import DeviceArray, to_device
 from pyaclnn.buffer import Buffer
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
@@ -358,3 +359,56 @@ def test_a_buffer_of_the_caller_is_used_and_no_other(stream: Stream, device: Dev
     with pytest.raises(InvalidArgumentError, match="an open buffer of device 0"):
         stream.workspace.use(own)
     assert device.id == 0
+
+
+def test_a_buffer_that_is_closed_stays_the_workspace(stream: Stream) -> None:
+    expected = backward(stream, 64)
+    own = Buffer(stream.workspace.stats().size)
+    stream.workspace.use(own)
+    backward(stream, 64)
+    own.close()
+    for one, other in zip(backward(stream, 64), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert live_handles()["device memory"]
+    stream.workspace.use(None)
+    stream.synchronize()
+
+
+def test_a_buffer_is_the_workspace_of_one_stream(stream: Stream) -> None:
+    with Buffer(1 << 25) as own, Stream() as other:
+        stream.workspace.use(own)
+        stream.workspace.use(own)
+        with pytest.raises(InvalidArgumentError, match="the workspace of another stream"):
+            other.workspace.use(own)
+        stream.workspace.use(None)
+        stream.synchronize()
+        other.workspace.use(own)
+        backward(other, 64)
+
+
+def test_what_other_streams_keep_idle_is_given_back_before_memory_runs_out(
+    stream: Stream, device: Device
+) -> None:
+    x = to_device(np.ones((256, 1024), np.float32))
+    with Stream() as other:
+        for queue in (stream, other):
+            rms_norm(x, x[0], stream=queue)
+            queue.synchronize()
+        stream.pool.trim()
+        assert other.pool.stats().cached > x.nbytes
+        free, total = device.memory_info()
+        with mock.faults(f"memory={total - free + 4096}"):
+            result = rms_norm(x, x[0], stream=stream)
+            stream.synchronize()
+        assert other.pool.stats().cached == 0
+        del result
+
+
+def test_a_smaller_cap_gives_back_what_is_idle(stream: Stream) -> None:
+    x = to_device(np.ones((4, 8), np.float32))
+    rms_norm(x, x[0], stream=stream)
+    stream.synchronize()
+    assert stream.pool.stats().reserved
+    stream.pool.cap = 1
+    assert stream.pool.stats().reserved == 0
+    stream.pool.cap = None

@@ -53,6 +53,14 @@ def test_what_a_test_leaves_on_the_device_fails_it(tmp_path: Path) -> None:
     assert "created in aclrtMalloc" in output, output
 
 
+def test_what_a_failed_test_holds_is_no_leak(tmp_path: Path) -> None:
+    body = "def test_it(npu):\n    x = pyaclnn.to_device(np.ones(8, np.float32), npu)\n"
+    status, output = suite(tmp_path, HEAD + body + "    assert x is None\n")
+    assert status == 1
+    assert "1 failed in" in output
+    assert "left this on the NPU" not in output
+
+
 def test_looking_at_a_result_too_early_fails_the_test(tmp_path: Path) -> None:
     early = EXAMPLE.replace("    npu.synchronize()\n", "", 1)
     assert early != EXAMPLE

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 import textwrap
 from typing import TYPE_CHECKING, TypeAlias
@@ -64,14 +65,14 @@ def _rules(options: argparse.Namespace) -> int:
         width = max(len(rule.id) for rule in RULES)
         sys.stdout.writelines(f"{rule.id:{width}}  {rule.title}\n" for rule in RULES)
         return 0
-    for rule in RULES:
-        if rule.id == options.explain:
-            sys.stdout.write(explanation(rule))
-            return 0
-    sys.stderr.write(
-        f"pyaclnn mock rules: there is no rule '{options.explain}'; without --explain they are "
-        "listed\n"
-    )
+    known = {rule.id: rule for rule in RULES}
+    rule = known.get(options.explain.lower())
+    if rule is not None:
+        sys.stdout.write(explanation(rule))
+        return 0
+    near = difflib.get_close_matches(options.explain.lower(), known, n=1)
+    advice = f"did you mean '{near[0]}'?" if near else "without --explain they are listed"
+    sys.stderr.write(f"pyaclnn mock rules: there is no rule '{options.explain}'; {advice}\n")
     return _UNKNOWN
 
 

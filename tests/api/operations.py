@@ -195,6 +195,33 @@ def workspaces(stage: Stage) -> list[bytes]:
         return contents(results)
 
 
+def given_results(stage: Stage) -> list[bytes]:
+    """An operator that writes to arrays of the caller; then everything idle is given back."""
+    x, gamma = stage.calls["rms_norm"]
+    with pyaclnn.Stream(stage.device) as stream:
+        out = [pyaclnn.DeviceArray.empty(s, np.float32, stage.device) for s in (SHAPE, (4, 1))]
+        pyaclnn.rms_norm(x, gamma, out=out, stream=stream)
+        stream.synchronize()
+        found = contents(out)
+        stream.workspace.trim()
+        stream.pool.trim()
+        return found
+
+
+def planned_for_two_streams(stage: Stage) -> list[bytes]:
+    """A plan that runs on the stream it was made for, and on another one after that."""
+    arguments = stage.calls["rms_norm_grad"]
+    with pyaclnn.Stream(stage.device) as stream, pyaclnn.Stream(stage.device) as other:
+        with pyaclnn.plan(pyaclnn.rms_norm_grad, *arguments, stream=stream) as plan:
+            plan.run()
+            with stream.record() as done:
+                other.wait(done)
+                results = plan.run(stream=other)
+                other.synchronize()
+                stream.synchronize()
+        return contents(results)
+
+
 def events(stage: Stage) -> list[bytes]:
     """Streams that wait for each other, and what events tell."""
     with pyaclnn.Stream(stage.device) as stream, pyaclnn.Stream(stage.device) as other:
@@ -244,7 +271,10 @@ def _all() -> Iterator[tuple[str, Operation]]:
         yield f"{name} on the host", on_host(name)
         yield f"{name} planned", planned(name)
         yield f"{name} planned again", planned_again(name)
-    for operation in (copies, arrays, workspaces, events, devices, another_device, smoked):
+    for operation in (
+        *(copies, arrays, given_results, workspaces, planned_for_two_streams),
+        *(events, devices, another_device, smoked),
+    ):
         yield operation.__name__, operation
 
 

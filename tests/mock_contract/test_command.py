@@ -41,6 +41,12 @@ def test_a_rule_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no rule 'no-such-rule'" in capsys.readouterr().err
 
 
+def test_a_mistyped_rule_is_recognised(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mock", "rules", "--explain", "handle-unknwn"]) == 2
+    assert "did you mean 'handle-unknown'?" in capsys.readouterr().err
+    assert main(["mock", "rules", "--explain", "Handle-Unknown"]) == 0
+
+
 def test_the_grammar_of_faults(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("faults") == 0
     text = capsys.readouterr().out

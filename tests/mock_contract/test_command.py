@@ -42,9 +42,9 @@ def test_a_rule_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_mistyped_rule_is_recognised(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mock", "rules", "--explain", "handle-unknwn"]) == 2
+    assert run("rules", "--explain", "handle-unknwn") == 2
     assert "did you mean 'handle-unknown'?" in capsys.readouterr().err
-    assert main(["mock", "rules", "--explain", "Handle-Unknown"]) == 0
+    assert run("rules", "--explain", "Handle-Unknown") == 0
 
 
 def test_the_grammar_of_faults(capsys: pytest.CaptureFixture[str]) -> None:

@@ -200,7 +200,8 @@ class Plan:
         self._check_overlap(wanted)
         if self._repeatable:
             self._set_addresses(arrays)
-        self._arguments = wanted
+        else:
+            self._arguments = wanted
         self._note_results()
 
     def _set_addresses(self, arrays: dict[str, DeviceArray]) -> None:
@@ -218,7 +219,10 @@ class Plan:
             self._refuse_closed()
         error = None
         if status > 0:
-            error = failure(status, describe(self._launcher.names, self._arguments))
+            wanted = list(self._arguments)
+            for name, array in arrays.items():
+                wanted[self._slots[name][1]] = array
+            error = failure(status, describe(self._launcher.names, wanted))
         for name in itertools.takewhile(lambda name: name != refused, arrays):
             index, place, _ = self._slots[name]
             before: Any = self._arguments[place]

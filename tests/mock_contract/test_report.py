@@ -63,6 +63,7 @@ class TestInAFile:
             TWICE + "print(code)\n" + END, PYACLNN_MOCK_REPORT="/nowhere/report"
         )
         assert result.stdout == "107017\n"
+        assert result.stderr.count("cannot write /nowhere/report: No such file") == 1
 
 
 class TestFromPython:

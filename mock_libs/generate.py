@@ -36,7 +36,7 @@ def main(package: str, include: str, output: str) -> None:
     sys.path[:0] = [package, str(Path(package) / "mock")]
     sys.dont_write_bytecode = True  # the source tree is installed as it is
     from bindgen.reader import read  # noqa: PLC0415
-    from rules import RULES  # noqa: PLC0415
+    from contract import RULES  # noqa: PLC0415
 
     write_gates(read(Path(include)), Path(output))
     write_rules(RULES, Path(output))

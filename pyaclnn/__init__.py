@@ -15,13 +15,12 @@ from pyaclnn.lazy import public_names
 
 if TYPE_CHECKING:
     import pyaclnn.accuracy
+    import pyaclnn.cann.raw
     import pyaclnn.mock
     import pyaclnn.ops
-    import pyaclnn.raw
     import pyaclnn.reference  # noqa: F401  # as attributes of the package
-    from pyaclnn.array import DeviceArray, to_device
-    from pyaclnn.buffer import Buffer
-    from pyaclnn.device import Device, MemoryInfo, device_count
+    from pyaclnn.calling.plan import Plan, plan
+    from pyaclnn.cann.library import Backend, backend, select_backend
     from pyaclnn.errors import (
         AclError,
         BackendNotFoundError,
@@ -35,13 +34,14 @@ if TYPE_CHECKING:
         OutOfMemoryError,
         UnsupportedError,
     )
-    from pyaclnn.event import Event
-    from pyaclnn.handle import live_handles
-    from pyaclnn.library import Backend, backend, select_backend
     from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
-    from pyaclnn.pinned import pinned_empty
-    from pyaclnn.plans import Plan, plan
-    from pyaclnn.stream import Stream
+    from pyaclnn.runtime.array import DeviceArray, to_device
+    from pyaclnn.runtime.buffer import Buffer
+    from pyaclnn.runtime.device import Device, MemoryInfo, device_count
+    from pyaclnn.runtime.event import Event
+    from pyaclnn.runtime.handle import live_handles
+    from pyaclnn.runtime.pinned import pinned_empty
+    from pyaclnn.runtime.stream import Stream
 
 __all__ = [
     "AclError",
@@ -80,15 +80,15 @@ __all__ = [
 # The modules that have public names.
 _HOMES = (
     "errors",
-    "library",
-    "device",
-    "stream",
-    "event",
-    "buffer",
-    "pinned",
-    "array",
-    "handle",
-    "plans",
+    "cann.library",
+    "runtime.device",
+    "runtime.stream",
+    "runtime.event",
+    "runtime.buffer",
+    "runtime.pinned",
+    "runtime.array",
+    "runtime.handle",
+    "calling.plan",
     "ops",
 )
 # Modules that are there as attributes of the package without an import of their own.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pyaclnn.ascendc import command as ascendc
 from pyaclnn.doctor import command as doctor
 from pyaclnn.errors import AclError
-from pyaclnn.mock import rules_command
+from pyaclnn.mock import contract_command
 from pyaclnn.tiling import command as tiling
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _add_mock(commands: _Commands) -> None:
     ):
         part = parts.add_parser(name, help=f"print {text}", description=f"Print {text}.")
         part.set_defaults(action=_mock_print, what=name)
-    rules_command.add_to(parts)
+    contract_command.add_to(parts)
     run = parts.add_parser(
         "run",
         help="run any program on the simulated NPU",

@@ -26,7 +26,7 @@ from pyaclnn.mock.tools import loaded
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from pyaclnn.device import Device
+    from pyaclnn.runtime.device import Device
 
 __all__ = [
     "npu",
@@ -93,8 +93,8 @@ def npu(request: pytest.FixtureRequest) -> Iterator[Device]:
     The marker ``npu`` chooses chip and mode of the simulated NPU. When the test is over the device
     is closed, and on the simulated NPU nothing of the test may be alive any more.
     """
-    from pyaclnn.device import Device  # noqa: PLC0415  # importing it loads NumPy
-    from pyaclnn.library import select_backend  # noqa: PLC0415
+    from pyaclnn.cann.library import select_backend  # noqa: PLC0415
+    from pyaclnn.runtime.device import Device  # noqa: PLC0415  # importing it loads NumPy
 
     backend = select_backend(request.config.getoption("--npu-backend"))
     wanted = _wanted(request)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pytest
 
 if TYPE_CHECKING:
-    from pyaclnn.device import Device
+    from pyaclnn.runtime.device import Device
 
 LeakCheck = Callable[[], AbstractContextManager[None]]
 
@@ -76,7 +76,7 @@ def holdings() -> Holdings:
     descriptors, processes = _descriptors(), _processes()
     if not _backend_is_loaded():
         return Holdings({}, {}, {}, descriptors, processes)
-    from pyaclnn.handle import live_handles  # noqa: PLC0415  # some rooms test without it
+    from pyaclnn.runtime.handle import live_handles  # noqa: PLC0415  # some rooms test without it
 
     used = {}
     for device in _open_devices():
@@ -87,7 +87,7 @@ def holdings() -> Holdings:
 
 def _alive() -> dict[str, int]:
     """Count, by kind, what the simulated NPU has handed out and not got back."""
-    from pyaclnn.library import backend  # noqa: PLC0415  # some rooms test without it
+    from pyaclnn.cann.library import backend  # noqa: PLC0415  # some rooms test without it
 
     tell: Any = ctypes.CDLL(str(backend().files["runtime"][0])).pyaclnn_mock_alive
     tell.restype = ctypes.c_size_t
@@ -112,12 +112,12 @@ def _processes() -> frozenset[str]:
 
 
 def _backend_is_loaded() -> bool:
-    library = sys.modules.get("pyaclnn.library")
+    library = sys.modules.get("pyaclnn.cann.library")
     return library is not None and library._loaded is not None
 
 
 def _open_devices() -> list[Device]:
-    module = sys.modules.get("pyaclnn.device")
+    module = sys.modules.get("pyaclnn.runtime.device")
     known = [] if module is None else list(module._by_context.values())
     return [device for device in known if not device.closed]
 
@@ -126,7 +126,7 @@ def _settle() -> None:
     """Bring default streams, which live as long as their device, to rest."""
     if not _backend_is_loaded():
         return
-    from pyaclnn.stream import Stream  # noqa: PLC0415  # some rooms test without it
+    from pyaclnn.runtime.stream import Stream  # noqa: PLC0415  # some rooms test without it
 
     for device in _open_devices():
         default = Stream.default(device)

@@ -179,8 +179,8 @@ void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, uint8_t repeatT
         const T value = from.operand.Load(element);
         const uint64_t block =
             element / 8 * repeatParams.dstRepStride + element % 8 * repeatParams.dstBlkStride;
-        for (uint64_t lane = 0; lane < in_block; lane++) {
-            to.operand.Store(block * in_block + lane, value);
+        for (uint64_t timeline = 0; timeline < in_block; timeline++) {
+            to.operand.Store(block * in_block + timeline, value);
         }
     }
 }

@@ -28,7 +28,7 @@ namespace emulation {
 
 /* Which elements of a repeat take part, and how many repeats there are. */
 struct Walk {
-    std::vector<uint32_t> lanes;
+    std::vector<uint32_t> timelines;
     uint32_t repeats;
 };
 
@@ -40,8 +40,8 @@ inline Walk Count(const Call &call, int64_t count)
                                      static_cast<long long>(count)));
     }
     Walk walk{std::vector<uint32_t>(static_cast<size_t>(count)), 1};
-    for (uint32_t lane = 0; lane < walk.lanes.size(); lane++) {
-        walk.lanes[lane] = lane;
+    for (uint32_t timeline = 0; timeline < walk.timelines.size(); timeline++) {
+        walk.timelines[timeline] = timeline;
     }
     return walk;
 }
@@ -69,12 +69,12 @@ inline Walk Masked(const Call &call, uint64_t mask, uint8_t repeats, size_t size
 inline Walk Masked(const Call &call, const uint64_t *mask, uint8_t repeats, size_t size)
 {
     Walk walk{{}, repeats};
-    for (uint32_t lane = 0; lane < RepeatBytes / size; lane++) {
-        if ((mask[lane / 64] >> (lane % 64) & 1U) != 0) {
-            walk.lanes.push_back(lane);
+    for (uint32_t timeline = 0; timeline < RepeatBytes / size; timeline++) {
+        if ((mask[timeline / 64] >> (timeline % 64) & 1U) != 0) {
+            walk.timelines.push_back(timeline);
         }
     }
-    RequireMask(call, walk.lanes.size(), RepeatBytes / size);
+    RequireMask(call, walk.timelines.size(), RepeatBytes / size);
     return walk;
 }
 
@@ -90,11 +90,11 @@ template <typename T> struct Walker {
         operand.InVectorMemory().Aligned();
     }
 
-    uint64_t At(uint64_t repeat, uint64_t lane) const
+    uint64_t At(uint64_t repeat, uint64_t timeline) const
     {
         constexpr uint64_t in_block = BlockBytes / sizeof(T);
-        return (repeat * repeat_stride + lane / in_block * block_stride) * in_block +
-               lane % in_block;
+        return (repeat * repeat_stride + timeline / in_block * block_stride) * in_block +
+               timeline % in_block;
     }
 };
 
@@ -102,15 +102,15 @@ template <typename T> struct Walker {
 template <typename F, typename D, typename... S>
 void Apply(const Walk &walk, F f, const Walker<D> &dst, const Walker<S> &...sources)
 {
-    std::vector<D> results(walk.lanes.size());
+    std::vector<D> results(walk.timelines.size());
     for (uint64_t repeat = 0; repeat < walk.repeats; repeat++) {
         for (size_t i = 0; i < results.size(); i++) {
             const std::tuple<S...> values{
-                sources.operand.Load(sources.At(repeat, walk.lanes[i]))...}; /* in this order */
+                sources.operand.Load(sources.At(repeat, walk.timelines[i]))...}; /* in this order */
             results[i] = std::apply(f, values);
         }
         for (size_t i = 0; i < results.size(); i++) {
-            dst.operand.Store(dst.At(repeat, walk.lanes[i]), results[i]);
+            dst.operand.Store(dst.At(repeat, walk.timelines[i]), results[i]);
         }
     }
 }

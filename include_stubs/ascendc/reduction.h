@@ -32,8 +32,8 @@ template <typename T>
 T RepeatSum(const Walk &walk, uint64_t repeat, const Walker<T> &src)
 {
     std::vector<T> values;
-    for (const uint32_t lane : walk.lanes) {
-        values.push_back(src.operand.Load(src.At(repeat, lane)));
+    for (const uint32_t timeline : walk.timelines) {
+        values.push_back(src.operand.Load(src.At(repeat, timeline)));
     }
     return PairwiseSum(std::move(values));
 }
@@ -54,7 +54,7 @@ void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src,
     constexpr uint32_t in_repeat = emulation::RepeatBytes / sizeof(T);
     constexpr uint32_t in_block = emulation::BlockBytes / sizeof(T);
     const emulation::Walk all = emulation::Count(call, count);
-    const auto elements = static_cast<uint32_t>(all.lanes.size());
+    const auto elements = static_cast<uint32_t>(all.timelines.size());
     const uint32_t repeats = (elements + in_repeat - 1) / in_repeat;
     const uint32_t needed = (repeats + in_block - 1) / in_block * in_block;
     if (work.operand.Size() < needed) {
@@ -110,12 +110,12 @@ void BlockReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_
     for (uint64_t repeat = 0; repeat < walk.repeats; repeat++) {
         for (uint32_t block = 0; block < 8; block++) {
             emulation::Walk part{{}, 1};
-            for (const uint32_t lane : walk.lanes) {
-                if (lane / in_block == block) {
-                    part.lanes.push_back(lane);
+            for (const uint32_t timeline : walk.timelines) {
+                if (timeline / in_block == block) {
+                    part.timelines.push_back(timeline);
                 }
             }
-            if (!part.lanes.empty()) {
+            if (!part.timelines.empty()) {
                 to.operand.Store(repeat * static_cast<uint64_t>(dstRepStride) * 8 + block,
                                  emulation::RepeatSum(part, repeat, from));
             }

@@ -135,25 +135,25 @@ static const void *host_side(const struct task *task, uint64_t *pitch)
     return to_host ? task->as.copy.destination : task->as.copy.source;
 }
 
-/* Four lanes at once: this runs over every byte of every queued copy. */
+/* Four timelines at once: this runs over every byte of every queued copy. */
 static uint64_t sum_of(const struct task *task, const uint8_t *bytes, uint64_t pitch)
 {
     const uint64_t PRIME = 0x9E3779B97F4A7C15u;
-    uint64_t lanes[4] = {1, 2, 3, 4}, words[4];
+    uint64_t timelines[4] = {1, 2, 3, 4}, words[4];
     for (uint64_t row = 0; row < task->as.copy.height; row++, bytes += pitch) {
         uint64_t at = 0;
         for (; at + sizeof words <= task->as.copy.width; at += sizeof words) {
             __builtin_memcpy(words, bytes + at, sizeof words);
             for (int i = 0; i < 4; i++) {
-                lanes[i] = (lanes[i] ^ words[i]) * PRIME;
-                lanes[i] ^= lanes[i] >> 29;
+                timelines[i] = (timelines[i] ^ words[i]) * PRIME;
+                timelines[i] ^= timelines[i] >> 29;
             }
         }
         for (; at < task->as.copy.width; at++) {
-            lanes[0] = (lanes[0] ^ bytes[at]) * PRIME;
+            timelines[0] = (timelines[0] ^ bytes[at]) * PRIME;
         }
     }
-    return (lanes[0] * 3) ^ (lanes[1] * 5) ^ (lanes[2] * 7) ^ (lanes[3] * 11);
+    return (timelines[0] * 3) ^ (timelines[1] * 5) ^ (timelines[2] * 7) ^ (timelines[3] * 11);
 }
 
 /* What may lawfully change host memory before a task runs: a callback; the host itself, when a

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyaclnn.ascendc.diagnostics import CompileError, diagnose
-from pyaclnn.discovery import home_folder
+from pyaclnn.cann.discovery import home_folder
 from pyaclnn.mock.paths import includedir
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn import raw
-from pyaclnn.arguments import BoolArray, IntArray, describe
-from pyaclnn.array import DeviceArray
-from pyaclnn.call import cleanup, create, text
-from pyaclnn.codes import describe_failure
+from pyaclnn.calling.arguments import BoolArray, IntArray, describe
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import cleanup, create, text
+from pyaclnn.cann.library import backend
+from pyaclnn.cann.status import describe_failure
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.library import backend
-from pyaclnn.stream import require_stream
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.stream import require_stream
 
 if TYPE_CHECKING:
     import os
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from pyaclnn.arguments import Argument
-    from pyaclnn.raw import Pointer
-    from pyaclnn.stream import Stream
+    from pyaclnn.calling.arguments import Argument
+    from pyaclnn.cann.raw import Pointer
+    from pyaclnn.runtime.stream import Stream
 
 __all__ = ["CustomOperators"]
 
@@ -98,7 +98,7 @@ class CustomOperators:
             try:
                 if size[0]:
                     queue.workspace.grow(int(size[0]))
-                workspace = queue.lane.struct.workspace if size[0] else raw.NULL
+                workspace = queue.timeline.struct.workspace if size[0] else raw.NULL
                 memories = [a.memory for a in arguments if isinstance(a, DeviceArray)]
                 with queue.using(*memories):
                     submitted = True  # phase 2 consumes the executor, also when it fails

@@ -72,7 +72,7 @@ def _source(declarations: Declarations, functions: list[Function]) -> Iterator[s
     yield "};"
     yield _hand_written("loader.c")
     yield _hand_written("launcher.h")
-    yield _hand_written("lanes.c")
+    yield _hand_written("timelines.c")
     yield _hand_written("launcher.c")
     yield from launcher_sources(declarations)
     # From here on, which is where cffi's wrappers stand, each name means its trampoline.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the generated launchers share. A launcher makes the descriptors, runs phase 1, takes the
- * workspace of the lane, runs phase 2 and destroys what it made; after a failure exactly what
+ * workspace of the timeline, runs phase 2 and destroys what it made; after a failure exactly what
  * exists. It allocates nothing itself. */
 
 enum binding_kind { MADE_TENSOR, MADE_INT_ARRAY, MADE_FLOAT_ARRAY, MADE_BOOL_ARRAY };
@@ -8,7 +8,7 @@ enum { MOST_MADE = 48 };
 
 /* One call in progress. */
 struct launch {
-    struct binding_lane *lane;
+    struct binding_timeline *timeline;
     void *previous; /* the thread's context, to be put back */
     const struct binding_tensor *const *tensors;
     uint32_t tensor_count, made_count;
@@ -44,7 +44,7 @@ static int fail(int status, const char *routine)
     return status;
 }
 
-static int enter_context(const struct binding_lane *lane, void **previous)
+static int enter_context(const struct binding_timeline *timeline, void **previous)
 {
     void *current = NULL;
     const int none = slot_aclrtGetCurrentContext(&current);
@@ -54,12 +54,12 @@ static int enter_context(const struct binding_lane *lane, void **previous)
     } else if (none != 0) {
         return fail(none, "aclrtGetCurrentContext");
     }
-    if (current == lane->context) {
+    if (current == timeline->context) {
         *previous = NULL;
         return 0;
     }
     *previous = current;
-    const int status = slot_aclrtSetCurrentContext(lane->context);
+    const int status = slot_aclrtSetCurrentContext(timeline->context);
     return status == 0 ? 0 : fail(status, "aclrtSetCurrentContext");
 }
 
@@ -178,7 +178,7 @@ static int overlaps(const struct binding_tensor *const *tensors, uint32_t count,
     return 0;
 }
 
-static int begin(struct launch *launch, struct binding_lane *lane,
+static int begin(struct launch *launch, struct binding_timeline *timeline,
                  const struct binding_tensor *const *tensors, uint32_t count, int first_output)
 {
     for (uint32_t i = (uint32_t)first_output; i < count; i++) {
@@ -186,17 +186,17 @@ static int begin(struct launch *launch, struct binding_lane *lane,
             return BINDING_OVERLAP;
         }
     }
-    const int refused = reserve_tensors(lane, tensors, count);
+    const int refused = reserve_tensors(timeline, tensors, count);
     if (refused != 0) {
         return refused;
     }
-    launch->lane = lane;
+    launch->timeline = timeline;
     launch->tensors = tensors;
     launch->tensor_count = count;
     launch->made_count = 0;
-    launch->status = enter_context(lane, &launch->previous);
+    launch->status = enter_context(timeline, &launch->previous);
     if (launch->status != 0) {
-        binding_lane_settle(lane);
+        binding_timeline_settle(timeline);
     }
     return launch->status;
 }
@@ -233,7 +233,7 @@ static void proceed(struct launch *launch, struct binding_plan *plan, aclOpExecu
                     uint64_t size, const char *routine,
                     int (*phase2)(void *, uint64_t, void *, void *))
 {
-    const struct binding_lane *lane = launch->lane;
+    const struct binding_timeline *timeline = launch->timeline;
     if (plan != NULL) {
         plan->executor = executor;
         plan->phase2 = phase2;
@@ -256,13 +256,13 @@ static void proceed(struct launch *launch, struct binding_plan *plan, aclOpExecu
         }
         return;
     }
-    if (size > lane->capacity) {
+    if (size > timeline->capacity) {
         failure.workspace_size = size;
         discard(launch, executor, BINDING_GROW);
         return;
     }
     /* Consumes the executor, whatever comes of it. */
-    const int status = phase2(lane->workspace, size, executor, lane->stream);
+    const int status = phase2(timeline->workspace, size, executor, timeline->stream);
     launch->status = status == 0 ? 0 : fail(status, routine);
 }
 
@@ -270,29 +270,29 @@ static int end(struct launch *launch)
 {
     const int status =
         destroy_made(launch->made, launch->kinds, &launch->made_count, launch->status);
-    binding_lane_settle(launch->lane);
+    binding_timeline_settle(launch->timeline);
     return leave_context(launch->previous, status);
 }
 
 /* ---- plans -------------------------------------------------------------------------------- */
 
-int binding_plan_run(struct binding_plan *plan, struct binding_lane *lane)
+int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline)
 {
     void *previous;
-    if (plan->workspace_size > lane->capacity) {
+    if (plan->workspace_size > timeline->capacity) {
         failure.workspace_size = plan->workspace_size;
         return BINDING_GROW;
     }
-    int status = reserve_tensors(lane, plan->tensors, plan->tensor_count);
+    int status = reserve_tensors(timeline, plan->tensors, plan->tensor_count);
     if (status != 0) {
         return status;
     }
-    status = enter_context(lane, &previous);
+    status = enter_context(timeline, &previous);
     if (status == 0) {
-        status = plan->phase2(lane->workspace, plan->workspace_size, plan->executor, lane->stream);
+        status = plan->phase2(timeline->workspace, plan->workspace_size, plan->executor, timeline->stream);
         status = leave_context(previous, status == 0 ? 0 : fail(status, plan->routine));
     }
-    binding_lane_settle(lane);
+    binding_timeline_settle(timeline);
     return status;
 }
 

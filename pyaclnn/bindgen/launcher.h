@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call of an operator in one crossing from Python: what a launcher reads and writes. */
 
-/* Device or pinned memory. A use says up to which submission of a lane the memory is needed. */
+/* Device or pinned memory. A use says up to which submission of a timeline the memory is needed. */
 struct binding_use {
-    uint64_t lane;
+    uint64_t timeline;
     uint64_t submission;
 };
 struct binding_block {
@@ -35,7 +35,7 @@ struct binding_array {
 
 /* A stream and its workspace. Submissions are counted from 1; `floor` is the count up to which all
  * are queued while calls on other threads are `in_progress`. */
-struct binding_lane {
+struct binding_timeline {
     uint64_t id;
     void *context;
     void *stream;
@@ -83,11 +83,11 @@ struct binding_failure {
 struct binding_failure *binding_failure(void);
 void binding_block_close(struct binding_block *block);
 void binding_block_take(struct binding_block *block, struct binding_use *uses);
-int binding_block_is_of(const struct binding_block *block, const struct binding_lane *lane);
-void binding_lane_open(struct binding_lane *lane);
-uint64_t binding_lane_mark(struct binding_lane *lane);
-int binding_lane_reserve(struct binding_lane *lane, struct binding_block **blocks, size_t count);
-void binding_lane_settle(struct binding_lane *lane);
-int binding_plan_run(struct binding_plan *plan, struct binding_lane *lane);
+int binding_block_is_of(const struct binding_block *block, const struct binding_timeline *timeline);
+void binding_timeline_open(struct binding_timeline *timeline);
+uint64_t binding_timeline_mark(struct binding_timeline *timeline);
+int binding_timeline_reserve(struct binding_timeline *timeline, struct binding_block **blocks, size_t count);
+void binding_timeline_settle(struct binding_timeline *timeline);
+int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline);
 int binding_plan_bind(struct binding_plan *plan, uint32_t index, const struct binding_tensor *tensor);
 int binding_plan_close(struct binding_plan *plan);

@@ -31,7 +31,7 @@ _NUMBERS = {
     "char *",
 }
 _MOST_TENSORS = 48
-_FIXED = "struct binding_lane *lane, struct binding_plan *plan, int first_output"
+_FIXED = "struct binding_timeline *timeline, struct binding_plan *plan, int first_output"
 
 
 def _launched(declarations: Declarations) -> Iterator[tuple[str, Function]]:
@@ -84,7 +84,8 @@ def _define(operator: str, function: Function) -> Iterator[str]:
     yield "    struct launch launch;"
     yield "    uint64_t size = 0;"
     yield "    aclOpExecutor *executor = NULL;"
-    yield f"    const int refused = begin(&launch, lane, tensors, {len(tensors)}, first_output);"
+    yield "    const int refused ="
+    yield f"        begin(&launch, timeline, tensors, {len(tensors)}, first_output);"
     yield "    if (refused != 0) {\n        return refused;\n    }"
     yield from (f"    {_make(p)}" for p in made)
     yield "    if (launch.status == 0) {"

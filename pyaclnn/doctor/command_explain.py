@@ -10,7 +10,7 @@ from rich.console import Console, Group
 from rich.padding import Padding
 from rich.text import Text
 
-from pyaclnn import codes
+from pyaclnn.cann import status as codes
 from pyaclnn.doctor.explain import look_up, suggestions
 from pyaclnn.doctor.terminal import emit
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn import codes
+from pyaclnn.cann import status as codes
 from pyaclnn.doctor import catalogue
 from pyaclnn.explanations import DEVICE_MANAGEMENT, DRIVER, MESSAGES, STATUS
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pyaclnn.codes import explanation, meaning
+from pyaclnn.cann.status import explanation, meaning
 from pyaclnn.doctor.finding import Finding
 from pyaclnn.doctor.logs import error_lines
 from pyaclnn.doctor.record import Evidence, Status

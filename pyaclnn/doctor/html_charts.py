@@ -85,14 +85,16 @@ def errors_chart(numbers: Sequence[Number]) -> str:
     """
     rows = _rows(numbers, lambda n: f"{n.operator} · {n.output}" if n.output != "-" else n.operator)
     ratios = [ratio for n in numbers if 0 < (ratio := error_ratio(n)) < math.inf]
-    exact_lane = 56.0
-    axis = _Decades.over([*ratios, 10.0, 1e-3], _LEFT + exact_lane, _PLOT - exact_lane, least=4)
+    exact_timeline = 56.0
+    axis = _Decades.over(
+        [*ratios, 10.0, 1e-3], _LEFT + exact_timeline, _PLOT - exact_timeline, least=4
+    )
     height = _TOP + _ROW * len(rows) + 40
     bottom, one = _TOP + _ROW * len(rows), axis.at(1.0)
     parts = [
         _rect(axis.left, _TOP, one - axis.left, bottom - _TOP, "zone-good"),
         _rect(one, _TOP, axis.left + axis.width - one, bottom - _TOP, "zone-bad"),
-        _words(_LEFT + exact_lane / 2 - 6, _TOP - 10, "exact", "tick mid"),
+        _words(_LEFT + exact_timeline / 2 - 6, _TOP - 10, "exact", "tick mid"),
         _words(one, _TOP - 10, "limit", "tick mid strong"),
         *_grid(axis, _TOP, bottom),
         _line(one, _TOP - 4, one, bottom, "limit"),
@@ -107,7 +109,7 @@ def errors_chart(numbers: Sequence[Number]) -> str:
         parts.append(_words(_LEFT - 10, y + 4, name, "label end"))
         for number in members:
             ratio = error_ratio(number)
-            x = axis.at(ratio) if 0 < ratio < math.inf else _LEFT + exact_lane / 2 - 6
+            x = axis.at(ratio) if 0 < ratio < math.inf else _LEFT + exact_timeline / 2 - 6
             if ratio == math.inf:
                 x = axis.left + axis.width
             parts.append(_mark(x, y, number, _error_title(number)))

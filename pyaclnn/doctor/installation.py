@@ -15,10 +15,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.discovery import installation_roots, library_sets
+from pyaclnn.cann.discovery import installation_roots, library_sets
 
 if TYPE_CHECKING:
-    from pyaclnn.discovery import LibrarySet
+    from pyaclnn.cann.discovery import LibrarySet
     from pyaclnn.doctor.machine import Machine
 
 __all__ = ["Installation", "PackageVersion", "find_installations", "order_of"]

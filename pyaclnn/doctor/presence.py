@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.discovery import installation_roots
+from pyaclnn.cann.discovery import installation_roots
 from pyaclnn.doctor.catalogue import Check
 from pyaclnn.doctor.finding import Finding, at_path, fail, ok, value
 from pyaclnn.doctor.nodes import device_nodes

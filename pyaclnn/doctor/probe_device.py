@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pyaclnn import raw
-from pyaclnn.array import DeviceArray, to_device
-from pyaclnn.call import OUT, call, cleanup, fetch
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import OUT, call, cleanup, fetch
 from pyaclnn.doctor.finding import Finding, fail, ok, value
 from pyaclnn.doctor.record import Evidence
-from pyaclnn.event import Event
-from pyaclnn.pinned import pinned_empty
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.event import Event
+from pyaclnn.runtime.pinned import pinned_empty
+from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable

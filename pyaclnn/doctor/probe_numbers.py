@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from pyaclnn import raw, smoke
-from pyaclnn.call import call
-from pyaclnn.codes import meaning
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import call
+from pyaclnn.cann.status import meaning
 from pyaclnn.doctor.failures import advice_for
 from pyaclnn.doctor.finding import Finding, ok, value
 from pyaclnn.doctor.number_checks import OPERATOR_CHECKS
 from pyaclnn.doctor.record import Evidence, Number, Status
 from pyaclnn.errors import AclError
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.stream import Stream
+from pyaclnn.smoke import cases as smoke
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pyaclnn.doctor.session import Session
-    from pyaclnn.smoke import Case, Launched, Outcome
+    from pyaclnn.smoke.cases import Case, Launched, Outcome
 
 __all__ = ["STEPS"]
 

@@ -8,11 +8,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.call import OUT, fetch, text
+from pyaclnn.cann.gate import OUT, fetch, text
+from pyaclnn.cann.library import backend
 from pyaclnn.doctor.finding import Finding, fail, ok, value
 from pyaclnn.doctor.record import Evidence
-from pyaclnn.library import backend
-from pyaclnn.runtime import ensure_runtime
+from pyaclnn.runtime.initialization import ensure_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.device import Device
-from pyaclnn.library import select_backend
+from pyaclnn.cann.library import select_backend
+from pyaclnn.runtime.device import Device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 
-from pyaclnn import smoke_report
+from pyaclnn.cann.library import Backend
 from pyaclnn.doctor.isolation import Outcome, Request, run_child
 from pyaclnn.doctor.termination import Terminated, signal_name, terminable
-from pyaclnn.library import Backend
-from pyaclnn.smoke import Outcome as Judged
+from pyaclnn.smoke import report as smoke_report
+from pyaclnn.smoke.cases import Outcome as Judged
 
 if TYPE_CHECKING:
     import argparse

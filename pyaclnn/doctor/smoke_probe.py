@@ -10,11 +10,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn import smoke
-from pyaclnn.device import Device
+from pyaclnn.cann.library import backend, select_backend
 from pyaclnn.doctor.journal import Journal, arm, take_request
 from pyaclnn.errors import AclError
-from pyaclnn.library import backend, select_backend
+from pyaclnn.runtime.device import Device
+from pyaclnn.smoke import cases as smoke
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

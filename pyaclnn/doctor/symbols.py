@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.cann.signatures import signatures
 from pyaclnn.doctor.catalogue import Check
 from pyaclnn.doctor.dependencies import Closure
 from pyaclnn.doctor.finding import Finding, at_path, fail, ok, skip, value, warn
 from pyaclnn.doctor.prototypes import differences, no_header, read_prototypes
 from pyaclnn.doctor.record import Evidence
-from pyaclnn.signatures import signatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from pyaclnn.cann.signatures import Signature
     from pyaclnn.doctor.site import Site
-    from pyaclnn.signatures import Signature
 
 __all__ = ["CHECKS", "CORE", "OPERATORS"]
 

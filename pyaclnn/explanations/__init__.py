@@ -2,7 +2,7 @@
 """Every code of CANN in words: what it says, why it comes up, what to do.
 
 The tables are keyed by the names in CANN's headers; the numbers are the binding's to tell, see
-`pyaclnn.codes`.
+`pyaclnn.cann.status`.
 """
 
 from __future__ import annotations

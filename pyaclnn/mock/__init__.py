@@ -9,9 +9,9 @@ from pyaclnn.lazy import public_names
 
 if TYPE_CHECKING:
     from .absence import without
+    from .injection import faults, mode, set_faults, set_mode
     from .paths import cflags, environment, includedir, ldflags, libdir
     from .report import Living, Violation, alive, calls, clear_violations, reset_calls, violations
-    from .steering import faults, mode, set_faults, set_mode
 
 __all__ = [
     "Living",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 # The modules that have public names.
-_HOMES = ("paths", "report", "steering", "absence")
+_HOMES = ("paths", "report", "injection", "absence")
 
 # The device process, which starts with every device, needs none of them.
 __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

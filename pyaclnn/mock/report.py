@@ -27,7 +27,7 @@ class Violation:
     """One broken rule.
 
     Attributes:
-        rule: The rule's id; `pyaclnn.mock.rules.RULES` has the full text.
+        rule: The rule's id; `pyaclnn.mock.contract.RULES` has the full text.
         title: What was done wrong, in general.
         detail: What was done wrong, here.
         function: The C function in which it was noticed; None outside of any.

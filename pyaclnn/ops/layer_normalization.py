@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.arguments import BoolArray, IntArray
-from pyaclnn.dtypes import float32
-from pyaclnn.launch import NO_TENSOR
-from pyaclnn.ops.invocation import Invocation, Masked, Prepared
-from pyaclnn.ops.recipe import Recipes, exact, layouts, prepared_by
-from pyaclnn.ops.rules import FLOATING, Rules
+from pyaclnn.calling.arguments import BoolArray, IntArray
+from pyaclnn.calling.fast_path import Recipes, exact, layouts, prepared_by
+from pyaclnn.calling.invocation import Invocation, Masked, Prepared
+from pyaclnn.calling.launch import NO_TENSOR
+from pyaclnn.calling.refusals import FLOATING, Rules
+from pyaclnn.runtime.dtypes import float32
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.arguments import Argument
-    from pyaclnn.ops.invocation import Array
-    from pyaclnn.stream import Stream
+    from pyaclnn.calling.arguments import Argument
+    from pyaclnn.calling.invocation import Array
+    from pyaclnn.runtime.stream import Stream
 
 __all__ = ["LayerNormGradients", "LayerNormResult", "layer_norm", "layer_norm_backward"]
 
@@ -156,12 +156,12 @@ def _repeat(
         return None, None
     if recipe is None or not exact((normalized_shape, eps), recipe):
         return key, None
-    lane = recipe.lane(stream, input.device)
-    if lane is None:
+    timeline = recipe.timeline(stream, input.device)
+    if timeline is None:
         return key, None
-    results = recipe.results(lane, input.device, out)
+    results = recipe.results(timeline, input.device, out)
     status = recipe.queue(
-        lane,
+        timeline,
         input.tensor,
         recipe.constants[0],
         NO_TENSOR if weight is None else weight.tensor,
@@ -333,12 +333,12 @@ def _repeat_backward(
         return None, None
     if recipe is None or not exact((normalized_shape, output_mask), recipe):
         return key, None
-    lane = recipe.lane(stream, input.device)
-    if lane is None:
+    timeline = recipe.timeline(stream, input.device)
+    if timeline is None:
         return key, None
-    results = recipe.results(lane, input.device, out)
+    results = recipe.results(timeline, input.device, out)
     status = recipe.queue(
-        lane,
+        timeline,
         grad_out.tensor,
         input.tensor,
         recipe.constants[0],

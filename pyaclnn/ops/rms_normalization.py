@@ -9,18 +9,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyaclnn.array import DeviceArray
-from pyaclnn.dtypes import float32
-from pyaclnn.ops.invocation import Invocation, Prepared
-from pyaclnn.ops.recipe import Recipes, exact, layouts, prepared_by
-from pyaclnn.ops.rules import FLOATING, Rules
+from pyaclnn.calling.fast_path import Recipes, exact, layouts, prepared_by
+from pyaclnn.calling.invocation import Invocation, Prepared
+from pyaclnn.calling.refusals import FLOATING, Rules
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.dtypes import float32
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.arguments import Argument
-    from pyaclnn.ops.invocation import Array
-    from pyaclnn.stream import Stream
+    from pyaclnn.calling.arguments import Argument
+    from pyaclnn.calling.invocation import Array
+    from pyaclnn.runtime.stream import Stream
 
 __all__ = ["RmsNormGradients", "RmsNormResult", "rms_norm", "rms_norm_grad"]
 
@@ -125,11 +125,13 @@ def _repeat(
         return None, None
     if recipe is None or not exact((epsilon,), recipe):
         return key, None
-    lane = recipe.lane(stream, x.device)
-    if lane is None:
+    timeline = recipe.timeline(stream, x.device)
+    if timeline is None:
         return key, None
-    y, rstd = recipe.results(lane, x.device, out)
-    status = recipe.queue(lane, x.tensor, gamma.tensor, recipe.constants[0], y.tensor, rstd.tensor)
+    y, rstd = recipe.results(timeline, x.device, out)
+    status = recipe.queue(
+        timeline, x.tensor, gamma.tensor, recipe.constants[0], y.tensor, rstd.tensor
+    )
     if status > 0:
         raise recipe.failure(status, x, gamma, *recipe.kept, y, rstd)
     return key, None if status else RmsNormResult(y, rstd)
@@ -226,12 +228,12 @@ def _repeat_grad(
         recipe = _BACKWARD.get(key)
     except (AttributeError, TypeError):
         return None, None
-    lane = None if recipe is None else recipe.lane(stream, x.device)
-    if recipe is None or lane is None:
+    timeline = None if recipe is None else recipe.timeline(stream, x.device)
+    if recipe is None or timeline is None:
         return key, None
-    dx, dgamma = recipe.results(lane, x.device, out)
+    dx, dgamma = recipe.results(timeline, x.device, out)
     arrays = (dy, x, rstd, gamma, dx, dgamma)
-    status = recipe.queue(lane, *[array.tensor for array in arrays])
+    status = recipe.queue(timeline, *[array.tensor for array in arrays])
     if status > 0:
         raise recipe.failure(status, *arrays)
     return key, None if status else RmsNormGradients(dx, dgamma)

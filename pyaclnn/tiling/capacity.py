@@ -14,7 +14,7 @@ from pyaclnn.tiling.source_shape import elements_in_a_block
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.tiling.plan import Request
+    from pyaclnn.tiling.request import Request
 
 __all__ = ["of_the_capacity"]
 

@@ -101,7 +101,8 @@ def _shape(text: str) -> tuple[int, ...]:
 def _run(options: argparse.Namespace) -> int:
     # Only a command line that asks for a tiling pays for computing and drawing one.
     from pyaclnn.tiling import picture  # noqa: PLC0415
-    from pyaclnn.tiling.plan import Request, make_plan  # noqa: PLC0415
+    from pyaclnn.tiling.plan import make_plan  # noqa: PLC0415
+    from pyaclnn.tiling.request import Request  # noqa: PLC0415
 
     request = Request(
         interface=options.interface,

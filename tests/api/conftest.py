@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from pyaclnn.accuracy import judge
-from pyaclnn.array import DeviceArray, to_device
-from pyaclnn.device import Device, default_device
-from pyaclnn.library import select_backend
-from pyaclnn.stream import Stream
+from pyaclnn.cann.library import select_backend
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.device import Device, default_device
+from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 import pyaclnn
-from pyaclnn import smoke
+from pyaclnn.smoke import cases as smoke
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyaclnn.device import Device
+    from pyaclnn.runtime.device import Device
 
 __all__ = ["OPERATIONS", "SLOW", "Operation", "Stage"]
 

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from pyaclnn.array import DeviceArray, to_device
-from pyaclnn.buffer import Buffer
 from pyaclnn.errors import ContextError, InvalidArgumentError, OutOfMemoryError
-from pyaclnn.pinned import is_pinned, pinned_empty
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.pinned import is_pinned, pinned_empty
 
 if TYPE_CHECKING:
-    from pyaclnn.stream import Stream
+    from pyaclnn.runtime.stream import Stream
 
 DTYPES = [
     np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.int16, np.int32, np.int64,

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn import library
-from pyaclnn.library import backend, select_backend
+from pyaclnn.cann import library
+from pyaclnn.cann.library import backend, select_backend
+from pyaclnn.cann.signatures import signatures
 from pyaclnn.mock import libdir
-from pyaclnn.signatures import signatures
 
 if TYPE_CHECKING:
     import subprocess
@@ -32,7 +32,7 @@ NOWHERE = {
 }
 REPORT = """
 from pyaclnn.errors import AclError
-from pyaclnn.library import backend, select_backend
+from pyaclnn.cann.library import backend, select_backend
 try:
     {action}
 except AclError as error:

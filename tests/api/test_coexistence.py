@@ -16,7 +16,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 HOST = """
 import numpy as np
 from pyaclnn import raw
-from pyaclnn.call import OUT, call, fetch
+from pyaclnn.cann.gate import OUT, call, fetch
 
 # A host application, which knows CANN and nothing of this library's objects.
 call("aclInit", raw.NULL)
@@ -25,13 +25,13 @@ context = fetch("aclrtGetCurrentContext", OUT)
 handle = fetch("aclrtCreateStream", OUT)
 address = raw.address_of(handle)
 
-from pyaclnn.array import DeviceArray, to_device
-from pyaclnn.buffer import Buffer
-from pyaclnn.device import Device, default_device
-from pyaclnn.handle import live_handles
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.device import Device, default_device
+from pyaclnn.runtime.handle import live_handles
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime import owns_runtime
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.initialization import owns_runtime
+from pyaclnn.runtime.stream import Stream
 """
 
 
@@ -100,13 +100,13 @@ def test_a_host_that_finalises_first_hears_no_complaint_at_exit(run_python: Run)
 
 UNFINISHED = """
 import numpy as np
-from pyaclnn.array import to_device
-from pyaclnn.device import Device
-from pyaclnn.event import Event
+from pyaclnn.runtime.array import to_device
+from pyaclnn.runtime.device import Device
+from pyaclnn.runtime.event import Event
 from pyaclnn.ops import rms_norm
-from pyaclnn.pinned import pinned_empty
-from pyaclnn.runtime import owns_runtime
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.pinned import pinned_empty
+from pyaclnn.runtime.initialization import owns_runtime
+from pyaclnn.runtime.stream import Stream
 
 device, stream, event = Device(0), Stream(), Event()
 x = to_device(np.ones((2, 8), np.float32))
@@ -124,8 +124,8 @@ def test_a_program_may_just_end(run_python: Run) -> None:
 
 def test_everything_is_released_before_the_device_and_the_runtime_last(run_python: Run) -> None:
     done = run_python(
-        "from pyaclnn import call as gate\n"
-        "from pyaclnn.handle import live_handles\n"
+        "from pyaclnn.cann import gate\n"
+        "from pyaclnn.runtime.handle import live_handles\n"
         "import atexit, weakref\n"
         "seen = []\n"
         "class Last: pass\n"
@@ -245,11 +245,11 @@ def test_a_forked_child_can_do_nothing_with_what_its_parent_made_but_close_it(
     done = run_python(
         UNFINISHED + "\n"
         "import os, sys, warnings\n"
-        "from pyaclnn.device import device_count\n"
+        "from pyaclnn.runtime.device import device_count\n"
         "from pyaclnn.errors import ContextError\n"
-        "from pyaclnn.launch import launch\n"
+        "from pyaclnn.calling.launch import launch\n"
         "from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm_grad\n"
-        "from pyaclnn.plans import plan\n"
+        "from pyaclnn.calling.plan import plan\n"
         "warnings.simplefilter('ignore', DeprecationWarning)\n"
         "other, x2 = Stream(), to_device(np.ones((2, 8), np.float32))\n"
         "m = to_device(np.ones(2, np.float32))\n"
@@ -293,7 +293,7 @@ def test_a_child_forked_before_cann_is_used_may_use_it(run_python: Run) -> None:
     done = run_python(
         "import os, sys, warnings\n"
         "import numpy as np, pyaclnn\n"
-        "from pyaclnn.stream import Stream\n"
+        "from pyaclnn.runtime.stream import Stream\n"
         "warnings.simplefilter('ignore', DeprecationWarning)\n"
         "child = os.fork()\n"
         "print(pyaclnn.rms_norm(np.ones((2, 4), np.float32), np.ones(4, np.float32)).y.shape)\n"
@@ -336,8 +336,8 @@ def test_a_fork_among_threads_leaves_no_lock_held_in_the_child(run_python: Run) 
 def test_a_forgotten_close_is_a_resource_warning(run_python: Run, forgotten: str) -> None:
     done = run_python(
         "import warnings\n"
-        "from pyaclnn.stream import Stream\n"
-        "from pyaclnn.event import Event\n"
+        "from pyaclnn.runtime.stream import Stream\n"
+        "from pyaclnn.runtime.event import Event\n"
         "with warnings.catch_warnings(record=True) as caught:\n"
         "    warnings.simplefilter('always')\n"
         f"    thing = {forgotten}\n"

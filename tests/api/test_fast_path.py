@@ -17,12 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyaclnn import raw
-from pyaclnn.array import DeviceArray, to_device
-from pyaclnn.device import Device
+from pyaclnn.calling.launch import launcher
 from pyaclnn.errors import AclError, InvalidArgumentError
-from pyaclnn.launch import launcher
 from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.device import Device
+from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -221,10 +221,10 @@ def test_what_cann_refuses_is_raised_once_and_not_tried_again(
     chosen = launcher(prepare(**good).operator)
     function, asked = chosen.function, []
 
-    def without_arrays(lane: Any, *arguments: Any) -> int:
+    def without_arrays(timeline: Any, *arguments: Any) -> int:
         asked.append(arguments)
         values = (raw.NULL if raw.is_pointer(value) else value for value in arguments)
-        status: int = function(lane, *values)
+        status: int = function(timeline, *values)
         return status
 
     with monkeypatch.context() as patch:

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from pyaclnn import raw
-from pyaclnn.arguments import BoolArray, IntArray
-from pyaclnn.array import DeviceArray, to_device
-from pyaclnn.call import OUT, call, cleanup, create, fetch
+from pyaclnn.calling.arguments import BoolArray, IntArray
+from pyaclnn.calling.launch import launch
+from pyaclnn.cann.gate import OUT, call, cleanup, create, fetch
 from pyaclnn.errors import AclError, CleanupWarning, InvalidArgumentError, MissingSymbolError
-from pyaclnn.handle import live_handles
-from pyaclnn.launch import launch
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.handle import live_handles
 
 if TYPE_CHECKING:
-    from pyaclnn.stream import Stream
+    from pyaclnn.runtime.stream import Stream
 
 
 def ones(*shape: int, dtype: Any = np.float32) -> DeviceArray:

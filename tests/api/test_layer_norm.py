@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pyaclnn.array import DeviceArray, to_device
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.ops import layer_norm, layer_norm_backward
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.stream import Stream
 
 Host = NDArray[Any]
 Check = Callable[[Host, Host], None]
@@ -231,7 +231,7 @@ def test_nothing_is_visible_before_synchronizing(stream: Stream, check: Check) -
 
 
 def test_masked_off_outputs_allocate_nothing(stream: Stream) -> None:
-    from pyaclnn.handle import live_handles  # noqa: PLC0415  # only this test looks at it
+    from pyaclnn.runtime.handle import live_handles  # noqa: PLC0415  # only this test looks at it
 
     x = to_device(normal(0, (4, 8), np.float32))
     statistics = to_device(np.ones(4, np.float32))

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn import raw
-from pyaclnn.device import Device
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.device import Device
+from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from pyaclnn.raw import Pointer

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn.array import DeviceArray, to_device
-from pyaclnn.buffer import Buffer
-from pyaclnn.device import Device
+from pyaclnn.calling.plan import plan
+from pyaclnn.cann.library import select_backend
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.event import Event
-from pyaclnn.handle import live_handles
-from pyaclnn.library import select_backend
 from pyaclnn.ops import layer_norm, rms_norm
-from pyaclnn.pinned import pinned_empty
-from pyaclnn.plans import plan
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.device import Device
+from pyaclnn.runtime.event import Event
+from pyaclnn.runtime.handle import live_handles
+from pyaclnn.runtime.pinned import pinned_empty
+from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

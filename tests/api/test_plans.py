@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn import mock, plans
-from pyaclnn.array import DeviceArray, to_device
-from pyaclnn.buffer import Buffer
-from pyaclnn.device import Device
+from pyaclnn import mock
+from pyaclnn.calling import plan as plans
+from pyaclnn.calling.launch import launch
+from pyaclnn.calling.plan import Plan, plan
 from pyaclnn.errors import AclError, ContextError, InvalidArgumentError
-from pyaclnn.handle import live_handles
-from pyaclnn.launch import launch
 from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
-from pyaclnn.plans import Plan, plan
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.device import Device
+from pyaclnn.runtime.handle import live_handles
+from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from pyaclnn import mock
-from pyaclnn.array import DeviceArray, to_device
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
-from pyaclnn.event import Event
-from pyaclnn.handle import live_handles
-from pyaclnn.layout import Layout
 from pyaclnn.ops import rms_norm
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.event import Event
+from pyaclnn.runtime.handle import live_handles
+from pyaclnn.runtime.layout import Layout
+from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     import subprocess
 
-    from pyaclnn.buffer import Buffer
-    from pyaclnn.device import Device
+    from pyaclnn.runtime.buffer import Buffer
+    from pyaclnn.runtime.device import Device
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

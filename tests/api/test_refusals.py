@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn import call as gate
-from pyaclnn.array import DeviceArray, to_device
-from pyaclnn.device import Device
+from pyaclnn.cann import gate
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.handle import live_handles
 from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.device import Device
+from pyaclnn.runtime.handle import live_handles
+from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

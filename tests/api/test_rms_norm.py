@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pyaclnn.array import DeviceArray, to_device
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.ops import rms_norm, rms_norm_grad
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.stream import Stream
 
 Host = NDArray[Any]
 Check = Callable[[Host, Host], None]

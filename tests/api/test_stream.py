@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from pyaclnn import raw
-from pyaclnn.array import to_device
-from pyaclnn.device import Device, default_device, device_count
 from pyaclnn.errors import ContextError, InvalidArgumentError
-from pyaclnn.event import Event
-from pyaclnn.handle import live_handles
 from pyaclnn.ops import rms_norm
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.array import to_device
+from pyaclnn.runtime.device import Device, default_device, device_count
+from pyaclnn.runtime.event import Event
+from pyaclnn.runtime.handle import live_handles
+from pyaclnn.runtime.stream import Stream
 
 
 def test_a_device_tells_what_it_is(device: Device) -> None:
@@ -80,11 +80,11 @@ def test_streams_say_whether_they_are_done(stream: Stream) -> None:
     assert stream.is_done()
     x = to_device(np.ones((2, 4), np.float32))
     rms_norm(x, x[0], stream=stream)
-    assert stream.lane.busy
+    assert stream.timeline.busy
     assert not stream.is_done()
     while not stream.is_done():
         pass
-    assert not stream.lane.busy
+    assert not stream.timeline.busy
     stream.synchronize(timeout=2)
 
 
@@ -103,7 +103,7 @@ def test_events_order_streams_and_take_the_time(stream: Stream) -> None:
         np.testing.assert_allclose(z.numpy(), 1, rtol=1e-3)
         end.synchronize(timeout=2)
         assert end.is_done()
-        assert not stream.lane.busy
+        assert not stream.timeline.busy
         elapsed = start.elapsed_ms(end)
         assert elapsed >= 0
         assert math.isfinite(elapsed)
@@ -124,7 +124,7 @@ def test_waiting_for_an_event_without_a_limit_waits(stream: Stream) -> None:
         event.synchronize()
         np.testing.assert_allclose(y.numpy(), 1, rtol=1e-3)
         # Only what came before the event was waited for.
-        assert stream.lane.busy
+        assert stream.timeline.busy
         assert event.is_done()
         stream.synchronize()
         np.testing.assert_allclose(z.numpy(), 1, rtol=1e-3)
@@ -150,9 +150,9 @@ def test_a_borrowed_stream_is_never_destroyed(stream: Stream) -> None:
     stream.synchronize()
     assert "workspace" not in live_handles()
     # What is known of the stream stays: only its owner knows when it ends.
-    from pyaclnn.lane import forget_lane  # noqa: PLC0415  # an owner that says so
+    from pyaclnn.runtime.timeline import forget_timeline  # noqa: PLC0415  # an owner that says so
 
-    assert forget_lane(stream.device.pointer, stream.pointer) is not None
+    assert forget_timeline(stream.device.pointer, stream.pointer) is not None
 
 
 @pytest.mark.parametrize("handle", [-1, "7", True])

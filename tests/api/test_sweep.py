@@ -31,7 +31,7 @@ from .operations import OPERATIONS, SLOW, Stage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyaclnn.device import Device
+    from pyaclnn.runtime.device import Device
 
     from .operations import Operation
 
@@ -235,7 +235,7 @@ def test_every_failure_of_every_call_is_clean(
 # next try succeeds; whatever is not given back at the end would be told on stderr.
 FIRST_AND_LAST = """
 import os, sys, warnings
-import numpy, pyaclnn, pyaclnn.device, pyaclnn.raw
+import numpy, pyaclnn, pyaclnn.runtime.device, pyaclnn.raw
 from pyaclnn import mock
 
 def live():

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pyaclnn.array import DeviceArray, to_device
-from pyaclnn.buffer import Buffer
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
-from pyaclnn.handle import live_handles
 from pyaclnn.ops import layer_norm_backward
-from pyaclnn.stream import Stream
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.handle import live_handles
+from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
-    from pyaclnn.device import Device
+    from pyaclnn.runtime.device import Device
 
 
 def arguments(rows: int, columns: int = 64) -> tuple[DeviceArray, ...]:

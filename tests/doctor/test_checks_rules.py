@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyaclnn.cann.signatures import signatures
 from pyaclnn.doctor.chips import kernel_folder
 from pyaclnn.doctor.dependencies import close_over, system_directories
 from pyaclnn.doctor.elf import ElfError, read_library
@@ -25,7 +26,6 @@ from pyaclnn.doctor.symbols import CORE
 from pyaclnn.doctor.visible import read_visible
 from pyaclnn.mock import includedir, libdir
 from pyaclnn.mock.chips import all_chips
-from pyaclnn.signatures import signatures
 
 if TYPE_CHECKING:
     from .parts import Parts
@@ -248,8 +248,8 @@ def test_what_a_library_needs_is_looked_for_in_the_loaders_order(
 
 
 def test_the_core_functions_are_those_that_the_package_names() -> None:
-    package = Path(signatures.__wrapped__.__code__.co_filename).parent
-    files = [*package.glob("*.py"), *(package / "ops").glob("*.py")]
+    package = Path(signatures.__wrapped__.__code__.co_filename).parents[1]
+    files = [p for p in package.rglob("*.py") if "doctor" not in p.relative_to(package).parts]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     waits = {f"{name}WithTimeout" for name in re.findall(r'wait_for\("(acl[A-Za-z]+)"', text)}
     named = (set(re.findall(r'"(acl[A-Za-z]+)"', text)) | waits) & signatures().keys()

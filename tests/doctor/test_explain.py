@@ -8,7 +8,8 @@ from collections import Counter
 
 import pytest
 
-from pyaclnn import codes, raw
+from pyaclnn import raw
+from pyaclnn.cann import status as codes
 from pyaclnn.doctor import command
 from pyaclnn.doctor.explain import look_up, suggestions
 from pyaclnn.errors import AclError

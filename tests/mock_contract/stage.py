@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.mock.rules import RULES, Rule
+from pyaclnn.mock.contract import RULES, Rule
 
 if TYPE_CHECKING:
     import subprocess

@@ -7,13 +7,13 @@ import argparse
 
 import pytest
 
-from pyaclnn.mock import rules_command
-from pyaclnn.mock.rules import RULES, Rule
+from pyaclnn.mock import contract_command
+from pyaclnn.mock.contract import RULES, Rule
 
 
 def run(*arguments: str) -> int:
     parser = argparse.ArgumentParser()
-    rules_command.add_to(parser.add_subparsers(required=True))
+    contract_command.add_to(parser.add_subparsers(required=True))
     options = parser.parse_args(arguments)
     return int(options.action(options))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.mock import cflags, ldflags
-from pyaclnn.mock.rules import RULES, Rule
+from pyaclnn.mock.contract import RULES, Rule
 from tests.mock_libs.programs import COMPILER
 from tests.mock_libs.sanitized import KINDS, OPTIONS, build_libraries, flags_of, start
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import pyaclnn
-from pyaclnn import ops, smoke
+from pyaclnn import ops
+from pyaclnn.smoke import cases as smoke
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

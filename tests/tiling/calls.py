@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from pyaclnn.tiling.plan import Request
+from pyaclnn.tiling.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

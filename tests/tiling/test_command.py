@@ -20,7 +20,8 @@ from pyaclnn import tiling as package
 from pyaclnn.tiling import TilingError
 from pyaclnn.tiling.command import add_to
 from pyaclnn.tiling.picture import as_json, as_picture
-from pyaclnn.tiling.plan import Request, make_plan
+from pyaclnn.tiling.plan import make_plan
+from pyaclnn.tiling.request import Request
 
 from .calls import A2, A5, INTERFACES, requests
 

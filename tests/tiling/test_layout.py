@@ -25,7 +25,7 @@ from pyaclnn.tiling import (
 from .calls import A5, elements, needed_by, requests, row_length
 
 if TYPE_CHECKING:
-    from pyaclnn.tiling.plan import Request
+    from pyaclnn.tiling.request import Request
 
 EXACT = ("layernorm", "layernorm-rstd", "layernorm-grad-beta")
 SHAPE = (2, 32, 16, 16)

@@ -18,7 +18,7 @@ from pyaclnn.tiling import (
 from .calls import A2, A5, requests
 
 if TYPE_CHECKING:
-    from pyaclnn.tiling.plan import Request
+    from pyaclnn.tiling.request import Request
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-from pyaclnn.discovery import custom_operators, installation_roots, library_sets
+from pyaclnn.cann.discovery import custom_operators, installation_roots, library_sets
 
 COMMON = ["libascendcl.so", "libnnopbase.so"]
 

@@ -9,8 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pyaclnn.dtypes import acl_dtype, dtype_of, numpy_dtype
 from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.runtime.dtypes import acl_dtype, dtype_of, numpy_dtype
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -7,7 +7,8 @@ import pickle
 
 import pytest
 
-from pyaclnn import codes, raw
+from pyaclnn import raw
+from pyaclnn.cann import status as codes
 from pyaclnn.errors import (
     AclError,
     BackendNotFoundError,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.errors import ContextError
-from pyaclnn.handle import Handle, Resource, live_handles
+from pyaclnn.runtime.handle import Handle, Resource, live_handles
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -52,7 +52,7 @@ def test_there_is_nothing_else() -> None:
     [
         "import pyaclnn; pyaclnn.rms_norm",
         "from pyaclnn import select_backend",
-        "from pyaclnn.library import backend",
+        "from pyaclnn.cann.library import backend",
         "import pyaclnn; pyaclnn.raw",
     ],
 )

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.shapes import overlap, phantom, shape_of, span, strides_of
+from pyaclnn.runtime.shapes import overlap, phantom, shape_of, span, strides_of
 
 SHAPES = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 

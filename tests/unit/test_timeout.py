@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.timeout import milliseconds
+from pyaclnn.runtime.timeout import milliseconds
 
 
 @pytest.mark.parametrize(

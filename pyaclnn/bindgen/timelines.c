@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which submissions of which timelines need a block of memory. */
+#include <pthread.h>
+
+enum { MOST_USES = 4 };
+
+/* Guards uses of blocks and counters of timelines: launches run without Python's lock. */
+static pthread_mutex_t uses_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t last_timeline;
+
+/* A thread that is not there in a forked child may have held it. */
+static void renew_lock(void)
+{
+    pthread_mutex_init(&uses_lock, NULL);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, renew_lock);
+}
+
+void binding_timeline_open(struct binding_timeline *timeline)
+{
+    pthread_mutex_lock(&uses_lock);
+    timeline->id = ++last_timeline;
+    pthread_mutex_unlock(&uses_lock);
+}
+
+uint64_t binding_timeline_mark(struct binding_timeline *timeline)
+{
+    pthread_mutex_lock(&uses_lock);
+    const uint64_t mark = timeline->in_progress != 0 ? timeline->floor : timeline->submitted;
+    pthread_mutex_unlock(&uses_lock);
+    return mark;
+}
+
+/* After this no launch takes the block any more; uses noted before are there to be read. */
+void binding_block_close(struct binding_block *block)
+{
+    pthread_mutex_lock(&uses_lock);
+    block->open = 0;
+    pthread_mutex_unlock(&uses_lock);
+}
+
+/* Moves the notes of a block to the caller, who has room for all four. */
+void binding_block_take(struct binding_block *block, struct binding_use *uses)
+{
+    pthread_mutex_lock(&uses_lock);
+    memcpy(uses, block->uses, sizeof block->uses);
+    memset(block->uses, 0, sizeof block->uses);
+    pthread_mutex_unlock(&uses_lock);
+}
+
+/* Whether a block is open and no other timeline has ever noted a use of it. */
+int binding_block_is_of(const struct binding_block *block, const struct binding_timeline *timeline)
+{
+    int own = block->open && !block->shared;
+    pthread_mutex_lock(&uses_lock);
+    for (int i = 0; i < MOST_USES; i++) {
+        own = own && (block->uses[i].timeline == 0 || block->uses[i].timeline == timeline->id);
+    }
+    pthread_mutex_unlock(&uses_lock);
+    return own;
+}
+
+/* The entry of a timeline, else a free one, else NULL: four timelines use the block at a time. */
+static struct binding_use *use_for(struct binding_block *block, uint64_t timeline)
+{
+    struct binding_use *found = NULL;
+    for (int i = MOST_USES; i-- > 0;) {
+        struct binding_use *use = &block->uses[i];
+        if (use->timeline == timeline) {
+            return use;
+        }
+        if (use->timeline == 0) {
+            found = use;
+        }
+    }
+    return found;
+}
+
+static void count_submission(struct binding_timeline *timeline)
+{
+    if (timeline->in_progress++ == 0) {
+        timeline->floor = timeline->submitted;
+    }
+    timeline->submitted++;
+}
+
+static void note_use(struct binding_timeline *timeline, struct binding_block *block)
+{
+    struct binding_use *use = use_for(block, timeline->id);
+    use->timeline = timeline->id;
+    use->submission = timeline->submitted;
+}
+
+static int check_block(const struct binding_timeline *timeline, struct binding_block *block)
+{
+    if (!block->open) {
+        return BINDING_CLOSED;
+    }
+    return use_for(block, timeline->id) == NULL ? BINDING_BUSY : 0;
+}
+
+/* Counts a submission and notes that it uses blocks. Settle when it is queued. */
+int binding_timeline_reserve(struct binding_timeline *timeline, struct binding_block **blocks, size_t count)
+{
+    int status = 0;
+    pthread_mutex_lock(&uses_lock);
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = check_block(timeline, blocks[i]);
+    }
+    if (status == 0) {
+        count_submission(timeline);
+        for (size_t i = 0; i < count; i++) {
+            note_use(timeline, blocks[i]);
+        }
+    }
+    pthread_mutex_unlock(&uses_lock);
+    return status;
+}
+
+static int reserve_tensors(struct binding_timeline *timeline, const struct binding_tensor *const *tensors,
+                           uint32_t count)
+{
+    int status = 0;
+    pthread_mutex_lock(&uses_lock);
+    for (uint32_t i = 0; i < count && status == 0; i++) {
+        status = tensors[i] == NULL ? 0 : check_block(timeline, tensors[i]->block);
+    }
+    if (status == 0) {
+        count_submission(timeline);
+        for (uint32_t i = 0; i < count; i++) {
+            if (tensors[i] != NULL) {
+                note_use(timeline, tensors[i]->block);
+            }
+        }
+    }
+    pthread_mutex_unlock(&uses_lock);
+    return status;
+}
+
+void binding_timeline_settle(struct binding_timeline *timeline)
+{
+    pthread_mutex_lock(&uses_lock);
+    timeline->in_progress--;
+    pthread_mutex_unlock(&uses_lock);
+}

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gate: the one place that calls into CANN and judges what comes back.
+
+``call`` and its relatives raise; ``cleanup`` is the second door, for finalizers and ``close``,
+and never raises.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from typing import TYPE_CHECKING, Any, Final
+
+from pyaclnn.cann import raw
+from pyaclnn.cann.library import function
+from pyaclnn.cann.signatures import signatures
+from pyaclnn.cann.status import code_named, describe_failure, meaning
+from pyaclnn.errors import AclError, CleanupWarning, ContextError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pyaclnn.cann.raw import Pointer
+
+__all__ = [
+    "OUT",
+    "Silence",
+    "call",
+    "cleanup",
+    "create",
+    "fetch",
+    "refuse_if_forked",
+    "report",
+    "silence",
+    "text",
+    "wait_for",
+]
+
+OUT: Final = object()
+"""Stands for an out-parameter in the arguments of ``fetch``."""
+
+_resolve = functools.cache(function)
+
+
+class Silence:
+    """Whether CANN may still be called, and whether clean-up reports failures.
+
+    Attributes:
+        finalised: There is nothing left to release.
+        forked: The devices belong to the process that this one was forked from.
+        reports: Failures of clean-up are worth a warning.
+    """
+
+    def __init__(self) -> None:
+        self.finalised = False
+        self.forked = False
+        self.reports = True
+
+
+silence: Final = Silence()
+"""The process's one; set by the runtime when it is finalised or no longer ours to judge."""
+
+
+def refuse_if_forked(routine: str) -> None:
+    """Refuse a call in a process that was forked from one which had initialised CANN.
+
+    Args:
+        routine: What was called.
+
+    Raises:
+        ContextError: This is such a process.
+    """
+    if silence.forked:
+        message = (
+            "this process was forked from one that already used CANN, whose devices do not "
+            "survive a fork.\nHint: start workers with the 'spawn' method of multiprocessing."
+        )
+        raise ContextError(message, routine=routine)
+
+
+def call(
+    name: str, *arguments: object, describe: Callable[[], Mapping[str, str]] | None = None
+) -> None:
+    """Call a function that returns a status.
+
+    Args:
+        name: The C function.
+        *arguments: Its arguments, as the compiled binding takes them.
+        describe: Gives the description of each argument, if the caller knows better than their
+            plain values; only called on failure.
+
+    Raises:
+        AclError: The status is not 0; of the sub-class that fits the code.
+        ContextError: This process was forked from one that had initialised CANN.
+    """
+    refuse_if_forked(name)
+    status = _resolve(name)(*arguments)
+    if status:
+        # The text belongs to this thread and to the last failure: nothing may come between.
+        detail = _recent_text()
+        known = describe() if describe else _plain(name, arguments)
+        raise describe_failure(name, status, detail, known, _cause(status))
+
+
+def wait_for(name: str, *arguments: object, limit: int) -> None:
+    """Call a function that waits, or its twin that waits no longer than it is told.
+
+    Args:
+        name: The C function without a limit; the other's name ends in ``WithTimeout``.
+        *arguments: Its arguments, but for the limit.
+        limit: Milliseconds, or -1 to wait as long as it takes; see ``milliseconds``.
+
+    Raises:
+        AclError: As ``call``; a DeadlineError if the time is over.
+    """
+    if limit == -1:
+        call(name, *arguments)
+    else:
+        call(f"{name}WithTimeout", *arguments, limit)
+
+
+def fetch(name: str, *arguments: object) -> Any:
+    """Call a function that returns a status and hands out values.
+
+    Args:
+        name: The C function.
+        *arguments: Its arguments, with ``OUT`` in the place of each out-parameter. Its type is
+            taken from the declaration.
+
+    Returns:
+        The value of the out-parameter, or a tuple of them if there are several.
+
+    Raises:
+        AclError: The status is not 0.
+    """
+    types = _parameter_types(name)
+    filled: list[Any] = [
+        raw.ffi.new(kind) if argument is OUT else argument
+        for kind, argument in zip(types, arguments, strict=True)
+    ]
+    call(name, *filled)
+    values = tuple(
+        slot[0] for slot, argument in zip(filled, arguments, strict=True) if argument is OUT
+    )
+    return values if len(values) != 1 else values[0]
+
+
+def create(name: str, *arguments: object) -> Pointer:
+    """Call a function that returns a new object, or NULL.
+
+    Args:
+        name: The C function.
+        *arguments: Its arguments.
+
+    Returns:
+        The pointer, which is not NULL.
+
+    Raises:
+        AclError: It returned NULL; ``code`` is None, for there is none.
+    """
+    refuse_if_forked(name)
+    pointer = _resolve(name)(*arguments)
+    if pointer == raw.NULL:
+        detail = _recent_text()
+        lines = [f"{name} returned NULL.", f"CANN says: {detail or 'nothing more.'}", "Arguments:"]
+        known = _plain(name, arguments)
+        lines += [f"  {key} = {value}" for key, value in known.items()]
+        raise AclError("\n".join(lines), routine=name, detail=detail, arguments=known)
+    return pointer
+
+
+def text(name: str, *arguments: object) -> str | None:
+    """Call a function that returns a C string, or NULL; the string stays the library's."""
+    refuse_if_forked(name)
+    pointer = _resolve(name)(*arguments)
+    if pointer == raw.NULL:
+        return None
+    return raw.ffi.string(pointer).decode(errors="replace")
+
+
+def cleanup(name: str, *arguments: object) -> None:
+    """Call a releasing function where raising is impossible.
+
+    A failure becomes a ``CleanupWarning`` that names routine, handle and code. Once the runtime is
+    finalised there is nothing left to release, and nothing is called.
+
+    Args:
+        name: The C function.
+        *arguments: Its arguments; the first names the handle in the warning.
+    """
+    if silence.finalised:
+        return
+    subject = _describe(arguments[0]) if arguments else "the process"
+    try:
+        status = _resolve(name)(*arguments)
+        detail = _recent_text() if status else None
+    except (AclError, AttributeError) as failure:
+        report(f"{name} of {subject} could not be called: {failure}")
+        return
+    if status:
+        said = detail or "CANN says nothing more."
+        report(f"{name} of {subject} failed with {status} ({meaning(status).name}): {said}")
+
+
+def report(message: str) -> None:
+    """Issue a ``CleanupWarning``, unless the runtime is no longer ours to judge."""
+    if silence.reports and not silence.finalised:
+        warnings.warn(message, CleanupWarning, stacklevel=3)
+
+
+def _recent_text() -> str | None:
+    found = text("aclGetRecentErrMsg")
+    return found.strip() or None if found else None
+
+
+def _cause(status: int) -> int | None:
+    if status != code_named("ACLNN_ERR_RUNTIME_ERROR"):
+        return None
+    return int(_resolve("aclrtPeekAtLastError")(raw.ACL_RT_THREAD_LEVEL))
+
+
+@functools.cache
+def _parameter_types(name: str) -> tuple[Any, ...]:
+    return raw.ffi.typeof(_resolve(name)).args
+
+
+def _plain(name: str, arguments: tuple[object, ...]) -> dict[str, str]:
+    names = signatures()[name].parameters
+    return {key: _describe(value) for key, value in zip(names, arguments, strict=True)}
+
+
+def _describe(value: object) -> str:
+    if not raw.is_pointer(value):
+        return repr(value)
+    kind = raw.ffi.typeof(value)
+    if kind.kind != "pointer":
+        return str(value)
+    return f"{kind.cname} 0x{raw.address_of(value):x}" if value else f"{kind.cname} NULL"

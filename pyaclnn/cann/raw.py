@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C interface as it is: ``ffi``, every constant, and every C function under its C name.
+
+Nothing is checked here: statuses are returned, pointers are yours to free. Functions are resolved
+on first access; constants need no backend.
+
+    from pyaclnn import raw
+    count = raw.ffi.new("uint32_t *")
+    status = raw.aclrtGetDeviceCount(count)
+
+Types are relaxed in this module and nowhere else: the functions are generated from the headers, so
+their names and types are not known to a type checker.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from pyaclnn._binding import ffi, lib
+from pyaclnn.cann.library import function
+from pyaclnn.cann.signatures import signatures
+
+__all__ = ["NULL", "Pointer", "address_of", "ffi", "is_pointer", "pointer_to"]
+
+Pointer: TypeAlias = Any
+"""A C pointer, opaque to Python."""
+
+NULL: Pointer = ffi.NULL
+
+
+def __getattr__(name: str) -> Any:
+    value = function(name) if name in signatures() else _constant(name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *signatures(), *(n for n in dir(lib) if n.startswith("ACL"))})
+
+
+def _constant(name: str) -> Any:
+    if name.startswith(("ACL", "UCE", "BINDING_")) and name in dir(lib):
+        return getattr(lib, name)
+    message = f"no header of this binding declares a constant or a function named {name!r}"
+    raise AttributeError(message)
+
+
+def pointer_to(address: int) -> Pointer:
+    """Turn an address into a ``void *``."""
+    return ffi.cast("void *", address)
+
+
+def is_pointer(value: object) -> bool:
+    """Tell whether a value is a C pointer, or other C data, and not a Python number."""
+    return isinstance(value, ffi.CData)
+
+
+def address_of(pointer: Pointer) -> int:
+    """Turn a pointer into the address that it holds; 0 for NULL."""
+    return int(ffi.cast("uintptr_t", pointer))

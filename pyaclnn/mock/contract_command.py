@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands ``pyaclnn mock rules`` and ``pyaclnn mock faults``."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import textwrap
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyaclnn.mock.contract import RULES
+from pyaclnn.mock.injection import GRAMMAR
+
+if TYPE_CHECKING:
+    import argparse
+
+    from pyaclnn.mock.contract import Rule
+
+    # The type has no public name.
+    _Parts: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+__all__ = ["add_to", "explanation"]
+
+_UNKNOWN = 2
+_WIDTH = 92
+
+
+def add_to(parts: _Parts) -> None:
+    """Add the two commands to those of ``pyaclnn mock``.
+
+    Args:
+        parts: What ``add_subparsers`` of that command gave. Each command sets ``action``, which
+            takes the parsed options and gives the exit status.
+    """
+    rules = parts.add_parser(
+        "rules",
+        help="list what the simulated NPU holds programs to",
+        description="List the rules the simulated NPU holds programs to, or explain one.",
+    )
+    rules.add_argument("--explain", metavar="ID", help="the full text of a rule, with examples")
+    rules.set_defaults(action=_rules)
+    faults = parts.add_parser(
+        "faults",
+        help="explain PYACLNN_MOCK_FAULTS",
+        description="Explain how faults of the simulated NPU are written.",
+    )
+    faults.set_defaults(action=_faults)
+
+
+def explanation(rule: Rule) -> str:
+    """The full text of a rule."""
+    paragraphs = [
+        f"{rule.id}: {rule.title}",
+        textwrap.fill(rule.explanation, _WIDTH),
+        textwrap.fill(f"Do this: {rule.fix}.", _WIDTH),
+        f"Wrong:\n\n{textwrap.indent(rule.wrong, '    ')}",
+        f"Right:\n\n{textwrap.indent(rule.right, '    ')}",
+        f"Source: {rule.source}.",
+    ]
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _rules(options: argparse.Namespace) -> int:
+    if options.explain is None:
+        width = max(len(rule.id) for rule in RULES)
+        sys.stdout.writelines(f"{rule.id:{width}}  {rule.title}\n" for rule in RULES)
+        return 0
+    known = {rule.id: rule for rule in RULES}
+    rule = known.get(options.explain.lower())
+    if rule is not None:
+        sys.stdout.write(explanation(rule))
+        return 0
+    near = difflib.get_close_matches(options.explain.lower(), known, n=1)
+    advice = f"did you mean '{near[0]}'?" if near else "without --explain they are listed"
+    sys.stderr.write(f"pyaclnn mock rules: there is no rule '{options.explain}'; {advice}\n")
+    return _UNKNOWN
+
+
+def _faults(_options: argparse.Namespace) -> int:
+    sys.stdout.write(GRAMMAR)
+    return 0

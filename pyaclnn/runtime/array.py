@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays in device memory: shape, dtype, strides and offset over a buffer."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from pyaclnn.cann import raw
+from pyaclnn.errors import ContextError, InvalidArgumentError
+from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.device import require_device
+from pyaclnn.runtime.dtypes import dtype_of
+from pyaclnn.runtime.layout import Layout
+from pyaclnn.runtime.shapes import (
+    check_extent,
+    indexed,
+    phantom,
+    reshaped,
+    shape_of,
+    strides_of,
+    transposed,
+)
+from pyaclnn.runtime.stream import require_stream
+from pyaclnn.runtime.transfer import (
+    Place,
+    check_host,
+    copy_bytes,
+    fill_bytes,
+    require_contiguous,
+    require_numpy,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.memory import Memory
+    from pyaclnn.runtime.pool import Loan
+    from pyaclnn.runtime.stream import Stream
+
+__all__ = ["DeviceArray", "to_device"]
+
+_new = object.__new__
+
+
+class DeviceArray:
+    """An array in device memory, with the attributes of a NumPy array that need no data.
+
+    ``strides`` and ``offset`` count bytes, as NumPy's do. Basic slicing, ``transpose`` and
+    ``reshape`` make views that share the buffer and copy nothing. Data moves only where it is
+    written: ``to_device``, ``numpy``, ``copy_from``, ``copy_to``, ``fill_bytes``.
+    """
+
+    __slots__ = ("_device", "_offset", "_owner", "layout", "tensor")
+
+    # NumPy must neither convert a device array element by element nor compute with it.
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        buffer: Buffer,
+        shape: int | Sequence[int],
+        dtype: DTypeLike,
+        strides: Sequence[int] | None = None,
+        offset: int = 0,
+    ) -> None:
+        """Look at a buffer as an array.
+
+        Args:
+            buffer: The memory, kept alive by the array.
+            shape: The array's shape.
+            dtype: Its dtype, one that CANN knows.
+            strides: Bytes from one element to the next along each axis, multiples of the item size
+                and not negative; C-contiguous ones if None.
+            offset: Bytes from the buffer's start to the first element, a multiple of the item size.
+
+        Raises:
+            InvalidArgumentError: An argument is not acceptable, or the array does not lie within
+                the buffer.
+        """
+        if not isinstance(buffer, Buffer):
+            raise InvalidArgumentError.of("DeviceArray", "buffer", repr(buffer), "a Buffer")
+        dims = shape_of(shape, "DeviceArray")
+        kind = dtype_of(dtype, "DeviceArray")
+        size = kind.itemsize
+        check_extent(dims, size, "DeviceArray")
+        steps = strides_of(strides, dims, size, "DeviceArray")
+        layout = Layout.of(buffer.device.context, kind, dims, steps)
+        start = layout.check_place(buffer.nbytes, offset, "DeviceArray")
+        self._fill(buffer, buffer.device, layout, layout.tensor(buffer.memory, start), start)
+
+    def _fill(
+        self, owner: Buffer | Loan, device: Device, layout: Layout, tensor: Any, offset: int
+    ) -> None:
+        self._owner = owner
+        self._device = device
+        self._offset = offset
+        self.layout = layout
+        self.tensor = tensor
+
+    @classmethod
+    def on_loan(cls, loan: Loan, device: Device) -> DeviceArray:
+        """Make an array of memory that goes back to its pool with the last reference to it."""
+        # Every launch comes here: no call that can be avoided.
+        array = _new(cls)
+        array._owner, array._device, array._offset = loan, device, 0  # noqa: SLF001  # same class
+        _, _, array.layout, array.tensor = loan
+        return array
+
+    @classmethod
+    def empty(
+        cls, shape: int | Sequence[int], dtype: DTypeLike, device: Device | None = None
+    ) -> DeviceArray:
+        """Allocate an array; its content is undefined.
+
+        Args:
+            shape: Its shape.
+            dtype: Its dtype, one that CANN knows.
+            device: Where; the default device if None.
+
+        Raises:
+            InvalidArgumentError: An argument is not acceptable.
+            OutOfMemoryError: There is not so much free device memory.
+        """
+        dims = shape_of(shape, "DeviceArray.empty")
+        kind = dtype_of(dtype, "DeviceArray.empty")
+        check_extent(dims, kind.itemsize, "DeviceArray.empty")
+        place = require_device("DeviceArray.empty", device)
+        return cls(Buffer(math.prod(dims) * kind.itemsize, place), dims, kind)
+
+    @property
+    def buffer(self) -> Buffer:
+        """The memory, which other arrays may look at too."""
+        return (
+            self._owner if isinstance(self._owner, Buffer) else self._owner.as_buffer(self._device)
+        )
+
+    @property
+    def memory(self) -> Memory:
+        """The memory, as queued work keeps it."""
+        return self._owner.memory
+
+    @property
+    def closed(self) -> bool:
+        """Whether the memory was given back."""
+        return self._owner.closed
+
+    @property
+    def device(self) -> Device:
+        """The device on which the memory lies."""
+        return self._device
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis."""
+        return self.layout.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        return self.layout.dtype
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis."""
+        return self.layout.strides
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the start of the buffer to the first element."""
+        return self._offset
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.layout.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.layout.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.layout.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements, without gaps between them."""
+        return self.size * self.itemsize
+
+    @property
+    def address(self) -> int:
+        """The device address of the first element."""
+        return self._address_of_memory() + self._offset
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie without gaps in C order."""
+        return self.layout.is_contiguous
+
+    @property
+    def T(self) -> DeviceArray:  # noqa: N802  # NumPy's name for it
+        """A view with the axes reversed."""
+        return self.transpose()
+
+    def phantom(self) -> NDArray[Any]:
+        """Return a NumPy array with this one's address, shape and strides; never touch its data."""
+        address = self.address if self.size else 0
+        return phantom(self.shape, self.strides, self.itemsize, address)
+
+    def transpose(self, *axes: int) -> DeviceArray:
+        """Return a view with the axes permuted.
+
+        Args:
+            *axes: The order of the axes; reversed if none are given.
+        """
+        return self._view(transposed(self._relative(), axes))
+
+    def reshape(self, *shape: int | Sequence[int]) -> DeviceArray:
+        """Return a view of a contiguous array with another shape.
+
+        Args:
+            *shape: The lengths, or one sequence of them; one may be -1, to be found out.
+
+        Raises:
+            InvalidArgumentError: The number of elements differs, or the array is not contiguous.
+        """
+        return self._view(reshaped(self._relative(), shape[0] if len(shape) == 1 else shape))
+
+    def __getitem__(self, index: Any) -> DeviceArray:
+        """Return a view by basic indexing: integers, slices with positive step, ... and None."""
+        return self._view(indexed(self._relative(), index))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            message = "len() of an array without axes"
+            raise TypeError(message)
+        return self.shape[0]
+
+    def numpy(self) -> NDArray[Any]:
+        """Copy the array to the host and return it.
+
+        The copy blocks, but **waits for no stream**: what is still queued is not in it. Synchronize
+        the stream first. Drives ``aclrtMemcpy``.
+
+        Returns:
+            A new, writable NumPy array of the same shape and dtype.
+        """
+        host = np.empty(self.layout.span, np.uint8)
+        self._copy(raw.ACL_MEMCPY_DEVICE_TO_HOST, host)
+        if self.is_contiguous:
+            return host.view(self.dtype).reshape(self.shape)
+        flat = host.view(self.dtype)
+        view = np.lib.stride_tricks.as_strided(flat, self.shape, self.strides, writeable=False)
+        return np.array(view)
+
+    def copy_from(self, host: NDArray[Any], stream: Stream | None = None) -> None:
+        """Copy a NumPy array into this one.
+
+        Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
+
+        Args:
+            host: C-contiguous, of the same shape and dtype. On a stream it must be pinned, and must
+                not be changed before the stream has passed the copy.
+            stream: Where to queue the copy; None to do it at once.
+
+        Raises:
+            InvalidArgumentError: One of these conditions is not met, or this array is not
+                contiguous.
+        """
+        check_host("copy_from", host, self.layout)
+        self._copy(raw.ACL_MEMCPY_HOST_TO_DEVICE, host, stream, "copy_from")
+
+    def copy_to(self, host: NDArray[Any], stream: Stream | None = None) -> None:
+        """Copy this array into a NumPy array.
+
+        Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
+
+        Args:
+            host: Writable and C-contiguous, of the same shape and dtype. On a stream it must be
+                pinned; its content is there once the stream has passed the copy.
+            stream: Where to queue the copy; None to do it at once.
+
+        Raises:
+            InvalidArgumentError: One of these conditions is not met, or this array is not
+                contiguous.
+        """
+        check_host("copy_to", host, self.layout)
+        if not host.flags.writeable:
+            raise InvalidArgumentError.of("copy_to", "host", "read-only", "writable")
+        self._copy(raw.ACL_MEMCPY_DEVICE_TO_HOST, host, stream, "copy_to")
+
+    def fill_bytes(self, value: int, stream: Stream | None = None) -> None:
+        """Set every byte of a contiguous array to ``value``.
+
+        Drives ``aclrtMemset``, which blocks and waits for no stream, or ``aclrtMemsetAsync``.
+
+        Args:
+            value: 0 to 255.
+            stream: Where to queue it; None to do it at once.
+        """
+        require_contiguous("fill_bytes", self.layout)
+        fill_bytes(self._place(), self.nbytes, value, stream)
+
+    def close(self) -> None:
+        """Give the buffer's memory back now, for this array and all others that look at it."""
+        self._owner.close()
+
+    def _copy(
+        self, kind: int, host: NDArray[Any], stream: Stream | None = None, routine: str = "numpy"
+    ) -> None:
+        if host.nbytes:
+            copy_bytes(routine, kind, host, self._place(), stream)
+
+    def _place(self) -> Place:
+        return Place(self._device, self.memory, self.address)
+
+    def _address_of_memory(self) -> int:
+        if self.closed:
+            message = (
+                "the memory of this DeviceArray was given back.\nHint: close it later, or make "
+                "another array."
+            )
+            raise ContextError(message, routine="DeviceArray")
+        return raw.address_of(self.memory.pointer)
+
+    def _relative(self) -> NDArray[Any]:
+        return phantom(self.shape, self.strides, self.itemsize, _BASE + self._offset)
+
+    def _view(self, relative: NDArray[Any]) -> DeviceArray:
+        offset = relative.__array_interface__["data"][0] - _BASE if relative.size else self._offset
+        layout = Layout.of(self.layout.context, self.dtype, relative.shape, relative.strides)
+        tensor = layout.tensor(self._owner.memory, offset)
+        array = DeviceArray.__new__(DeviceArray)
+        array._fill(self._owner, self._device, layout, tensor, offset)  # noqa: SLF001  # the same class
+        return array
+
+    def __bool__(self) -> NoReturn:
+        message = (
+            "the truth of a DeviceArray is not known on the host; copy it with .numpy(), or "
+            "compare with None by 'is'"
+        )
+        raise TypeError(message)
+
+    def __repr__(self) -> str:
+        return (
+            f"<DeviceArray {self.dtype}, shape {self.shape}, strides {self.strides}, "
+            f"offset {self._offset}, device {self.device.id}{', closed' if self.closed else ''}>"
+        )
+
+    def __array__(self, *_args: object, **_options: object) -> NoReturn:
+        raise InvalidArgumentError.of(
+            "numpy.asarray",
+            "self",
+            "a DeviceArray, whose data is not in host memory",
+            "a NumPy array",
+            "copy it to the host with .numpy(), after synchronizing the stream.",
+        )
+
+
+_BASE = 1 << 32
+"""An address for phantoms that stand for a place within a buffer."""
+
+
+def to_device(
+    host: NDArray[Any], device: Device | None = None, stream: Stream | None = None
+) -> DeviceArray:
+    """Copy a NumPy array to a device.
+
+    Drives ``aclrtMalloc`` and ``aclrtMemcpy``, or ``aclrtMemcpyAsync``.
+
+    Args:
+        host: The array, of a dtype that CANN knows. On a stream it must be pinned, and must not be
+            changed before the stream has passed the copy.
+        device: Where to; the stream's device, or the default device, if None.
+        stream: Where to queue the copy; None to do it at once.
+
+    Returns:
+        A new C-contiguous device array of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: The array or the stream is not acceptable.
+        OutOfMemoryError: There is not so much free device memory.
+    """
+    require_numpy("to_device", "host", host)
+    dtype_of(host.dtype, "to_device", "host")
+    place = None if device is None else require_device("to_device", device)
+    if stream is not None:
+        place = require_stream("to_device", stream, place).device
+    array = DeviceArray.empty(host.shape, host.dtype, place)
+    array.copy_from(host if stream is not None else np.asarray(host, order="C"), stream)
+    return array

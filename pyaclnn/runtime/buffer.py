@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device memory as bytes."""
+
+from __future__ import annotations
+
+import functools
+from typing import ClassVar, Final
+
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import OUT, cleanup, fetch
+from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
+from pyaclnn.runtime.device import Device, require_device
+from pyaclnn.runtime.handle import Handle
+from pyaclnn.runtime.memory import Memory
+from pyaclnn.runtime.shapes import count_of
+from pyaclnn.runtime.timeline import release_idle
+
+__all__ = ["Buffer", "allocate"]
+
+_LAST_ADDRESS: Final = 2**64 - 1
+
+
+def allocate(nbytes: int, device: Device, kind: str = "device memory") -> Memory:
+    """Allocate device memory; its content is undefined. Drives ``aclrtMalloc``.
+
+    Args:
+        nbytes: How many bytes, more than 0.
+        device: Where.
+        kind: Under what it is counted.
+
+    Returns:
+        The memory, which gives itself back with ``aclrtFree``.
+
+    Raises:
+        OutOfMemoryError: There is not so much free memory.
+    """
+    owner = device.resource
+    with device.active():
+        try:
+            pointer = fetch("aclrtMalloc", OUT, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
+        except OutOfMemoryError:
+            if not release_idle(device.context):
+                raise
+            pointer = fetch("aclrtMalloc", OUT, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
+    free = functools.partial(cleanup, "aclrtFree")
+    return Memory(kind, pointer, nbytes, free, dependencies=(owner,))
+
+
+class Buffer(Handle):
+    """A block of device memory.
+
+    Like a NumPy array's memory it needs no ``close``: it is given back when nothing refers to it
+    and every stream has passed the work that uses it. ``close`` gives it back earlier.
+    """
+
+    kind: ClassVar[str] = "device memory"
+    expects_close: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        nbytes: int,
+        device: Device | None = None,
+        *,
+        address: int | None = None,
+        owner: object = None,
+    ) -> None:
+        """Allocate device memory, or use some that somebody else owns, like ``Buffer.borrow``.
+
+        Args:
+            nbytes: How many bytes. 0 is allowed and allocates nothing. The content of new memory is
+                undefined.
+            device: Where; the default device if None.
+            address: The device address of memory to borrow; memory is allocated if None.
+            owner: Kept alive as long as this buffer, and work queued with it, needs the memory.
+
+        Raises:
+            InvalidArgumentError: An argument is not acceptable.
+            OutOfMemoryError: There is not so much free memory.
+        """
+        size = count_of(nbytes)
+        if size is None:
+            raise InvalidArgumentError.of(
+                "Buffer", "nbytes", repr(nbytes), "a number of bytes, 0 or more, below 2**63"
+            )
+        start = None if address is None else count_of(address, _LAST_ADDRESS)
+        if address is not None and (start is None or (size and not start)):
+            raise InvalidArgumentError.of(
+                "Buffer", "address", repr(address), f"the device address of {size} bytes"
+            )
+        self._device = require_device("Buffer", device)
+        self._nbytes = size
+        if start is not None:
+            memory = Memory(self.kind, raw.pointer_to(start), size, dependencies=(owner,))
+        elif size:
+            memory = allocate(size, self._device)
+        else:
+            memory = Memory(self.kind, raw.NULL, 0)
+        self._memory = memory
+        super().__init__(memory)
+
+    @classmethod
+    def borrow(
+        cls, address: int, nbytes: int, device: Device | None = None, owner: object = None
+    ) -> Buffer:
+        """Use device memory that somebody else owns; it is never freed here.
+
+        Args:
+            address: The device address of the first byte.
+            nbytes: How many bytes belong to it.
+            device: Where it lies; the default device if None.
+            owner: Kept alive as long as this buffer, and work queued with it, needs the memory.
+
+        Returns:
+            A buffer whose ``close`` only closes this object.
+        """
+        return cls(nbytes, device, address=address, owner=owner)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory, as queued work keeps it; still there after ``close`` if work needs it."""
+        return self._memory
+
+    @property
+    def device(self) -> Device:
+        """The device on which the memory lies."""
+        return self._device
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes it has."""
+        return self._nbytes
+
+    @property
+    def address(self) -> int:
+        """The device address of the first byte; 0 if there are no bytes."""
+        return raw.address_of(self.pointer)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<Buffer of {self._nbytes} bytes on device {self._device.id}, closed>"
+        state = "owned" if self.owned else "borrowed"
+        return f"<Buffer of {self._nbytes} bytes at 0x{self.address:x}, {state}>"

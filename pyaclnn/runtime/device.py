@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An NPU, opened by this library or by the host application."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import threading
+import weakref
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import OUT, call, cleanup, fetch, report, silence, text, wait_for
+from pyaclnn.errors import AclError, InvalidArgumentError
+from pyaclnn.runtime.context import (
+    Activation,
+    cleanup_in,
+    context_before,
+    current_context,
+    restore_context,
+)
+from pyaclnn.runtime.handle import Handle, Resource
+from pyaclnn.runtime.initialization import ensure_runtime, owns_runtime
+from pyaclnn.runtime.shapes import count_of
+from pyaclnn.runtime.timeline import borrowed_timeline, forget_timeline
+from pyaclnn.runtime.timeout import milliseconds
+
+if TYPE_CHECKING:
+    from pyaclnn.cann.raw import Pointer
+    from pyaclnn.runtime.timeline import Timeline
+
+__all__ = ["Device", "MemoryInfo", "default_device", "device_count", "require_device"]
+
+_LAST_ID: Final = 2**31 - 1
+
+
+class MemoryInfo(NamedTuple):
+    """Device memory in bytes."""
+
+    free: int
+    total: int
+
+
+def device_count() -> int:
+    """Return how many NPUs this process may use. Drives ``aclrtGetDeviceCount``.
+
+    Raises:
+        DeviceLostError: There is none, or the driver cannot be reached.
+    """
+    ensure_runtime()
+    return int(fetch("aclrtGetDeviceCount", OUT))
+
+
+class Device(Handle):
+    """An NPU that is open in this process.
+
+    ``Device(0)`` opens it and ``close`` gives it back; CANN counts, so several may be open at a
+    time. Objects made on a device keep it open: giving it back waits until they are closed too.
+    Drives ``aclrtSetDevice`` and ``aclrtResetDevice``.
+    """
+
+    kind: ClassVar[str] = "device"
+
+    def __init__(self, device_id: int = 0, *, context: Pointer | None = None) -> None:
+        """Open a device; the context that was current on this thread stays so.
+
+        Args:
+            device_id: 0 to ``device_count() - 1``.
+            context: An ``aclrtContext`` of that device which somebody else owns. It is then used
+                as it is: nothing is opened, and closing only closes this object.
+
+        Raises:
+            InvalidArgumentError: There is no such device.
+            DeviceLostError: It cannot be started.
+        """
+        number = count_of(device_id, _LAST_ID)
+        if number is None:
+            expected = f"an integer from 0 to {_LAST_ID}"
+            raise InvalidArgumentError.of("Device", "device_id", repr(device_id), expected)
+        if context is not None and not raw.is_pointer(context):
+            expected = "an aclrtContext as a C pointer, or None"
+            raise InvalidArgumentError.of("Device", "context", repr(context), expected)
+        ensure_runtime()
+        self._id = number
+        super().__init__(_open(number) if context is None else Resource(self.kind, context))
+        self._context = raw.address_of(self.pointer)
+        _remember(self)
+
+    @classmethod
+    def current(cls) -> Device | None:
+        """Return the device whose context is current on this thread, or None.
+
+        A device that the host application opened is borrowed: closing it does nothing.
+        Drives ``aclrtGetCurrentContext`` and ``aclrtGetDevice``.
+        """
+        ensure_runtime()
+        context = current_context()
+        if context is None:
+            return None
+        device_id = int(fetch("aclrtGetDevice", OUT))
+        known = _by_context.get(raw.address_of(context))
+        if known is not None and not known.closed and known.id == device_id:
+            return known
+        return cls(device_id, context=context)
+
+    @property
+    def context(self) -> int:
+        """The address of the ``aclrtContext`` in which the device is used."""
+        return self._context
+
+    @property
+    def timeline(self) -> Timeline:
+        """The timeline of the default stream."""
+        return borrowed_timeline(self.pointer, raw.NULL)
+
+    @property
+    def id(self) -> int:
+        """The number under which CANN knows the device in this process."""
+        return self._id
+
+    @property
+    def soc_name(self) -> str:
+        """The chip, e.g. ``Ascend910B3``; empty if CANN cannot tell. ``aclrtGetSocName``."""
+        return text("aclrtGetSocName") or ""
+
+    def active(self) -> Activation:
+        """Make the device current on this thread for the length of a ``with`` statement."""
+        return Activation(self.pointer)
+
+    def memory_info(self) -> MemoryInfo:
+        """Return free and total device memory in bytes. Drives ``aclrtGetMemInfo``."""
+        with self.active():
+            free, total = fetch("aclrtGetMemInfo", raw.ACL_HBM_MEM, OUT, OUT)
+        return MemoryInfo(int(free), int(total))
+
+    def synchronize(self, timeout: float | None = None) -> None:
+        """Wait for all work queued on the device from its context.
+
+        Memory of queued work is only given back when its own stream is synchronized.
+        Drives ``aclrtSynchronizeDevice`` and ``aclrtSynchronizeDeviceWithTimeout``.
+
+        Args:
+            timeout: Seconds; None to wait as long as it takes.
+
+        Raises:
+            DeadlineError: The time is over; the work goes on.
+            KernelError: Work that had been queued failed.
+        """
+        limit = milliseconds(timeout, "Device.synchronize")
+        with self.active():
+            wait_for("aclrtSynchronizeDevice", limit=limit)
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else "owned" if self.owned else "borrowed"
+        return f"<Device {self._id}, {state}>"
+
+
+_by_context: Final[weakref.WeakValueDictionary[int, Device]] = weakref.WeakValueDictionary()
+_default_lock: Final = threading.RLock()
+_default: Final[list[Device]] = []
+_opened: Final[collections.Counter[int]] = collections.Counter()
+
+
+def default_device() -> Device:
+    """Return the device that is used when none is named.
+
+    That is the one current on this thread, be it ours or the host application's; else device 0,
+    opened once for the process and given back when the interpreter ends.
+    """
+    current = Device.current()
+    if current is not None:
+        return current
+    with _default_lock:
+        if not _default or _default[0].closed:
+            _default[:] = [Device(0)]
+        return _default[0]
+
+
+def require_device(routine: str, device: Device | None) -> Device:
+    """Check the ``device`` argument of an operation.
+
+    Args:
+        routine: The operation, for the message.
+        device: What the caller gave; None for the default device.
+
+    Returns:
+        The device to use.
+
+    Raises:
+        InvalidArgumentError: It is no Device.
+    """
+    if device is None:
+        return default_device()
+    if not isinstance(device, Device):
+        hint = None
+        if count_of(device) is not None:
+            hint = f"open it with Device({device!r}), and close it when it is no longer needed."
+        raise InvalidArgumentError.of(routine, "device", repr(device), "a Device, or None", hint)
+    return device
+
+
+def _remember(device: Device) -> None:
+    address = raw.address_of(device.pointer)
+    known = _by_context.get(address)
+    if known is None or known.closed or not known.owned:
+        _by_context[address] = device
+
+
+def _open(device_id: int) -> Resource:
+    previous = current_context()
+    call("aclrtSetDevice", device_id)
+    try:
+        context = fetch("aclrtGetCurrentContext", OUT)
+        restore_context(previous)
+    except BaseException:
+        cleanup("aclrtResetDevice", device_id)
+        raise
+    with _default_lock:
+        _opened[device_id] += 1
+    return Resource(
+        Device.kind,
+        context,
+        functools.partial(_reset, device_id, previous == context),
+        unwanted=functools.partial(_finish_default_stream, context),
+    )
+
+
+def _reset(device_id: int, shared: bool, context: Pointer) -> None:
+    """Give the device back; the context that was current on this thread stays so if it lives."""
+    if silence.finalised:
+        return
+    with _default_lock:
+        _opened[device_id] -= 1
+        survives = _opened[device_id] > 0 or (shared and not owns_runtime())
+    previous = context_before()
+    cleanup("aclrtResetDevice", device_id)
+    try:
+        if survives or previous != context:
+            restore_context(previous)
+    except AclError as failure:
+        report(f"the context of this thread could not be put back: {failure}")
+
+
+def _finish_default_stream(context: Pointer) -> None:
+    timeline = forget_timeline(context, raw.NULL)
+    if timeline is None:
+        return
+    if timeline.busy:
+        cleanup_in(context, "aclrtSynchronizeStream", raw.NULL)
+    timeline.retire()

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A point in a stream's work that others can wait for, and whose time can be taken."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, ClassVar
+
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import OUT, fetch, wait_for
+from pyaclnn.errors import ContextError, InvalidArgumentError
+from pyaclnn.runtime.context import cleanup_in
+from pyaclnn.runtime.device import Device, require_device
+from pyaclnn.runtime.handle import Handle, Resource
+from pyaclnn.runtime.timeout import milliseconds
+
+if TYPE_CHECKING:
+    from pyaclnn.cann.raw import Pointer
+    from pyaclnn.runtime.timeline import Timeline
+
+__all__ = ["Event", "require_event"]
+
+
+class Event(Handle):
+    """A point in a stream, set by ``Stream.record``.
+
+    Waiting for an event that was never recorded returns at once, on the host and on a stream: of
+    CANN's constructors, ``aclrtCreateEventExWithFlag`` is the one that promises it. Its flags here
+    allow waiting across streams (ACL_EVENT_SYNC) and taking the time (ACL_EVENT_TIME_LINE).
+    """
+
+    kind: ClassVar[str] = "event"
+
+    def __init__(self, device: Device | None = None) -> None:
+        """Create an event.
+
+        Args:
+            device: Where; the default device if None.
+
+        Raises:
+            InvalidArgumentError: ``device`` is no Device.
+            OutOfMemoryError: CANN has no event left.
+        """
+        self._device = require_device("Event", device)
+        owner = self._device.resource
+        with self._device.active():
+            flags = raw.ACL_EVENT_SYNC | raw.ACL_EVENT_TIME_LINE
+            event = fetch("aclrtCreateEventExWithFlag", OUT, flags)
+        super().__init__(
+            Resource(
+                self.kind,
+                event,
+                functools.partial(_destroy, owner.pointer),
+                dependencies=(owner,),
+            )
+        )
+        self._recorded: tuple[Timeline, int] | None = None
+
+    @property
+    def device(self) -> Device:
+        """The device on which the event was created."""
+        return self._device
+
+    def is_done(self) -> bool:
+        """Tell whether the stream has passed the event; True if it was never recorded.
+
+        Drives ``aclrtQueryEventStatus``.
+        """
+        with self._device.active():
+            status = fetch("aclrtQueryEventStatus", self.pointer, OUT)
+        done = bool(status == raw.ACL_EVENT_RECORDED_STATUS_COMPLETE)
+        if done:
+            self._note_passed()
+        return done
+
+    def synchronize(self, timeout: float | None = None) -> None:
+        """Wait until the stream has passed the event.
+
+        Drives ``aclrtSynchronizeEvent`` and ``aclrtSynchronizeEventWithTimeout``.
+
+        Args:
+            timeout: Seconds; None to wait as long as it takes.
+
+        Raises:
+            DeadlineError: The time is over; the work goes on.
+        """
+        limit = milliseconds(timeout, "Event.synchronize")
+        with self._device.active():
+            wait_for("aclrtSynchronizeEvent", self.pointer, limit=limit)
+        self._note_passed()
+
+    def elapsed_ms(self, end: Event) -> float:
+        """Return the time on the device from this event to a later one, in milliseconds.
+
+        Drives ``aclrtEventElapsedTime``.
+
+        Args:
+            end: The later event; both must have been recorded and passed.
+
+        Raises:
+            ContextError: One of the two was never recorded.
+            InvalidArgumentError: One is not passed yet, or ``end`` came first or is no event.
+        """
+        require_event("Event.elapsed_ms", "end", end)
+        for name, event in (("this event", self), ("'end'", end)):
+            if event._recorded is None:  # noqa: SLF001  # the same class
+                message = (
+                    f"Event.elapsed_ms(): {name} was never recorded.\n"
+                    "Hint: record it with Stream.record() and synchronize first."
+                )
+                raise ContextError(message, routine="Event.elapsed_ms")
+        with self._device.active():
+            return float(fetch("aclrtEventElapsedTime", OUT, self.pointer, end.pointer))
+
+    def note_record(self, timeline: Timeline) -> None:
+        """Remember what the stream had been given when it recorded this event."""
+        self._recorded = (timeline, timeline.mark)
+
+    def _note_passed(self) -> None:
+        if self._recorded is not None:
+            timeline, mark = self._recorded
+            timeline.passed(mark)
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else "recorded" if self._recorded else "not recorded"
+        return f"<Event on device {self._device.id}, {state}>"
+
+
+def require_event(routine: str, argument: str, event: object) -> None:
+    """Check an argument that must be an event.
+
+    Args:
+        routine: The operation, for the message.
+        argument: The argument's name.
+        event: What the caller gave.
+
+    Raises:
+        InvalidArgumentError: It is no event.
+    """
+    if not isinstance(event, Event):
+        raise InvalidArgumentError.of(routine, argument, repr(event), "an Event")
+
+
+def _destroy(context: Pointer, event: Pointer) -> None:
+    cleanup_in(context, "aclrtDestroyEvent", event)

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ownership: who releases a CANN object, when, and what must outlive it.
+
+A ``Resource`` is the C object itself: it pins what it depends on, and is released once nobody
+wants it any more and nobody pins it. A ``Handle`` is what Python code holds: closing it, or letting
+go of it, asks for the release. Resources never refer to handles, so a handle is always collectable,
+and everything that a release needs is at hand when the handle is gone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import os
+import threading
+import traceback
+import tracemalloc
+import warnings
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from pyaclnn.errors import ContextError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from pyaclnn.cann.raw import Pointer
+
+__all__ = ["Handle", "Resource", "count_live", "live_handles"]
+
+_PACKAGE: Final = str(Path(__file__).parents[1])
+
+# Re-entrant: a garbage collection inside the lock may run a finalizer that takes it again.
+_lock = threading.RLock()
+_live: Final[collections.Counter[str]] = collections.Counter()
+
+
+def live_handles() -> dict[str, int]:
+    """Count the CANN objects that this library owns and has not released, by kind.
+
+    Returns:
+        E.g. ``{"device": 1, "stream": 2}``; kinds without a live object are left out. Objects
+        whose release waits for a stream are still counted; borrowed ones never are.
+    """
+    with _lock:
+        return {kind: number for kind, number in sorted(_live.items()) if number}
+
+
+def count_live(kind: str, change: int) -> None:
+    """Add ``change`` to the number of live objects of ``kind``."""
+    with _lock:
+        _live[kind] += change
+
+
+class Resource:
+    """One C object, owned or borrowed, released when unwanted and unpinned.
+
+    Attributes:
+        kind: What it is, for counters and messages.
+        pointer: The C pointer.
+    """
+
+    __slots__ = ("_dependencies", "_pins", "_release", "_state", "_unwanted", "kind", "pointer")
+
+    def __init__(
+        self,
+        kind: str,
+        pointer: Pointer,
+        release: Callable[[Pointer], None] | None = None,
+        *,
+        unwanted: Callable[[], object] | None = None,
+        dependencies: tuple[object, ...] = (),
+    ) -> None:
+        """Take over ``pointer``.
+
+        Args:
+            kind: What it is.
+            pointer: The C pointer.
+            release: Gives the C object back; never raises. None for a borrowed object.
+            unwanted: Called once when nobody wants the object any more, before it is released,
+                which may come later. Never raises.
+            dependencies: What must outlive the object. Resources among them are pinned.
+        """
+        self.kind = kind
+        self.pointer = pointer
+        self._release = release
+        self._unwanted = unwanted
+        self._dependencies = dependencies
+        self._pins = 0
+        self._state = "wanted"
+        for dependency in dependencies:
+            if isinstance(dependency, Resource):
+                dependency.pin()
+        if release is not None:
+            count_live(kind, +1)
+
+    @property
+    def owned(self) -> bool:
+        """Whether letting go of it releases the C object."""
+        return self._release is not None
+
+    def pin(self) -> None:
+        """Keep the object until a matching ``unpin``, even if nobody wants it any more."""
+        with _lock:
+            self._pins += 1
+
+    def unpin(self) -> None:
+        """Take back one ``pin``."""
+        with _lock:
+            self._pins -= 1
+        self._release_if_due()
+
+    def let_go(self) -> None:
+        """Declare that nobody wants the object; it is released now, or with its last pin."""
+        with _lock:
+            if self._state != "wanted":
+                return
+            self._state = "unwanted"
+        if self._unwanted is not None:
+            self._unwanted()
+        self._release_if_due()
+
+    def _must_wait(self) -> bool:
+        """Tell whether work in flight needs the object; it is then looked at again later."""
+        return False
+
+    def _release_if_due(self) -> None:
+        with _lock:
+            if self._state != "unwanted" or self._pins or self._must_wait():
+                return
+            self._state = "released"
+        if self._release is not None:
+            self._release(self.pointer)
+            count_live(self.kind, -1)
+        for dependency in self._dependencies:
+            if isinstance(dependency, Resource):
+                dependency.unpin()
+        self._dependencies = ()
+
+
+class Handle:
+    """A Python object that stands for a C object: close it, or use it in a ``with`` statement.
+
+    Closing twice is harmless. Work that was queued with the object is not disturbed: the C object
+    is then released when the stream is known to have passed that work.
+    """
+
+    kind: ClassVar[str] = "handle"
+    expects_close: ClassVar[bool] = True
+    """Whether forgetting ``close`` is worth a ResourceWarning; not so for plain memory."""
+
+    def __init__(self, resource: Resource) -> None:
+        """Stand for ``resource``, with the right to let go of it."""
+        self._resource = resource
+        origin = _creation_place() if self.expects_close and resource.owned else None
+        self._finalizer = weakref.finalize(
+            self, _abandon, resource, self.expects_close and resource.owned, origin
+        )
+
+    @property
+    def resource(self) -> Resource:
+        """The C object's resource.
+
+        Raises:
+            ContextError: The handle is closed.
+        """
+        if self.closed:
+            message = f"this {self.kind} is closed.\nHint: open another one, or close it later."
+            raise ContextError(message, routine=type(self).__name__)
+        return self._resource
+
+    @property
+    def pointer(self) -> Pointer:
+        """The raw C pointer, still owned by this handle.
+
+        Raises:
+            ContextError: The handle is closed.
+        """
+        return self.resource.pointer
+
+    @property
+    def owned(self) -> bool:
+        """Whether closing releases the C object; False for borrowed ones."""
+        return self._resource.owned
+
+    @property
+    def closed(self) -> bool:
+        """Whether ``close`` was called."""
+        return not self._finalizer.alive
+
+    def close(self) -> None:
+        """Let go of the C object. Never raises: failures become a ``CleanupWarning``."""
+        if self._finalizer.detach() is not None:
+            self._resource.let_go()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __copy__(self) -> Any:
+        message = f"a {self.kind} stands for one C object and cannot be copied or pickled"
+        raise TypeError(message)
+
+    __reduce__ = __copy__
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self.__copy__()
+
+
+class _Exit:
+    """Knows whether the interpreter is ending, when finalizers are not a sign of forgetting."""
+
+    under_way = False
+
+
+def _abandon(resource: Resource, expects_close: bool, origin: str | None) -> None:
+    """Finalizer of a handle that was not closed; gets no reference to the handle itself."""
+    resource.let_go()
+    if expects_close and not _Exit.under_way:
+        place = f"created at {origin}" if origin else "run with tracemalloc on to see where"
+        warnings.warn(
+            f"a {resource.kind} was never closed ({place}); use it in a 'with' statement or "
+            "call close()",
+            ResourceWarning,
+            stacklevel=2,
+        )
+
+
+def _creation_place() -> str | None:
+    if not tracemalloc.is_tracing():
+        return None
+    for frame in reversed(traceback.extract_stack()):
+        if not frame.filename.startswith(_PACKAGE):
+            return f"{frame.filename}:{frame.lineno}"
+    return None
+
+
+def _note_exit() -> None:
+    _Exit.under_way = True
+
+
+# Finalizers run from an exit function that the very first of them registers. One is created here,
+# so that what is registered next is called before it.
+weakref.finalize(_Exit, _note_exit)
+atexit.register(_note_exit)
+
+
+def _after_fork() -> None:
+    global _lock  # noqa: PLW0603  # a thread that is not here may have held the old one
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How an array lies in memory: dtype, shape and strides on one device.
+
+Equal layouts are one object, so what follows from layouts alone, such as whether an operator
+accepts its arguments, can be remembered by them.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import TYPE_CHECKING, Any, Final
+
+from pyaclnn.cann import raw
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.runtime.dtypes import acl_dtype
+from pyaclnn.runtime.shapes import count_of, phantom, span
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from pyaclnn.runtime.memory import Memory
+
+__all__ = ["Layout"]
+
+_SMALL: Final = 512
+_LARGE: Final = 2 << 20
+"""Blocks are handed out in multiples of the first up to the second, then in multiples of that."""
+
+_MOST_AXES: Final = 8
+"""The most axes a launcher's tensor has, which is the most that aclnn accepts."""
+
+
+class Layout:
+    """A layout; make it with :meth:`of`, which returns the same object for equal ones.
+
+    Attributes:
+        context: The address of the context whose device the array lies on.
+        dtype: The type of the elements.
+        shape: The length of each axis.
+        strides: Bytes from one element to the next along each axis.
+        size: The number of elements.
+        span: Bytes from the start of the first element to the end of the last in memory.
+        is_contiguous: Whether the elements lie without gaps in C order.
+        room: The size of block that a pool hands out for it.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_template",
+        "context",
+        "dtype",
+        "is_contiguous",
+        "room",
+        "shape",
+        "size",
+        "span",
+        "strides",
+    )
+
+    def __init__(
+        self, context: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+    ) -> None:
+        self.context = context
+        self.dtype = dtype
+        self.shape = shape
+        self.strides = strides
+        self.size = math.prod(shape)
+        self.span = span(shape, strides, dtype.itemsize)
+        self.is_contiguous = bool(phantom(shape, strides, dtype.itemsize, 0).flags.c_contiguous)
+        step = _SMALL if self.span <= _LARGE else _LARGE
+        self.room = -(-self.span // step) * step
+        self._template = self._fill() if len(shape) <= _MOST_AXES else None
+
+    @classmethod
+    def of(
+        cls, context: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+    ) -> Layout:
+        """Return the layout of these attributes."""
+        key = (context, dtype, shape, strides)
+        layout = _known.get(key)
+        if layout is None:
+            layout = _known[key] = cls(*key)
+        return layout
+
+    @classmethod
+    def dense(cls, context: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Layout:
+        """Return the C-contiguous layout of a shape."""
+        return cls.of(context, dtype, shape, phantom(shape, None, dtype.itemsize, 0).strides)
+
+    def check_place(self, nbytes: int, offset: object, routine: str) -> int:
+        """Check that an array of this layout can begin at an offset of a buffer.
+
+        Args:
+            nbytes: The size of the buffer.
+            offset: Bytes from its start to the first element, as a caller gave it.
+            routine: The function that was given it, for the message.
+
+        Returns:
+            The offset as a plain integer.
+
+        Raises:
+            InvalidArgumentError: The offset is not acceptable, or the buffer too short.
+        """
+        size = self.dtype.itemsize
+        start = count_of(offset)
+        if start is None or start % size:
+            expected = f"a multiple of {size} bytes, 0 or more"
+            raise InvalidArgumentError.of(routine, "offset", repr(offset), expected)
+        if start + self.span > nbytes:
+            expected = (
+                f"at least {start + self.span} bytes long, to hold shape {self.shape} of "
+                f"{self.dtype} with strides {self.strides} from offset {start}"
+            )
+            raise InvalidArgumentError.of(routine, "buffer", f"{nbytes} bytes long", expected)
+        return start
+
+    def tensor(self, memory: Memory, offset: int) -> Any:
+        """Describe an array of this layout to the launchers.
+
+        Args:
+            memory: The memory it looks at; must outlive what is returned.
+            offset: Bytes from the start of the memory to the first element.
+
+        Returns:
+            A ``struct binding_tensor``, or None for more axes than aclnn accepts.
+        """
+        if self._template is None:
+            return None
+        tensor = raw.ffi.new("struct binding_tensor *", self._template[0])
+        itemsize = self.dtype.itemsize
+        tensor.block = memory.block
+        tensor.offset = offset
+        tensor.element_offset = offset // itemsize
+        # No more than the array needs: what else the buffer holds is nobody's business, and arrays
+        # in buffers of different sizes can take each other's place in a plan.
+        tensor.storage = (offset + self.span) // itemsize
+        return tensor
+
+    def _fill(self) -> Any:
+        tensor = raw.ffi.new("struct binding_tensor *")
+        itemsize = self.dtype.itemsize
+        tensor.span = self.span
+        tensor.data_type = acl_dtype(self.dtype)
+        tensor.rank = len(self.shape)
+        for axis, (length, step) in enumerate(zip(self.shape, self.strides, strict=True)):
+            tensor.dims[axis] = length
+            tensor.strides[axis] = step // itemsize
+        return tensor
+
+
+_known: Final[
+    weakref.WeakValueDictionary[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]], Layout]
+] = weakref.WeakValueDictionary()

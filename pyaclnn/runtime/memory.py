@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that queued work may use: device memory and pinned host memory.
+
+A launch notes in the block itself, without going through Python, up to which submission of which
+timeline the memory is needed. Giving memory back waits for those submissions and for nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn._binding import lib
+from pyaclnn.cann import raw
+from pyaclnn.runtime.handle import Resource
+from pyaclnn.runtime.timeline import timeline_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyaclnn.cann.raw import Pointer
+    from pyaclnn.runtime.timeline import Timeline
+
+__all__ = ["Memory"]
+
+
+class Memory(Resource):
+    """A block of memory, released when nobody wants it and each timeline has passed its last use.
+
+    Attributes:
+        block: What the launchers read and write.
+        nbytes: Its size.
+        borrowed: Whether somebody else owns it, and others may look at it too.
+    """
+
+    __slots__ = ("_overflow", "block", "borrowed", "nbytes")
+
+    def __init__(
+        self,
+        kind: str,
+        pointer: Pointer,
+        nbytes: int,
+        release: Callable[[Pointer], None] | None = None,
+        *,
+        dependencies: tuple[object, ...] = (),
+    ) -> None:
+        """Take over ``pointer``; the arguments are those of a ``Resource``."""
+        super().__init__(kind, pointer, release, dependencies=dependencies)
+        self.nbytes = nbytes
+        self.borrowed = release is None and nbytes > 0
+        self.block: Any = raw.ffi.new("struct binding_block *")
+        self.block.address = pointer
+        self.block.nbytes = nbytes
+        self.block.open = 1
+        self._overflow: list[tuple[Timeline, int]] = []
+
+    def uses(self) -> list[tuple[Timeline, int]]:
+        """List the timelines that have not passed their last use, with that submission."""
+        return _pending([*self._overflow, *_noted(self.block.uses)])
+
+    def make_room(self) -> None:
+        """Free the block's notes for more timelines: forget what has passed, keep the rest here."""
+        taken = raw.ffi.new("struct binding_use[4]")
+        lib.binding_block_take(self.block, taken)
+        self._overflow = _pending([*self._overflow, *_noted(taken)])
+        self.block.shared = bool(self._overflow)
+
+    def let_go(self) -> None:
+        """Declare that nobody wants the memory; from now on no launch accepts it."""
+        lib.binding_block_close(self.block)
+        super().let_go()
+
+    def reconsider(self) -> None:
+        """Release the memory if it is unwanted and its uses have passed."""
+        self._release_if_due()
+
+    def _must_wait(self) -> bool:
+        pending = next(iter(self.uses()), None)
+        if pending is None:
+            return False
+        timeline, submission = pending
+        timeline.wait_for(submission, self)
+        return True
+
+
+def _noted(uses: Any) -> Iterator[tuple[Timeline, int]]:
+    for use in uses:
+        timeline = timeline_of(use.timeline) if use.timeline else None
+        if timeline is not None:
+            yield timeline, int(use.submission)
+
+
+def _pending(uses: list[tuple[Timeline, int]]) -> list[tuple[Timeline, int]]:
+    return [(timeline, number) for timeline, number in uses if not timeline.has_passed(number)]

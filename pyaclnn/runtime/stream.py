@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A queue of work on a device: created here, borrowed from a host application, or the default."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import TYPE_CHECKING, ClassVar
+
+from pyaclnn._binding import lib
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import OUT, call, fetch, refuse_if_forked, wait_for
+from pyaclnn.errors import AclError, ContextError, DeadlineError, InvalidArgumentError
+from pyaclnn.runtime.context import cleanup_in
+from pyaclnn.runtime.device import Device, require_device
+from pyaclnn.runtime.event import Event, require_event
+from pyaclnn.runtime.handle import Handle, Resource
+from pyaclnn.runtime.pool import Pool, pool_of
+from pyaclnn.runtime.shapes import count_of
+from pyaclnn.runtime.timeline import Timeline, borrowed_timeline
+from pyaclnn.runtime.timeout import milliseconds
+from pyaclnn.runtime.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.cann.raw import Pointer
+    from pyaclnn.runtime.memory import Memory
+
+__all__ = ["Stream", "require_stream"]
+
+
+class Stream(Handle):
+    """A queue of work on one device; work of one stream runs in the order of submission.
+
+    ``Stream()`` creates one, and closing it waits for its work. ``Stream.borrow`` uses one of the
+    host application and never destroys it. ``Stream.default`` is the one used when none is named.
+    Drives ``aclrtCreateStream`` and ``aclrtDestroyStream``.
+    """
+
+    kind: ClassVar[str] = "stream"
+    current: Timeline | None
+    """The timeline, or None once the stream is closed: what every launch looks at first."""
+
+    def __init__(
+        self, device: Device | None = None, *, handle: int | Pointer | None = None
+    ) -> None:
+        """Create a stream, or use one that somebody else owns, like ``Stream.borrow``.
+
+        Args:
+            device: Where; the default device if None.
+            handle: The ``aclrtStream`` to borrow; a new stream is created if None.
+
+        Raises:
+            OutOfMemoryError: CANN has no stream left.
+            ContextError: This process was forked from one that had initialised CANN.
+        """
+        refuse_if_forked("Stream")
+        self._device = require_device("Stream", device)
+        owner = self._device.resource
+        if handle is not None:
+            pointer = _stream_pointer(handle)
+            self._timeline = borrowed_timeline(owner.pointer, pointer)
+            # A borrower leaves no unused memory behind: nobody tells when the stream ends.
+            leave = functools.partial(_leave, self._timeline) if pointer else None
+            super().__init__(Resource(self.kind, pointer, unwanted=leave))
+            self.current = self._timeline
+            return
+        with self._device.active():
+            stream = fetch("aclrtCreateStream", OUT)
+        self._timeline = Timeline(owner.pointer, stream)
+        super().__init__(
+            Resource(
+                self.kind,
+                stream,
+                functools.partial(_destroy, owner.pointer, self._timeline),
+                dependencies=(owner,),
+            )
+        )
+        self.current = self._timeline
+
+    def close(self) -> None:
+        """Let go of the stream; see :meth:`Handle.close`."""
+        self.current = None
+        super().close()
+
+    @classmethod
+    def borrow(cls, handle: int | Pointer, device: Device | None = None) -> Stream:
+        """Use a stream that somebody else owns; it is never destroyed here.
+
+        Memory of the work queued here is kept until this library learns that the stream has
+        passed it: by ``synchronize`` or ``is_done`` of this object, an event recorded by it, or a
+        question to the stream that is asked once in many launches.
+
+        Args:
+            handle: The ``aclrtStream``, as an address or a C pointer; 0 for the default stream.
+            device: The device whose context the stream belongs to; the default device, which is
+                the one current on this thread, if None.
+
+        Returns:
+            A stream whose ``close`` only closes this object.
+        """
+        return cls(device, handle=handle)
+
+    @classmethod
+    def default(cls, device: Device | None = None) -> Stream:
+        """Return the default stream of a device's context, which CANN writes as NULL.
+
+        Args:
+            device: Which; the default device if None.
+        """
+        return cls.borrow(0, device)
+
+    @property
+    def device(self) -> Device:
+        """The device to which the stream belongs."""
+        return self._device
+
+    @property
+    def timeline(self) -> Timeline:
+        """How far the stream has come, and what it still needs."""
+        return self._timeline
+
+    @property
+    def pool(self) -> Pool:
+        """The cache of device memory for results and temporaries of this stream."""
+        return pool_of(self._timeline)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The memory that operators on this stream use while they run."""
+        return Workspace(self._timeline, self._device)
+
+    @contextlib.contextmanager
+    def using(self, *memories: Memory) -> Iterator[None]:
+        """Submit work in a ``with`` statement; ``memories`` live until the stream has passed it.
+
+        The stream's context is current inside. If submitting fails, part of the work may have been
+        queued before, so the memory is kept as well.
+
+        Args:
+            *memories: The memory that the work uses.
+
+        Raises:
+            ContextError: Memory was given back already.
+            KernelError: Work that had been queued before failed, as was found out on occasion.
+        """
+        self.catch_up()
+        self._reserve(memories)
+        try:
+            with self._device.active():
+                yield
+        finally:
+            lib.binding_timeline_settle(self._timeline.struct)
+
+    def _reserve(self, memories: tuple[Memory, ...]) -> None:
+        blocks = raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
+        status = lib.binding_timeline_reserve(self._timeline.struct, blocks, len(memories))
+        if status == raw.BINDING_BUSY:
+            for memory in memories:
+                memory.make_room()
+            status = lib.binding_timeline_reserve(self._timeline.struct, blocks, len(memories))
+        if status:
+            message = "memory that this work needs was given back.\nHint: close it later."
+            raise ContextError(message, routine="Stream.using")
+
+    def catch_up(self) -> None:
+        """Find out how far the stream has come if much memory waits for that; never waits."""
+        if self._timeline.crowded:
+            self._timeline.crowded = False
+            self._note_progress()
+
+    def _note_progress(self) -> None:
+        """Find out how far the stream has come, without waiting, so that memory can go."""
+        milestone = self._timeline.milestone
+        if isinstance(milestone, Event):
+            if not milestone.is_done():
+                return
+            milestone.close()
+        self._timeline.milestone = self.record()
+
+    def is_done(self) -> bool:
+        """Tell whether everything queued so far has run. Drives ``aclrtStreamQuery``.
+
+        Raises:
+            KernelError: Work that had been queued failed.
+        """
+        mark = self._timeline.mark
+        with self._device.active():
+            status = fetch("aclrtStreamQuery", self.pointer, OUT)
+        done = bool(status == raw.ACL_STREAM_STATUS_COMPLETE)
+        if done:
+            self._timeline.passed(mark)
+        return done
+
+    def synchronize(self, timeout: float | None = None) -> None:
+        """Wait until everything queued so far has run.
+
+        Drives ``aclrtSynchronizeStream`` and ``aclrtSynchronizeStreamWithTimeout``.
+
+        Args:
+            timeout: Seconds; None to wait as long as it takes.
+
+        Raises:
+            DeadlineError: The time is over; the work goes on.
+            KernelError: Work that had been queued failed.
+            DeviceLostError: The device no longer answers.
+        """
+        limit = milliseconds(timeout, "Stream.synchronize")
+        mark = self._timeline.mark
+        try:
+            with self._device.active():
+                wait_for("aclrtSynchronizeStream", self.pointer, limit=limit)
+        except (DeadlineError, ContextError, InvalidArgumentError):
+            raise
+        except AclError:
+            # The wait is over, if not well: nothing submitted before it is still running.
+            self._timeline.passed(mark)
+            raise
+        self._timeline.passed(mark)
+
+    def wait(self, event: Event) -> None:
+        """Let work queued from now on wait for an event. Drives ``aclrtStreamWaitEvent``.
+
+        Args:
+            event: The event; one that was never recorded is not waited for.
+
+        Raises:
+            InvalidArgumentError: It is no event.
+        """
+        require_event("Stream.wait", "event", event)
+        with self._device.active():
+            call("aclrtStreamWaitEvent", self.pointer, event.pointer)
+
+    def record(self, event: Event | None = None) -> Event:
+        """Mark the present end of the stream. Drives ``aclrtRecordEvent``.
+
+        Args:
+            event: The event to record; a new one, to be closed by the caller, if None.
+
+        Returns:
+            The event.
+
+        Raises:
+            InvalidArgumentError: It is no event.
+        """
+        if event is not None:
+            require_event("Stream.record", "event", event)
+        marked = event if event is not None else Event(self._device)
+        try:
+            with self._device.active():
+                call("aclrtRecordEvent", marked.pointer, self.pointer)
+        except BaseException:
+            if event is None:
+                marked.close()
+            raise
+        marked.note_record(self._timeline)
+        return marked
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<Stream on device {self._device.id}, closed>"
+        state = "owned" if self.owned else "borrowed"
+        return f"<Stream 0x{raw.address_of(self.pointer):x} on device {self._device.id}, {state}>"
+
+
+def _stream_pointer(handle: int | Pointer) -> Pointer:
+    if raw.is_pointer(handle):
+        return handle
+    address = count_of(handle, 2**64 - 1)
+    if address is None:
+        expected = "the address of an aclrtStream, or a C pointer to it"
+        raise InvalidArgumentError.of("Stream.borrow", "handle", repr(handle), expected)
+    return raw.pointer_to(address)
+
+
+def _destroy(context: Pointer, timeline: Timeline, stream: Pointer) -> None:
+    # Destroying waits for the work. If it fails, that has been reported, and what the work used is
+    # let go all the same: a stream without an owner is never heard of again.
+    cleanup_in(context, "aclrtDestroyStream", stream)
+    timeline.retire()
+
+
+def _leave(timeline: Timeline) -> None:
+    pool_of(timeline).trim()
+    timeline.trim()
+
+
+def require_stream(routine: str, stream: Stream | None, device: Device | None) -> Stream:
+    """Check the ``stream`` argument of an operation.
+
+    Args:
+        routine: The operation, for the message.
+        stream: What the caller gave; None for the default stream.
+        device: Where the operation's memory lies; None for any device.
+
+    Returns:
+        The stream to use.
+
+    Raises:
+        InvalidArgumentError: It is not an open stream of that device.
+        ContextError: This process was forked from one that had initialised CANN.
+    """
+    refuse_if_forked(routine)
+    if stream is None:
+        return Stream.default(device)
+    where = f" of device {device.id}, where the arrays are" if device is not None else ""
+    expected = f"an open Stream{where}, or None"
+    if not isinstance(stream, Stream):
+        given = f"{stream!r} ({type(stream).__name__})"
+        hint = "a stream of another library can be used through Stream.borrow(handle)."
+        raise InvalidArgumentError.of(routine, "stream", given, expected, hint)
+    if stream.closed or (device is not None and stream.device.id != device.id):
+        raise InvalidArgumentError.of(routine, "stream", repr(stream), expected)
+    return stream

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far one stream has come, and what it still needs: memory of work in flight, a workspace.
+
+Every submission to a stream is counted. Memory remembers the submissions that use it (see
+:mod:`pyaclnn.runtime.memory`) and is given back only when its timelines have passed them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from pyaclnn._binding import lib
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import refuse_if_forked
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.runtime.shapes import count_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyaclnn.cann.raw import Pointer
+    from pyaclnn.runtime.handle import Handle
+
+__all__ = [
+    "Block",
+    "Retiring",
+    "Timeline",
+    "Waiting",
+    "WorkspaceStats",
+    "borrowed_timeline",
+    "cap_of",
+    "forget_timeline",
+    "release_idle",
+    "timeline_of",
+]
+
+_MANY: Final = 64
+"""So many blocks waiting to be given back make it worth asking the stream how far it is."""
+
+
+class Waiting(Protocol):
+    """Something that waits for a timeline to pass a submission."""
+
+    def reconsider(self) -> None:
+        """Look again whether it still has to wait."""
+
+
+class Block(Protocol):
+    """The memory of a workspace."""
+
+    pointer: Pointer
+    nbytes: int
+
+    def let_go(self) -> None:
+        """Give it back once the stream has passed its last use."""
+
+
+class Retiring(Protocol):
+    """Something that ends with its timeline."""
+
+    def retire(self) -> None:
+        """Let go of everything."""
+
+    def orphan(self) -> None:
+        """Belong to another process, and be held up by none of its threads."""
+
+    def trim(self) -> int:
+        """Give back what is not in use, and return how many bytes that were."""
+
+
+class WorkspaceStats(NamedTuple):
+    """The workspace of a stream, in bytes."""
+
+    size: int
+    """What it holds now."""
+    grown: int
+    """How often it had to grow."""
+    cap: int | None
+    """The most it may grow to; None without a limit."""
+
+
+class Timeline:
+    """The submissions to one stream.
+
+    Attributes:
+        struct: What the launchers read and write.
+        context: The address of the stream's context.
+        crowded: Whether so much memory waits that the stream should be asked how far it is.
+        milestone: An event recorded earlier, whose passing says how far the stream has come.
+        pool: The cache of memory for results, once there is one.
+        cap: The most bytes the workspace may grow to; None without a limit.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_fixed",
+        "_grown",
+        "_lock",
+        "_passed",
+        "_waiting",
+        "_workspace",
+        "cap",
+        "context",
+        "crowded",
+        "milestone",
+        "pool",
+        "struct",
+    )
+
+    def __init__(self, context: Pointer, stream: Pointer) -> None:
+        """Count the submissions to a stream of a context.
+
+        Raises:
+            ContextError: This process was forked from one that had initialised CANN.
+        """
+        refuse_if_forked("Stream")
+        self.struct: Any = raw.ffi.new("struct binding_timeline *")
+        self.struct.context = context
+        self.struct.stream = stream
+        lib.binding_timeline_open(self.struct)
+        self.context = raw.address_of(context)
+        self.crowded = False
+        self.milestone: Handle | None = None
+        self.pool: Retiring | None = None
+        self.cap: int | None = None
+        # Re-entrant: giving memory back may run finalizers that come back here.
+        self._lock = threading.RLock()
+        self._passed = 0
+        self._waiting: list[tuple[int, Waiting]] = []
+        self._workspace: Block | None = None
+        self._fixed = False
+        self._grown = 0
+        _timelines[self.struct.id] = self
+
+    @property
+    def mark(self) -> int:
+        """A submission up to which all are queued; a wait that begins now passes them."""
+        return int(lib.binding_timeline_mark(self.struct))
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is not known to have been passed."""
+        return bool(self.struct.submitted > self._passed)
+
+    def has_passed(self, submission: int) -> bool:
+        """Tell whether the stream is known to have passed a submission."""
+        return submission <= self._passed
+
+    def passed(self, mark: int) -> None:
+        """Note that the stream has passed every submission up to ``mark``."""
+        with self._lock:
+            self._passed = max(self._passed, mark)
+            ready = [item for number, item in self._waiting if number <= self._passed]
+            self._waiting = [entry for entry in self._waiting if entry[0] > self._passed]
+            self.crowded = False
+        for item in ready:
+            item.reconsider()
+
+    def wait_for(self, submission: int, item: Waiting) -> None:
+        """Have ``item`` reconsidered when the stream is known to have passed a submission."""
+        with self._lock:
+            if submission > self._passed:
+                self._waiting.append((submission, item))
+                if not len(self._waiting) % _MANY:
+                    self.crowded = True
+                return
+        item.reconsider()
+
+    def grow(self, nbytes: int, allocate: Callable[[int], Block]) -> None:
+        """Replace the workspace by a larger one; the old one goes when its last use has passed.
+
+        Args:
+            nbytes: The least size in bytes.
+            allocate: Allocates a block, which must have room for ``nbytes``.
+
+        Raises:
+            MemoryError: The cap, or the caller's own buffer, is smaller.
+        """
+        if not self._may_grow(nbytes):
+            return
+        # Without the lock: allocating may trim other streams, which others may be growing.
+        block = allocate(nbytes)
+        with self._lock:
+            still_wanted = not self._fixed and self.struct.capacity < nbytes
+            if still_wanted:
+                self._replace(block)
+                self._grown += 1
+        if not still_wanted:  # another thread was faster
+            block.let_go()
+
+    def _may_grow(self, nbytes: int) -> bool:
+        with self._lock:
+            if self.struct.capacity >= nbytes:
+                return False
+            if self._fixed or (self.cap is not None and nbytes > self.cap):
+                limit = self.struct.capacity if self._fixed else self.cap
+                raise MemoryError(f"the operator needs a workspace of {nbytes} bytes, not {limit}")
+            return True
+
+    def use_workspace(self, block: Block | None) -> None:
+        """Use a block of the caller as the workspace, and no other; None to go back to our own."""
+        with self._lock:
+            self._fixed = block is not None
+            self._replace(block)
+
+    def trim(self) -> None:
+        """Give the workspace back; the next operator that needs one allocates it again."""
+        with self._lock:
+            if not self._fixed:
+                self._replace(None)
+
+    def stats(self) -> WorkspaceStats:
+        """Describe the workspace."""
+        return WorkspaceStats(int(self.struct.capacity), self._grown, self.cap)
+
+    def retire(self) -> None:
+        """Note that the stream has passed everything and is used no more."""
+        with self._lock:
+            self._fixed = False
+            self._replace(None)
+            milestone, self.milestone = self.milestone, None
+        if self.pool is not None:
+            self.pool.retire()
+        self.passed(int(self.struct.submitted))
+        if milestone is not None:
+            milestone.close()
+
+    def orphan(self) -> None:
+        """Belong to a stream of another process: nothing recognises this timeline as its own."""
+        self._lock = threading.RLock()
+        # No context is there. What looks closely finds out why; all others look closely first.
+        self.context = 0
+        self.crowded = True
+        if self.pool is not None:
+            self.pool.orphan()
+
+    def _replace(self, block: Block | None) -> None:
+        old, self._workspace = self._workspace, block
+        self.struct.workspace = raw.NULL if block is None else block.pointer
+        self.struct.capacity = 0 if block is None else block.nbytes
+        if old is not None:
+            # Whatever was submitted so far may use it.
+            _Held(old).hold(self)
+
+
+class _Held:
+    """An old workspace, held until its timeline has passed what was submitted before."""
+
+    __slots__ = ("_block",)
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+
+    def hold(self, timeline: Timeline) -> None:
+        submitted = int(timeline.struct.submitted)
+        if timeline.has_passed(submitted):
+            self.reconsider()
+        else:
+            timeline.wait_for(submitted, self)
+
+    def reconsider(self) -> None:
+        self._block.let_go()
+
+
+_timelines: Final[weakref.WeakValueDictionary[int, Timeline]] = weakref.WeakValueDictionary()
+_borrowed: Final[dict[tuple[int, int], Timeline]] = {}
+_borrowed_lock = threading.RLock()
+
+
+def cap_of(nbytes: int | None, routine: str) -> int | None:
+    """Check the most bytes that a pool or a workspace may hold.
+
+    Args:
+        nbytes: What the caller gave; None for no limit.
+        routine: What was set, for the message.
+
+    Returns:
+        The same, as a plain integer.
+
+    Raises:
+        InvalidArgumentError: It is no number of bytes.
+    """
+    cap = None if nbytes is None else count_of(nbytes)
+    if nbytes is not None and cap is None:
+        expected = "a number of bytes, 0 or more, or None for no limit"
+        raise InvalidArgumentError.of(routine, "cap", repr(nbytes), expected)
+    return cap
+
+
+def release_idle(context: int) -> int:
+    """Give back what the pools of a context's streams hold and nobody uses.
+
+    Args:
+        context: The address of the context.
+
+    Returns:
+        How many bytes that were; some may wait for their stream.
+    """
+    timelines = [timeline for timeline in list(_timelines.values()) if timeline.context == context]
+    return sum(timeline.pool.trim() for timeline in timelines if timeline.pool is not None)
+
+
+def timeline_of(number: int) -> Timeline | None:
+    """Return a timeline by its number, or None if its stream is gone."""
+    return _timelines.get(number)
+
+
+def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:
+    """Return the timeline of a stream that somebody else owns, the same for every borrower.
+
+    Args:
+        context: The stream's context.
+        stream: The stream; NULL for the default stream of the context.
+
+    Returns:
+        Its timeline, which outlives the borrowers: only the stream's owner knows when it ends.
+    """
+    key = (raw.address_of(context), raw.address_of(stream))
+    with _borrowed_lock:
+        timeline = _borrowed.get(key)
+        if timeline is None:
+            timeline = _borrowed[key] = Timeline(context, stream)
+        return timeline
+
+
+def forget_timeline(context: Pointer, stream: Pointer) -> Timeline | None:
+    """Remove a timeline from those of ``borrowed_timeline`` and return it, if there was one."""
+    with _borrowed_lock:
+        return _borrowed.pop((raw.address_of(context), raw.address_of(stream)), None)
+
+
+def _after_fork() -> None:
+    global _borrowed_lock  # noqa: PLW0603  # a thread that is not here may have held the old one
+    _borrowed_lock = threading.RLock()
+    for timeline in list(_timelines.values()):
+        timeline.orphan()
+
+
+os.register_at_fork(after_in_child=_after_fork)

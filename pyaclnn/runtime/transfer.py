@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes on the move: between host and device, at once or queued on a stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import call
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.runtime.pinned import pinned_memory
+from pyaclnn.runtime.shapes import count_of
+from pyaclnn.runtime.stream import require_stream
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.layout import Layout
+    from pyaclnn.runtime.memory import Memory
+    from pyaclnn.runtime.stream import Stream
+
+__all__ = [
+    "MASKED",
+    "Place",
+    "check_host",
+    "copy_bytes",
+    "fill_bytes",
+    "require_contiguous",
+    "require_numpy",
+]
+
+
+MASKED: Final = "its mask would be ignored: fill it with .filled(), or take .data as it is."
+"""What to do with a masked array of NumPy."""
+
+
+class Place(NamedTuple):
+    """Where bytes are on a device."""
+
+    device: Device
+    memory: Memory
+    address: int
+
+
+def copy_bytes(
+    routine: str,
+    kind: int,
+    host: NDArray[Any],
+    place: Place,
+    stream: Stream | None,
+) -> None:
+    """Copy all bytes of a contiguous NumPy array from or to device memory.
+
+    Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
+
+    Args:
+        routine: The public function, for messages.
+        kind: ACL_MEMCPY_HOST_TO_DEVICE or ACL_MEMCPY_DEVICE_TO_HOST.
+        host: The array on the host, not empty; pinned if the copy is queued.
+        place: Where on the device.
+        stream: Where to queue the copy; None to do it at once.
+
+    Raises:
+        InvalidArgumentError: The stream is of another device, or the array is not pinned.
+    """
+    pointers = [raw.pointer_to(host.ctypes.data), raw.pointer_to(place.address)]
+    if kind == raw.ACL_MEMCPY_HOST_TO_DEVICE:
+        pointers.reverse()
+    target, source = pointers
+    if stream is None:
+        with place.device.active():
+            call("aclrtMemcpy", target, host.nbytes, source, host.nbytes, kind)
+        return
+    queue = require_stream(routine, stream, place.device)
+    memory = pinned_memory(host)
+    if memory is None:
+        raise InvalidArgumentError.of(
+            routine,
+            "host",
+            "ordinary host memory, given together with a stream",
+            "made by pinned_empty()",
+            "for ordinary memory CANN would wait for the stream behind your back; pin it, or leave "
+            "the stream out and synchronize yourself.",
+        )
+    with queue.using(place.memory, memory):
+        call("aclrtMemcpyAsync", target, host.nbytes, source, host.nbytes, kind, queue.pointer)
+
+
+def fill_bytes(place: Place, nbytes: int, value: int, stream: Stream | None) -> None:
+    """Set bytes of device memory to one value.
+
+    Drives ``aclrtMemset``, which blocks and waits for no stream, or ``aclrtMemsetAsync``.
+
+    Args:
+        place: Where on the device.
+        nbytes: How many bytes; 0 does nothing.
+        value: 0 to 255.
+        stream: Where to queue it; None to do it at once.
+
+    Raises:
+        InvalidArgumentError: The value is no byte, or the stream is of another device.
+    """
+    byte = count_of(value, 255)
+    if byte is None:
+        raise InvalidArgumentError.of("fill_bytes", "value", repr(value), "a byte, 0 to 255")
+    if not nbytes:
+        return
+    target = raw.pointer_to(place.address)
+    if stream is None:
+        with place.device.active():
+            call("aclrtMemset", target, nbytes, byte, nbytes)
+        return
+    queue = require_stream("fill_bytes", stream, place.device)
+    with queue.using(place.memory):
+        call("aclrtMemsetAsync", target, nbytes, byte, nbytes, queue.pointer)
+
+
+def require_numpy(routine: str, argument: str, host: object) -> None:
+    """Require a NumPy array without a mask.
+
+    Args:
+        routine: The public function, for the message.
+        argument: The argument's name.
+        host: What the caller gave.
+
+    Raises:
+        InvalidArgumentError: It is something else.
+    """
+    if isinstance(host, np.ndarray) and not isinstance(host, np.ma.MaskedArray):
+        return
+    hint = MASKED if isinstance(host, np.ma.MaskedArray) else None
+    kind = type(host).__name__
+    raise InvalidArgumentError.of(routine, argument, f"a {kind}", "a NumPy array", hint)
+
+
+def check_host(routine: str, host: NDArray[Any], layout: Layout) -> None:
+    """Require an array on the host that can be copied byte by byte from or to a device array.
+
+    Args:
+        routine: The public function, for the message.
+        host: What the caller gave.
+        layout: The layout of the device array.
+
+    Raises:
+        InvalidArgumentError: It differs in shape or dtype, or one of the two is not contiguous.
+    """
+    require_numpy(routine, "host", host)
+    if host.shape != layout.shape or host.dtype != layout.dtype:
+        raise InvalidArgumentError.of(
+            routine,
+            "host",
+            f"{host.dtype} of shape {host.shape}",
+            f"{layout.dtype} of shape {layout.shape}, like the device array",
+        )
+    if not host.flags.c_contiguous:
+        raise InvalidArgumentError.of(
+            routine,
+            "host",
+            f"not C-contiguous (strides {host.strides})",
+            "C-contiguous",
+            "make it so with numpy.ascontiguousarray().",
+        )
+    require_contiguous(routine, layout)
+
+
+def require_contiguous(routine: str, layout: Layout) -> None:
+    """Require a contiguous device array.
+
+    Args:
+        routine: The public function, for the message.
+        layout: The layout of the device array.
+
+    Raises:
+        InvalidArgumentError: It is not contiguous.
+    """
+    if not layout.is_contiguous:
+        raise InvalidArgumentError.of(
+            routine,
+            "self",
+            f"not contiguous (shape {layout.shape}, strides {layout.strides})",
+            "a contiguous device array",
+            "copy into the array that it is a view of, or into a new one.",
+        )

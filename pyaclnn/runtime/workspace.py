@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory that the operators of one stream use while they run.
+
+There is one block a stream. It only grows, and is reused in stream order: an operator may have it
+while the one before still runs, because it will run after it.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, ClassVar
+
+from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
+from pyaclnn.runtime.buffer import Buffer, allocate
+from pyaclnn.runtime.timeline import cap_of
+
+if TYPE_CHECKING:
+    from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.timeline import Timeline, WorkspaceStats
+
+__all__ = ["Workspace"]
+
+
+class Workspace:
+    """Controls of a stream's workspace, reached as ``Stream.workspace``."""
+
+    def __init__(self, timeline: Timeline, device: Device) -> None:
+        self._timeline = timeline
+        self._device = device
+
+    @property
+    def cap(self) -> int | None:
+        """The most bytes it may grow to; None without a limit. Can be set."""
+        return self._timeline.cap
+
+    @cap.setter
+    def cap(self, nbytes: int | None) -> None:
+        self._timeline.cap = cap_of(nbytes, "Workspace.cap")
+
+    def stats(self) -> WorkspaceStats:
+        """Return its size, how often it grew, and its cap."""
+        return self._timeline.stats()
+
+    def trim(self) -> None:
+        """Give it back once the stream has passed its last use; it grows again when needed."""
+        self._timeline.trim()
+
+    def use(self, buffer: Buffer | None) -> None:
+        """Use a buffer of the caller instead, and nothing else; None to go back to our own.
+
+        Args:
+            buffer: Device memory of the stream's device, as large as any operator will need. Its
+                memory is kept until the stream has done with it, even if it is closed before.
+
+        Raises:
+            InvalidArgumentError: It is no open buffer of the device, or the workspace of another
+                stream.
+        """
+        given: object = buffer
+        if given is None:
+            self._timeline.use_workspace(None)
+        elif not isinstance(given, Buffer) or not self._fits(given):
+            expected = f"an open buffer of device {self._device.id}"
+            raise InvalidArgumentError.of("Workspace.use", "buffer", repr(given), expected)
+        elif not _Borrowed.is_free_for(given, self._timeline):
+            what = f"{given!r}, which is the workspace of another stream"
+            raise InvalidArgumentError.of("Workspace.use", "buffer", what, "this stream's alone")
+        else:
+            self._timeline.use_workspace(_Borrowed(given, self._timeline))
+
+    def _fits(self, buffer: Buffer) -> bool:
+        return not buffer.closed and buffer.device.context == self._device.context
+
+    def grow(self, nbytes: int) -> None:
+        """Make it at least so large.
+
+        Args:
+            nbytes: The size an operator asked for.
+
+        Raises:
+            OutOfMemoryError: The device, the cap or the caller's buffer has no room for it.
+        """
+        make = functools.partial(allocate, device=self._device, kind="workspace")
+        try:
+            self._timeline.grow(nbytes, make)
+        except OutOfMemoryError:
+            raise
+        except MemoryError as refused:
+            message = f"{refused}.\nHint: raise Stream.workspace.cap, or give a larger buffer."
+            raise OutOfMemoryError(message, routine="Workspace.grow") from None
+
+
+class _Borrowed:
+    """The caller's buffer as a workspace.
+
+    Its memory is kept, even if the buffer is closed, until the stream has passed its last use.
+    """
+
+    _users: ClassVar[dict[int, tuple[Timeline, int]]] = {}
+    """By address: whose workspace a buffer is, and how often it was made that."""
+
+    def __init__(self, buffer: Buffer, timeline: Timeline) -> None:
+        self._memory = buffer.memory
+        self._address = buffer.address
+        self.pointer = buffer.pointer
+        self.nbytes = buffer.nbytes
+        self._memory.pin()
+        _, times = self._users.get(self._address, (timeline, 0))
+        self._users[self._address] = (timeline, times + 1)
+
+    @classmethod
+    def is_free_for(cls, buffer: Buffer, timeline: Timeline) -> bool:
+        """Tell whether no other stream uses the buffer as its workspace."""
+        user, _ = cls._users.get(buffer.address, (timeline, 0))
+        return user is timeline
+
+    def let_go(self) -> None:
+        timeline, times = self._users.pop(self._address)
+        if times > 1:
+            self._users[self._address] = (timeline, times - 1)
+        self._memory.unpin()

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The numeric smoke test: does every operator compute the right numbers on this backend?
+
+Each operator runs over a few shapes and dtypes, on outputs filled with NaN first. What comes back
+is held against the reference evaluated in float64, by CANN's published accuracy standard.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from pyaclnn import ops, reference
+from pyaclnn.accuracy import TOLERANCES, judge
+from pyaclnn.cann.gate import OUT, fetch
+from pyaclnn.cann.raw import ACL_CANN_ATTR_BF16
+from pyaclnn.errors import AclError
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.stream import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pyaclnn.accuracy import Verdict
+    from pyaclnn.runtime.device import Device
+
+__all__ = [
+    "ERROR_EDGES",
+    "IMPRECISE",
+    "OPERATORS",
+    "PATIENCE",
+    "SHAPES",
+    "Case",
+    "Launched",
+    "Outcome",
+    "cases",
+    "dtypes_of",
+    "judge_outputs",
+    "launch",
+    "run",
+]
+
+Host: TypeAlias = NDArray[Any]
+
+SHAPES = ((4, 64), (3, 5, 192), (128, 1024))
+"""The shapes of the smoke test; the first Ascend 910 normalizes multiples of 64 only."""
+
+ERROR_EDGES = (*(10 ** (exponent / 2) for exponent in range(-8, 5)), float("inf"))
+"""Upper edges of the bins of an error histogram: half decades of |error| / tolerance."""
+
+PATIENCE = 0.25
+"""Seconds after which wrong outputs are read once more: were they only late?"""
+
+IMPRECISE = "within the standard, but only as exact as float16, not as float32"
+"""How the verdict begins on float32 results that another precision seems to have computed."""
+
+_ENOUGH, _WIDE = 64, 16
+_TYPICAL = 2**-14
+
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
+_SEED = 20240521
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operator on one shape and dtype.
+
+    Attributes:
+        operator: The public function.
+        shape: The shape of the input; its last axis is normalized.
+        dtype: The dtype of the input.
+    """
+
+    operator: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one output of a case.
+
+    Attributes:
+        operator: The public function.
+        output: The output, e.g. ``grad_weight``.
+        shape: The shape of the case's input.
+        dtype: The dtype of the case's input.
+        passed: Whether the standard is met.
+        max_abs_error: Largest absolute error, NaN if the call failed.
+        limit: The largest absolute error the standard allows there.
+        matched_ratio: Share of elements within tolerance, 0 if the call failed.
+        verdict: The verdict in one line, or the error of the call.
+        seconds: How long submitting the work and waiting for it took.
+        error_histogram: Pairs of (upper edge, count) over |error| / tolerance; see `ERROR_EDGES`.
+        code: CANN's status code if the call failed with one.
+    """
+
+    operator: str
+    output: str
+    shape: tuple[int, ...]
+    dtype: str
+    passed: bool
+    max_abs_error: float
+    limit: float
+    matched_ratio: float
+    verdict: str
+    seconds: float = 0.0
+    error_histogram: tuple[tuple[float, int], ...] = ()
+    code: int | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """The outcome as plain data, without the histogram."""
+        return {key: value for key, value in asdict(self).items() if key != "error_histogram"}
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A case whose work is queued: its outputs exist, but need not hold anything yet.
+
+    Attributes:
+        case: The case.
+        golden: The expected outputs by name, in float64.
+        inputs: The inputs by name, on the device: kept, should the work be later than it says.
+        outputs: The outputs by name, on the device.
+        seconds: How long submitting took.
+    """
+
+    case: Case
+    golden: Mapping[str, Host]
+    inputs: Mapping[str, DeviceArray]
+    outputs: Mapping[str, DeviceArray]
+    seconds: float
+
+    def read(self) -> dict[str, Host]:
+        """Copy the outputs to the host; waits for no stream."""
+        return {name: array.numpy() for name, array in self.outputs.items()}
+
+
+def dtypes_of(device: Device) -> list[np.dtype[Any]]:
+    """List the dtypes of a device's chip: bfloat16 only where CANN says so.
+
+    Args:
+        device: An open device.
+    """
+    with device.active():
+        has_bfloat16 = fetch("aclGetCannAttribute", ACL_CANN_ATTR_BF16, OUT) == 1
+    return [d for d in _FLOATS if has_bfloat16 or d != ml_dtypes.bfloat16]
+
+
+def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Case]:
+    """List the cases: every operator in every dtype of a device's chip.
+
+    Args:
+        device: An open device.
+        shapes: The shapes of the input.
+    """
+    dtypes = dtypes_of(device)
+    return [Case(name, shape, dtype) for name in _CHECKS for dtype in dtypes for shape in shapes]
+
+
+def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outcome]:
+    """Run one case.
+
+    Args:
+        case: What to run.
+        device: Where.
+        patience: Seconds after which outputs that nobody wrote are read once more.
+
+    Yields:
+        One outcome for each output; a single failed one if the call itself fails.
+    """
+    try:
+        with Stream(device) as stream:
+            launched = launch(case, stream)
+            begun = time.perf_counter()
+            stream.synchronize()
+            seconds = launched.seconds + time.perf_counter() - begun
+            outcomes = list(judge_outputs(launched, launched.read(), seconds))
+            if patience and not all(outcome.passed for outcome in outcomes):
+                outcomes = _look_again(launched, outcomes, patience)
+    except AclError as error:
+        yield _failed(case, error)
+        return
+    yield from outcomes
+
+
+def launch(case: Case, stream: Stream) -> Launched:
+    """Queue one case on a stream, with outputs full of NaN, and wait for nothing.
+
+    Args:
+        case: What to run.
+        stream: Where.
+
+    Raises:
+        AclError: The call failed.
+    """
+    check, inputs = _CHECKS[case.operator], _inputs(case)
+    golden = check.golden(**{name: value.astype(np.float64) for name, value in inputs.items()})
+    device = stream.device
+    arrays = {name: to_device(value, device) for name, value in inputs.items()}
+    outputs = {
+        name: to_device(value, device)
+        for name, value in _poisoned(golden._asdict(), case.dtype).items()
+    }
+    begun = time.perf_counter()
+    check.call(**arrays, out=tuple(outputs.values()), stream=stream)
+    return Launched(case, golden._asdict(), arrays, outputs, time.perf_counter() - begun)
+
+
+def judge_outputs(
+    launched: Launched, actual: Mapping[str, Host], seconds: float = 0.0
+) -> Iterator[Outcome]:
+    """Hold outputs against what is expected.
+
+    Args:
+        launched: The case.
+        actual: Its outputs, read after its stream was waited for.
+        seconds: How long that took.
+
+    Yields:
+        One outcome for each output.
+    """
+    case = launched.case
+    for name, value in actual.items():
+        golden, dtype = launched.golden[name], _standard(case, value.dtype)
+        verdict = judge(value, golden, dtype)
+        imprecise = verdict.passed and _is_half_precise(value, golden, case.shape[-1], dtype)
+        words = _in_words(verdict, value)
+        yield Outcome(
+            *(case.operator, name, case.shape, str(case.dtype)),
+            passed=verdict.passed and not imprecise,
+            max_abs_error=verdict.max_abs_error,
+            limit=verdict.limit,
+            matched_ratio=verdict.matched_ratio,
+            verdict=f"{IMPRECISE}; {words}" if imprecise else words,
+            seconds=seconds,
+            error_histogram=_histogram(value, golden, dtype),
+        )
+
+
+def _is_half_precise(actual: Host, golden: Host, width: int, dtype: np.dtype[Any]) -> bool:
+    """Whether float32 results are typically as far off as float16 would be.
+
+    The standard's tolerance for float32 is 2**-10, in which a float16's rounding still fits. What
+    computes in float32 is typically a thousand times better, for rows as a whole: single elements
+    cancel, and so do all gradients of narrow rows, which therefore say nothing.
+    """
+    if dtype != np.float32 or golden.size < _ENOUGH or width < _WIDE:
+        return False
+    # Statistics are one to a row: all of them are the row that is looked at.
+    rows = golden.reshape(1, -1) if golden.shape[-1] == 1 else golden.reshape(-1, golden.shape[-1])
+    size = np.linalg.norm(rows, axis=1)
+    error = np.linalg.norm(actual.astype(np.float64).reshape(rows.shape) - rows, axis=1)
+    return float(np.median(error - _TYPICAL * size)) > 0
+
+
+def _in_words(verdict: Verdict, actual: Host) -> str:
+    """The verdict, with what kind of wrong it looks like before it."""
+    if verdict.passed or not actual.size:
+        return str(verdict)
+    wide = actual.astype(np.float64)
+    wrong = verdict.compared - verdict.matched + verdict.misplaced
+    if np.isnan(wide).all():
+        return f"all NaN, as before the call: nothing was written; {verdict}"
+    if not wide.any():
+        return f"all zero; {verdict}"
+    if verdict.misplaced:
+        return f"{verdict.misplaced} elements are NaN or infinite; {verdict}"
+    if wrong == 1:
+        return f"one wrong element; {verdict}"
+    return str(verdict)
+
+
+def _histogram(actual: Host, golden: Host, dtype: np.dtype[Any]) -> tuple[tuple[float, int], ...]:
+    tolerance = TOLERANCES[np.dtype(dtype)]
+    with np.errstate(all="ignore"):
+        error = np.abs(actual.astype(np.float64) - golden)
+        ratio = error / (tolerance.atol + tolerance.rtol * np.abs(golden))
+    # What has no error to speak of, NaN or infinity, belongs beyond every edge.
+    ratio = np.where(np.isfinite(ratio), ratio, np.inf).ravel()
+    bins = np.searchsorted(np.array(ERROR_EDGES), ratio, side="left")
+    counts = np.bincount(bins, minlength=len(ERROR_EDGES))
+    return tuple((edge, int(count)) for edge, count in zip(ERROR_EDGES, counts, strict=True))
+
+
+def _look_again(launched: Launched, outcomes: list[Outcome], patience: float) -> list[Outcome]:
+    """Were wrong outputs only late? Then they are right after a while, and still a failure."""
+    time.sleep(patience)
+    words = f"right, but too late: only {patience} s after aclrtSynchronizeStream had returned"
+    again = judge_outputs(launched, launched.read())
+    return [
+        replace(first, verdict=f"{words}; {first.verdict}")
+        if second.passed and not first.passed
+        else first
+        for first, second in zip(outcomes, again, strict=True)
+    ]
+
+
+def _failed(case: Case, error: AclError) -> Outcome:
+    return Outcome(
+        *(case.operator, "-", case.shape, str(case.dtype), False),
+        *(np.nan, np.nan, 0.0),
+        verdict=str(error),
+        code=error.cause or error.code,
+    )
+
+
+@dataclass(frozen=True)
+class _Check:
+    """How to call one operator on device arrays, and how to compute its golden values."""
+
+    call: Callable[..., object]
+    golden: Callable[..., Any]
+
+
+def _layer_norm_golden(input: Host, weight: Host, bias: Host) -> Any:
+    return reference.layer_norm(input, input.shape[-1:], weight, bias)
+
+
+def _layer_norm_backward_golden(
+    grad_out: Host, input: Host, mean: Host, rstd: Host, weight: Host
+) -> Any:
+    return reference.layer_norm_backward(grad_out, input, input.shape[-1:], mean, rstd, weight)
+
+
+def _layer_norm_call(
+    input: DeviceArray, weight: DeviceArray, bias: DeviceArray, **how: Any
+) -> None:
+    ops.layer_norm(input, input.shape[-1:], weight, bias, **how)
+
+
+def _layer_norm_backward_call(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    mean: DeviceArray,
+    rstd: DeviceArray,
+    weight: DeviceArray,
+    **how: Any,
+) -> None:
+    ops.layer_norm_backward(grad_out, input, input.shape[-1:], mean, rstd, weight, **how)
+
+
+_CHECKS: Mapping[str, _Check] = {
+    "layer_norm": _Check(_layer_norm_call, _layer_norm_golden),
+    "layer_norm_backward": _Check(_layer_norm_backward_call, _layer_norm_backward_golden),
+    "rms_norm": _Check(ops.rms_norm, reference.rms_norm),
+    "rms_norm_grad": _Check(ops.rms_norm_grad, reference.rms_norm_grad),
+}
+
+OPERATORS = tuple(_CHECKS)
+"""The public functions that are examined."""
+
+
+def _inputs(case: Case) -> dict[str, Host]:
+    """Random inputs; statistics are those of the data, in float32 as the operators take them."""
+    random = np.random.default_rng(_SEED)
+
+    def normal(*shape: int) -> Host:
+        return random.normal(0.5, 1.5, shape).astype(case.dtype)
+
+    data, last = normal(*case.shape), case.shape[-1]
+    if case.operator == "layer_norm":
+        return {"input": data, "weight": normal(last), "bias": normal(last)}
+    if case.operator == "rms_norm":
+        return {"x": data, "gamma": normal(last)}
+    exact = data.astype(np.float64)
+    if case.operator == "rms_norm_grad":
+        rstd = reference.rms_norm(exact, np.ones(last)).rstd.astype(np.float32)
+        return {"dy": normal(*case.shape), "x": data, "rstd": rstd, "gamma": normal(last)}
+    statistics = reference.layer_norm(exact, case.shape[-1:])
+    return {
+        "grad_out": normal(*case.shape),
+        "input": data,
+        "mean": statistics.mean.astype(np.float32),
+        "rstd": statistics.rstd.astype(np.float32),
+        "weight": normal(last),
+    }
+
+
+def _poisoned(golden: Mapping[str, Host], dtype: np.dtype[Any]) -> dict[str, Host]:
+    """Outputs full of NaN: in the input's dtype where they have its role, else float32."""
+    of_input = {"out", "y", "grad_input", "dx"}
+    return {
+        name: np.full(value.shape, np.nan, dtype if name in of_input else np.float32)
+        for name, value in golden.items()
+    }
+
+
+def _standard(case: Case, own_dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype by which an output is judged.
+
+    CANN's LayerNorm kernel produces mean and rstd in the dtype of the weight and widens them
+    afterwards (CANN: ops-nn norm/layer_norm_v4), so they are only as exact as that.
+    """
+    return case.dtype if case.operator == "layer_norm" else own_dtype

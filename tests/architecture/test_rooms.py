@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The laws of the source tree: who imports whom, who may touch C, how large a file may be."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pyaclnn
+
+from .import_graph import (
+    MODULES,
+    PACKAGE,
+    ROOT,
+    circle,
+    imports_of,
+    names_imported,
+    package_of,
+    room_of,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# From the bottom to the top. A room imports from lower lines only.
+STOREYS = [
+    {"lazy"},
+    {"_binding", "errors", "accuracy", "bindgen", "reference", "tiling"},
+    {"mock", "explanations"},
+    {"cann"},
+    {"raw", "runtime"},
+    {"calling"},
+    {"ops"},
+    {"smoke"},
+    {"doctor", "ascendc", "pytest_plugin"},
+    {"cli"},
+    {"__init__", "__main__"},
+]
+HEIGHT = {module: height for height, storey in enumerate(STOREYS) for module in storey}
+
+MOST_LINES = 400
+PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
+C_FILES = sorted([*(ROOT / "mock_libs").rglob("*.[ch]"), *PACKAGE.rglob("*.[ch]")])
+HEADERS = sorted((ROOT / "include_stubs").rglob("*.h"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_every_room_of_the_package_has_its_storey() -> None:
+    assert {room_of(module) for module in MODULES} == set(HEIGHT) - {"_binding"}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_down(module: str) -> None:
+    rooms = {room_of(name) for name in imports_of(module)} - {room_of(module)}
+    assert not {room for room in rooms if HEIGHT[room] >= HEIGHT[room_of(module)]}
+
+
+def test_the_import_check_sees_an_upward_import() -> None:
+    source = "def f():\n    from pyaclnn import cli\n    import pyaclnn.ops.x\n    from . import y"
+    assert set(names_imported(source, "pyaclnn.a")) == {
+        "pyaclnn.cli",
+        "pyaclnn.ops.x",
+        "pyaclnn.a.y",
+    }
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    assert not circle(
+        {module: imports_of(module) for module in MODULES if room_of(module) != "doctor"}
+    )
+
+
+def test_the_check_for_circles_sees_one() -> None:
+    assert circle({"a": ["b"], "b": ["c"], "c": ["a"]})
+
+
+@pytest.mark.parametrize("part", ["pyaclnn.ops", "pyaclnn.smoke.report", "pyaclnn.cli"])
+def test_the_pythonic_storey_never_touches_c(part: str) -> None:
+    modules = [module for module in MODULES if module.startswith(part)]
+    assert modules
+    for module in modules:
+        assert not imports_of(module) & {"pyaclnn._binding", "pyaclnn.cann.raw"}, module
+        assert not re.search(r"\bffi\b", MODULES[module].read_text(encoding="utf-8")), module
+
+
+def test_only_the_bottom_touches_the_compiled_binding() -> None:
+    users = {module for module in MODULES if "pyaclnn._binding" in imports_of(module)}
+    assert {room_of(user) for user in users} == {"cann", "runtime", "calling"}
+
+
+@pytest.mark.parametrize(
+    ("part", "allowed"),
+    [
+        ("reference", {"numpy", "ml_dtypes", "pyaclnn.reference"}),
+        ("mock", {"numpy", "ml_dtypes", "pyaclnn.reference", "pyaclnn.mock", "pyaclnn.lazy"}),
+        ("bindgen", {"cffi", "pcpp", "pycparser", "pyaclnn.bindgen"}),
+        ("tiling", {"rich", "typing_extensions", "pyaclnn.tiling", "pyaclnn.lazy"}),
+    ],
+)
+def test_a_part_that_stands_alone_imports_nothing_else(part: str, allowed: set[str]) -> None:
+    for module in (module for module in MODULES if room_of(module) == part):
+        for name in names_imported(MODULES[module].read_text(encoding="utf-8"), package_of(module)):
+            top = name.split(".")[0]
+            known = ".".join(name.split(".")[:2]) if top == "pyaclnn" else top
+            assert known in allowed | sys.stdlib_module_names, f"{module} imports {name}"
+
+
+@pytest.mark.parametrize("path", [*PYTHON_FILES, *C_FILES, *HEADERS], ids=name_of)
+def test_files_are_small_and_say_their_licence(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MOST_LINES
+    assert "SPDX-License-Identifier: Apache-2.0" in lines[0]
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=name_of)
+def test_every_module_lists_its_public_names(path: Path) -> None:
+    if path.name == "__main__.py":
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    targets = [
+        target.id
+        for node in tree.body
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    ]
+    assert "__all__" in targets
+
+
+def test_nothing_is_called_utils() -> None:
+    parts = {part for path in [*PYTHON_FILES, *C_FILES] for part in path.with_suffix("").parts}
+    assert not parts & {"util", "utils", "helper", "helpers", "misc", "common"}
+
+
+# ---- the package's own surface ------------------------------------------------------------------
+
+
+def test_public_names_are_what_they_say() -> None:
+    for name in pyaclnn.__all__:
+        assert getattr(pyaclnn, name) is not None
+
+
+def test_public_names_are_declared_for_type_checkers_and_at_run_time_alike() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {a.name for node in block.body if isinstance(node, ast.ImportFrom) for a in node.names}
+    assert typed == set(pyaclnn.__all__) - {"__version__"}
+
+
+def test_public_things_have_docstrings() -> None:
+    for name in set(pyaclnn.__all__) - {"__version__"}:
+        thing: Any = getattr(pyaclnn, name)
+        assert thing.__doc__, name
+
+
+def run_python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_importing_the_package_loads_neither_the_binding_nor_a_vendor_library() -> None:
+    code = (
+        "import pyaclnn, pyaclnn.mock, pyaclnn.reference, sys;"
+        "maps = open('/proc/self/maps').read();"
+        "print('pyaclnn._binding' in sys.modules, 'libascendcl' in maps)"
+    )
+    assert run_python(code) == "False False"
+
+
+def test_importing_every_module_opens_no_vendor_library() -> None:
+    modules = [module for module in MODULES if not module.endswith("__main__")]
+    assert len(modules) > 30
+    code = (
+        f"import importlib; [importlib.import_module(m) for m in {modules!r}];"
+        "print('libascendcl' in open('/proc/self/maps').read())"
+    )
+    assert run_python(code) == "False"
+
+
+def test_the_version_is_said_once() -> None:
+    build = (ROOT / "meson.build").read_text(encoding="utf-8")
+    declared = re.search(r"version: '([^']+)'", build)
+    assert declared is not None
+    assert pyaclnn.__version__ == declared[1]
+    assert importlib.import_module("importlib.metadata").version("pyaclnn") == declared[1]
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{declared[1]}]" in changelog

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Timelines, the memory that work in flight keeps, workspaces and pools: counted, not computed."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyaclnn import raw
+from pyaclnn._binding import lib
+from pyaclnn.runtime.layout import Layout
+from pyaclnn.runtime.memory import Memory
+from pyaclnn.runtime.timeline import Timeline, borrowed_timeline, forget_timeline
+
+CONTEXT, STREAM = raw.pointer_to(16), raw.pointer_to(32)
+
+
+@pytest.fixture
+def released() -> list[int]:
+    return []
+
+
+def block(released: list[int], address: int = 4096, nbytes: int = 64) -> Memory:
+    def release(pointer: Any) -> None:
+        released.append(raw.address_of(pointer))
+
+    return Memory("memory", raw.pointer_to(address), nbytes, release)
+
+
+def submit(timeline: Timeline, *memories: Memory) -> int:
+    """Submit work that uses memory, and return its number."""
+    blocks = raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
+    assert lib.binding_timeline_reserve(timeline.struct, blocks, len(memories)) == 0
+    lib.binding_timeline_settle(timeline.struct)
+    return timeline.mark
+
+
+def test_memory_is_released_once_its_timeline_has_passed_the_last_use(released: list[int]) -> None:
+    timeline, memory = Timeline(CONTEXT, STREAM), block(released)
+    first = submit(timeline, memory)
+    last = submit(timeline, memory)
+    memory.let_go()
+    timeline.passed(first)
+    assert released == []
+    timeline.passed(last)
+    assert released == [4096]
+
+
+def test_memory_without_uses_is_released_at_once(released: list[int]) -> None:
+    memory = block(released)
+    memory.let_go()
+    memory.let_go()
+    assert released == [4096]
+
+
+def test_memory_waits_for_every_timeline_that_uses_it(released: list[int]) -> None:
+    timelines, memory = [Timeline(CONTEXT, STREAM) for _ in range(4)], block(released)
+    marks = [submit(timeline, memory) for timeline in timelines]
+    memory.let_go()
+    for timeline, mark in zip(timelines, marks, strict=True):
+        assert released == []
+        timeline.passed(mark)
+    assert released == [4096]
+
+
+def test_a_fifth_timeline_needs_room_and_none_is_forgotten(released: list[int]) -> None:
+    timelines, memory = [Timeline(CONTEXT, STREAM) for _ in range(5)], block(released)
+    marks = [submit(timeline, memory) for timeline in timelines[:4]]
+    blocks = raw.ffi.new("struct binding_block *[]", [memory.block])
+    refused = lib.binding_timeline_reserve(timelines[4].struct, blocks, 1)
+    assert refused == raw.BINDING_BUSY
+    assert timelines[4].mark == 0
+    memory.make_room()
+    marks.append(submit(timelines[4], memory))
+    memory.let_go()
+    for timeline, mark in zip(timelines, marks, strict=True):
+        assert released == []
+        timeline.passed(mark)
+    assert released == [4096]
+
+
+def test_a_timeline_that_is_gone_holds_nothing_up(released: list[int]) -> None:
+    timeline, memory = Timeline(CONTEXT, STREAM), block(released)
+    submit(timeline, memory)
+    del timeline
+    memory.let_go()
+    assert released == [4096]
+
+
+def test_closed_memory_is_not_accepted_any_more(released: list[int]) -> None:
+    timeline, memory = Timeline(CONTEXT, STREAM), block(released)
+    memory.let_go()
+    blocks = raw.ffi.new("struct binding_block *[]", [memory.block])
+    assert lib.binding_timeline_reserve(timeline.struct, blocks, 1) == raw.BINDING_CLOSED
+
+
+def test_a_mark_stops_before_submissions_that_are_not_queued_yet(released: list[int]) -> None:
+    timeline, memory = Timeline(CONTEXT, STREAM), block(released)
+    submit(timeline, memory)
+    blocks = raw.ffi.new("struct binding_block *[]", [memory.block])
+    lib.binding_timeline_reserve(timeline.struct, blocks, 1)
+    assert timeline.mark == 1
+    lib.binding_timeline_settle(timeline.struct)
+    assert timeline.mark == 2
+    timeline.passed(2)
+    memory.let_go()
+
+
+def test_many_waiting_blocks_make_a_timeline_crowded(released: list[int]) -> None:
+    timeline = Timeline(CONTEXT, STREAM)
+    for number in range(64):
+        memory = block(released, 4096 * (number + 1))
+        submit(timeline, memory)
+        assert not timeline.crowded
+        memory.let_go()
+    assert timeline.crowded
+    timeline.passed(timeline.mark)
+    assert not timeline.crowded
+    assert len(released) == 64
+
+
+def test_a_workspace_grows_and_the_old_one_waits_for_its_last_use(released: list[int]) -> None:
+    timeline, other = Timeline(CONTEXT, STREAM), block([])
+
+    def allocate(nbytes: int, address: int) -> Memory:
+        return block(released, address, nbytes)
+
+    timeline.grow(100, functools.partial(allocate, address=1024))
+    timeline.grow(60, functools.partial(allocate, address=2048))
+    assert timeline.struct.capacity == 100
+    submit(timeline, other)
+    timeline.grow(200, functools.partial(allocate, address=4096))
+    assert raw.address_of(timeline.struct.workspace) == 4096
+    assert released == []
+    timeline.passed(timeline.mark)
+    assert released == [1024]
+    assert timeline.stats() == (200, 2, None)
+    timeline.retire()
+    other.let_go()
+    assert released == [1024, 4096]
+
+
+def test_a_workspace_never_grows_beyond_its_cap() -> None:
+    timeline = Timeline(CONTEXT, STREAM)
+    timeline.cap = 50
+    with pytest.raises(MemoryError, match="workspace of 51 bytes, not 50"):
+        timeline.grow(51, lambda nbytes: block([], 1024, nbytes))
+    assert timeline.struct.capacity == 0
+
+
+def test_borrowers_of_one_stream_share_its_timeline() -> None:
+    context, others = raw.pointer_to(1), [raw.pointer_to(2), raw.pointer_to(3)]
+    timeline = borrowed_timeline(context, others[0])
+    assert borrowed_timeline(context, others[0]) is timeline
+    assert borrowed_timeline(context, others[1]) is not timeline
+    assert forget_timeline(context, others[0]) is timeline
+    assert borrowed_timeline(context, others[0]) is not timeline
+    for stream in others:
+        forget_timeline(context, stream)
+    assert forget_timeline(context, others[0]) is None
+
+
+def test_equal_layouts_are_one_object() -> None:
+    float32 = np.dtype(np.float32)
+    layout = Layout.of(1, float32, (2, 3), (12, 4))
+    assert Layout.dense(1, float32, (2, 3)) is layout
+    assert Layout.of(2, float32, (2, 3), (12, 4)) is not layout
+    assert Layout.of(1, float32, (2, 3), (24, 8)) is not layout
+    assert layout.is_contiguous
+    assert layout.span == 24
+    assert not Layout.of(1, float32, (2, 3), (24, 8)).is_contiguous

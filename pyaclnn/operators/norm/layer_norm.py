@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layer normalization and its gradients."""
+
+from __future__ import annotations
+
+from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.parameters import given, integer, lengths, mask, real, result
+
+__all__ = ["LAYER_NORM", "LAYER_NORM_BACKWARD", "LAYER_NORM_WITH_IMPL_MODE"]
+
+_MIXED = "T=f32 W=f32 | T=f16 W=f32,f16 | T=bf16 W=f32,bf16"
+_PLAIN = "T=f32 W=f32 | T=f16 W=f32,f16"
+_TYPES = {"910b 910_93 950": _MIXED, "310p 910 310b": _PLAIN}
+_SAYS = (
+    "Normalize over the trailing axes: ``(input - mean) * rstd * weight + bias``, with the biased "
+    "variance. Over no elements, ``mean`` is 0 and ``rstd`` NaN."
+)
+_ARGUMENTS = {
+    "input": given("T rows* norm*", "What is normalized"),
+    "normalizedShape": lengths("norm*", "The lengths of the trailing axes to normalize over"),
+    "weightOptional": given("W norm*", "The scale; ones if None", optional=True),
+    "biasOptional": given("W norm*", "The shift; zeros if None", optional=True),
+    "eps": real(1e-5, "Added to the variance", least=0),
+    "out": result("T rows* norm*", "The normalized tensor", loose="type"),
+    "meanOutOptional": result("f32 rows* 1*norm", "The mean", loose="type shape"),
+    "rstdOutOptional": result(
+        "f32 rows* 1*norm", "``1 / sqrt(variance + eps)``", loose="type shape"
+    ),
+}
+_SOURCE = "CANN: ops-nn norm/layer_norm_v4"
+
+LAYER_NORM = describe(
+    "aclnnLayerNorm",
+    Build.COMPOSITE,
+    _SAYS,
+    types=_TYPES,
+    **_ARGUMENTS,
+    about={"source": _SOURCE},
+)
+
+LAYER_NORM_WITH_IMPL_MODE = describe(
+    "aclnnLayerNormWithImplMode",
+    Build.COMPOSITE,
+    _SAYS,
+    types=_TYPES,
+    **_ARGUMENTS,
+    implMode=integer(
+        0, "0 for high precision, 1 for high performance, 2 to keep float16", least=0, most=2
+    ),
+    about={
+        "result_type": "LayerNormResult",
+        "refuse": lambda values: (
+            ("impl_mode", "2", "0 or 1, because 'input' or a parameter is not float16")
+            if values["impl_mode"] == 2 and {values["T"], values.get("W", "f16")} != {"f16"}  # noqa: PLR2004
+            else None
+        ),
+        "source": _SOURCE,
+    },
+)
+
+LAYER_NORM_BACKWARD = describe(
+    "aclnnLayerNormBackward",
+    Build.COMPOSITE,
+    "Compute the gradients of ``layer_norm``. With ``xhat = (input - mean) * rstd``, "
+    "``g = grad_out * weight`` and means over the normalized axes: "
+    "``grad_input = (g - mean(g) - xhat * mean(g * xhat)) * rstd``; ``grad_weight`` and "
+    "``grad_bias`` are the sums of ``grad_out * xhat`` and ``grad_out`` over the other axes, 0 "
+    "over none. ``mean`` and ``rstd`` are used as they are given.",
+    types={
+        "910b 910_93 950": f"{_MIXED}".replace("T=", "*=f32,f16,bf16 T="),
+        "310p 910": _PLAIN.replace("T=", "*=f32,f16 T="),
+    },
+    gradOut=given("T rows* norm*", "The gradient of ``out``"),
+    input=given("T rows* norm*", "What ``layer_norm`` was given"),
+    normalizedShape=lengths("norm*", "The lengths of the trailing axes that were normalized"),
+    mean=given("M #rows", "What ``layer_norm`` returned: one element for each row, in any shape"),
+    rstd=given("R =mean", "The same"),
+    weightOptional=given("W norm*", "The scale; ones if None", optional=True),
+    biasOptional=given("B norm*", "The shift, whose values do not matter", optional=True),
+    outputMask=mask("gradInputOut gradWeightOut gradBiasOut", "Which gradients to compute"),
+    gradInputOut=result("T rows* norm*", "The gradient of ``input``"),
+    gradWeightOut=result("f32/W norm*", "The gradient of ``weight``", loose="type"),
+    gradBiasOut=result("f32/W norm*", "The gradient of ``bias``", loose="type"),
+    about={
+        "python": "grad_out input normalized_shape mean rstd weight bias * output_mask",
+        "result_type": "LayerNormGradients",
+        "source": "CANN: ops-nn norm/layer_norm_grad_v3",
+    },
+)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Root-mean-square normalization: alone, after an addition, quantized, and its gradient."""
+
+from __future__ import annotations
+
+from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.parameters import flag, given, integer, real, result
+
+__all__ = ["ADD_RMS_NORM", "ADD_RMS_NORM_QUANT", "RMS_NORM", "RMS_NORM_GRAD"]
+
+_MIXED = "T=f32 G=f32 | T=f16 G=f32,f16 | T=bf16 G=f32,bf16"
+_PLAIN = "T=f32 G=f32 | T=f16 G=f16"
+
+RMS_NORM = describe(
+    "aclnnRmsNorm",
+    Build.INDIVIDUAL,
+    "Normalize by the root of the mean square over the trailing axes: ``x * rstd * gamma``.",
+    types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
+    x=given("T rows* norm*", "What is normalized"),
+    gamma=given("G norm*", "The scale, whose axes are those that are normalized"),
+    epsilon=real(1e-6, "Added to the mean square", least=0),
+    yOut=result("T rows* norm*", "The normalized tensor"),
+    rstdOut=result("f32 rows* 1*norm", "``1 / sqrt(mean(x ** 2) + epsilon)``"),
+    about={"filled": "norm", "source": "CANN: ops-nn norm/rms_norm"},
+)
+
+RMS_NORM_GRAD = describe(
+    "aclnnRmsNormGrad",
+    Build.INDIVIDUAL,
+    "Compute the gradients of ``rms_norm``. With ``xhat = x * rstd``, ``g = dy * gamma`` and means "
+    "over the axes of ``gamma``: ``dx = (g - xhat * mean(g * xhat)) * rstd``; ``dgamma`` is the "
+    "sum of ``dy * xhat`` over the other axes. ``rstd`` is used as it is given.",
+    types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
+    dy=given("T rows* norm*", "The gradient of ``y``"),
+    x=given("T rows* norm*", "What ``rms_norm`` was given"),
+    rstd=given("f32 rows~", "What ``rms_norm`` returned: one element for each row"),
+    gamma=given("G norm*", "The scale, whose axes are those that were normalized"),
+    dxOut=result("T rows* norm*", "The gradient of ``x``"),
+    dgammaOut=result("f32 norm*", "The gradient of ``gamma``"),
+    about={
+        "result_type": "RmsNormGradients",
+        # CANN itself disagrees here from chip to chip: the 950 gives NaN, others refuse.
+        "without": ("rows", {"dgamma": 0.0}),
+        "source": "CANN: ops-nn norm/rms_norm_grad",
+    },
+)
+
+ADD_RMS_NORM = describe(
+    "aclnnAddRmsNorm",
+    Build.INDIVIDUAL,
+    "Add two tensors and normalize the sum as ``rms_norm`` does: ``x = x1 + x2``, "
+    "``y = x * rstd * gamma``.",
+    types={"910b 910_93 950": "T=f32,f16,bf16", "310p": "T=f32,f16"},
+    x1=given("T rows* norm*", "What is normalized, with ``x2``"),
+    x2=given("T rows* norm*", "What is added to ``x1``"),
+    gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
+    epsilon=real(1e-6, "Added to the mean square", least=0),
+    yOut=result("T rows* norm*", "The normalized sum"),
+    rstdOut=result(
+        "f32 rows* 1*norm", "``1 / sqrt(mean(x ** 2) + epsilon)``; the 310P never writes it"
+    ),
+    xOut=result("T rows* norm*", "The sum"),
+    about={"filled": "norm", "source": "CANN: ops-nn norm/add_rms_norm"},
+)
+
+_QUANTIZED = "T=f16 S=f32 Z=i32 | T=bf16 S=bf16 Z=bf16"
+
+ADD_RMS_NORM_QUANT = describe(
+    "aclnnAddRmsNormQuant",
+    Build.INDIVIDUAL,
+    "Add two tensors, normalize the sum as ``rms_norm`` does, and quantize the result: "
+    "``y = round(x * rstd * gamma / scales + zero_points)``, halves to even, within int8.",
+    types={
+        "910b 910_93": _QUANTIZED,
+        "950": f"{_QUANTIZED} | T=f32 S=f32 Z=f32 | T=f16 S=f16,f32 Z=f16,f32 | T=bf16 S=f32 Z=f32",
+        "310p": "T=f16 S=f32 Z=i32",
+    },
+    x1=given("T rows* norm*", "What is normalized, with ``x2``"),
+    x2=given("T rows* norm*", "What is added to ``x1``"),
+    gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
+    scales1=given("S norm*", "What ``y1`` is divided by"),
+    scales2Optional=given(
+        "S norm*", "What ``y2`` is divided by; without it there is no ``y2``", optional=True
+    ),
+    zeroPoints1Optional=given("Z norm*", "What is added to ``y1`` before rounding", optional=True),
+    zeroPoints2Optional=given("Z norm*", "The same for ``y2``", optional=True),
+    axis=integer(derived=lambda _: -1),
+    epsilon=real(1e-6, "Added to the mean square", least=0),
+    divMode=flag(derived=lambda _: True),
+    y1Out=result("i8 rows* norm*", "The result, quantized"),
+    y2Out=result(
+        "i8 rows* norm*",
+        "The result, quantized by ``scales2``",
+        when=lambda values: values["scales2"] is not None,
+        placeholder=True,
+    ),
+    xOut=result("T rows* norm*", "The sum"),
+    about={
+        "filled": "norm",
+        "refuse": lambda values: (
+            ("zero_points2", "an array", "None, because there is no 'scales2'")
+            if values["zero_points2"] is not None and values["scales2"] is None
+            else None
+        ),
+        "source": "CANN: ops-nn norm/add_rms_norm_quant",
+    },
+)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms of vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.parameters import axes, dtype, flag, given, result, scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyaclnn.operators.words import Dims
+
+__all__ = ["LINALG_VECTOR_NORM"]
+
+
+def _reduced(values: Mapping[str, Any]) -> Dims:
+    shape: Dims = values["shape"]
+    over = {axis % len(shape) for axis in values["dim"]} or set(range(len(shape)))
+    kept = enumerate(shape)
+    return tuple(
+        1 if axis in over else n for axis, n in kept if values["keepdim"] or axis not in over
+    )
+
+
+LINALG_VECTOR_NORM = describe(
+    "aclnnLinalgVectorNorm",
+    Build.COMPOSITE,
+    "Compute the norm of order ``ord`` of vectors: ``sum(abs(input) ** ord) ** (1 / ord)``; the "
+    "number of elements that are not 0 for 0, the largest or smallest magnitude for infinity.",
+    types={
+        "910b 910_93 950": "T=f32 D=f32 | T=f16 D=f16,f32 | T=bf16 D=bf16,f32",
+        "910 310b": "T=f32 D=f32 | T=f16 D=f16,f32",
+    },
+    self=given("T shape*", "The vectors", name="input"),
+    ord=scalar(2.0, "The order; it may be infinite"),
+    dims=axes((), "The axes along which the vectors lie; all of them if None", name="dim"),
+    keepDims=flag(False, "Whether these axes stay, with length 1", name="keepdim"),
+    dtype=dtype("D", "The dtype of the result; that of ``input`` if None"),
+    out=result("D", "The norms", infer=_reduced),
+    about={
+        "python": "input ord dim keepdim * dtype",
+        "source": "CANN: ops-nn norm/lp_norm_v2",
+    },
+)

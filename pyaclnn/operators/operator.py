@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operator: everything that is known about it and that its header does not say, once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.operators.parameters import Kind, Option, Role, Tensor
+from pyaclnn.operators.types import Types
+from pyaclnn.operators.words import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from pyaclnn.operators.parameters import Parameter
+    from pyaclnn.operators.words import Dims, Lengths
+
+__all__ = ["Build", "Operator", "ShapeError", "describe"]
+
+_LEADERS = ("input", "x", "x1")
+
+
+class Build(Enum):
+    """How CANN builds an operator.
+
+    A composite one is written by hand over several kernels and checks everything itself; an
+    individual one is generated from its definition and leaves shapes to the kernel's tiling.
+    Source: CANN: opbase composite_op and individual_op.
+    """
+
+    COMPOSITE = 0
+    INDIVIDUAL = 1
+
+
+class ShapeError(Exception):
+    """A tensor whose shape does not say what it has to say.
+
+    Attributes:
+        tensor: The tensor.
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        super().__init__(tensor.name)
+        self.tensor = tensor
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator.
+
+    Attributes:
+        c_name: The C name of phase 2.
+        name: The name of the public function, and of its definition in `pyaclnn.reference`.
+        build: How CANN builds it.
+        says: What it computes, in a sentence, with the formula.
+        parameters: What is said of the C parameters, by their C names.
+        types: The types that it takes.
+        order: The order of a composite operator's checks, a letter each: ``n`` NULL, ``d`` data
+            types, ``a`` options, ``s`` shapes, ``f`` formats, ``e`` nothing to do because the
+            leading tensor is empty.
+        positional: The Python names of the arguments, in order.
+        keywords: Those that are given by name alone.
+        result_type: The name of the named tuple of results.
+        filled: A group of axes that must not be empty where there are results.
+        without: Results that are filled with a number, and CANN is not asked, where a group of axes
+            is empty: the group, and numbers by Python names.
+        refuse: Looks at what words do not say: gets the values and lengths by Python names, and
+            returns None or an argument's name, what it is and what it must be.
+        formats: Formats by the number of axes of the leading tensor, where ND will not do.
+        source: Where the rules stand.
+    """
+
+    c_name: str
+    name: str
+    build: Build
+    says: str
+    parameters: Mapping[str, Parameter]
+    types: Types
+    order: str
+    positional: tuple[str, ...]
+    keywords: tuple[str, ...]
+    result_type: str
+    filled: str = ""
+    without: tuple[str, Mapping[str, float]] | None = None
+    refuse: Callable[[Mapping[str, Any]], tuple[str, str, str] | None] | None = None
+    formats: Mapping[int, str] | None = None
+    source: str = ""
+
+    @cached_property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """The tensors in the order of C."""
+        return tuple(p for p in self.parameters.values() if isinstance(p, Tensor))
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """The options in the order of C."""
+        return tuple(p for p in self.parameters.values() if isinstance(p, Option))
+
+    @cached_property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The tensors that are read, the leading one first."""
+        read = [tensor for tensor in self.tensors if tensor.read]
+        return tuple(sorted(read, key=lambda tensor: tensor is not self.leader))
+
+    @cached_property
+    def results(self) -> tuple[Tensor, ...]:
+        """The tensors that are written and not read, in the order of C."""
+        return tuple(tensor for tensor in self.tensors if tensor.role is Role.RESULT)
+
+    @cached_property
+    def leader(self) -> Tensor:
+        """The tensor that the others are measured by."""
+        read = [tensor for tensor in self.tensors if tensor.read]
+        return next((t for t in read if t.name in _LEADERS), read[0])
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Parameter]:
+        """The parameters by their Python names."""
+        return {parameter.name: parameter for parameter in self.parameters.values()}
+
+    @cached_property
+    def mask(self) -> Option | None:
+        """The option that selects results, if there is one."""
+        return next((option for option in self.options if option.kind is Kind.MASK), None)
+
+    def wants(self, tensor: Tensor, values: Mapping[str, Any]) -> bool:
+        """Tell whether a tensor that the operator writes is written.
+
+        Args:
+            tensor: The tensor.
+            values: Options and tensors by their Python names; None for what is left out.
+        """
+        if tensor.optional and tensor.read and values.get(tensor.name) is None:
+            return False
+        mask = self.mask
+        if mask is not None and tensor.c_name in mask.results:
+            return bool(values[mask.name][mask.results.index(tensor.c_name)])
+        return tensor.when is None or bool(tensor.when(values))
+
+    def teller(self, group: str, there: Collection[str]) -> Parameter | None:
+        """Return what tells how many axes a group has, other than the leading tensor.
+
+        Args:
+            group: The group, one of the leading tensor's.
+            there: The Python names of the tensors and options that are there.
+        """
+        for option in self.options:
+            if option.kind is Kind.LENGTHS and option.shape.words[0][1] == group:
+                return option
+        of_it = (Word.GROUP, group)
+        tellers = (t for t in self.inputs[1:] if t.name in there and of_it in t.shape.words)
+        return next((tensor for tensor in tellers if len(tensor.shape.names) == 1), None)
+
+    def learn(self, shapes: Mapping[str, Dims], values: Mapping[str, Any]) -> Lengths:
+        """Find the length of every axis, as the leading tensor and options tell it.
+
+        Args:
+            shapes: The shapes of the tensors that are there, by Python names.
+            values: The options by Python names.
+
+        Raises:
+            ShapeError: A tensor has too few axes, or says that another one must have more.
+        """
+        numbers = (o.name for o in self.options if o.kind is Kind.INTEGER and o.derived is None)
+        known: Lengths = {name: (values[name],) for name in numbers}
+        ranks: dict[str, int] = {}
+        for option in self.options:
+            if option.kind is Kind.LENGTHS:
+                ranks[option.shape.words[0][1]] = len(values[option.name])
+        there = [tensor for tensor in self.inputs if tensor.name in shapes]
+        for tensor in sorted(there, key=lambda tensor: len(tensor.shape.names)):
+            unknown = tensor.shape.groups_to_count(ranks)
+            if unknown:  # the last is what those that came before leave over
+                ranks.update(dict.fromkeys(unknown, 0))
+                ranks[unknown[-1]] = max(len(shapes[tensor.name]) - tensor.shape.rank(ranks), 0)
+        for tensor in there:
+            dims = shapes[tensor.name]
+            if any(kind is Word.GROUP for kind, _ in tensor.shape.words):
+                if len(dims) < tensor.shape.rank(ranks):
+                    raise ShapeError(tensor)
+                tensor.shape.learn(dims, ranks, known)
+            elif len(dims) == tensor.shape.rank(ranks):
+                tensor.shape.learn(dims, ranks, known)
+        return known
+
+    def dims(self, tensor: Tensor, known: Lengths, values: Mapping[str, Any]) -> Dims:
+        """Return the shape that a tensor has, where lengths are known."""
+        if tensor.infer is not None:
+            return tensor.infer({**values, **known})
+        return tensor.shape.dims(known)
+
+
+def describe(
+    c_name: str,
+    build: Build,
+    says: str,
+    *,
+    types: Mapping[str, str],
+    about: Mapping[str, Any],
+    **parameters: Parameter,
+) -> Operator:
+    """Describe an operator.
+
+    Args:
+        c_name: The C name of phase 2.
+        build: How CANN builds it.
+        says: What it computes.
+        types: Rows of types by chip families, see :mod:`pyaclnn.operators.types`.
+        about: Further attributes of `Operator`. ``python`` lists the names of the Python signature,
+            with ``*`` before those that are given by name alone; by default it is the order of C.
+        **parameters: What is said of the C parameters, by their C names in the order of C.
+    """
+    named = {
+        key: replace(p, c_name=key, name=p.name or _name(key, p)) for key, p in parameters.items()
+    }
+    more = dict(about)
+    arguments = [p.name for p in named.values() if not _is_derived(p)]
+    python = str(more.pop("python", " ".join(arguments))).split()
+    star = python.index("*") if "*" in python else len(python)
+    base = c_name.removeprefix("aclnn")
+    return Operator(
+        c_name=c_name,
+        name=_snake(base),
+        build=build,
+        says=says,
+        parameters=named,
+        types=Types.of(types),
+        order=more.pop("order", "ndasfe"),
+        positional=tuple(python[:star]),
+        keywords=tuple(python[star + 1 :]),
+        result_type=more.pop("result_type", f"{base}Result"),
+        **more,
+    )
+
+
+def _is_derived(parameter: Parameter) -> bool:
+    if isinstance(parameter, Tensor):
+        return parameter.role is Role.RESULT
+    return isinstance(parameter, Option) and parameter.derived is not None
+
+
+def _name(c_name: str, parameter: Parameter) -> str:
+    if isinstance(parameter, Option) and parameter.derived is not None:
+        return c_name
+    name = c_name.removesuffix("Optional")
+    if isinstance(parameter, Tensor) and parameter.written and name != "out":
+        name = name.removesuffix("Out").removesuffix("Ref")
+    return _snake(name)
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

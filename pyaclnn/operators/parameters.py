@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of the parameters of an operator: tensors with their roles, and options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from pyaclnn.operators.words import NO_AXES, Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pyaclnn.operators.words import Dims
+
+    Rule: TypeAlias = Callable[[Mapping[str, Any]], Any]
+
+__all__ = [
+    "REQUIRED",
+    "Kind",
+    "Option",
+    "Parameter",
+    "Role",
+    "Tensor",
+    "axes",
+    "dtype",
+    "flag",
+    "given",
+    "integer",
+    "lengths",
+    "mask",
+    "real",
+    "result",
+    "scalar",
+    "updated",
+]
+
+REQUIRED: Final = object()
+"""Stands for the default of an option that has none."""
+
+
+class Role(Enum):
+    """What an operator does with a tensor."""
+
+    GIVEN = "read"
+    RESULT = "written"
+    UPDATED = "read and written"
+
+
+class Kind(Enum):
+    """What an option is to C."""
+
+    REAL = "double"
+    INTEGER = "int64_t"
+    FLAG = "bool"
+    LENGTHS = "aclIntArray: lengths of axes"
+    AXES = "aclIntArray: numbers of axes"
+    MASK = "aclBoolArray"
+    SCALAR = "aclScalar"
+    DTYPE = "aclDataType"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the C signature.
+
+    Attributes:
+        c_name: Its C name.
+        name: Its Python name.
+        says: What it is, in words for the documentation.
+    """
+
+    c_name: str = ""
+    name: str = ""
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class Tensor(Parameter):
+    """A tensor.
+
+    Attributes:
+        role: What the operator does with it.
+        type: Its type in words, see :mod:`pyaclnn.operators.types`.
+        shape: Its shape in words.
+        optional: Whether the caller may leave it out, which is NULL in C.
+        when: Tells by the values of options and by which optional tensors are there whether a
+            result is wanted; None if it always is.
+        placeholder: Whether C wants a tensor also where the result is not wanted.
+        infer: Finds the shape of a result that words do not say.
+        loose: What CANN does not compare although it must be so: ``type``, ``shape``.
+    """
+
+    role: Role = Role.GIVEN
+    type: str = ""
+    shape: Shape = NO_AXES
+    optional: bool = False
+    when: Rule | None = None
+    placeholder: bool = False
+    infer: Callable[[Mapping[str, Any]], Dims] | None = None
+    loose: str = ""
+
+    @property
+    def read(self) -> bool:
+        """Whether the operator reads it."""
+        return self.role is not Role.RESULT
+
+    @property
+    def written(self) -> bool:
+        """Whether the operator writes it."""
+        return self.role is not Role.GIVEN
+
+
+@dataclass(frozen=True)
+class Option(Parameter):
+    """A parameter that is no tensor.
+
+    Attributes:
+        kind: What it is to C.
+        default: Its default in Python.
+        least: The least value it may have.
+        above: The value it must be above.
+        most: The greatest value it may have.
+        derived: Finds its value where the caller does not give it.
+        shape: With `Kind.LENGTHS`, the axes whose lengths it gives.
+        results: With `Kind.MASK`, the results it selects, by their C names.
+        word: With `Kind.DTYPE`, the word of types it decides.
+    """
+
+    kind: Kind = Kind.REAL
+    default: Any = REQUIRED
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    derived: Rule | None = None
+    shape: Shape = NO_AXES
+    results: tuple[str, ...] = ()
+    word: str = ""
+
+
+def given(spec: str, says: str = "", **more: Any) -> Tensor:
+    """A tensor that is read: its type and its shape, as in ``"T rows* norm*"``."""
+    return _tensor(Role.GIVEN, spec, says, more)
+
+
+def result(spec: str, says: str = "", **more: Any) -> Tensor:
+    """A tensor that is written."""
+    return _tensor(Role.RESULT, spec, says, more)
+
+
+def updated(spec: str, says: str = "", **more: Any) -> Tensor:
+    """A tensor that is read and written in place."""
+    return _tensor(Role.UPDATED, spec, says, more)
+
+
+def _tensor(role: Role, spec: str, says: str, more: dict[str, Any]) -> Tensor:
+    kind, _, words = spec.partition(" ")
+    return Tensor(says=says, role=role, type=kind, shape=Shape.of(words), **more)
+
+
+def real(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+    """A number."""
+    return Option(says=says, kind=Kind.REAL, default=default, **more)
+
+
+def integer(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+    """A whole number."""
+    return Option(says=says, kind=Kind.INTEGER, default=default, **more)
+
+
+def flag(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+    """A choice of two."""
+    return Option(says=says, kind=Kind.FLAG, default=default, **more)
+
+
+def scalar(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+    """A number that C takes as an ``aclScalar``."""
+    return Option(says=says, kind=Kind.SCALAR, default=default, **more)
+
+
+def lengths(words: str, says: str = "", **more: Any) -> Option:
+    """The lengths of a group of axes."""
+    return Option(says=says, kind=Kind.LENGTHS, shape=Shape.of(words), **more)
+
+
+def axes(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+    """Numbers of axes."""
+    return Option(says=says, kind=Kind.AXES, default=default, **more)
+
+
+def mask(results: str, says: str = "", **more: Any) -> Option:
+    """Which results are wanted, all of them by default."""
+    names = tuple(results.split())
+    default = (True,) * len(names)
+    return Option(says=says, kind=Kind.MASK, default=default, results=names, **more)
+
+
+def dtype(word: str, says: str = "", **more: Any) -> Option:
+    """A data type that the caller may choose: the one a word of types has then."""
+    return Option(says=says, kind=Kind.DTYPE, default=None, word=word, **more)

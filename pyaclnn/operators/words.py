@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes in words: ``"rows* norm*"`` are two groups of axes, ``"N C"`` two axes.
+
+A word is
+
+* ``C``       one axis, the same length wherever the word stands;
+* ``rows*``   a group of axes, perhaps none;
+* ``1*norm``  a one for each axis of a group;
+* ``#rows``   as many elements as a group, in any shape;
+* ``rows~``   a group; ones may follow, and trailing ones of it may be left out;
+* ``=mean``   the shape of another tensor;
+* ``8``       an axis of that length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["MAX_RANK", "NO_AXES", "Dims", "Lengths", "Shape", "Word"]
+
+Dims: TypeAlias = "tuple[int, ...]"
+Lengths: TypeAlias = "dict[str, Dims]"
+"""What is known: the lengths of an axis (one number) or of a group of axes by its word."""
+
+MAX_RANK = 8
+"""The most axes that an aclnn tensor may have. Source: CANN: ops-nn, operator documents."""
+
+
+class Word(Enum):
+    """The kinds of words."""
+
+    AXIS = "axis"
+    GROUP = "group"
+    ONES = "ones"
+    COUNT = "count"
+    PADDED = "padded"
+    LIKE = "like"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shape of a tensor in words.
+
+    Attributes:
+        text: The words as they are written.
+        words: Each word's kind and the name it speaks of.
+    """
+
+    text: str
+    words: tuple[tuple[Word, str], ...]
+
+    @classmethod
+    def of(cls, text: str) -> Shape:
+        """Read words."""
+        return cls(text, tuple(map(_word, text.split())))
+
+    @property
+    def names(self) -> set[str]:
+        """The axes and groups whose lengths this shape tells."""
+        return {name for kind, name in self.words if kind in (Word.AXIS, Word.GROUP, Word.PADDED)}
+
+    @property
+    def like(self) -> str | None:
+        """The tensor whose shape this is, if that is how it is said."""
+        return next((name for kind, name in self.words if kind is Word.LIKE), None)
+
+    @property
+    def counted(self) -> str | None:
+        """The group whose number of elements is all that counts, if so."""
+        return next((name for kind, name in self.words if kind is Word.COUNT), None)
+
+    @property
+    def padded(self) -> str | None:
+        """The group that ones may follow, if there is one."""
+        return next((name for kind, name in self.words if kind is Word.PADDED), None)
+
+    @property
+    def least_rank(self) -> int:
+        """The fewest axes of such a shape, where at least one group has one."""
+        axes = sum(kind in (Word.AXIS, Word.NUMBER) for kind, _ in self.words)
+        return axes or min(1, len(self.words))
+
+    def groups_to_count(self, ranks: Mapping[str, int]) -> list[str]:
+        """The groups of which it is not known how many axes they have."""
+        kinds = (Word.GROUP, Word.ONES)
+        names = dict.fromkeys(name for kind, name in self.words if kind in kinds)
+        return [name for name in names if name not in ranks]
+
+    def rank(self, ranks: Mapping[str, int]) -> int:
+        """How many axes there are, groups that are not in ``ranks`` left out."""
+        many = (Word.GROUP, Word.ONES, Word.PADDED)
+        return sum(ranks.get(name, 0) if kind in many else 1 for kind, name in self.words)
+
+    def learn(self, dims: Dims, ranks: Mapping[str, int], known: Lengths) -> None:
+        """Note the lengths of axes and groups that are not known yet.
+
+        Args:
+            dims: The shape of a tensor that is described so.
+            ranks: How many axes each group has.
+            known: What is known; grows.
+        """
+        at = 0
+        for kind, name in self.words:
+            length = ranks.get(name, 0) if kind in (Word.GROUP, Word.ONES) else 1
+            if kind in (Word.AXIS, Word.GROUP):
+                known.setdefault(name, dims[at : at + length])
+            at += length
+
+    def dims(self, known: Mapping[str, Dims]) -> Dims:
+        """The shape that this is, where lengths are known; the plain one of those that fit."""
+        found: list[int] = []
+        for kind, name in self.words:
+            if kind is Word.NUMBER:
+                found.append(int(name))
+            elif kind is Word.ONES:
+                found += [1] * len(known[name])
+            else:
+                found += known[name]
+        return tuple(found)
+
+    def fits(self, dims: Dims, known: Mapping[str, Dims]) -> bool:
+        """Tell whether a tensor of a shape can be passed for this."""
+        if self.counted is not None:
+            return prod(dims) == prod(known[self.counted])
+        if self.padded is not None:
+            lead = known[self.padded]
+            shorter = min(len(lead), len(dims))
+            rest = dims[shorter:] if shorter == len(lead) else lead[shorter:]
+            return dims[:shorter] == lead[:shorter] and prod(rest) == 1
+        return dims == self.dims(known)
+
+
+NO_AXES = Shape("", ())
+"""The shape of what has no axes, or of which words do not tell."""
+
+
+def _word(text: str) -> tuple[Word, str]:
+    if text.startswith("1*"):
+        return Word.ONES, text[2:]
+    if text.startswith("#"):
+        return Word.COUNT, text[1:]
+    if text.startswith("="):
+        return Word.LIKE, text[1:]
+    if text.endswith("*"):
+        return Word.GROUP, text[:-1]
+    if text.endswith("~"):
+        return Word.PADDED, text[:-1]
+    return (Word.NUMBER if text.isdigit() else Word.AXIS), text

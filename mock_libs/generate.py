@@ -64,11 +64,10 @@ def write_gates(declarations: Any, output: Path) -> None:
 def _gates(declarations: Any, library: str, functions: list[Any]) -> Iterator[str]:
     yield _GENERATED
     yield from (f'#include "{header}"' for header in declarations.headers)
-    yield '#include "gate.h"'
     # libopapi reaches the gate through libnnopbase, the only library it needs.
-    gate = "mock_call_gate" if library == "operators" else "mock_gate"
-    if library == "operators":
-        yield '#include "call.h"'
+    gate = "operator_gate" if library == "operators" else "gate"
+    yield f'#include "{gate}.h"'
+    gate = f"mock_{gate}"
     yield from (f"#undef {f.name}" for f in functions)
     operators = {f.operator for f in functions if f.operator is not None}
     yield "\nstatic struct mock_function functions[] = {"
@@ -96,7 +95,7 @@ def _gate(index: int, function: Any, gate: str, is_phase_2: bool) -> Iterator[st
     yield f"    if ({opened}) {{"
     if is_phase_2:
         # CANN consumes the executor also when phase 2 fails.
-        yield "        mock_call_abandon(executor);"
+        yield f"        {gate}_abandon(executor);"
     if function.returns in _STATUS:
         yield "        return frame.code;\n    }"
         yield f"    return {gate}_close(&frame, {call});\n}}"

@@ -39,7 +39,7 @@ __all__ = ["build_package"]
 
 _FOLDER = "aclnnop"
 # What the generated C is compiled against, besides CANN's own headers.
-_INTERNAL: tuple[str, ...] = ("call.h", "mock.h")
+_INTERNAL: tuple[str, ...] = ("call.h", "frame.h")
 _FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-fvisibility=hidden")
 _LIBRARIES = ("nnopbase", "ascendcl")
 

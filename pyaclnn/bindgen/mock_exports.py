@@ -52,7 +52,8 @@ def write_operators(declarations: Declarations, output: Path) -> None:
 def _operators(declarations: Declarations, names: set[str]) -> Iterator[str]:
     yield _GENERATED
     yield from (f'#include "{h}"' for h in declarations.headers if h.startswith("aclnnop/"))
-    yield '#include "call.h"'
+    yield '#include "phase1.h"'
+    yield '#include "phase2.h"'
     for function in declarations.functions:
         if function.operator is None:
             continue
@@ -68,7 +69,7 @@ def _phase_1(function: Function) -> Iterator[str]:
     yield "    struct mock_call call;"
     yield f'    mock_call_begin(&call, "{function.operator}");'
     yield from (f"    {_encode(function, p)}" for p in arguments)
-    yield f"    return mock_call_phase1(&call, {workspace_size.name}, {executor.name});\n}}"
+    yield f"    return mock_phase1(&call, {workspace_size.name}, {executor.name});\n}}"
 
 
 def _encode(function: Function, parameter: Parameter) -> str:
@@ -86,7 +87,7 @@ def _phase_2(operator: str) -> Iterator[str]:
         f"\naclnnStatus {operator}(void *workspace, uint64_t workspaceSize, "
         "aclOpExecutor *executor, aclrtStream stream)\n{"
     )
-    yield f'    return mock_call_phase2("{operator}", workspace, workspaceSize, executor, stream);'
+    yield f'    return mock_phase2("{operator}", workspace, workspaceSize, executor, stream);'
     yield "}"
 
 
@@ -102,7 +103,7 @@ def write_fallbacks(declarations: Declarations, library: str, output: Path) -> N
 def _fallbacks(declarations: Declarations, library: str) -> Iterator[str]:
     yield _GENERATED
     yield from (f'#include "{h}"' for h in declarations.headers if not h.startswith("aclnnop/"))
-    yield '#include "unimplemented.h"'
+    yield '#include "message.h"'
     for function in declarations.functions:
         if function.library == library and function.since == "8.1" and not function.variadic:
             yield f"\n__attribute__((weak)) {function.signature(function.name)}\n{{"

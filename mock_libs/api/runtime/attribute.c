@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the chip can do, and the sizes of data types. */
+#include <string.h>
+
+#include "chip.h"
+#include "data_type.h"
+#include "message.h"
+
+static bool has_attribute(const struct chip *chip, aclCannAttr attribute)
+{
+    const bool first_generation = strcmp(chip->family, "910b") != 0 &&
+                                  strcmp(chip->family, "910_93") != 0 &&
+                                  strcmp(chip->family, "950") != 0;
+    return attribute == ACL_CANN_ATTR_JIT_COMPILE || !first_generation;
+}
+
+aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num)
+{
+    static const aclCannAttr EVERY[] = {ACL_CANN_ATTR_JIT_COMPILE, ACL_CANN_ATTR_INF_NAN,
+                                        ACL_CANN_ATTR_BF16};
+    const struct chip *chip = mock_chip();
+    if (cannAttrList == NULL || num == NULL || chip == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclGetCannAttributeList: a pointer is NULL");
+    }
+    *cannAttrList = EVERY;
+    *num = has_attribute(chip, ACL_CANN_ATTR_BF16) ? 3 : 1;
+    return ACL_SUCCESS;
+}
+
+aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value)
+{
+    const struct chip *chip = mock_chip();
+    if (value == NULL || chip == NULL || (int)cannAttr < ACL_CANN_ATTR_INF_NAN ||
+        cannAttr > ACL_CANN_ATTR_JIT_COMPILE) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclGetCannAttribute: %s",
+                         value == NULL ? "value is NULL" : "no such attribute");
+    }
+    *value = has_attribute(chip, cannAttr) ? 1 : 0;
+    return ACL_SUCCESS;
+}
+
+size_t aclDataTypeSize(aclDataType dataType)
+{
+    return mock_data_type_size(dataType);
+}

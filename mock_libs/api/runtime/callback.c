@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host callbacks, and the exception callback. */
+#include "callback.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "entry.h"
+#include "exception.h"
+#include "limit.h"
+#include "lock.h"
+#include "message.h"
+#include "scheduler.h"
+#include "wire.h"
+
+static aclError subscribe(uint64_t thread, aclrtStream handle)
+{
+    aclError status;
+    const struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    if (mock_subscription_of(stream->handle) != NULL) {
+        return mock_fail(ACL_ERROR_RT_STREAM_SUBSCRIBE, "stream %d is subscribed already",
+                         stream->id);
+    }
+    if (!mock_subscribe(thread, stream->handle)) {
+        return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a subscription");
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream)
+{
+    MOCK_GUARDED(subscribe(threadId, stream));
+}
+
+static aclError unsubscribe(uint64_t thread, aclrtStream handle)
+{
+    aclError status;
+    const struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    const struct subscription *subscription = mock_subscription_of(stream->handle);
+    if (subscription == NULL || subscription->thread != thread) {
+        return mock_fail(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                         "thread %llu is not subscribed to stream %d", (unsigned long long)thread,
+                         stream->id);
+    }
+    mock_unsubscribe(stream->handle);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream)
+{
+    MOCK_GUARDED(unsubscribe(threadId, stream));
+}
+
+static aclError launch(aclrtCallback function, void *data, aclrtCallbackBlockType block,
+                       aclrtStream handle)
+{
+    if (function == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtLaunchCallback: fn is NULL");
+    }
+    if (block != ACL_CALLBACK_NO_BLOCK && block != ACL_CALLBACK_BLOCK) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtLaunchCallback: blockType is %d",
+                         (int)block);
+    }
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    if (mock_subscription_of(stream->handle) == NULL) {
+        return mock_fail(ACL_ERROR_RT_STREAM_NO_CB_REG,
+                         "no thread is subscribed to stream %d; call aclrtSubscribeReport first",
+                         stream->id);
+    }
+    struct task *task = mock_stream_submit(stream, TASK_CALLBACK);
+    if (task == NULL) {
+        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
+    task->as.callback.function = function;
+    task->as.callback.data = data;
+    task->as.callback.block = block == ACL_CALLBACK_BLOCK;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType,
+                             aclrtStream stream)
+{
+    MOCK_GUARDED(launch(fn, userData, blockType, stream));
+}
+
+/* Lets the thread's streams run up to their next callback. Fails when it has no stream, and when
+ * none of its streams can ever come to a callback any more. */
+static aclError pump(uint64_t thread)
+{
+    aclError status = ACL_ERROR_RT_THREAD_SUBSCRIBE;
+    for (const struct subscription *each = mock_subscriptions(); each != NULL; each = each->next) {
+        struct stream *stream =
+            each->thread == thread ? mock_handle_get(each->stream, MOCK_STREAM) : NULL;
+        if (stream != NULL && status != ACL_SUCCESS) {
+            status = mock_device_alive(stream->context->device);
+        }
+        if (stream != NULL) {
+            mock_stream_run(stream, stream->submitted);
+        }
+    }
+    return status;
+}
+
+static void finish(const struct post *post)
+{
+    const struct stream *stream = mock_handle_get(post->stream, MOCK_STREAM);
+    struct task *task = stream == NULL ? NULL : stream->first;
+    if (post->block && task != NULL && task->position == post->position) {
+        task->as.callback.done = true;
+    }
+    mock_progress();
+}
+
+/* Called without the lock, and runs the callback without it: the callback may call CANN. */
+static aclError process(const struct timespec *deadline)
+{
+    const uint64_t self = (uint64_t)pthread_self();
+    struct post *post = NULL;
+    aclError status = ACL_SUCCESS;
+    mock_enter();
+    while (post == NULL && status == ACL_SUCCESS) {
+        const aclError hopeless = pump(self);
+        post = mock_post_take(self);
+        if (post == NULL && hopeless == ACL_ERROR_RT_THREAD_SUBSCRIBE) {
+            status = mock_fail(ACL_ERROR_RT_THREAD_SUBSCRIBE,
+                               "this thread is not subscribed to any stream");
+        } else if (post == NULL && hopeless != ACL_SUCCESS) {
+            status = hopeless;
+        } else if (post == NULL && !mock_wait_progress(deadline)) {
+            status = mock_fail(ACL_ERROR_RT_REPORT_TIMEOUT,
+                               "no callback came within the timeout");
+        }
+    }
+    mock_leave();
+    if (post != NULL) {
+        post->function(post->data);
+        mock_enter();
+        finish(post);
+        mock_leave();
+        free(post);
+    }
+    return status;
+}
+
+aclError aclrtProcessReport(int32_t timeout)
+{
+    struct timespec deadline;
+    const struct timespec *limit;
+    const aclError status = mock_limit(timeout, ACL_ERROR_INVALID_PARAM, &deadline, &limit);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    return process(limit);
+}
+
+/* ---- exceptions -------------------------------------------------------------------------- */
+
+aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback)
+{
+    mock_enter();
+    mock_exception_set(callback);
+    mock_leave();
+    return ACL_SUCCESS;
+}
+
+uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo *info)
+{
+    return info == NULL ? UINT32_MAX : info->task;
+}
+
+uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo *info)
+{
+    return info == NULL ? UINT32_MAX : info->stream;
+}
+
+uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo *info)
+{
+    return info == NULL ? UINT32_MAX : info->thread;
+}
+
+uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo *info)
+{
+    return info == NULL ? UINT32_MAX : info->device;
+}
+
+uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo *info)
+{
+    return info == NULL ? UINT32_MAX : info->code;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies. The direction follows from the addresses, as in CANN; `kind` only says what the caller
+ * believes. */
+#include "entry.h"
+#include "hazard.h"
+#include "message.h"
+#include "place.h"
+#include "transfer.h"
+#include "waiting.h"
+
+static aclError check_kind(aclrtMemcpyKind kind)
+{
+    if ((int)kind < ACL_MEMCPY_HOST_TO_HOST || kind > ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "memcpy kind %d is not one to pass", (int)kind);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError check_pointers(const void *destination, const void *source)
+{
+    if (destination == NULL || source == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "the %s of the copy is NULL",
+                         destination == NULL ? "destination" : "source");
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError check_capacity(size_t capacity, size_t count)
+{
+    if (count > capacity) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "%zu bytes do not fit the destination, which was given as %zu", count,
+                         capacity);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError check_side(const char *side, struct mock_range range)
+{
+    if (!mock_is_live(range.address, range.bytes, range.written)) {
+        mock_report_dead_memory(side, range.address, range.bytes);
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "%s %p is not %llu bytes of live memory", side, range.address,
+                         (unsigned long long)range.bytes);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError check_live(const struct copy *copy)
+{
+    const aclError status = check_side("the copy's destination", mock_copy_written(copy));
+    return status != ACL_SUCCESS ? status : check_side("the copy's source", mock_copy_read(copy));
+}
+
+static aclError copy_now(const struct copy *copy)
+{
+    const aclError status = check_live(copy);
+    if (status == ACL_SUCCESS) {
+        mock_copy_now(copy);
+    }
+    return status;
+}
+
+static aclError copy_blocking(const struct copy *copy)
+{
+    aclError status;
+    return mock_usable_context(&status) == NULL ? status : copy_now(copy);
+}
+
+static aclError copy_queued(const struct copy *copy, aclrtStream handle)
+{
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    if (mock_device_of(copy->destination) == NULL && mock_device_of(copy->source) == NULL) {
+        return mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                         "an asynchronous copy from host to host is not supported");
+    }
+    status = check_live(copy);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    /* Pageable host memory makes an asynchronous copy wait for its stream and block. */
+    if (mock_is_pageable(copy->destination, mock_copy_written(copy).bytes) ||
+        mock_is_pageable(copy->source, mock_copy_read(copy).bytes)) {
+        status = mock_stream_finish(stream, NULL);
+        return status != ACL_SUCCESS ? status : copy_now(copy);
+    }
+    struct task *task = mock_stream_submit(stream, TASK_COPY);
+    if (task == NULL) {
+        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
+    task->as.copy.copy = *copy;
+    task->as.copy.to_device = mock_device_of(copy->destination) != NULL;
+    task->as.copy.from_device = mock_device_of(copy->source) != NULL;
+    mock_hazard_queued(stream, task);
+    return ACL_SUCCESS;
+}
+
+/* The checks of a plain copy, in CANN's order. *done: the answer is known without copying. */
+static aclError check_plain(const struct copy *copy, size_t capacity, aclrtMemcpyKind kind,
+                            bool *done)
+{
+    *done = true;
+    if (copy->width == 0) {
+        return ACL_SUCCESS;
+    }
+    aclError status = check_pointers(copy->destination, copy->source);
+    status = status != ACL_SUCCESS ? status : check_kind(kind);
+    status = status != ACL_SUCCESS ? status : check_capacity(capacity, copy->width);
+    *done = status != ACL_SUCCESS || copy->destination == copy->source;
+    return status;
+}
+
+static aclError plain(void *dst, size_t capacity, const void *src, size_t count,
+                      aclrtMemcpyKind kind)
+{
+    const struct copy copy = {dst, src, count, 1, count, count};
+    bool done;
+    const aclError status = check_plain(&copy, capacity, kind, &done);
+    return done ? status : copy_blocking(&copy);
+}
+
+aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
+                     aclrtMemcpyKind kind)
+{
+    MOCK_GUARDED(plain(dst, destMax, src, count, kind));
+}
+
+static aclError plain_async(void *dst, size_t capacity, const void *src, size_t count,
+                            aclrtMemcpyKind kind, aclrtStream stream)
+{
+    const struct copy copy = {dst, src, count, 1, count, count};
+    bool done;
+    const aclError status = check_plain(&copy, capacity, kind, &done);
+    return done ? status : copy_queued(&copy, stream);
+}
+
+aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count,
+                          aclrtMemcpyKind kind, aclrtStream stream)
+{
+    MOCK_GUARDED(plain_async(dst, destMax, src, count, kind, stream));
+}
+
+aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count,
+                                       aclrtMemcpyKind kind, aclrtStream stream)
+{
+    MOCK_GUARDED(plain_async(dst, destMax, src, count, kind, stream));
+}
+
+static aclError check_rectangle(const struct copy *copy, aclrtMemcpyKind kind)
+{
+    aclError status = check_pointers(copy->destination, copy->source);
+    if (status == ACL_SUCCESS &&
+        (kind < ACL_MEMCPY_HOST_TO_DEVICE || kind > ACL_MEMCPY_DEVICE_TO_DEVICE)) {
+        status = mock_fail(ACL_ERROR_INVALID_PARAM,
+                           "a 2-D copy takes kinds 1 to 3 (host to device, device to host, device "
+                           "to device), not %d",
+                           (int)kind);
+    }
+    if (status == ACL_SUCCESS &&
+        (copy->width > copy->destination_pitch || copy->width > copy->source_pitch)) {
+        status = mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                           "width %llu is larger than a pitch (%llu and %llu)",
+                           (unsigned long long)copy->width,
+                           (unsigned long long)copy->destination_pitch,
+                           (unsigned long long)copy->source_pitch);
+    }
+    return status;
+}
+
+static aclError rectangle(const struct copy *copy, aclrtMemcpyKind kind)
+{
+    if (copy->width == 0 || copy->height == 0) {
+        return ACL_SUCCESS;
+    }
+    const aclError status = check_rectangle(copy, kind);
+    return status != ACL_SUCCESS ? status : copy_blocking(copy);
+}
+
+aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                       size_t height, aclrtMemcpyKind kind)
+{
+    const struct copy copy = {dst, src, width, height, dpitch, spitch};
+    MOCK_GUARDED(rectangle(&copy, kind));
+}
+
+static aclError rectangle_async(const struct copy *copy, aclrtMemcpyKind kind, aclrtStream stream)
+{
+    if (copy->width == 0 || copy->height == 0) {
+        return ACL_SUCCESS;
+    }
+    const aclError status = check_rectangle(copy, kind);
+    return status != ACL_SUCCESS ? status : copy_queued(copy, stream);
+}
+
+aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                            size_t height, aclrtMemcpyKind kind, aclrtStream stream)
+{
+    const struct copy copy = {dst, src, width, height, dpitch, spitch};
+    MOCK_GUARDED(rectangle_async(&copy, kind, stream));
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices: setting, resetting, waiting for and describing them. */
+#include <string.h>
+#include <unistd.h>
+
+#include "entry.h"
+#include "limit.h"
+#include "message.h"
+#include "session.h"
+#include "stream.h"
+#include "violation.h"
+#include "waiting.h"
+#include "wire.h"
+
+static aclError set_device(int32_t id)
+{
+    struct device *device = mock_device_find(id);
+    if (device == NULL) {
+        return ACL_ERROR_RT_INVALID_DEVICEID;
+    }
+    const aclError status = mock_device_open(device);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    if (device->primary == NULL) {
+        device->primary = mock_context_new(device, true);
+        if (device->primary == NULL) {
+            mock_device_close_if_idle(device);
+            return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "aclrtSetDevice: no host memory");
+        }
+    }
+    device->references++;
+    mock_set_current_context(device->primary);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtSetDevice(int32_t deviceId)
+{
+    MOCK_GUARDED(set_device(deviceId));
+}
+
+static aclError reset_device(int32_t id, bool force)
+{
+    struct device *device = mock_device_find(id);
+    if (device == NULL) {
+        return ACL_ERROR_RT_INVALID_DEVICEID;
+    }
+    if (device->references == 0) {
+        mock_violate(MOCK_DEVICE_RESET_TOO_OFTEN, "device", NULL, NULL,
+                     "device %d has no aclrtSetDevice left to take back", id);
+        return mock_fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+                         "device %d is reset more often than it was set", id);
+    }
+    struct context *current = mock_current_context();
+    device->references = force ? 0 : device->references - 1;
+    if (current != NULL && current == device->primary) {
+        mock_set_current_context(NULL);
+    }
+    if (device->references == 0) {
+        /* Taken away first: a thread that sets the device meanwhile gets a new one. */
+        struct context *primary = device->primary;
+        device->primary = NULL;
+        mock_context_destroy(primary);
+        mock_device_close_if_idle(device);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtResetDevice(int32_t deviceId)
+{
+    MOCK_GUARDED(reset_device(deviceId, false));
+}
+
+aclError aclrtResetDeviceForce(int32_t deviceId)
+{
+    MOCK_GUARDED(reset_device(deviceId, true));
+}
+
+static aclError get_device(int32_t *id)
+{
+    if (id == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDevice: deviceId is NULL");
+    }
+    aclError status = ACL_SUCCESS;
+    const struct context *context = mock_current_context();
+    if (context == NULL) {
+        status = mock_fail(ACL_ERROR_RT_CONTEXT_NULL,
+                           "this thread has no current context; call aclrtSetDevice or "
+                           "aclrtSetCurrentContext on it first");
+    } else {
+        *id = context->device->id;
+    }
+    return status;
+}
+
+aclError aclrtGetDevice(int32_t *deviceId)
+{
+    MOCK_GUARDED(get_device(deviceId));
+}
+
+aclError aclrtGetDeviceCount(uint32_t *count)
+{
+    if (count == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceCount: count is NULL");
+    }
+    MOCK_GUARDED(mock_device_total(count));
+}
+
+const char *aclrtGetSocName(void)
+{
+    mock_enter();
+    const struct chip *chip = mock_chip();
+    mock_leave();
+    return chip == NULL ? NULL : chip->soc_name;
+}
+
+aclError aclrtGetRunMode(aclrtRunMode *runMode)
+{
+    if (runMode == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetRunMode: runMode is NULL");
+    }
+    *runMode = ACL_HOST;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtSetTsDevice(aclrtTsId tsId)
+{
+    if ((int)tsId < ACL_TS_ID_AICORE || tsId >= ACL_TS_ID_RESERVED) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtSetTsDevice: tsId is %d", (int)tsId);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError synchronize_device(const struct timespec *deadline)
+{
+    aclError status;
+    struct context *context = mock_usable_context(&status);
+    if (context == NULL) {
+        return status;
+    }
+    void *handle = context->handle;
+    if (!mock_context_wait(handle, deadline)) {
+        return mock_fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                         "the device's work did not end within the timeout");
+    }
+    context = mock_handle_get(handle, MOCK_CONTEXT);
+    aclError first = ACL_SUCCESS;
+    for (struct stream *stream = context == NULL ? NULL : context->streams; stream != NULL;
+         stream = stream->next) {
+        status = mock_stream_take_error(stream);
+        first = first == ACL_SUCCESS ? status : first;
+    }
+    return first;
+}
+
+aclError aclrtSynchronizeDevice(void)
+{
+    MOCK_GUARDED(synchronize_device(NULL));
+}
+
+aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
+{
+    struct timespec deadline;
+    const struct timespec *limit;
+    const aclError status = mock_limit(timeout, ACL_ERROR_RT_PARAM_INVALID, &deadline, &limit);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    MOCK_GUARDED(synchronize_device(limit));
+}
+
+static aclError device_status(int32_t id, aclrtDeviceStatus *status)
+{
+    struct device *device = mock_device_find(id);
+    if (device == NULL) {
+        return ACL_ERROR_RT_INVALID_DEVICEID;
+    }
+    const bool dead = device->open && mock_device_alive(device) != ACL_SUCCESS;
+    *status = dead ? ACL_RT_DEVICE_STATUS_ABNORMAL : ACL_RT_DEVICE_STATUS_NORMAL;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatus)
+{
+    if (deviceStatus == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryDeviceStatus: deviceStatus is NULL");
+    }
+    MOCK_GUARDED(device_status(deviceId, deviceStatus));
+}
+
+static aclError capability(uint32_t id, aclDeviceInfo info, int64_t *value)
+{
+    const struct chip *chip = mock_chip();
+    if (mock_device_find((int32_t)id) == NULL || chip == NULL) {
+        return ACL_ERROR_RT_INVALID_DEVICEID;
+    }
+    switch (info) {
+    case ACL_DEVICE_INFO_AI_CORE_NUM:
+        *value = chip->ai_cores;
+        return ACL_SUCCESS;
+    case ACL_DEVICE_INFO_VECTOR_CORE_NUM:
+        *value = chip->vector_cores;
+        return ACL_SUCCESS;
+    default:
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "aclGetDeviceCapability: the simulated NPU does not know deviceInfo %d",
+                         (int)info);
+    }
+}
+
+aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t *value)
+{
+    if (value == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability: value is NULL");
+    }
+    MOCK_GUARDED(capability(deviceId, deviceInfo, value));
+}
+
+static aclError utilization(int32_t id, aclrtUtilizationInfo *info)
+{
+    if (mock_device_find(id) == NULL) {
+        return ACL_ERROR_RT_INVALID_DEVICEID;
+    }
+    /* -1 is CANN's word for "cannot be told". */
+    info->cubeUtilization = info->vectorUtilization = -1;
+    info->aicpuUtilization = info->memoryUtilization = -1;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo)
+{
+    if (utilizationInfo == NULL || utilizationInfo->utilizationExtend != NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "aclrtGetDeviceUtilizationRate: utilizationInfo must be given, with "
+                         "utilizationExtend NULL");
+    }
+    MOCK_GUARDED(utilization(deviceId, utilizationInfo));
+}
+
+aclError aclrtDeviceGetBareTgid(int32_t *pid)
+{
+    if (pid == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtDeviceGetBareTgid: pid is NULL");
+    }
+    *pid = (int32_t)getpid();
+    return ACL_SUCCESS;
+}

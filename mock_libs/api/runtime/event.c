@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events as streams see them: life, recording, waiting, resetting. */
+#include "event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "entry.h"
+#include "lock.h"
+#include "message.h"
+#include "stream.h"
+
+static const char NEVER[] = "no stream has recorded it: the wait orders nothing";
+
+static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_t flags)
+{
+    const uint32_t known = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS |
+                           ACL_EVENT_TIME_LINE | ACL_EVENT_EXTERNAL;
+    if (handle == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the new event is NULL");
+    }
+    aclError status;
+    struct context *context = mock_usable_context(&status);
+    if (context == NULL) {
+        return status;
+    }
+    if (constructor != PLAIN && (flags == 0 || (flags & ~known) != 0)) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "event flag 0x%x; it must be a combination of 0x%x", flags, known);
+    }
+    const uint32_t limit = context->device->chip->events;
+    if (context->device->events >= limit) {
+        return mock_fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, "device %d has only %u events",
+                         context->device->id, limit);
+    }
+    struct event *event = calloc(1, sizeof *event);
+    void *made = event == NULL ? NULL : mock_handle_new(MOCK_EVENT, event);
+    if (made == NULL) {
+        free(event);
+        return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for an event");
+    }
+    event->context = context;
+    event->context_handle = context->handle;
+    event->constructor = constructor;
+    event->flags = flags;
+    context->events++;
+    context->device->events++;
+    *handle = made;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtCreateEvent(aclrtEvent *event)
+{
+    MOCK_GUARDED(create(event, PLAIN, 0));
+}
+
+aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag)
+{
+    MOCK_GUARDED(create(event, WITH_FLAG, flag));
+}
+
+aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag)
+{
+    MOCK_GUARDED(create(event, EX_WITH_FLAG, flag));
+}
+
+static aclError destroy(aclrtEvent handle)
+{
+    aclError status;
+    struct event *live = mock_event_find(handle, &status);
+    struct event *event = mock_handle_close(handle, MOCK_EVENT);
+    if (live != NULL) {
+        live->context->events--;
+        live->context->device->events--;
+        mock_progress();
+    }
+    free(event);
+    return status;
+}
+
+aclError aclrtDestroyEvent(aclrtEvent event)
+{
+    MOCK_GUARDED(destroy(event));
+}
+
+static aclError record(aclrtEvent handle, aclrtStream stream_handle)
+{
+    aclError status;
+    struct event *event = mock_event_find(handle, &status);
+    struct stream *stream = event == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    struct task *task = mock_stream_submit(stream, TASK_RECORD);
+    if (task == NULL) {
+        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
+    event->stream = stream->handle;
+    event->position = task->position;
+    task->as.event.event = handle;
+    task->as.event.records = ++event->records;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
+{
+    MOCK_GUARDED(record(event, stream));
+}
+
+/* Only the older constructor with flags insists on them (CANN: aclrtCreateEventWithFlag). */
+static void report_unfit(aclrtEvent handle, const struct event *event, uint32_t flag,
+                         const char *name)
+{
+    char text[96];
+    if (event->constructor == WITH_FLAG && (event->flags & flag) == 0) {
+        snprintf(text, sizeof text, "it was made with flags 0x%x, without %s", event->flags, name);
+        mock_event_report(MOCK_EVENT_MADE_FOR_SOMETHING_ELSE, handle, text);
+    }
+}
+
+static aclError reset(aclrtEvent handle, aclrtStream stream_handle)
+{
+    aclError status;
+    struct event *event = mock_event_find(handle, &status);
+    struct stream *stream = event == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
+    struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_RESET);
+    if (task != NULL) {
+        report_unfit(handle, event, ACL_EVENT_SYNC, "ACL_EVENT_SYNC");
+        task->as.event.event = handle;
+        task->as.event.records = event->records;
+        event->forgotten = event->records;
+    }
+    return status;
+}
+
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
+{
+    MOCK_GUARDED(reset(event, stream));
+}
+
+static aclError wait_unrecorded(aclrtEvent handle, const struct event *event)
+{
+    if (event->constructor == WITH_FLAG && (event->flags & ACL_EVENT_SYNC) != 0) {
+        return ACL_SUCCESS; /* a real wait, for whoever records it later */
+    }
+    mock_event_report(MOCK_EVENT_UNRECORDED, handle, NEVER);
+    return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                     "a stream may not wait for this event before aclrtRecordEvent");
+}
+
+static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
+{
+    aclError status;
+    struct event *event = mock_event_find(handle, &status);
+    struct stream *stream = event == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    report_unfit(handle, event, ACL_EVENT_SYNC, "ACL_EVENT_SYNC");
+    const bool recorded = event->records > event->forgotten;
+    if (!recorded) {
+        if (event->constructor == EX_WITH_FLAG) {
+            mock_event_report(MOCK_EVENT_UNRECORDED, handle, NEVER);
+            return ACL_SUCCESS;
+        }
+        status = wait_unrecorded(handle, event);
+        if (status != ACL_SUCCESS) {
+            return status;
+        }
+    }
+    struct task *task = mock_stream_submit(stream, TASK_WAIT);
+    if (task == NULL) {
+        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
+    event->waits++;
+    task->as.event.event = handle;
+    task->as.event.records = event->records;
+    if (recorded) {
+        task->as.event.source = event->stream;
+        task->as.event.position = event->position;
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
+{
+    MOCK_GUARDED(stream_wait(stream, event));
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events as the host sees them: asking, waiting, measuring. */
+#include "entry.h"
+#include "event.h"
+#include "limit.h"
+#include "message.h"
+#include "scheduler.h"
+#include "waiting.h"
+#include "wire.h"
+
+static bool is_recorded(const struct event *event)
+{
+    return event->records > event->reset;
+}
+
+static bool is_complete(const struct event *event)
+{
+    return event->recorded >= event->records;
+}
+
+/* 0, or why the event cannot be reached any more. */
+static aclError check_context(const struct event *event)
+{
+    const aclError status = mock_device_alive(event->context->device);
+    if (status == ACL_SUCCESS && event->context->stopped != ACL_SUCCESS) {
+        return mock_fail(event->context->stopped,
+                         "the event's context was stopped by an earlier failure");
+    }
+    return status;
+}
+
+/* Lets the recorded work run, without waiting for anybody. */
+static void advance(const struct event *event)
+{
+    struct stream *stream = mock_handle_get(event->stream, MOCK_STREAM);
+    if (stream != NULL) {
+        mock_stream_run(stream, event->position);
+    }
+}
+
+static aclError is_ready(aclrtEvent handle, bool *ready)
+{
+    aclError status;
+    const struct event *event = mock_event_find(handle, &status);
+    if (event == NULL) {
+        return status;
+    }
+    status = check_context(event);
+    *ready = is_recorded(event) ? is_complete(event) : event->constructor == EX_WITH_FLAG;
+    if (!*ready && is_recorded(event)) {
+        advance(event);
+    }
+    return status;
+}
+
+static aclError query_status(aclrtEvent handle, aclrtEventRecordedStatus *result)
+{
+    bool ready = false;
+    if (result == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEventStatus: status is NULL");
+    }
+    const aclError status = is_ready(handle, &ready);
+    *result = ready ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    return status;
+}
+
+aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status)
+{
+    MOCK_GUARDED(query_status(event, status));
+}
+
+/* The deprecated query, whose numbers are the other way round. */
+static aclError query(aclrtEvent handle, aclrtEventStatus *result)
+{
+    bool ready = false;
+    if (result == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEvent: status is NULL");
+    }
+    const aclError status = is_ready(handle, &ready);
+    *result = ready ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
+    return status;
+}
+
+aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status)
+{
+    MOCK_GUARDED(query(event, status));
+}
+
+static aclError query_waits(aclrtEvent handle, aclrtEventWaitStatus *result)
+{
+    if (result == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryEventWaitStatus: status is NULL");
+    }
+    aclError status;
+    const struct event *event = mock_event_find(handle, &status);
+    if (event != NULL) {
+        *result = event->waits == 0 ? ACL_EVENT_WAIT_STATUS_COMPLETE
+                                    : ACL_EVENT_WAIT_STATUS_NOT_READY;
+    }
+    return status;
+}
+
+aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *status)
+{
+    MOCK_GUARDED(query_waits(event, status));
+}
+
+/* What a wait came to: a record may have been dropped along with its stream's work. */
+static aclError outcome(aclrtEvent handle, uint64_t record)
+{
+    aclError status;
+    const struct event *event = mock_event_find(handle, &status);
+    if (event != NULL) {
+        status = check_context(event);
+    }
+    if (status == ACL_SUCCESS && event->recorded < record) {
+        status = mock_fail(ACL_ERROR_RT_STREAM_ABORT,
+                           "the event is never reached: the work of its stream was dropped");
+    }
+    return status;
+}
+
+static aclError synchronize(aclrtEvent handle, const struct timespec *deadline)
+{
+    aclError status;
+    const struct event *event = mock_event_find(handle, &status);
+    if (event == NULL) {
+        return status;
+    }
+    status = check_context(event);
+    if (status == ACL_SUCCESS && !is_recorded(event)) {
+        mock_event_report(MOCK_EVENT_UNRECORDED, handle,
+                          "no stream has recorded it: there is nothing to wait for");
+    }
+    if (status != ACL_SUCCESS || !is_recorded(event)) {
+        return status;
+    }
+    const uint64_t record = event->records;
+    struct stream *stream = mock_handle_get(event->stream, MOCK_STREAM);
+    if (stream != NULL && !mock_stream_wait(stream, event->position, deadline)) {
+        return mock_fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
+                         "the event was not reached within the timeout");
+    }
+    return outcome(handle, record);
+}
+
+aclError aclrtSynchronizeEvent(aclrtEvent event)
+{
+    MOCK_GUARDED(synchronize(event, NULL));
+}
+
+aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout)
+{
+    struct timespec deadline;
+    const struct timespec *limit;
+    const aclError status = mock_limit(timeout, ACL_ERROR_RT_PARAM_INVALID, &deadline, &limit);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    MOCK_GUARDED(synchronize(event, limit));
+}
+
+static aclError timestamp(aclrtEvent handle, uint64_t *nanoseconds)
+{
+    aclError status;
+    const struct event *event = mock_event_find(handle, &status);
+    if (event == NULL) {
+        return status;
+    }
+    if (event->constructor == WITH_FLAG && (event->flags & ACL_EVENT_TIME_LINE) == 0) {
+        mock_event_report(MOCK_EVENT_MADE_FOR_SOMETHING_ELSE, handle,
+                          "it was made with flags that leave ACL_EVENT_TIME_LINE out");
+    }
+    if (!is_recorded(event)) {
+        mock_event_report(MOCK_EVENT_ORDER, handle, "no stream has recorded it");
+        return mock_fail(ACL_ERROR_RT_INTERNAL_ERROR, "the event was never recorded");
+    }
+    if (!is_complete(event)) {
+        mock_event_report(MOCK_EVENT_ORDER, handle, "its stream has not come to it yet");
+        return mock_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
+                         "the event was not reached yet; synchronize with it first");
+    }
+    *nanoseconds = event->nanoseconds;
+    return ACL_SUCCESS;
+}
+
+static aclError elapsed(float *milliseconds, aclrtEvent start, aclrtEvent end)
+{
+    uint64_t from = 0, to = 0;
+    if (milliseconds == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtEventElapsedTime: ms is NULL");
+    }
+    aclError status = timestamp(start, &from);
+    status = status != ACL_SUCCESS ? status : timestamp(end, &to);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    if (to < from) {
+        mock_event_report(MOCK_EVENT_ORDER, end, "it was reached before the start event");
+        return mock_fail(ACL_ERROR_RT_EVENT_TIMESTAMP_REVERSAL,
+                         "the end event was reached before the start event");
+    }
+    *milliseconds = (float)((double)(to - from) / 1e6);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endEvent)
+{
+    MOCK_GUARDED(elapsed(ms, startEvent, endEvent));
+}
+
+static aclError get_timestamp(aclrtEvent event, uint64_t *microseconds)
+{
+    if (microseconds == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtEventGetTimestamp: timestamp is NULL");
+    }
+    const aclError status = timestamp(event, microseconds);
+    *microseconds = status == ACL_SUCCESS ? *microseconds / 1000 : 0;
+    return status;
+}
+
+aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp)
+{
+    MOCK_GUARDED(get_timestamp(event, timestamp));
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fills. */
+#include "entry.h"
+#include "hazard.h"
+#include "message.h"
+#include "place.h"
+#include "transfer.h"
+#include "violation.h"
+#include "waiting.h"
+
+static aclError check_fill(const void *address, size_t capacity, size_t count)
+{
+    if (address == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "the memory to fill is NULL");
+    }
+    if (count > capacity) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "%zu bytes do not fit the destination, which was given as %zu", count,
+                         capacity);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError check_filled(const void *address, size_t count)
+{
+    if (mock_is_live(address, count, true)) {
+        return ACL_SUCCESS;
+    }
+    mock_report_dead_memory("the memory to fill", address, count);
+    return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live memory", address,
+                     count);
+}
+
+static aclError fill(void *address, size_t capacity, int value, size_t count)
+{
+    if (count == 0) {
+        return ACL_SUCCESS;
+    }
+    aclError status = check_fill(address, capacity, count);
+    if (status == ACL_SUCCESS && mock_usable_context(&status) != NULL) {
+        status = check_filled(address, count);
+    }
+    if (status == ACL_SUCCESS) {
+        mock_fill_now(address, value, count);
+    }
+    return status;
+}
+
+aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
+{
+    MOCK_GUARDED(fill(devPtr, maxCount, value, count));
+}
+
+static aclError fill_async(void *address, size_t capacity, int value, size_t count,
+                           aclrtStream handle)
+{
+    if (count == 0) {
+        return ACL_SUCCESS;
+    }
+    aclError status = check_fill(address, capacity, count);
+    struct stream *stream =
+        status != ACL_SUCCESS ? NULL : mock_stream_find(handle, true, &status);
+    status = stream == NULL ? status : check_filled(address, count);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    if (mock_is_pageable(address, count)) {
+        status = mock_stream_finish(stream, NULL);
+        return status != ACL_SUCCESS ? status : fill(address, capacity, value, count);
+    }
+    const struct device *device = mock_device_of(address);
+    if (device != NULL && device != stream->context->device) {
+        mock_violate(MOCK_ADDRESS_ON_ANOTHER_DEVICE, "device memory", address, NULL,
+                     "the memory to fill lies on device %d, the stream on device %d", device->id,
+                     stream->context->device->id);
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is memory of another device", address);
+    }
+    struct task *task = mock_stream_submit(stream, TASK_FILL);
+    if (task == NULL) {
+        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
+    task->as.fill.on_device = mock_device_of(address) != NULL;
+    task->as.fill.destination = address;
+    task->as.fill.bytes = count;
+    task->as.fill.value = value;
+    mock_hazard_queued(stream, task);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count,
+                          aclrtStream stream)
+{
+    MOCK_GUARDED(fill_async(devPtr, maxCount, value, count, stream));
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every exported function passes: calls are counted, faults take effect. */
+#include "gate.h"
+
+#include "context.h"
+#include "entry.h"
+#include "fault.h"
+#include "functions.h"
+#include "message.h"
+#include "process.h"
+
+void mock_gate_register(struct mock_function *functions, size_t count)
+{
+    mock_functions_add(functions, count);
+}
+
+void mock_gate_unregister(const struct mock_function *functions)
+{
+    mock_functions_drop(functions);
+}
+
+static void kill_device(void)
+{
+    mock_enter();
+    const struct context *context = mock_current_context();
+    if (context != NULL) {
+        mock_process_kill(context->device);
+    }
+    mock_leave();
+}
+
+bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, const void *caller)
+{
+    atomic_fetch_add_explicit(&function->calls, 1, memory_order_relaxed);
+    *frame = (struct mock_frame){.function = function, .caller = caller};
+    mock_frame_push(frame);
+    if (!mock_faults_armed()) {
+        return false;
+    }
+    mock_fault_decide(frame);
+    if (frame->effect == MOCK_LOSES_DEVICE) {
+        kill_device();
+    }
+    if (frame->effect != MOCK_FAILS) {
+        return false;
+    }
+    mock_frame_pop(frame);
+    mock_fail(frame->code, "a fault was injected into %s", function->name);
+    return true;
+}
+
+int mock_gate_close(struct mock_frame *frame, int status)
+{
+    mock_frame_pop(frame);
+    if (frame->effect != MOCK_FAILS_AFTER) {
+        return status;
+    }
+    return mock_fail(frame->code, "a fault was injected into %s, after its work",
+                     frame->function->name);
+}

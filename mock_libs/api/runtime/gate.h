@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The gate every exported function passes: it counts calls, injects faults, notes the caller. */
+#ifndef MOCK_GATE_H
+#define MOCK_GATE_H
+
+#include "frame.h"
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* Enters a call. true: a fault says that it answers frame->code and does nothing. */
+bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, const void *caller);
+/* Ends a call; the status it answers. */
+int mock_gate_close(struct mock_frame *frame, int status);
+void mock_gate_register(struct mock_function *functions, size_t count);
+void mock_gate_unregister(const struct mock_function *functions);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pinned host memory, and what a pointer is. */
+#include <string.h>
+
+#include "context.h"
+#include "entry.h"
+#include "hazard.h"
+#include "message.h"
+#include "pinned.h"
+#include "violation.h"
+
+static aclError allocate_host(void **address, size_t size)
+{
+    if (address == NULL || size == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "%s",
+                         address == NULL ? "the pointer for the new memory is NULL"
+                                         : "the size is 0; at least one byte must be asked for");
+    }
+    aclError status;
+    if (mock_usable_context(&status) == NULL) {
+        return status;
+    }
+    const size_t rounded = (size + 31) / 32 * 32;
+    void *memory = rounded < size ? NULL : mock_pinned_allocate(rounded);
+    if (memory == NULL) {
+        return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no %zu bytes of host memory", size);
+    }
+    *address = memory;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMallocHost(void **hostPtr, size_t size)
+{
+    MOCK_GUARDED(allocate_host(hostPtr, size));
+}
+
+aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg)
+{
+    (void)cfg;
+    MOCK_GUARDED(allocate_host(ptr, size));
+}
+
+static void report_free(const void *address)
+{
+    const struct pinned *freed = mock_pinned_freed(address);
+    if (freed != NULL) {
+        mock_violate(MOCK_MEMORY_FREED_TWICE, "pinned memory", address, &freed->history,
+                     "this block of %zu bytes was freed before", freed->size);
+    } else {
+        mock_violate(MOCK_MEMORY_NOT_ALLOCATED, "memory", address, NULL,
+                     "no block from aclrtMallocHost starts here");
+    }
+}
+
+static aclError release(void *address)
+{
+    const struct pinned *block = mock_pinned_find(address);
+    if (block == NULL) {
+        report_free(address);
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "%p is not live memory from aclrtMallocHost%s", address,
+                         mock_device_of(address) == NULL ? "" : " but device memory");
+    }
+    mock_hazard_free(block->address, block->size, true);
+    mock_pinned_free(address);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtFreeHost(void *hostPtr)
+{
+    if (hostPtr == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHost: hostPtr is NULL");
+    }
+    MOCK_GUARDED(release(hostPtr));
+}
+
+static aclError attributes_of(const void *address, aclrtPtrAttributes *attributes)
+{
+    if (address == NULL || attributes == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "aclrtPointerGetAttributes: ptr or attributes is NULL");
+    }
+    const struct device *device = mock_device_of(address);
+    memset(attributes, 0, sizeof *attributes);
+    attributes->pageSize = 4096;
+    if (device != NULL) {
+        attributes->location.id = (uint32_t)device->id;
+        attributes->location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    } else {
+        attributes->location.type = mock_host_is_pinned(address, 1)
+                                        ? ACL_MEM_LOCATION_TYPE_HOST
+                                        : ACL_MEM_LOCATION_TYPE_UNREGISTERED;
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes)
+{
+    MOCK_GUARDED(attributes_of(ptr, attributes));
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory: allocating, freeing, flushing, asking how much is left. */
+#include <string.h>
+
+#include "entry.h"
+#include "hazard.h"
+#include "message.h"
+#include "place.h"
+#include "violation.h"
+
+/* CANN pads allocations, so that kernels may read past the end: all but the 32-aligned kind, and
+ * none on the 950. */
+static size_t padding_of(const struct device *device, bool padded)
+{
+    return padded && strcmp(device->chip->family, "950") != 0 ? 32 : 0;
+}
+
+static aclError allocate(void **address, size_t size, bool padded)
+{
+    if (address == NULL || size == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "%s",
+                         address == NULL ? "the pointer for the new memory is NULL"
+                                         : "the size is 0; at least one byte must be asked for");
+    }
+    aclError status;
+    const struct context *context = mock_usable_context(&status);
+    if (context == NULL) {
+        return status;
+    }
+    struct device *device = context->device;
+    const uint64_t rounded = (size + 31) / 32 * 32 + padding_of(device, padded);
+    if (rounded < size || !mock_heap_allocate(&device->heap, rounded, size, address)) {
+        return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                         "device %d has no %zu bytes left: %llu of %llu are in use", device->id,
+                         size, (unsigned long long)device->heap.used,
+                         (unsigned long long)device->heap.limit);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    (void)policy;
+    MOCK_GUARDED(allocate(devPtr, size, true));
+}
+
+aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    (void)policy;
+    MOCK_GUARDED(allocate(devPtr, size, false));
+}
+
+aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    (void)policy;
+    MOCK_GUARDED(allocate(devPtr, size, true));
+}
+
+aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
+                            aclrtMallocConfig *cfg)
+{
+    (void)policy;
+    (void)cfg;
+    MOCK_GUARDED(allocate(devPtr, size, true));
+}
+
+aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
+                                     aclrtMallocConfig *cfg)
+{
+    (void)policy;
+    (void)cfg;
+    MOCK_GUARDED(allocate(devPtr, size, true));
+}
+
+static void report_free(const struct device *device, const void *address,
+                        const struct allocation *block)
+{
+    const struct allocation *known = block;
+    if (device != NULL && block == NULL) {
+        known = mock_heap_freed(&device->heap, address);
+    }
+    if (known != NULL && block == NULL && device->heap.base + known->offset == (const uint8_t *)address) {
+        mock_violate(MOCK_MEMORY_FREED_TWICE, "device memory", address, &known->history,
+                     "this block of %llu bytes was freed before",
+                     (unsigned long long)known->requested);
+        return;
+    }
+    mock_violate(MOCK_MEMORY_NOT_ALLOCATED, "memory", address,
+                 known == NULL ? NULL : &known->history, "%s",
+                 block != NULL  ? "the address lies inside of a block; free its start"
+                 : device == NULL ? "this is no device memory"
+                                  : "there is no block at this address");
+}
+
+/* Frees at once, whatever is queued: using freed memory then reads poison. */
+static aclError release(void *address)
+{
+    struct device *device = mock_device_of(address);
+    const struct allocation *block = device == NULL ? NULL : mock_heap_find(&device->heap, address);
+    if (block != NULL) {
+        mock_hazard_free(address, block->size, false);
+    }
+    if (device == NULL || !mock_heap_free(&device->heap, address)) {
+        report_free(device, address, block);
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "%p is not the start of live device memory: it was freed before, or did "
+                         "not come from aclrtMalloc",
+                         address);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtFree(void *devPtr)
+{
+    if (devPtr == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtFree: devPtr is NULL");
+    }
+    MOCK_GUARDED(release(devPtr));
+}
+
+/* The caches of the simulated NPU are always coherent; only the range is checked. */
+static aclError check_range(const void *address, size_t size)
+{
+    if (address == NULL || size == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "the address is NULL or the size 0");
+    }
+    if (mock_device_of(address) == NULL || mock_reach(address, size) == NULL) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live device memory",
+                         address, size);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMemFlush(void *devPtr, size_t size)
+{
+    MOCK_GUARDED(check_range(devPtr, size));
+}
+
+aclError aclrtMemInvalidate(void *devPtr, size_t size)
+{
+    MOCK_GUARDED(check_range(devPtr, size));
+}
+
+/* Cache maintenance in stream order: nothing to do, and the stream to check as well. */
+static aclError maintain(const void *address, size_t size, aclrtCmoType type, aclrtStream stream)
+{
+    aclError status = check_range(address, size);
+    if (status == ACL_SUCCESS &&
+        ((int)type < ACL_RT_CMO_TYPE_PREFETCH || type > ACL_RT_CMO_TYPE_FLUSH)) {
+        status = mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtCmoAsync: cmoType is %d", (int)type);
+    }
+    if (status == ACL_SUCCESS) {
+        mock_stream_find(stream, true, &status);
+    }
+    return status;
+}
+
+aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, aclrtStream stream)
+{
+    MOCK_GUARDED(maintain(src, size, cmoType, stream));
+}
+
+/* ---- asking ------------------------------------------------------------------------------ */
+
+static bool is_hbm(aclrtMemAttr attr)
+{
+    return attr == ACL_HBM_MEM || (attr >= ACL_HBM_MEM_HUGE && attr <= ACL_HBM_MEM_NORMAL) ||
+           (attr >= ACL_HBM_MEM_P2P_HUGE && attr <= ACL_HBM_MEM_P2P_HUGE1G);
+}
+
+static aclError memory_info(aclrtMemAttr attr, size_t *free_bytes, size_t *total)
+{
+    if (free_bytes == NULL || total == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetMemInfo: free or total is NULL");
+    }
+    aclError status;
+    const struct context *context = mock_usable_context(&status);
+    if (context == NULL) {
+        return status;
+    }
+    /* Asked for memory it does not have, CANN answers 0 with success; a chip without HBM answers
+     * a question for HBM with its DDR. */
+    const char *family = context->device->chip->family;
+    const bool ddr_only = strncmp(family, "310", 3) == 0;
+    const struct heap *heap = &context->device->heap;
+    const bool known = is_hbm(attr) || ddr_only;
+    *total = known ? heap->limit : 0;
+    *free_bytes = known ? heap->limit - heap->used : 0;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
+{
+    MOCK_GUARDED(memory_info(attr, free, total));
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The aclrt functions about streams. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "entry.h"
+#include "limit.h"
+#include "message.h"
+#include "scheduler.h"
+#include "violation.h"
+#include "waiting.h"
+
+static aclError create_stream(aclrtStream *handle, uint32_t flags)
+{
+    aclError status;
+    struct context *context = mock_usable_context(&status);
+    if (context == NULL) {
+        return status;
+    }
+    const uint32_t limit = context->device->chip->streams;
+    if (context->device->streams >= limit) {
+        return mock_fail(ACL_ERROR_RT_NO_STREAM_RESOURCE, "device %d has only %u streams",
+                         context->device->id, limit);
+    }
+    struct stream *stream = mock_stream_new(context);
+    if (stream == NULL) {
+        return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a stream");
+    }
+    stream->flags = flags;
+    *handle = stream->handle;
+    return ACL_SUCCESS;
+}
+
+static aclError check_out(const void *pointer, const char *function)
+{
+    if (pointer == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "%s: a required pointer is NULL", function);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError create_checked(aclrtStream *stream, uint32_t flags, const char *function)
+{
+    const aclError refused = check_out(stream, function);
+    return refused != ACL_SUCCESS ? refused : create_stream(stream, flags);
+}
+
+aclError aclrtCreateStream(aclrtStream *stream)
+{
+    MOCK_GUARDED(create_checked(stream, 0, "aclrtCreateStream"));
+}
+
+aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
+{
+    (void)priority;
+    MOCK_GUARDED(create_checked(stream, flag, "aclrtCreateStreamWithConfig"));
+}
+
+aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void)
+{
+    return calloc(1, sizeof(aclrtStreamConfigHandle));
+}
+
+aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle)
+{
+    const aclError status = check_out(handle, "aclrtDestroyStreamConfigHandle");
+    free(handle);
+    return status;
+}
+
+aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr,
+                                 const void *attrValue, size_t valueSize)
+{
+    if (handle == NULL || attrValue == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtSetStreamConfigOpt: %s is NULL",
+                         handle == NULL ? "handle" : "attrValue");
+    }
+    const struct {
+        void *field;
+        size_t bytes;
+    } fields[] = {
+        [ACL_RT_STREAM_WORK_ADDR_PTR] = {&handle->workptr, sizeof handle->workptr},
+        [ACL_RT_STREAM_WORK_SIZE] = {&handle->workSize, sizeof handle->workSize},
+        [ACL_RT_STREAM_FLAG] = {&handle->flag, sizeof handle->flag},
+        [ACL_RT_STREAM_PRIORITY] = {&handle->priority, sizeof handle->priority},
+    };
+    if ((int)attr < 0 || attr > ACL_RT_STREAM_PRIORITY || valueSize != fields[attr].bytes) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "aclrtSetStreamConfigOpt: there is no attribute %d of %zu bytes",
+                         (int)attr, valueSize);
+    }
+    memcpy(fields[attr].field, attrValue, valueSize);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
+{
+    if (handle == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateStreamV2: handle is NULL");
+    }
+    MOCK_GUARDED(create_checked(stream, (uint32_t)handle->flag, "aclrtCreateStreamV2"));
+}
+
+static aclError destroy_stream(aclrtStream handle, bool wait)
+{
+    aclError status = check_out(handle, "aclrtDestroyStream");
+    struct stream *stream =
+        status != ACL_SUCCESS ? NULL : mock_handle_get(handle, MOCK_STREAM);
+    if (status == ACL_SUCCESS && stream == NULL) {
+        mock_violate_handle(handle, MOCK_STREAM, true);
+        status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
+                           "%p is no live stream: it was destroyed, or never was one", handle);
+    }
+    if (stream == NULL) {
+        return status;
+    }
+    const struct context *current = mock_context_or_violation();
+    if (current == NULL) {
+        return mock_fail(ACL_ERROR_RT_CONTEXT_NULL, "this thread has no current context");
+    }
+    if (stream->context != current) {
+        mock_stream_report_foreign(stream, current);
+        return mock_fail(ACL_ERROR_RT_STREAM_CONTEXT, "stream %d belongs to another context",
+                         stream->id);
+    }
+    if (wait) {
+        mock_stream_wait(stream, stream->submitted, NULL);
+    }
+    if (mock_handle_get(handle, MOCK_STREAM) == stream) {
+        mock_stream_delete(stream);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtDestroyStream(aclrtStream stream)
+{
+    MOCK_GUARDED(destroy_stream(stream, true));
+}
+
+aclError aclrtDestroyStreamForce(aclrtStream stream)
+{
+    MOCK_GUARDED(destroy_stream(stream, false));
+}
+
+static aclError synchronize(aclrtStream handle, const struct timespec *deadline)
+{
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, false, &status);
+    return stream == NULL ? status : mock_stream_finish(stream, deadline);
+}
+
+aclError aclrtSynchronizeStream(aclrtStream stream)
+{
+    MOCK_GUARDED(synchronize(stream, NULL));
+}
+
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
+{
+    struct timespec deadline;
+    const struct timespec *limit;
+    const aclError status = mock_limit(timeout, ACL_ERROR_RT_PARAM_INVALID, &deadline, &limit);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    MOCK_GUARDED(synchronize(stream, limit));
+}
+
+/* A query tells how things stood and then lets the work run, so that a polling loop ends. */
+static aclError query(aclrtStream handle, aclrtStreamStatus *result)
+{
+    aclError status = check_out(result, "aclrtStreamQuery");
+    struct stream *stream =
+        status != ACL_SUCCESS ? NULL : mock_stream_find(handle, false, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    if (mock_stream_pending(stream)) {
+        *result = ACL_STREAM_STATUS_NOT_READY;
+        mock_stream_run(stream, stream->submitted);
+        return ACL_SUCCESS;
+    }
+    *result = ACL_STREAM_STATUS_COMPLETE;
+    return mock_stream_take_error(stream);
+}
+
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
+{
+    MOCK_GUARDED(query(stream, status));
+}
+
+static aclError abort_stream(aclrtStream handle)
+{
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream != NULL && mock_stream_drop(stream)) {
+        mock_stream_fail(stream, ACL_ERROR_RT_STREAM_ABORT,
+                         "aclrtStreamAbort dropped work of stream %d", stream->id);
+    }
+    return status;
+}
+
+aclError aclrtStreamAbort(aclrtStream stream)
+{
+    MOCK_GUARDED(abort_stream(stream));
+}
+
+static aclError get_id(aclrtStream handle, int32_t *id)
+{
+    aclError status = check_out(id, "aclrtStreamGetId");
+    const struct stream *stream =
+        status != ACL_SUCCESS ? NULL : mock_stream_find(handle, false, &status);
+    if (stream != NULL) {
+        *id = stream->id;
+    }
+    return status;
+}
+
+aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId)
+{
+    MOCK_GUARDED(get_id(stream, streamId));
+}
+
+static aclError set_failure_mode(aclrtStream handle, uint64_t mode)
+{
+    if (mode != ACL_CONTINUE_ON_FAILURE && mode != ACL_STOP_ON_FAILURE) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "failure mode %llu does not exist",
+                         (unsigned long long)mode);
+    }
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream != NULL) {
+        stream->stop_on_failure = mode == ACL_STOP_ON_FAILURE;
+    }
+    return status;
+}
+
+aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
+{
+    MOCK_GUARDED(set_failure_mode(stream, mode));
+}
+
+static aclError overflow_switch(aclrtStream handle, uint32_t *flag, bool set)
+{
+    aclError status = check_out(flag, "aclrtGetStreamOverflowSwitch");
+    struct stream *stream =
+        status != ACL_SUCCESS ? NULL : mock_stream_find(handle, true, &status);
+    if (stream != NULL && set) {
+        stream->overflow_switch = *flag;
+    } else if (stream != NULL) {
+        *flag = stream->overflow_switch;
+    }
+    return status;
+}
+
+aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag)
+{
+    MOCK_GUARDED(overflow_switch(stream, &flag, true));
+}
+
+aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag)
+{
+    MOCK_GUARDED(overflow_switch(stream, flag, false));
+}

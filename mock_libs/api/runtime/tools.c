@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tools of the simulated NPU ask and set: no part of CANN. */
+#include "alive.h"
+#include "entry.h"
+#include "fault.h"
+#include "functions.h"
+#include "mode.h"
+#include "violation.h"
+
+#pragma GCC visibility push(default)
+/* By this symbol a program can tell the simulated NPU from a real CANN. */
+extern const char pyaclnn_mock_marker[];
+/* Lines of "kind handle function-that-made-it"; gives the length of the whole text. */
+size_t pyaclnn_mock_alive(char *text, size_t capacity);
+/* Lines of "name count" for every exported function; gives the length of the whole text. */
+size_t pyaclnn_mock_call_counts(char *text, size_t capacity);
+void pyaclnn_mock_call_counts_reset(void);
+/* Sets the faults; NULL or empty: none. Gives NULL, or the item that cannot be understood. */
+const char *pyaclnn_mock_faults_set(const char *text);
+/* Changes the mode and starts its random order anew. 0: done; -1: there is no such mode. */
+int pyaclnn_mock_mode_set(const char *text);
+size_t pyaclnn_mock_violation_count(void);
+/* One record as JSON; gives its length, 0 when there is no such record. */
+size_t pyaclnn_mock_violation_read(size_t index, char *text, size_t capacity);
+void pyaclnn_mock_violation_clear(void);
+#pragma GCC visibility pop
+
+const char pyaclnn_mock_marker[] = "pyaclnn simulated NPU";
+
+size_t pyaclnn_mock_alive(char *text, size_t capacity)
+{
+    mock_enter();
+    const size_t length = mock_alive_list(text, capacity);
+    mock_leave();
+    return length;
+}
+
+size_t pyaclnn_mock_call_counts(char *text, size_t capacity)
+{
+    return mock_functions_list(text, capacity);
+}
+
+void pyaclnn_mock_call_counts_reset(void)
+{
+    mock_functions_reset();
+}
+
+const char *pyaclnn_mock_faults_set(const char *text)
+{
+    return mock_faults_set(text);
+}
+
+int pyaclnn_mock_mode_set(const char *text)
+{
+    mock_enter();
+    const bool good = mock_mode_set(text);
+    mock_leave();
+    return good ? 0 : -1;
+}
+
+size_t pyaclnn_mock_violation_count(void)
+{
+    return mock_violation_count();
+}
+
+size_t pyaclnn_mock_violation_read(size_t index, char *text, size_t capacity)
+{
+    return mock_violation_read(index, text, capacity);
+}
+
+void pyaclnn_mock_violation_clear(void)
+{
+    mock_violation_clear();
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cache of phase-1 answers, one per thread, as CANN keeps it. */
+#ifndef MOCK_CACHE_H
+#define MOCK_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the device said to a phase 1. */
+struct plan {
+    bool individual;     /* CANN's generated operators; the others are composite */
+    uint32_t outputs;    /* the last arguments of the operator */
+    uint32_t launches;   /* 0: nothing to run, 1: a kernel, 2: phase 2 fails */
+    uint64_t workspace_size;
+};
+
+/* A plan by the bytes of its call, addresses left out. */
+bool mock_cache_find(const uint8_t *key, size_t length, struct plan *plan);
+void mock_cache_store(const uint8_t *key, size_t length, const struct plan *plan);
+
+#endif

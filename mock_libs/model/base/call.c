@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing the arguments of an operator into a message to the device. */
+#include "call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "entry.h"
+#include "objects.h"
+#include "violation.h"
+
+static void put(struct mock_call *call, const void *data, size_t length)
+{
+    if (call->capacity - call->length < length) {
+        size_t capacity = call->capacity == 0 ? 1024 : call->capacity;
+        while (capacity - call->length < length) {
+            capacity *= 2;
+        }
+        uint8_t *larger = realloc(call->bytes, capacity);
+        if (larger == NULL) {
+            call->no_memory = true;
+            return;
+        }
+        call->bytes = larger;
+        call->capacity = capacity;
+    }
+    if (length > 0) {
+        memcpy(call->bytes + call->length, data, length);
+        call->length += length;
+    }
+}
+
+static void put_u32(struct mock_call *call, uint32_t value)
+{
+    put(call, &value, sizeof value);
+}
+
+static void put_u64(struct mock_call *call, uint64_t value)
+{
+    put(call, &value, sizeof value);
+}
+
+static void put_string(struct mock_call *call, const char *text)
+{
+    const uint32_t length = (uint32_t)strlen(text);
+    put_u32(call, length);
+    put(call, text, length);
+}
+
+static void put_argument(struct mock_call *call, const char *name, char tag)
+{
+    put_string(call, name);
+    put(call, &tag, 1);
+    call->arguments++;
+}
+
+void mock_call_begin(struct mock_call *call, const char *operator_name)
+{
+    memset(call, 0, sizeof *call);
+    call->operator_name = operator_name;
+    mock_enter();
+    put_u64(call, 0); /* workspace address and size: known in phase 2 */
+    put_u64(call, 0);
+    put_string(call, operator_name);
+    put_u32(call, 0); /* flags and number of arguments: known in mock_call_phase1 */
+    put_u32(call, 0);
+}
+
+static void note_used(struct mock_call *call, const char *name, const void *handle,
+                      enum mock_kind kind)
+{
+    if (call->used_count == call->used_capacity) {
+        const size_t capacity = call->used_capacity == 0 ? 16 : call->used_capacity * 2;
+        struct mock_used *larger = realloc(call->used, capacity * sizeof *larger);
+        if (larger == NULL) {
+            call->no_memory = true;
+            return;
+        }
+        call->used = larger;
+        call->used_capacity = capacity;
+    }
+    call->used[call->used_count++] = (struct mock_used){handle, kind, name};
+}
+
+/* The object behind a handle; NULL is an argument that is absent, or dead and noted as such. */
+static void *look_up(struct mock_call *call, const char *name, const void *handle,
+                     enum mock_kind kind)
+{
+    void *object = handle == NULL ? NULL : mock_handle_get(handle, kind);
+    if (object != NULL) {
+        note_used(call, name, handle, kind);
+    } else {
+        mock_violate_handle(handle, kind, false);
+    }
+    if (handle != NULL && object == NULL && call->dead_argument == NULL) {
+        call->dead_argument = name;
+        call->dead_kind = kind;
+    }
+    return object;
+}
+
+static void put_slot(struct mock_call *call, const void *handle, uint32_t element)
+{
+    if (call->slot_count == call->slot_capacity) {
+        const size_t capacity = call->slot_capacity == 0 ? 16 : call->slot_capacity * 2;
+        struct mock_tensor_slot *larger = realloc(call->slots, capacity * sizeof *larger);
+        if (larger == NULL) {
+            call->no_memory = true;
+            return;
+        }
+        call->slots = larger;
+        call->slot_capacity = capacity;
+    }
+    call->slots[call->slot_count++] = (struct mock_tensor_slot){
+        .handle = handle,
+        .address_at = call->length,
+        .argument = call->arguments - 1,
+        .element = element,
+    };
+    put_u64(call, 0);
+}
+
+static void put_tensor(struct mock_call *call, const struct tensor *tensor, const void *handle,
+                       uint32_t element)
+{
+    put_u32(call, (uint32_t)tensor->data_type);
+    put_u32(call, (uint32_t)tensor->format);
+    put_u32(call, tensor->rank);
+    put(call, tensor->dims, tensor->rank * sizeof tensor->dims[0]);
+    put(call, tensor->strides, tensor->rank * sizeof tensor->strides[0]);
+    put_u64(call, (uint64_t)tensor->offset);
+    put_u32(call, tensor->storage_rank);
+    put(call, tensor->storage, tensor->storage_rank * sizeof tensor->storage[0]);
+    put_slot(call, handle, element);
+}
+
+void mock_call_tensor(struct mock_call *call, const char *name, const aclTensor *tensor)
+{
+    const struct tensor *object = look_up(call, name, tensor, MOCK_TENSOR);
+    put_argument(call, name, object == NULL ? 'n' : 't');
+    if (object != NULL) {
+        put_tensor(call, object, tensor, 0);
+    }
+}
+
+void mock_call_tensor_list(struct mock_call *call, const char *name, const aclTensorList *list)
+{
+    const struct values *values = look_up(call, name, list, MOCK_TENSOR_LIST);
+    put_argument(call, name, values == NULL ? 'n' : 'T');
+    if (values == NULL) {
+        return;
+    }
+    put_u32(call, (uint32_t)values->count);
+    for (uint64_t i = 0; i < values->count; i++) {
+        const void *handle = values->items.handles[i];
+        const struct tensor *tensor = look_up(call, name, handle, MOCK_TENSOR);
+        put(call, tensor == NULL ? "n" : "t", 1);
+        if (tensor != NULL) {
+            put_tensor(call, tensor, handle, (uint32_t)i);
+        }
+    }
+}
+
+static void put_scalar(struct mock_call *call, const struct scalar *scalar)
+{
+    put_u32(call, (uint32_t)scalar->data_type);
+    put_u32(call, scalar->bytes);
+    put(call, scalar->value, scalar->bytes);
+}
+
+void mock_call_scalar(struct mock_call *call, const char *name, const aclScalar *scalar)
+{
+    const struct scalar *object = look_up(call, name, scalar, MOCK_SCALAR);
+    put_argument(call, name, object == NULL ? 'n' : 's');
+    if (object != NULL) {
+        put_scalar(call, object);
+    }
+}
+
+void mock_call_scalar_list(struct mock_call *call, const char *name, const aclScalarList *list)
+{
+    const struct values *values = look_up(call, name, list, MOCK_SCALAR_LIST);
+    put_argument(call, name, values == NULL ? 'n' : 'S');
+    if (values == NULL) {
+        return;
+    }
+    put_u32(call, (uint32_t)values->count);
+    for (uint64_t i = 0; i < values->count; i++) {
+        const struct scalar *scalar =
+            look_up(call, name, values->items.handles[i], MOCK_SCALAR);
+        put(call, scalar == NULL ? "n" : "s", 1);
+        if (scalar != NULL) {
+            put_scalar(call, scalar);
+        }
+    }
+}
+
+static void put_array(struct mock_call *call, const char *name, const void *handle,
+                      enum mock_kind kind, char tag, size_t item)
+{
+    const struct values *values = look_up(call, name, handle, kind);
+    put_argument(call, name, values == NULL ? 'n' : tag);
+    if (values != NULL) {
+        put_u64(call, values->count);
+        put(call, values->items.any, values->count * item);
+    }
+}
+
+void mock_call_int_array(struct mock_call *call, const char *name, const aclIntArray *array)
+{
+    put_array(call, name, array, MOCK_INT_ARRAY, 'I', sizeof(int64_t));
+}
+
+void mock_call_float_array(struct mock_call *call, const char *name, const aclFloatArray *array)
+{
+    put_array(call, name, array, MOCK_FLOAT_ARRAY, 'F', sizeof(float));
+}
+
+void mock_call_bool_array(struct mock_call *call, const char *name, const aclBoolArray *array)
+{
+    put_array(call, name, array, MOCK_BOOL_ARRAY, 'B', sizeof(bool));
+}
+
+void mock_call_int(struct mock_call *call, const char *name, int64_t value)
+{
+    put_argument(call, name, 'i');
+    put(call, &value, sizeof value);
+}
+
+void mock_call_uint(struct mock_call *call, const char *name, uint64_t value)
+{
+    put_argument(call, name, 'u');
+    put(call, &value, sizeof value);
+}
+
+void mock_call_double(struct mock_call *call, const char *name, double value)
+{
+    put_argument(call, name, 'd');
+    put(call, &value, sizeof value);
+}
+
+void mock_call_bool(struct mock_call *call, const char *name, bool value)
+{
+    const uint8_t byte = value ? 1 : 0;
+    put_argument(call, name, 'b');
+    put(call, &byte, sizeof byte);
+}
+
+void mock_call_string(struct mock_call *call, const char *name, const char *value)
+{
+    put_argument(call, name, value == NULL ? 'n' : 'c');
+    if (value != NULL) {
+        put_string(call, value);
+    }
+}
+
+void mock_call_finish(struct mock_call *call, uint32_t flags)
+{
+    uint8_t *counts = call->bytes + PREFIX + sizeof(uint32_t) + strlen(call->operator_name);
+    memcpy(counts, &flags, sizeof flags);
+    memcpy(counts + sizeof flags, &call->arguments, sizeof call->arguments);
+}
+
+void mock_call_free(struct mock_call *call)
+{
+    free(call->bytes);
+    free(call->slots);
+    free(call->used);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A message to the device in the making: the arguments of phase 1 of an operator. */
+#ifndef MOCK_BASE_CALL_H
+#define MOCK_BASE_CALL_H
+
+#include "aclnn/acl_meta.h"
+#include "handles.h"
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* Where a tensor stands in a message, so that phase 2 can fill in its address of that moment. */
+struct mock_tensor_slot {
+    const void *handle;
+    size_t address_at;
+    uint32_t argument, element;
+    bool replaced; /* aclSet…TensorAddr gave another address */
+    void *replacement;
+};
+
+/* An object that the executor will need in phase 2. */
+struct mock_used {
+    const void *handle;
+    enum mock_kind kind;
+    const char *argument;
+};
+
+/* A message in the making: the arguments of a phase 1. */
+struct mock_call {
+    const char *operator_name;
+    uint8_t *bytes;
+    size_t length, capacity;
+    uint32_t arguments;
+    struct mock_tensor_slot *slots;
+    size_t slot_count, slot_capacity;
+    struct mock_used *used;
+    size_t used_count, used_capacity;
+    bool no_memory;
+    const char *dead_argument; /* an argument that is no live object, and what it should be */
+    enum mock_kind dead_kind;
+};
+
+/* mock_call_begin takes the lock and mock_phase1 gives it back; nothing else may be
+ * called in between but the functions that add an argument. */
+void mock_call_begin(struct mock_call *call, const char *operator_name);
+void mock_call_tensor(struct mock_call *call, const char *name, const aclTensor *tensor);
+void mock_call_tensor_list(struct mock_call *call, const char *name, const aclTensorList *list);
+void mock_call_scalar(struct mock_call *call, const char *name, const aclScalar *scalar);
+void mock_call_scalar_list(struct mock_call *call, const char *name, const aclScalarList *list);
+void mock_call_int_array(struct mock_call *call, const char *name, const aclIntArray *array);
+void mock_call_float_array(struct mock_call *call, const char *name, const aclFloatArray *array);
+void mock_call_bool_array(struct mock_call *call, const char *name, const aclBoolArray *array);
+void mock_call_int(struct mock_call *call, const char *name, int64_t value);
+void mock_call_uint(struct mock_call *call, const char *name, uint64_t value);
+void mock_call_double(struct mock_call *call, const char *name, double value);
+void mock_call_bool(struct mock_call *call, const char *name, bool value);
+void mock_call_string(struct mock_call *call, const char *name, const char *value);
+
+#pragma GCC visibility pop
+
+/* The workspace's address and size stand before the call in the message of phase 2. */
+enum { PREFIX = 16 };
+
+/* Fills in what is known last: the flags of the call and the number of its arguments. */
+void mock_call_finish(struct mock_call *call, uint32_t flags);
+/* Frees what nobody has taken over. */
+void mock_call_free(struct mock_call *call);
+
+#endif

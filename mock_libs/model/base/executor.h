@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Executors: what stands between the two phases of an operator. The lock is held. */
+#ifndef MOCK_EXECUTOR_H
+#define MOCK_EXECUTOR_H
+
+#include "cache.h"
+#include "call.h"
+
+struct executor {
+    const char *operator_name;
+    uint8_t *message;
+    size_t length;
+    uint32_t arguments;
+    struct mock_tensor_slot *slots;
+    size_t slot_count;
+    struct mock_used *used;
+    size_t used_count;
+    int device; /* current in phase 1 */
+    struct plan plan;
+    bool repeatable, from_cache;
+    bool refused; /* to be made repeatable */
+};
+
+/* Takes over the bytes and slots of a call; NULL: no host memory. */
+struct executor *mock_executor_new(struct mock_call *call, const struct plan *plan,
+                                   bool from_cache);
+void mock_executor_free(struct executor *executor);
+/* Fills in where the tensors are now; false: one of them is gone. */
+bool mock_write_addresses(uint8_t *message, const struct mock_tensor_slot *slots, size_t count);
+/* Whether a tensor stands among the results. */
+bool mock_is_output(const struct executor *executor, const struct mock_tensor_slot *slot);
+
+/* Records that what no longer exists was used. */
+void mock_executor_report_dead(const aclOpExecutor *handle);
+/* The executor behind a handle, or NULL with CANN's code in *status. */
+struct executor *mock_executor_find(const aclOpExecutor *handle, aclnnStatus *status);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Phase 1: the device, or the cache, says what is needed, and an executor remembers it. */
+#include "phase1.h"
+
+#include "context.h"
+#include "entry.h"
+#include "executor.h"
+#include "message.h"
+#include "payload.h"
+#include "wire.h"
+
+static aclnnStatus ask_device(const struct mock_call *call, struct plan *plan)
+{
+    struct device *device = mock_current_device();
+    const uint8_t *answer;
+    size_t length;
+    /* The runtime has recorded why; its own code stays the thread's last error. */
+    if (device == NULL || !mock_device_request(device, MOCK_CHECK, call->bytes + PREFIX,
+                                               call->length - PREFIX, &answer, &length)) {
+        return ACLNN_ERR_RUNTIME_ERROR;
+    }
+    struct mock_reader reader = {answer, length, 0, true};
+    const aclnnStatus status = (aclnnStatus)mock_read_u32(&reader);
+    plan->individual = mock_read_u32(&reader) == 1;
+    plan->outputs = mock_read_u32(&reader);
+    plan->launches = mock_read_u32(&reader);
+    plan->workspace_size = mock_read_u64(&reader);
+    uint32_t text_length;
+    const char *text = mock_read_string(&reader, &text_length);
+    if (!reader.ok) {
+        return mock_fail(ACLNN_ERR_INNER, "%s: the device's answer is cut off",
+                         call->operator_name);
+    }
+    if (status != ACLNN_SUCCESS) {
+        return mock_fail(status, "%.*s", (int)text_length, text);
+    }
+    return ACLNN_SUCCESS;
+}
+
+static _Thread_local const char *failed_operator;
+
+const char *mock_failed_operator(void)
+{
+    return failed_operator;
+}
+
+static aclnnStatus create(struct mock_call *call, uint32_t null_pointers, uint64_t *workspace_size,
+                          aclOpExecutor **handle)
+{
+    struct plan plan;
+    const bool hit = null_pointers == 0 && mock_current_device() != NULL &&
+                     mock_cache_find(call->bytes + PREFIX, call->length - PREFIX, &plan);
+    mock_write_addresses(call->bytes, call->slots, call->slot_count);
+    if (!hit) {
+        const aclnnStatus status = ask_device(call, &plan);
+        if (status != ACLNN_SUCCESS) {
+            return status;
+        }
+    }
+    if (null_pointers != 0) {
+        return mock_fail(ACLNN_ERR_PARAM_NULLPTR, "%s: workspaceSize or executor is NULL",
+                         call->operator_name);
+    }
+    struct executor *executor = mock_executor_new(call, &plan, hit);
+    void *made = executor == NULL ? NULL : mock_handle_new(MOCK_EXECUTOR, executor);
+    if (made == NULL) {
+        if (executor != NULL) {
+            mock_executor_free(executor);
+        }
+        return mock_fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: no host memory for an executor",
+                         call->operator_name);
+    }
+    *workspace_size = plan.workspace_size;
+    *handle = made;
+    return ACLNN_SUCCESS;
+}
+
+static aclnnStatus phase1(struct mock_call *call, uint64_t *workspace_size,
+                          aclOpExecutor **executor)
+{
+    if (call->no_memory) {
+        return mock_fail(ACLNN_ERR_INNER, "%s: no host memory", call->operator_name);
+    }
+    if (call->dead_argument != NULL) {
+        return mock_fail(ACLNN_ERR_PARAM_INVALID,
+                         "%s: %s is no live %s: it was destroyed, or never was one",
+                         call->operator_name, call->dead_argument,
+                         mock_kind_name(call->dead_kind));
+    }
+    const uint32_t null_pointers =
+        (workspace_size == NULL ? 1u : 0u) | (executor == NULL ? 2u : 0u);
+    mock_call_finish(call, null_pointers | (mock_deterministic() ? 4u : 0u));
+    const aclnnStatus status = create(call, null_pointers, workspace_size, executor);
+    failed_operator = status == ACLNN_SUCCESS ? NULL : call->operator_name;
+    return status;
+}
+
+aclnnStatus mock_phase1(struct mock_call *call, uint64_t *workspace_size, aclOpExecutor **executor)
+{
+    const aclnnStatus status = phase1(call, workspace_size, executor);
+    mock_call_free(call);
+    mock_leave();
+    return status;
+}

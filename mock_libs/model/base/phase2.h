@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Phase 2: may this executor run here, and if so, queue its kernel. */
+#ifndef MOCK_PHASE2_H
+#define MOCK_PHASE2_H
+
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+aclnnStatus mock_phase2(const char *operator_name, void *workspace, uint64_t workspace_size,
+                        aclOpExecutor *executor, aclrtStream stream);
+
+#pragma GCC visibility pop
+
+/* What becomes of an executor when phase 2 fails before it has looked at anything. */
+void mock_phase2_abandon(const aclOpExecutor *executor);
+
+#endif

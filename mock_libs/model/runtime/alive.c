@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is alive: at aclFinalize, when a device closes, at the end, and for whoever asks. */
+#include "alive.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "pinned.h"
+#include "stream.h"
+
+/* Made by the runtime itself, not by the program. */
+static bool is_internal(const struct mock_living *living)
+{
+    if (living->kind == MOCK_CONTEXT) {
+        return ((const struct context *)living->object)->primary;
+    }
+    if (living->kind == MOCK_STREAM) {
+        const struct stream *stream = living->object;
+        return stream == stream->context->default_stream;
+    }
+    return false;
+}
+
+static enum mock_rule at_end;
+
+static void report(const struct mock_living *living, void *data)
+{
+    (void)data;
+    if (*living->reported || is_internal(living)) {
+        return;
+    }
+    *living->reported = true;
+    if (living->kind == MOCK_EXECUTOR) {
+        mock_violate(MOCK_EXECUTOR_NEVER_USED, mock_kind_name(living->kind), living->handle,
+                     living->history,
+                     living->mark == MOCK_MARK_REPEATABLE
+                         ? "this repeatable executor was not destroyed"
+                         : "neither phase 2 nor aclDestroyAclOpExecutor has got this executor");
+        return;
+    }
+    mock_violate(at_end, mock_kind_name(living->kind), living->handle, living->history,
+                 "this %s was not destroyed", mock_kind_name(living->kind));
+}
+
+static void report_host(struct pinned *block)
+{
+    if (!block->reported) {
+        block->reported = true;
+        mock_violate(at_end, "pinned memory", block->address, &block->history,
+                     "these %llu bytes were not freed by aclrtFreeHost",
+                     (unsigned long long)block->size);
+    }
+}
+
+static void report_device(struct device *device)
+{
+    if (device->reported) {
+        return;
+    }
+    device->reported = true;
+    mock_violate(at_end, "device", NULL, NULL, "device %d was not reset", device->id);
+    for (size_t i = 0; i < device->heap.count; i++) {
+        const struct allocation *block = &device->heap.items[i];
+        mock_violate(at_end, "device memory", device->heap.base + block->offset, &block->history,
+                     "these %llu bytes of device %d were not freed",
+                     (unsigned long long)block->requested, device->id);
+    }
+}
+
+void mock_report_alive(enum mock_rule rule)
+{
+    at_end = rule;
+    mock_handles_each(report, NULL);
+    mock_pinned_each(report_host);
+    mock_devices_each(report_device);
+}
+
+static void forget_handle(const struct mock_living *living, void *data)
+{
+    (void)data;
+    *living->reported = true;
+}
+
+static void forget_host(struct pinned *block)
+{
+    block->reported = true;
+}
+
+static void forget_device(struct device *device)
+{
+    device->reported = true;
+}
+
+void mock_forget_alive(void)
+{
+    mock_handles_each(forget_handle, NULL);
+    mock_pinned_each(forget_host);
+    mock_devices_each(forget_device);
+}
+
+/* ---- for the tools ----------------------------------------------------------------------- */
+
+struct listing {
+    char *text;
+    size_t capacity, length;
+};
+
+static struct listing listing;
+
+__attribute__((format(printf, 1, 2))) static void list(const char *format, ...)
+{
+    va_list arguments;
+    const size_t left = listing.length < listing.capacity ? listing.capacity - listing.length : 0;
+    va_start(arguments, format);
+    const int written =
+        vsnprintf(left > 0 ? listing.text + listing.length : NULL, left, format, arguments);
+    va_end(arguments);
+    listing.length += (size_t)written;
+}
+
+static void list_handle(const struct mock_living *living, void *data)
+{
+    (void)data;
+    if (!is_internal(living)) {
+        const char *function = living->history->created.function;
+        list("%s %p %s\n", mock_kind_name(living->kind), living->handle,
+             function == NULL ? "-" : function);
+    }
+}
+
+static void list_host(struct pinned *block)
+{
+    const char *function = block->history.created.function;
+    list("pinned_memory %p %s\n", (void *)block->address, function == NULL ? "-" : function);
+}
+
+static void list_device(struct device *device)
+{
+    list("device %d aclrtSetDevice\n", device->id);
+    for (size_t i = 0; i < device->heap.count; i++) {
+        const struct allocation *block = &device->heap.items[i];
+        const char *function = block->history.created.function;
+        list("device_memory %p %s\n", (void *)(device->heap.base + block->offset),
+             function == NULL ? "-" : function);
+    }
+}
+
+size_t mock_alive_list(char *text, size_t capacity)
+{
+    listing = (struct listing){text, capacity, 0};
+    mock_handles_each(list_handle, NULL);
+    mock_pinned_each(list_host);
+    mock_devices_each(list_device);
+    return listing.length;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is alive: at aclFinalize, when a device closes, at the end, and for whoever asks. */
+#ifndef MOCK_ALIVE_H
+#define MOCK_ALIVE_H
+
+#include "violation.h"
+
+/* Reports what is alive that was not reported before. */
+void mock_report_alive(enum mock_rule rule);
+/* A forked child is not to be blamed for what its parent holds. */
+void mock_forget_alive(void);
+/* Lines of "kind handle function-that-made-it"; gives the length of the whole text. */
+size_t mock_alive_list(char *text, size_t capacity);
+
+#endif

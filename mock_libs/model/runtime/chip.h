@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which chip is simulated. */
+#ifndef MOCK_CHIP_H
+#define MOCK_CHIP_H
+
+#include <stdint.h>
+
+struct chip {
+    const char *soc_name, *family;
+    uint64_t memory_bytes;
+    int ai_cores, vector_cores;
+    uint32_t streams, events;
+};
+
+/* The chip that PYACLNN_MOCK_SOC names, or NULL when it names none (mock_fail has been told). */
+const struct chip *mock_chip(void);
+
+#endif

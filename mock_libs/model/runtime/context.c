@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts: one current per thread. */
+#include "context.h"
+
+#include "message.h"
+#include "violation.h"
+#include "wire.h"
+
+/* The handle, not the object: a context that another thread destroyed is recognised. */
+static _Thread_local void *current;
+static int64_t process_options[4];
+
+int64_t *mock_process_options(void)
+{
+    return process_options;
+}
+
+struct context *mock_current_context(void)
+{
+    return mock_handle_get(current, MOCK_CONTEXT);
+}
+
+struct context *mock_context_or_violation(void)
+{
+    struct context *context = mock_current_context();
+    if (context == NULL && current == NULL) {
+        mock_violate(MOCK_NO_CONTEXT, "context", NULL, NULL,
+                     "this thread has not made any context current");
+    } else if (context == NULL) {
+        enum mock_mark mark;
+        struct mock_history history;
+        mock_handle_past(current, MOCK_CONTEXT, &mark, &history);
+        mock_violate(MOCK_CONTEXT_GONE, "context", current, &history,
+                     "the context that this thread made current was destroyed");
+    }
+    return context;
+}
+
+void mock_set_current_context(const struct context *context)
+{
+    current = context == NULL ? NULL : context->handle;
+}
+
+struct context *mock_usable_context(aclError *status)
+{
+    struct context *context = mock_context_or_violation();
+    if (context == NULL) {
+        *status = mock_fail(ACL_ERROR_RT_CONTEXT_NULL,
+                            "this thread has no current context; call aclrtSetDevice or "
+                            "aclrtSetCurrentContext on it first");
+        return NULL;
+    }
+    *status = mock_device_alive(context->device);
+    if (*status == ACL_SUCCESS && context->stopped != ACL_SUCCESS) {
+        *status = mock_fail(context->stopped,
+                            "the context was stopped by an earlier failure "
+                            "(ACL_STOP_ON_FAILURE); reset device %d",
+                            context->device->id);
+    }
+    return *status == ACL_SUCCESS ? context : NULL;
+}
+
+struct device *mock_current_device(void)
+{
+    aclError status;
+    struct context *context = mock_usable_context(&status);
+    return context == NULL ? NULL : context->device;
+}
+
+bool mock_deterministic(void)
+{
+    const struct context *context = mock_current_context();
+    return context != NULL && context->options[ACL_OPT_DETERMINISTIC] != 0;
+}

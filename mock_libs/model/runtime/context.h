@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts: one current per thread, by its handle. */
+#ifndef MOCK_CONTEXT_H
+#define MOCK_CONTEXT_H
+
+#include "device.h"
+
+struct stream;
+
+struct context {
+    void *handle;
+    struct device *device;
+    bool primary;
+    struct stream *default_stream;
+    struct stream *streams; /* every stream of the context, the default one included */
+    uint32_t events;        /* alive, made in this context */
+    aclError stopped;       /* the failure that stopped the context (ACL_STOP_ON_FAILURE) */
+    int64_t options[4];     /* aclSysParamOpt */
+};
+
+struct context *mock_current_context(void);
+/* The same; that there is none is a violation. */
+struct context *mock_context_or_violation(void);
+void mock_set_current_context(const struct context *context);
+int64_t *mock_process_options(void);
+/* The current context of a device that still answers, or NULL after mock_fail; *status gets the
+ * code. */
+struct context *mock_usable_context(aclError *status);
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* The device of the calling thread's current context, or NULL. */
+struct device *mock_current_device(void);
+/* Whether the current context asks for deterministic computing. */
+bool mock_deterministic(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which devices the process sees, and what is known of each. */
+#include "device.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "message.h"
+
+enum { MOST_DEVICES = 16 };
+
+static struct device devices[MOST_DEVICES];
+
+static long number_of(const char *variable, long fallback, long least, long most)
+{
+    const char *text = getenv(variable);
+    if (text == NULL || text[0] == '\0') {
+        return fallback;
+    }
+    char *end = NULL;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < least || value > most) {
+        return -1;
+    }
+    return value;
+}
+
+/* ASCEND_RT_VISIBLE_DEVICES when the library was loaded: like CANN, it does not look again. */
+static char visible[256];
+static bool restricted;
+
+__attribute__((constructor)) static void read_visible(void)
+{
+    const char *list = getenv("ASCEND_RT_VISIBLE_DEVICES");
+    restricted = list != NULL;
+    snprintf(visible, sizeof visible, "%s", restricted ? list : "");
+}
+
+/* Ascending ids separated by commas. Reading stops at the first thing that is neither, or that is
+ * no device; ids that repeat or descend spoil the whole list. */
+static uint32_t count_visible(long physical)
+{
+    uint32_t count = 0;
+    long previous = -1;
+    const char *text = visible;
+    while (isdigit((unsigned char)*text)) {
+        char *end = NULL;
+        const long id = strtol(text, &end, 10);
+        if (id <= previous) {
+            return 0;
+        }
+        if (id >= physical) {
+            break;
+        }
+        previous = id;
+        count++;
+        if (*end != ',') {
+            break;
+        }
+        text = end + 1;
+    }
+    return count;
+}
+
+aclError mock_device_total(uint32_t *count)
+{
+    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOST_DEVICES);
+    if (physical < 0) {
+        return mock_fail(ACL_ERROR_RT_NO_DEVICE,
+                         "PYACLNN_MOCK_DEVICES is '%s'; it must be a number from 0 to %d",
+                         getenv("PYACLNN_MOCK_DEVICES"), MOST_DEVICES);
+    }
+    *count = restricted ? count_visible(physical) : (uint32_t)physical;
+    if (*count == 0 && restricted) {
+        return mock_fail(ACL_ERROR_RT_NO_DEVICE,
+                         "no usable device: ASCEND_RT_VISIBLE_DEVICES is '%s'; it must be "
+                         "ascending ids below %ld, separated by commas",
+                         visible, physical);
+    }
+    if (*count == 0) {
+        return mock_fail(ACL_ERROR_RT_NO_DEVICE,
+                         "no device: PYACLNN_MOCK_DEVICES is 0, a machine without any");
+    }
+    return ACL_SUCCESS;
+}
+
+struct device *mock_device_find(int32_t id)
+{
+    uint32_t count = 0;
+    if (mock_device_total(&count) != ACL_SUCCESS) {
+        mock_fail(ACL_ERROR_RT_INVALID_DEVICEID,
+                  "device %d does not exist: none is visible (aclrtGetDeviceCount says why)", id);
+        return NULL;
+    }
+    if (id < 0 || (uint32_t)id >= count) {
+        mock_fail(ACL_ERROR_RT_INVALID_DEVICEID, "device %d does not exist: %u are visible", id,
+                  count);
+        return NULL;
+    }
+    devices[id].id = id;
+    return &devices[id];
+}
+
+struct device *mock_device_of(const void *address)
+{
+    const uint8_t *byte = address;
+    for (int i = 0; i < MOST_DEVICES; i++) {
+        const struct device *device = &devices[i];
+        if (device->open && byte >= device->heap.base &&
+            byte < device->heap.base + device->heap.bytes) {
+            return &devices[i];
+        }
+    }
+    return NULL;
+}
+
+void mock_devices_each(void (*visit)(struct device *device))
+{
+    for (int i = 0; i < MOST_DEVICES; i++) {
+        if (devices[i].open) {
+            visit(&devices[i]);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The devices: what is known of each, and finding them. */
+#ifndef MOCK_DEVICE_H
+#define MOCK_DEVICE_H
+
+#include <sys/types.h>
+
+#include "chip.h"
+#include "heap.h"
+#include "acl/acl.h"
+
+struct context;
+
+struct device {
+    int id;
+    bool open, lost;
+    bool reported; /* as not reset, so that it is said once */
+    const char *loss; /* why it is lost */
+    const struct chip *chip;
+    unsigned references; /* aclrtSetDevice minus aclrtResetDevice */
+    unsigned contexts;   /* explicit contexts alive */
+    struct context *primary;
+    struct heap heap;
+    int memory_fd, socket;
+    pid_t process;
+    uint8_t *answer;
+    size_t answer_capacity;
+    uint32_t streams, events; /* alive, against the chip's limits */
+};
+
+/* Devices as the caller numbers them, after ASCEND_RT_VISIBLE_DEVICES. */
+aclError mock_device_total(uint32_t *count);
+struct device *mock_device_find(int32_t id);
+void mock_devices_each(void (*visit)(struct device *device)); /* the open ones */
+/* The device whose address range holds an address, or NULL: the address is a host address. */
+struct device *mock_device_of(const void *address);
+
+#endif

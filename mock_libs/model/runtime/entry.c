@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way in and out, and what a fork does to it. */
+#include "entry.h"
+
+#include <pthread.h>
+
+#include "alive.h"
+#include "exception.h"
+#include "fault.h"
+#include "functions.h"
+#include "lock.h"
+#include "process.h"
+#include "scheduler.h"
+#include "violation.h"
+
+void mock_enter(void)
+{
+    mock_lock();
+}
+
+void mock_leave(void)
+{
+    aclrtExceptionInfoCallback callback;
+    mock_run_eagerly();
+    struct rtExceptionInfo *exceptions = mock_exception_take(&callback);
+    mock_unlock();
+    mock_exception_deliver(exceptions, callback);
+}
+
+/* In a child, what another thread of the parent held would stay locked for ever. */
+static pthread_mutex_t *const SMALL[] = {&mock_functions_lock, &mock_fault_lock,
+                                         &mock_violation_lock};
+enum { SMALL_COUNT = sizeof SMALL / sizeof SMALL[0] };
+
+static void before_fork(void)
+{
+    mock_lock();
+    for (int i = 0; i < SMALL_COUNT; i++) {
+        pthread_mutex_lock(SMALL[i]);
+    }
+}
+
+static void after_fork(void)
+{
+    for (int i = SMALL_COUNT - 1; i >= 0; i--) {
+        pthread_mutex_unlock(SMALL[i]);
+    }
+    mock_unlock();
+}
+
+static void after_fork_in_child(void)
+{
+    mock_lock_forked();
+    mock_process_forked();
+    mock_forget_alive();
+    after_fork();
+}
+
+__attribute__((constructor)) static void set_up(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+/* After everything else: the destructors of the other mock libraries run before. */
+__attribute__((destructor)) static void at_exit(void)
+{
+    mock_enter();
+    mock_report_alive(MOCK_ALIVE_AT_EXIT);
+    mock_leave();
+}

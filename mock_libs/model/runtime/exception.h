@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the exception callback is told of failed kernels. */
+#ifndef MOCK_EXCEPTION_H
+#define MOCK_EXCEPTION_H
+
+#include <stdint.h>
+
+#include "acl/acl.h"
+
+/* CANN keeps this structure to itself; callers see it through getters. */
+struct rtExceptionInfo {
+    uint32_t task, stream, thread, device, code;
+    struct rtExceptionInfo *next;
+};
+
+void mock_exception_set(aclrtExceptionInfoCallback callback);
+/* Notes a failed kernel for the callback, which is called without the lock. */
+void mock_exception_note(uint32_t stream, uint32_t device, uint64_t position, aclError code);
+struct rtExceptionInfo *mock_exception_take(aclrtExceptionInfoCallback *callback);
+void mock_exception_deliver(struct rtExceptionInfo *list, aclrtExceptionInfoCallback callback);
+
+#endif

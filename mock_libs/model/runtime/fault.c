@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults: reading their description, and deciding which call they hit.
+ *
+ *     faults  = fault { ";" fault }
+ *     fault   = function [ ":" when ] "=" effect | "memory=" bytes | "seed=" number
+ *     when    = n (only the n-th call) | n "+" (from the n-th on) | "*" n (every n-th) | "p" share
+ *     effect  = code | "after:" code | "async:" code | "hang" | "wrong" | "lost"
+ *
+ * `function` may hold the wildcards of a shell; without `when` every call is hit. */
+#include "fault.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FAULTS = 64, LONGEST_NAME = 96, LONGEST_ITEM = 256 };
+
+enum when { ALWAYS, ONLY, FROM, EVERY, SHARE };
+
+struct fault {
+    char function[LONGEST_NAME];
+    enum when when;
+    uint64_t number, seen;
+    double share;
+    enum mock_effect effect;
+    int code;
+};
+
+struct plan {
+    struct fault faults[MOST_FAULTS];
+    size_t count;
+    uint64_t memory, random;
+};
+
+pthread_mutex_t mock_fault_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plan plan = {.memory = UINT64_MAX, .random = 1};
+static atomic_bool armed;
+static _Atomic uint64_t generation, memory_limit = UINT64_MAX;
+static char complaint[LONGEST_ITEM + 128];
+
+bool mock_faults_armed(void)
+{
+    return atomic_load_explicit(&armed, memory_order_acquire);
+}
+
+uint64_t mock_fault_memory(void)
+{
+    return atomic_load_explicit(&memory_limit, memory_order_relaxed);
+}
+
+uint64_t mock_fault_generation(void)
+{
+    return atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+const char *mock_fault_complaint(void)
+{
+    return complaint[0] == '\0' ? NULL : complaint;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static bool number_from(const char *text, char end, uint64_t *value)
+{
+    char *stop = NULL;
+    errno = 0;
+    *value = strtoull(text, &stop, 10);
+    return isdigit((unsigned char)text[0]) && errno == 0 && stop[0] == end &&
+           (end == '\0' || stop[1] == '\0');
+}
+
+static bool read_when(const char *text, struct fault *fault)
+{
+    char *stop = NULL;
+    if (text[0] == '*') {
+        fault->when = EVERY;
+        return number_from(text + 1, '\0', &fault->number) && fault->number > 0;
+    }
+    if (text[0] == 'p') {
+        fault->when = SHARE;
+        fault->share = strtod(text + 1, &stop);
+        return stop != text + 1 && *stop == '\0' && fault->share >= 0 && fault->share <= 1;
+    }
+    fault->when = text[0] != '\0' && text[strlen(text) - 1] == '+' ? FROM : ONLY;
+    return number_from(text, fault->when == FROM ? '+' : '\0', &fault->number) &&
+           fault->number > 0;
+}
+
+static bool read_code(const char *text, int *code)
+{
+    uint64_t value = 0;
+    const bool good = number_from(text, '\0', &value) && value > 0 && value < 10000000;
+    *code = (int)value;
+    return good;
+}
+
+static bool read_effect(const char *text, struct fault *fault)
+{
+    static const struct {
+        const char *word;
+        enum mock_effect effect;
+    } words[] = {{"hang", MOCK_HANGS}, {"wrong", MOCK_IS_WRONG}, {"lost", MOCK_LOSES_DEVICE}},
+      prefixes[] = {{"after:", MOCK_FAILS_AFTER}, {"async:", MOCK_FAILS_LATER}, {"", MOCK_FAILS}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(text, words[i].word) == 0) {
+            fault->effect = words[i].effect;
+            return true;
+        }
+    }
+    size_t i = 0;
+    while (strncmp(text, prefixes[i].word, strlen(prefixes[i].word)) != 0) {
+        i++;
+    }
+    fault->effect = prefixes[i].effect;
+    return read_code(text + strlen(prefixes[i].word), &fault->code);
+}
+
+/* One item without blanks; false: not to be understood. */
+static bool read_item(struct plan *to, char *item)
+{
+    char *effect = strchr(item, '=');
+    if (effect == NULL || effect == item) {
+        return false;
+    }
+    *effect++ = '\0';
+    if (strcmp(item, "memory") == 0) {
+        return number_from(effect, '\0', &to->memory);
+    }
+    if (strcmp(item, "seed") == 0) {
+        const bool good = number_from(effect, '\0', &to->random);
+        to->random = to->random * 2654435761u + 1;
+        return good;
+    }
+    char *when = strchr(item, ':');
+    if (when != NULL) {
+        *when++ = '\0';
+    }
+    if (to->count == MOST_FAULTS || strlen(item) >= LONGEST_NAME) {
+        return false;
+    }
+    struct fault *fault = &to->faults[to->count++];
+    memset(fault, 0, sizeof *fault);
+    memcpy(fault->function, item, strlen(item) + 1);
+    return (when == NULL || read_when(when, fault)) && read_effect(effect, fault);
+}
+
+static bool read_plan(struct plan *to, const char *text, char *failed)
+{
+    while (*text != '\0') {
+        size_t length = 0;
+        bool fits = true;
+        for (; *text != '\0' && *text != ';' && *text != '\n'; text++) {
+            fits = fits && length + 1 < LONGEST_ITEM;
+            if (fits && !isspace((unsigned char)*text)) {
+                failed[length++] = *text;
+            }
+        }
+        failed[length] = '\0';
+        text += *text != '\0';
+        char item[LONGEST_ITEM];
+        memcpy(item, failed, length + 1);
+        if (length > 0 && (!fits || !read_item(to, item))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *mock_faults_set(const char *text)
+{
+    static _Thread_local char failed[LONGEST_ITEM];
+    struct plan *fresh = calloc(1, sizeof *fresh);
+    if (fresh == NULL) {
+        return "no memory";
+    }
+    fresh->memory = UINT64_MAX;
+    fresh->random = 1;
+    const bool good = read_plan(fresh, text == NULL ? "" : text, failed);
+    if (good) {
+        pthread_mutex_lock(&mock_fault_lock);
+        plan = *fresh;
+        atomic_store(&memory_limit, plan.memory);
+        atomic_store(&armed, plan.count > 0);
+        atomic_fetch_add(&generation, 1);
+        pthread_mutex_unlock(&mock_fault_lock);
+    }
+    free(fresh);
+    return good ? NULL : failed;
+}
+
+__attribute__((constructor)) static void read_environment(void)
+{
+    const char *text = getenv("PYACLNN_MOCK_FAULTS");
+    const char *failed = text == NULL ? NULL : mock_faults_set(text);
+    if (failed != NULL) {
+        snprintf(complaint, sizeof complaint,
+                 "PYACLNN_MOCK_FAULTS: '%s' is no fault; `pyaclnn mock faults` explains them",
+                 failed);
+    }
+}
+
+/* ---- deciding ----------------------------------------------------------------------------- */
+
+static double share_now(void)
+{
+    uint64_t x = plan.random; /* xorshift64 */
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    plan.random = x;
+    return (double)(x >> 11) / 9007199254740992.0;
+}
+
+static bool hits(struct fault *fault)
+{
+    const uint64_t call = ++fault->seen;
+    switch (fault->when) {
+    case ALWAYS:
+        return true;
+    case ONLY:
+        return call == fault->number;
+    case FROM:
+        return call >= fault->number;
+    case EVERY:
+        return call % fault->number == 0;
+    case SHARE:
+        return share_now() < fault->share;
+    }
+    return false;
+}
+
+void mock_fault_decide(struct mock_frame *frame)
+{
+    pthread_mutex_lock(&mock_fault_lock);
+    for (size_t i = 0; i < plan.count; i++) {
+        struct fault *fault = &plan.faults[i];
+        if (fnmatch(fault->function, frame->function->name, 0) == 0 && hits(fault) &&
+            frame->effect == MOCK_NO_EFFECT) {
+            frame->effect = fault->effect;
+            frame->code = fault->code;
+        }
+    }
+    pthread_mutex_unlock(&mock_fault_lock);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults somebody asked for: `pyaclnn mock faults` explains the grammar. */
+#ifndef MOCK_FAULT_H
+#define MOCK_FAULT_H
+
+#include <pthread.h>
+
+#include "frame.h"
+
+extern pthread_mutex_t mock_fault_lock;
+
+/* Sets the faults; NULL or empty: none. Gives NULL, or the item that cannot be understood. */
+const char *mock_faults_set(const char *text);
+/* Whether any fault is set; cheap. */
+bool mock_faults_armed(void);
+/* Counts the call against every fault and sets the frame's effect and code. */
+void mock_fault_decide(struct mock_frame *frame);
+/* Bytes of device memory there are at most. */
+uint64_t mock_fault_memory(void);
+/* Changes whenever faults are set: what hung before goes on. */
+uint64_t mock_fault_generation(void);
+/* Why an environment variable of the simulated NPU cannot be used, or NULL. */
+const char *mock_fault_complaint(void);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The call in progress: what each thread is inside of, and for whom. */
+#ifndef MOCK_FRAME_H
+#define MOCK_FRAME_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mock_function {
+    const char *name;
+    bool status; /* answers a status code */
+    bool runs;   /* phase 2 of an operator */
+    _Atomic uint64_t calls;
+};
+
+enum mock_effect {
+    MOCK_NO_EFFECT,
+    MOCK_FAILS,       /* answers the code and does nothing */
+    MOCK_FAILS_AFTER, /* does its work, then answers the code */
+    MOCK_FAILS_LATER, /* what it queues fails with the code when it runs */
+    MOCK_HANGS,       /* what it queues never ends */
+    MOCK_IS_WRONG,    /* the kernel it queues gives wrong numbers */
+    MOCK_LOSES_DEVICE /* the device process is killed before the call */
+};
+
+/* One call in progress; calls nest when a callback calls CANN. */
+struct mock_frame {
+    const struct mock_function *function;
+    const void *caller; /* return address in the program */
+    struct mock_frame *outer;
+    enum mock_effect effect;
+    int code;
+};
+
+/* Where something was done: the exported function, and who called it. */
+struct mock_origin {
+    const char *function;
+    const void *caller;
+};
+
+/* Makes a frame the calling thread's call in progress / ends it. */
+void mock_frame_push(struct mock_frame *frame);
+void mock_frame_pop(const struct mock_frame *frame);
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* The calling thread's call in progress, or NULL. */
+struct mock_frame *mock_frame_current(void);
+struct mock_origin mock_origin_now(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of exported functions, one a library, and how often each was called. */
+#ifndef MOCK_FUNCTIONS_H
+#define MOCK_FUNCTIONS_H
+
+#include <pthread.h>
+
+#include "frame.h"
+
+/* What is needed without the one lock has a lock of its own: these tables, the faults, the
+ * violations. Whoever holds one takes no other; a fork takes all of them. */
+extern pthread_mutex_t mock_functions_lock;
+
+void mock_functions_add(struct mock_function *functions, size_t count);
+void mock_functions_drop(const struct mock_function *functions);
+/* Lines of "name count" for every function; gives the length of the whole text. */
+size_t mock_functions_list(char *text, size_t capacity);
+void mock_functions_reset(void);
+
+#endif

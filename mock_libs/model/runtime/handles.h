@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table behind every handle the simulated NPU gives out, and what it remembers of them. */
+#ifndef MOCK_HANDLES_H
+#define MOCK_HANDLES_H
+
+#include "frame.h"
+
+enum mock_kind {
+    MOCK_CONTEXT,
+    MOCK_STREAM,
+    MOCK_EVENT,
+    MOCK_TENSOR,
+    MOCK_SCALAR,
+    MOCK_INT_ARRAY,
+    MOCK_FLOAT_ARRAY,
+    MOCK_BOOL_ARRAY,
+    MOCK_TENSOR_LIST,
+    MOCK_SCALAR_LIST,
+    MOCK_EXECUTOR,
+    MOCK_KIND_COUNT
+};
+
+/* What is remembered of a handle beside its object. */
+enum mock_mark {
+    MOCK_UNMARKED,
+    MOCK_MARK_USED,       /* executor: phase 2 consumed it */
+    MOCK_MARK_FAILED,     /* executor: phase 2 failed and consumed it */
+    MOCK_MARK_REPEATABLE, /* executor: phase 2 leaves it alive */
+    MOCK_MARK_NOT_KEPT,   /* executor: refused to be repeatable, and phase 2 consumed it */
+    MOCK_MARK_LISTED      /* destroyed as the element of a list */
+};
+
+struct mock_history {
+    struct mock_origin created, destroyed; /* function NULL: not known, or not yet */
+};
+
+enum mock_fate { MOCK_LIVE, MOCK_DESTROYED, MOCK_OF_ANOTHER_KIND, MOCK_UNKNOWN };
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* A handle is a number that looks like a pointer and faults when dereferenced; a number is never
+ * given out twice, so a stale handle is recognised and not mistaken for a newer object.
+ * NULL from mock_handle_new: out of memory; from the others: not a live handle of that kind. */
+void *mock_handle_new(enum mock_kind kind, void *object);
+void *mock_handle_get(const void *handle, enum mock_kind kind);
+void *mock_handle_close(const void *handle, enum mock_kind kind);
+const char *mock_kind_name(enum mock_kind kind);
+
+/* What became of a handle, where one of a kind is expected. *mark and *history are filled in as
+ * far as they are known. */
+enum mock_fate mock_handle_past(const void *handle, enum mock_kind kind, enum mock_mark *mark,
+                                struct mock_history *history);
+void mock_handle_mark(const void *handle, enum mock_mark mark);
+/* How many executors need a live handle; those that are repeatable. Changed by `by`. */
+void mock_handle_need(const void *handle, int by, int repeatable_by);
+unsigned mock_handle_needed(const void *handle, bool repeatable);
+
+#pragma GCC visibility pop
+
+struct mock_living {
+    const void *handle;
+    const void *object;
+    enum mock_kind kind;
+    enum mock_mark mark;
+    const struct mock_history *history;
+    bool *reported; /* as still alive, so that it is said once */
+};
+
+/* Looks at every live handle. The visitor may not make or close handles. */
+void mock_handles_each(void (*visit)(const struct mock_living *living, void *data), void *data);
+
+#endif

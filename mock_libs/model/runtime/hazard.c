@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What queued work needs, against what is done to it meanwhile. */
+#include "hazard.h"
+
+#include "violation.h"
+
+/* MOST_TASKS: how far into a queue these checks look, so that a long one stays cheap. */
+enum { MOST_HOPS = 16, MOST_TASKS = 2048 };
+
+/* ---- what a task uses --------------------------------------------------------------------- */
+
+/* The memory of a task; `own` holds it where the task has no list of its own. */
+static size_t ranges_of(const struct task *task, struct mock_range own[2],
+                        const struct mock_range **ranges)
+{
+    *ranges = own;
+    switch (task->kind) {
+    case TASK_KERNEL:
+        *ranges = task->as.kernel.ranges;
+        return task->as.kernel.range_count;
+    case TASK_COPY:
+        own[0] = mock_copy_written(&task->as.copy.copy);
+        own[1] = mock_copy_read(&task->as.copy.copy);
+        return 2;
+    case TASK_FILL:
+        own[0] = (struct mock_range){task->as.fill.destination, task->as.fill.bytes, true, false};
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static bool meet(const struct mock_range *range, const void *address, uint64_t bytes)
+{
+    const uintptr_t one = (uintptr_t)range->address, other = (uintptr_t)address;
+    return one < other + bytes && other < one + range->bytes;
+}
+
+/* The first range of a task that meets other memory, or NULL; only written ones if asked. */
+static const struct mock_range *find(const struct task *task, const void *address, uint64_t bytes,
+                                     bool only_written, struct mock_range own[2])
+{
+    const struct mock_range *ranges;
+    const size_t count = ranges_of(task, own, &ranges);
+    for (size_t i = 0; i < count; i++) {
+        if ((ranges[i].written || !only_written) && meet(&ranges[i], address, bytes)) {
+            return &ranges[i];
+        }
+    }
+    return NULL;
+}
+
+/* The streams whose work can still run; a lost device has forgotten its own. */
+static const struct stream *next_of(const struct stream *stream)
+{
+    stream = stream == NULL ? mock_stream_oldest() : stream->younger;
+    while (stream != NULL && stream->context->device->lost) {
+        stream = stream->younger;
+    }
+    return stream;
+}
+
+static bool is_near(const struct stream *stream, const struct task *task)
+{
+    return task != NULL && task->position <= stream->executed + MOST_TASKS;
+}
+
+static const char *name_of(const struct task *task)
+{
+    return task->origin.function == NULL ? "a call" : task->origin.function;
+}
+
+/* The block that holds an address, as far as it is known. */
+static struct mock_history history_of(const void *address)
+{
+    struct mock_history history = {0};
+    const struct device *device = mock_device_of(address);
+    const struct allocation *block = device == NULL ? NULL : mock_heap_find(&device->heap, address);
+    return block == NULL ? history : block->history;
+}
+
+/* ---- the host and queued work --------------------------------------------------------------- */
+
+void mock_hazard_free(const void *address, uint64_t bytes, bool on_host)
+{
+    struct mock_range own[2];
+    for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
+        for (const struct task *task = stream->first; is_near(stream, task); task = task->next) {
+            const struct mock_range *range = find(task, address, bytes, false, own);
+            if (range == NULL) {
+                continue;
+            }
+            const struct mock_history history = history_of(address);
+            const enum mock_rule rule = on_host            ? MOCK_HOST_FREED_IN_FLIGHT
+                                        : range->workspace ? MOCK_WORKSPACE_FREED_IN_USE
+                                                           : MOCK_MEMORY_FREED_IN_USE;
+            mock_violate(rule, on_host ? "pinned memory" : "device memory", address, &history,
+                         "%s was queued on stream %d, which has not come to it yet", name_of(task),
+                         stream->id);
+            return;
+        }
+    }
+}
+
+void mock_hazard_touch(const void *address, uint64_t bytes, bool writes)
+{
+    struct mock_range own[2];
+    for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
+        for (const struct task *task = stream->first; is_near(stream, task); task = task->next) {
+            if (find(task, address, bytes, !writes, own) != NULL) {
+                const struct mock_history history = history_of(address);
+                mock_violate(MOCK_MEMORY_USED_BEFORE_SYNCHRONIZE, "memory", address, &history,
+                             "%s was queued on stream %d and %s this memory when it runs",
+                             name_of(task), stream->id, writes ? "uses" : "writes");
+                return;
+            }
+        }
+    }
+}
+
+/* ---- host memory under a copy --------------------------------------------------------------- */
+
+/* The host side of a copy, or NULL. */
+static const void *host_side(const struct task *task, uint64_t *pitch)
+{
+    const bool to_host = !task->as.copy.to_device;
+    if (task->kind != TASK_COPY || (task->as.copy.to_device && task->as.copy.from_device)) {
+        return NULL;
+    }
+    *pitch = to_host ? task->as.copy.copy.destination_pitch : task->as.copy.copy.source_pitch;
+    return to_host ? task->as.copy.copy.destination : task->as.copy.copy.source;
+}
+
+/* Four lanes at once: this runs over every byte of every queued copy. */
+static uint64_t sum_of(const struct task *task, const uint8_t *bytes, uint64_t pitch)
+{
+    const uint64_t PRIME = 0x9E3779B97F4A7C15u;
+    uint64_t lanes[4] = {1, 2, 3, 4}, words[4];
+    for (uint64_t row = 0; row < task->as.copy.copy.height; row++, bytes += pitch) {
+        uint64_t at = 0;
+        for (; at + sizeof words <= task->as.copy.copy.width; at += sizeof words) {
+            __builtin_memcpy(words, bytes + at, sizeof words);
+            for (int i = 0; i < 4; i++) {
+                lanes[i] = (lanes[i] ^ words[i]) * PRIME;
+                lanes[i] ^= lanes[i] >> 29;
+            }
+        }
+        for (; at < task->as.copy.copy.width; at++) {
+            lanes[0] = (lanes[0] ^ bytes[at]) * PRIME;
+        }
+    }
+    return (lanes[0] * 3) ^ (lanes[1] * 5) ^ (lanes[2] * 7) ^ (lanes[3] * 11);
+}
+
+/* What may lawfully change host memory before a task runs: a callback; the host itself, when a
+ * stream waits for an event that the host lets somebody record later; another queued task. */
+static bool may_change(const void *address, uint64_t bytes, const struct task *but)
+{
+    struct mock_range own[2];
+    for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
+        if (stream->submitted - stream->executed > MOST_TASKS) {
+            return true; /* so far nobody looks */
+        }
+        for (const struct task *task = stream->first; task != NULL; task = task->next) {
+            if (task->kind == TASK_CALLBACK ||
+                (task->kind == TASK_WAIT && task->as.event.source == NULL) ||
+                (task != but && find(task, address, bytes, true, own) != NULL)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void remember_host(struct task *task)
+{
+    uint64_t pitch = 0;
+    const void *host = host_side(task, &pitch);
+    if (host == NULL) {
+        return;
+    }
+    const uint64_t bytes = mock_span(task->as.copy.copy.width, task->as.copy.copy.height, pitch);
+    task->as.copy.checked = !may_change(host, bytes, task);
+    if (task->as.copy.checked) {
+        task->as.copy.sum = sum_of(task, host, pitch);
+    }
+}
+
+void mock_hazard_copy(const struct task *task)
+{
+    uint64_t pitch = 0;
+    const void *host = host_side(task, &pitch);
+    if (host != NULL && task->as.copy.checked && sum_of(task, host, pitch) != task->as.copy.sum) {
+        const struct mock_history history = {.created = task->origin};
+        mock_violate(MOCK_HOST_CHANGED_IN_FLIGHT, "copy of host memory", host, &history,
+                     "the host has written to this memory since %s queued the copy",
+                     name_of(task));
+    }
+}
+
+void mock_hazard_host_written(const void *address, uint64_t bytes)
+{
+    if (mock_device_of(address) != NULL) {
+        return;
+    }
+    for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
+        for (struct task *task = stream->first; is_near(stream, task); task = task->next) {
+            uint64_t pitch = 0;
+            const void *host = host_side(task, &pitch);
+            const struct mock_range range = {
+                host, mock_span(task->as.copy.copy.width, task->as.copy.copy.height, pitch), false, false};
+            if (host != NULL && task->as.copy.checked && meet(&range, address, bytes)) {
+                task->as.copy.checked = false;
+            }
+        }
+    }
+}
+
+/* ---- streams against each other ------------------------------------------------------------- */
+
+/* Whether a stream, before one of its positions, waits for a position of another, directly or by
+ * way of third streams. A wait that cannot be followed yet counts as one. */
+static bool waits_for(const struct stream *stream, uint64_t before, const struct stream *source,
+                      uint64_t position, int hops)
+{
+    for (const struct task *task = stream->first; task != NULL && task->position < before;
+         task = task->next) {
+        if (task->kind != TASK_WAIT) {
+            continue;
+        }
+        const struct stream *other = mock_handle_get(task->as.event.source, MOCK_STREAM);
+        if (task->as.event.source == NULL || hops == MOST_HOPS ||
+            (other == source && task->as.event.position > position) ||
+            (other != NULL && other != stream && other != source &&
+             waits_for(other, task->as.event.position, source, position, hops + 1))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The range of a task that may not be used at the same time as a range of another. */
+static const struct mock_range *clash(const struct task *task, const struct mock_range *range)
+{
+    struct mock_range own[2];
+    const struct mock_range *ranges;
+    const size_t count = ranges_of(task, own, &ranges);
+    for (size_t i = 0; i < count; i++) {
+        if ((ranges[i].written || range->written) &&
+            meet(&ranges[i], range->address, range->bytes)) {
+            return range; /* `own` ends here */
+        }
+    }
+    return NULL;
+}
+
+static bool report_clash(const struct stream *stream, const struct task *task,
+                         const struct stream *other, bool workspace)
+{
+    struct mock_range own[2];
+    const struct mock_range *ranges;
+    const size_t count = ranges_of(task, own, &ranges);
+    for (const struct task *earlier = other->first; is_near(other, earlier);
+         earlier = earlier->next) {
+        for (size_t i = 0; i < count; i++) {
+            if (ranges[i].workspace != workspace || clash(earlier, &ranges[i]) == NULL ||
+                waits_for(stream, task->position, other, earlier->position, 0)) {
+                continue;
+            }
+            const struct mock_history history = history_of(ranges[i].address);
+            mock_violate(workspace ? MOCK_WORKSPACE_SHARED_BY_STREAMS : MOCK_STREAMS_NOT_ORDERED,
+                         "memory", ranges[i].address, &history,
+                         "%s on stream %d and %s on stream %d use it, and no event orders them",
+                         name_of(earlier), other->id, name_of(task), stream->id);
+            return true;
+        }
+    }
+    return false;
+}
+
+void mock_hazard_queued(const struct stream *stream, struct task *task)
+{
+    remember_host(task);
+    bool reported = false;
+    for (const struct stream *other = next_of(NULL); other != NULL && !reported;
+         other = next_of(other)) {
+        reported = other != stream && (report_clash(stream, task, other, true) ||
+                                       report_clash(stream, task, other, false));
+    }
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What queued work needs, against what is done to it meanwhile. */
+#ifndef MOCK_HAZARD_H
+#define MOCK_HAZARD_H
+
+#include "stream.h"
+
+/* What each of these finds, it reports. Memory is about to be freed: */
+void mock_hazard_free(const void *address, uint64_t bytes, bool on_host);
+/* the host reads or writes memory now: */
+void mock_hazard_touch(const void *address, uint64_t bytes, bool writes);
+/* a queued copy is about to run: */
+void mock_hazard_copy(const struct task *task);
+/* the runtime itself has written host memory: */
+void mock_hazard_host_written(const void *address, uint64_t bytes);
+/* a task was queued last on a stream: */
+void mock_hazard_queued(const struct stream *stream, struct task *task);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels: queueing them, and running them on the device. */
+#include "kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exception.h"
+#include "hazard.h"
+#include "payload.h"
+#include "wire.h"
+
+/* How long a kernel may take, in milliseconds; 0: for ever. The simulated cores cannot be stopped:
+ * a kernel that took longer ends, and is then reported as CANN reports the one it stops. */
+static uint64_t kernel_limit;
+
+static uint64_t milliseconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+void mock_kernel_limit(uint64_t milliseconds)
+{
+    kernel_limit = milliseconds;
+}
+
+static void kernel_failed(struct stream *stream, const struct task *task, aclError code,
+                          const char *text, uint32_t length)
+{
+    mock_stream_fail(stream, code, "%.*s", (int)length, text);
+    mock_exception_note((uint32_t)stream->id, (uint32_t)stream->context->device->id, task->position, code);
+}
+
+void mock_kernel_run(struct stream *stream, const struct task *task)
+{
+    if (task->as.kernel.refused != NULL) {
+        kernel_failed(stream, task, ACL_ERROR_RT_AICORE_EXCEPTION, task->as.kernel.refused,
+                      (uint32_t)strlen(task->as.kernel.refused));
+        return;
+    }
+    const uint8_t *answer;
+    size_t length;
+    const uint64_t start = milliseconds_now();
+    if (!mock_device_request(stream->context->device, MOCK_RUN, task->as.kernel.message,
+                             task->as.kernel.length, &answer, &length)) {
+        mock_stream_fail(stream, ACL_ERROR_RT_LOST_HEARTBEAT,
+                         "device %d was lost while stream %d was working",
+                         stream->context->device->id, stream->id);
+        return;
+    }
+    struct mock_reader reader = {answer, length, 0, true};
+    const aclError status = (aclError)mock_read_u32(&reader);
+    uint32_t text_length;
+    const char *text = mock_read_string(&reader, &text_length);
+    if (!reader.ok) {
+        static const char cut[] = "the device's answer is cut off";
+        kernel_failed(stream, task, ACL_ERROR_RT_INTERNAL_ERROR, cut, sizeof cut - 1);
+    } else if (status != ACL_SUCCESS) {
+        kernel_failed(stream, task, status, text, text_length);
+    } else if (kernel_limit > 0 && milliseconds_now() - start > kernel_limit) {
+        static const char late[] = "the kernel took longer than aclrtSetOpExecuteTimeOut allows";
+        kernel_failed(stream, task, ACL_ERROR_RT_AICORE_TIMEOUT, late, sizeof late - 1);
+    }
+}
+
+/* Where the flags of the call stand in a message: behind workspace and the operator's name. */
+static void ask_for_wrong_numbers(uint8_t *message)
+{
+    enum { PREFIX = 16, WRONG_NUMBERS = 8 };
+    uint32_t name, flags;
+    memcpy(&name, message + PREFIX, sizeof name);
+    uint8_t *place = message + PREFIX + sizeof name + name;
+    memcpy(&flags, place, sizeof flags);
+    flags |= WRONG_NUMBERS;
+    memcpy(place, &flags, sizeof flags);
+}
+
+aclError mock_stream_launch(aclrtStream handle, const struct mock_launch *launch)
+{
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
+    struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_KERNEL);
+    if (task == NULL) {
+        free(launch->message);
+        free(launch->ranges);
+        free(launch->refused);
+        return stream == NULL ? status : ACL_ERROR_RT_MEMORY_ALLOCATION;
+    }
+    task->as.kernel = *launch;
+    if (task->effect == MOCK_IS_WRONG) {
+        ask_for_wrong_numbers(task->as.kernel.message);
+    }
+    mock_hazard_queued(stream, task);
+    return ACL_SUCCESS;
+}

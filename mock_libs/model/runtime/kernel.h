@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels: queueing them, and running them on the device. */
+#ifndef MOCK_KERNEL_H
+#define MOCK_KERNEL_H
+
+#include "stream.h"
+
+/* How long a kernel may take, in milliseconds; 0: for ever. */
+void mock_kernel_limit(uint64_t milliseconds);
+void mock_kernel_run(struct stream *stream, const struct task *task);
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* Queues a kernel on a stream (NULL: the default stream of the current context). The stream takes
+ * over what this points to, also when it refuses. */
+aclError mock_stream_launch(aclrtStream stream, const struct mock_launch *launch);
+
+#pragma GCC visibility pop
+
+#endif

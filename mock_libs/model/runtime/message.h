@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The texts of errors and the last error of a thread. Needs no lock. */
+#ifndef MOCK_MESSAGE_H
+#define MOCK_MESSAGE_H
+
+#include <stdbool.h>
+
+#include "acl/acl.h"
+
+/* The answer of everything the simulated NPU does not have: a code that CANN does not use. */
+#define MOCK_NOT_IMPLEMENTED 999001
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* Records a text for aclGetRecentErrMsg and, for a code of the runtime layer, the thread's last
+ * error; returns the code. */
+aclError mock_fail(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Records a text and returns MOCK_NOT_IMPLEMENTED. */
+int mock_unimplemented(const char *function);
+
+#pragma GCC visibility pop
+
+/* The text, which stays valid until the call after the next one, or NULL. */
+const char *mock_message_take(void);
+aclError mock_last_error(bool forget);
+
+#endif

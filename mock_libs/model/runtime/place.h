@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an address is: memory of a device, pinned memory, other memory of the host, nothing. */
+#ifndef MOCK_PLACE_H
+#define MOCK_PLACE_H
+
+#include "handles.h"
+
+enum mock_place { MOCK_INSIDE, MOCK_BEYOND, MOCK_ELSEWHERE, MOCK_NOWHERE };
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* Whether `bytes` bytes, from `distance` bytes behind an address on, lie in the live block of a
+ * device that holds the address; *history is that of the block, also of one freed lately. */
+enum mock_place mock_memory_place(int device, const void *address, int64_t distance,
+                                  uint64_t bytes, struct mock_history *history);
+
+#pragma GCC visibility pop
+
+/* Where the runtime reaches an address of an open device, allocated or not; a host address as
+ * it is. */
+void *mock_alias(const void *address);
+/* Where the runtime itself reaches `bytes` bytes at an address: the alias of device memory inside
+ * one live allocation, or a host address as it is. NULL: outside every live allocation. */
+void *mock_reach(const void *address, uint64_t bytes);
+/* Whether all of a range is there to be read, or written. */
+bool mock_is_live(const void *address, uint64_t bytes, bool writing);
+/* Records what is wrong with memory that is not all live. */
+void mock_report_dead_memory(const char *what, const void *address, uint64_t bytes);
+/* Whether it is host memory that the system may move: no copy of it is asynchronous. */
+bool mock_is_pageable(const void *address, uint64_t bytes);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What fills memory that nobody has written to. */
+#ifndef MOCK_POISON_H
+#define MOCK_POISON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* NaN in every float type, in every half-word: fresh memory, freed memory. */
+enum { MOCK_FRESH = 0x7FFF, MOCK_FREED = 0xFFFE };
+
+/* A range of whole half-words is filled; of one that could exhaust the host, both ends and a few
+ * bytes of every stretch between. */
+void mock_poison(uint8_t *bytes, uint64_t size, unsigned pattern);
+/* Whether so large a range is filled here and there only. */
+bool mock_poison_is_sparse(uint64_t size);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device process: starting and stopping it, and what becomes of it in a forked child. */
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fault.h"
+#include "message.h"
+#include "mode.h"
+#include "payload.h"
+#include "python.h"
+#include "wire.h"
+
+enum { PROTOCOL_VERSION = 1 };
+
+extern char **environ;
+
+/* Only what the device process needs; a sanitizer or profiler preloaded here is not for it. */
+static char **child_environment(void)
+{
+    size_t count = 0;
+    while (environ[count] != NULL) {
+        count++;
+    }
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0, kept = 0; copy != NULL && i < count; i++) {
+        if (strncmp(environ[i], "LD_PRELOAD=", strlen("LD_PRELOAD=")) != 0) {
+            copy[kept++] = environ[i];
+        }
+    }
+    return copy;
+}
+
+/* Starts Python with the socket as descriptor 3 and the memory as descriptor 4; returns errno. */
+static int spawn(const char *python, int socket, int memory, pid_t *process)
+{
+    static char bootstrap[] = "import sys; sys.path[:] = [p for p in sys.path if p]; "
+                              "from pyaclnn.mock.process import main; sys.exit(main(sys.argv[1:]))";
+    char option[] = "-c", three[] = "3", four[] = "4";
+    char *arguments[] = {(char *)(uintptr_t)python, option, bootstrap, three, four, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, socket, 3);
+    posix_spawn_file_actions_adddup2(&actions, memory, 4);
+    /* A process group of its own: Ctrl-C is the host program's business. */
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    char **environment = child_environment();
+    const int failed = environment == NULL ? ENOMEM
+                                           : posix_spawnp(process, python, &actions, &attributes,
+                                                          arguments, environment);
+    free(environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+/* The same descriptor above those that the child's end up on, or -1. */
+static int move_up(int descriptor)
+{
+    const int moved = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 10);
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return moved;
+}
+
+/* A file beyond the process's limit would not be refused but be answered with a deadly signal. */
+static bool resize(int descriptor, uint64_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
+        errno = EFBIG;
+        return false;
+    }
+    return ftruncate(descriptor, (off_t)bytes) == 0;
+}
+
+static aclError map_memory(struct device *device)
+{
+    device->memory_fd = move_up(memfd_create("pyaclnn-device", MFD_CLOEXEC));
+    if (device->memory_fd < 0 || !resize(device->memory_fd, device->heap.bytes)) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no shared memory: %s",
+                         device->id, strerror(errno));
+    }
+    device->heap.base = mmap(NULL, device->heap.bytes, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    device->heap.alias = mmap(NULL, device->heap.bytes, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_NORESERVE, device->memory_fd, 0);
+    if (device->heap.base == MAP_FAILED || device->heap.alias == MAP_FAILED) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                         "device %d: twice %llu bytes of address space cannot be reserved: %s; "
+                         "raise the limit (ulimit -v) or set PYACLNN_MOCK_SOC to a chip with less "
+                         "memory",
+                         device->id, (unsigned long long)device->heap.bytes, strerror(errno));
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError greet(struct device *device, const char *soc_name, const char *python)
+{
+    uint8_t hello[128];
+    const uint32_t version = PROTOCOL_VERSION, name_length = (uint32_t)strlen(soc_name);
+    const int32_t id = device->id;
+    const uint64_t base = (uint64_t)(uintptr_t)device->heap.base;
+    size_t length = 0;
+    const struct {
+        const void *data;
+        size_t bytes;
+    } parts[] = {{&version, 4},          {&id, 4}, {&base, 8}, {&device->heap.bytes, 8},
+                 {&name_length, 4}, {soc_name, name_length}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        memcpy(hello + length, parts[i].data, parts[i].bytes);
+        length += parts[i].bytes;
+    }
+    const uint8_t *answer;
+    size_t answer_length;
+    if (!mock_device_request(device, MOCK_HELLO, hello, length, &answer, &answer_length)) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                         "device %d: '%s' did not start as a device process; it must be a Python "
+                         "that can import pyaclnn (set PYACLNN_MOCK_PYTHON)",
+                         device->id, python);
+    }
+    struct mock_reader reader = {answer, answer_length, 0, true};
+    const uint32_t status = mock_read_u32(&reader);
+    uint32_t text_length;
+    const char *text = mock_read_string(&reader, &text_length);
+    if (!reader.ok || status != 0) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d refused to start: %.*s",
+                         device->id, (int)text_length, text);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError mock_process_start(struct device *device)
+{
+    const struct chip *chip = mock_chip();
+    if (chip == NULL) {
+        return ACL_ERROR_RT_DEV_SETUP_ERROR;
+    }
+    const char *complaint = mock_fault_complaint();
+    complaint = complaint == NULL ? mock_mode_complaint() : complaint;
+    if (complaint != NULL) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "%s", complaint);
+    }
+    char python[PATH_MAX];
+    int pair[2];
+    device->lost = false;
+    device->loss = NULL;
+    device->chip = chip;
+    device->process = 0;
+    device->heap.base = device->heap.alias = MAP_FAILED;
+    device->memory_fd = device->socket = -1;
+    device->heap.bytes = chip->memory_bytes;
+    device->heap.limit = chip->memory_bytes;
+    aclError status = map_memory(device);
+    if (status == ACL_SUCCESS && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no socket: %s", device->id,
+                           strerror(errno));
+    }
+    if (status == ACL_SUCCESS) {
+        mock_find_python(python);
+        device->socket = move_up(pair[0]);
+        const int theirs = move_up(pair[1]);
+        const int failed = device->socket < 0 || theirs < 0
+                               ? EMFILE
+                               : spawn(python, theirs, device->memory_fd, &device->process);
+        if (theirs >= 0) {
+            close(theirs);
+        }
+        status = failed == 0 ? greet(device, chip->soc_name, python)
+                             : mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                                         "device %d: cannot start '%s': %s", device->id, python,
+                                         strerror(failed));
+    }
+    if (status != ACL_SUCCESS) {
+        mock_process_stop(device);
+    }
+    return status;
+}
+
+void mock_process_stop(struct device *device)
+{
+    const uint8_t *answer;
+    size_t length;
+    if (device->process > 0) {
+        if (!device->lost) {
+            mock_device_request(device, MOCK_BYE, "", 0, &answer, &length);
+        }
+        /* Somebody else may have collected it already: its number is then not ours to kill. */
+        if (device->lost && waitpid(device->process, NULL, WNOHANG) == 0) {
+            kill(device->process, SIGKILL);
+        }
+        while (waitpid(device->process, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    if (device->socket >= 0) {
+        close(device->socket);
+    }
+    if (device->memory_fd >= 0) {
+        close(device->memory_fd);
+    }
+    if (device->heap.base != MAP_FAILED) {
+        munmap(device->heap.base, device->heap.bytes);
+    }
+    if (device->heap.alias != MAP_FAILED) {
+        munmap(device->heap.alias, device->heap.bytes);
+    }
+    free(device->answer);
+    device->answer = NULL;
+    device->answer_capacity = 0;
+    mock_heap_clear(&device->heap);
+    device->streams = device->events = 0;
+    device->process = 0;
+}
+
+void mock_process_kill(struct device *device)
+{
+    if (device->lost || device->process <= 0) {
+        return;
+    }
+    kill(device->process, SIGKILL);
+    /* Its end of the socket closes with it: from then on every call sees the loss. */
+    struct pollfd end = {.fd = device->socket, .events = POLLIN};
+    while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+    }
+}
+
+/* The device process must see the end of its socket when the parent ends, whatever the child does;
+ * and the parent's memory must not change under what the child frees or copies. */
+static void orphan(struct device *device)
+{
+    mmap(device->heap.alias, device->heap.bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    close(device->socket);
+    close(device->memory_fd);
+    device->socket = device->memory_fd = -1;
+    device->process = 0;
+    device->lost = true;
+    device->loss = "it belongs to the process that this one was forked from";
+}
+
+void mock_process_forked(void)
+{
+    mock_devices_each(orphan);
+}

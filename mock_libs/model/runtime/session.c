@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of devices and contexts. */
+#include "session.h"
+
+#include <stdlib.h>
+
+#include "leak.h"
+#include "process.h"
+#include "stream.h"
+#include "waiting.h"
+#include "wire.h"
+
+struct context *mock_context_new(struct device *device, bool primary)
+{
+    struct context *context = calloc(1, sizeof *context);
+    if (context == NULL) {
+        return NULL;
+    }
+    context->device = device;
+    context->primary = primary;
+    for (size_t i = 0; i < sizeof context->options / sizeof context->options[0]; i++) {
+        context->options[i] = mock_process_options()[i];
+    }
+    context->handle = mock_handle_new(MOCK_CONTEXT, context);
+    context->default_stream = context->handle == NULL ? NULL : mock_stream_new(context);
+    if (context->default_stream == NULL) {
+        mock_handle_close(context->handle, MOCK_CONTEXT);
+        free(context);
+        return NULL;
+    }
+    return context;
+}
+
+bool mock_context_destroy(struct context *context)
+{
+    void *handle = context->handle;
+    mock_context_wait(handle, NULL);
+    if (mock_handle_get(handle, MOCK_CONTEXT) != context) {
+        return false;
+    }
+    context->device->events -= context->events;
+    while (context->streams != NULL) {
+        mock_stream_delete(context->streams);
+    }
+    mock_handle_close(context->handle, MOCK_CONTEXT);
+    free(context);
+    return true;
+}
+
+aclError mock_device_open(struct device *device)
+{
+    if (device->open) {
+        return mock_device_alive(device);
+    }
+    const aclError status = mock_process_start(device);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    device->open = true;
+    device->reported = false;
+    return ACL_SUCCESS;
+}
+
+void mock_device_close_if_idle(struct device *device)
+{
+    if (device->open && device->references == 0 && device->contexts == 0) {
+        mock_report_memory(device);
+        mock_process_stop(device);
+        device->open = false;
+    }
+}

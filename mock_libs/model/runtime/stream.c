@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams: their life, finding them, and what is queued on them. */
+#include "stream.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "callback.h"
+#include "event.h"
+#include "fault.h"
+#include "lock.h"
+#include "message.h"
+#include "violation.h"
+#include "wire.h"
+
+static int32_t next_id;
+static struct stream *oldest;
+
+struct stream *mock_stream_oldest(void)
+{
+    return oldest;
+}
+
+static struct stream **place_of(const struct stream *stream)
+{
+    struct stream **link = &oldest;
+    while (*link != stream) {
+        link = &(*link)->younger;
+    }
+    return link;
+}
+
+struct stream *mock_stream_new(struct context *context)
+{
+    struct stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL) {
+        return NULL;
+    }
+    stream->context = context;
+    stream->id = next_id++;
+    stream->handle = mock_handle_new(MOCK_STREAM, stream);
+    if (stream->handle == NULL) {
+        free(stream);
+        return NULL;
+    }
+    stream->next = context->streams;
+    context->streams = stream;
+    *place_of(NULL) = stream;
+    context->device->streams++;
+    return stream;
+}
+
+void mock_stream_delete(struct stream *stream)
+{
+    struct stream **link = &stream->context->streams;
+    while (*link != stream) {
+        link = &(*link)->next;
+    }
+    *link = stream->next;
+    *place_of(stream) = stream->younger;
+    stream->context->device->streams--;
+    mock_unsubscribe(stream->handle);
+    mock_stream_drop(stream);
+    mock_handle_close(stream->handle, MOCK_STREAM);
+    free(stream);
+    mock_progress();
+}
+
+void mock_stream_report_foreign(const struct stream *stream, const struct context *context)
+{
+    enum mock_mark mark;
+    struct mock_history history;
+    const int own = stream->context->device->id, current = context->device->id;
+    mock_handle_past(stream->handle, MOCK_STREAM, &mark, &history);
+    if (own != current) {
+        mock_violate(MOCK_STREAM_OF_ANOTHER_DEVICE, "stream", stream->handle, &history,
+                     "the stream is one of device %d; the thread's current device is %d", own,
+                     current);
+    } else {
+        mock_violate(MOCK_STREAM_OF_ANOTHER_CONTEXT, "stream", stream->handle, &history,
+                     "the stream stands in context %p; the thread's current one is %p",
+                     stream->context->handle, context->handle);
+    }
+}
+
+struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError *status)
+{
+    struct context *context = mock_usable_context(status);
+    if (context == NULL) {
+        return NULL;
+    }
+    if (handle == NULL) {
+        return context->default_stream;
+    }
+    struct stream *stream = mock_handle_get(handle, MOCK_STREAM);
+    if (stream == NULL) {
+        mock_violate_handle(handle, MOCK_STREAM, false);
+        *status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
+                            "%p is no live stream: it was destroyed, or never was one", handle);
+        return NULL;
+    }
+    if (same_context && stream->context != context) {
+        mock_stream_report_foreign(stream, context);
+        *status = mock_fail(ACL_ERROR_RT_STREAM_CONTEXT,
+                            "stream %d belongs to another context than the thread's current one",
+                            stream->id);
+        return NULL;
+    }
+    return stream;
+}
+
+int mock_stream_device(aclrtStream handle)
+{
+    const struct stream *stream = mock_handle_get(handle, MOCK_STREAM);
+    const struct context *context = stream == NULL ? mock_current_context() : stream->context;
+    return context == NULL || (handle != NULL && stream == NULL) ? -1 : context->device->id;
+}
+
+/* ---- the queue --------------------------------------------------------------------------- */
+
+struct task *mock_stream_submit(struct stream *stream, enum task_kind kind)
+{
+    struct task *task = calloc(1, sizeof *task);
+    if (task == NULL) {
+        mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for another task");
+        return NULL;
+    }
+    struct mock_frame *frame = mock_frame_current();
+    task->kind = kind;
+    task->origin = mock_origin_now();
+    if (frame != NULL && frame->effect >= MOCK_FAILS_LATER) {
+        task->effect = frame->effect;
+        task->effect_code = frame->code;
+        task->effect_generation = mock_fault_generation();
+        frame->effect = MOCK_NO_EFFECT;
+    }
+    task->position = ++stream->submitted;
+    if (stream->last == NULL) {
+        stream->first = task;
+    } else {
+        stream->last->next = task;
+    }
+    stream->last = task;
+    mock_progress();
+    return task;
+}
+
+void mock_stream_pop(struct stream *stream)
+{
+    struct task *task = stream->first;
+    stream->executed = task->position;
+    stream->first = task->next;
+    if (stream->first == NULL) {
+        stream->last = NULL;
+    }
+    mock_task_free(task);
+    mock_progress();
+}
+
+bool mock_stream_drop(struct stream *stream)
+{
+    const bool any = stream->first != NULL;
+    while (stream->first != NULL) {
+        if (stream->first->kind == TASK_WAIT) {
+            mock_event_waited(stream->first->as.event.event);
+        }
+        mock_stream_pop(stream);
+    }
+    return any;
+}
+
+bool mock_stream_pending(const struct stream *stream)
+{
+    return stream->first != NULL;
+}
+
+void mock_stream_fail(struct stream *stream, aclError code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(stream->error_text, sizeof stream->error_text, format, arguments);
+    va_end(arguments);
+    stream->error = code;
+    if (stream->stop_on_failure) {
+        stream->context->stopped = code;
+    }
+}
+
+aclError mock_stream_take_error(struct stream *stream)
+{
+    const aclError code = stream->error;
+    if (code == ACL_SUCCESS && stream->context->device->lost) {
+        return mock_device_alive(stream->context->device);
+    }
+    if (code == ACL_SUCCESS && stream->context->stopped != ACL_SUCCESS) {
+        return mock_fail(stream->context->stopped, "stream %d stands in a stopped context",
+                         stream->id);
+    }
+    stream->error = ACL_SUCCESS;
+    return code == ACL_SUCCESS ? ACL_SUCCESS : mock_fail(code, "%s", stream->error_text);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams and what is queued on them. */
+#ifndef MOCK_STREAM_H
+#define MOCK_STREAM_H
+
+#include "context.h"
+#include "task.h"
+
+struct stream {
+    void *handle;
+    struct context *context;
+    struct stream *next; /* in the context's list */
+    struct stream *younger; /* in the list of all streams, which is that of their making */
+    bool stuck; /* the scheduler found it blocked */
+    int32_t id;
+    uint32_t flags;
+    struct task *first, *last;
+    uint64_t submitted, executed;
+    bool running; /* the scheduler is inside of it */
+    aclError error;
+    char error_text[512];
+    bool stop_on_failure;
+    uint32_t overflow_switch;
+};
+
+struct stream *mock_stream_new(struct context *context);
+/* The first of all streams; `younger` leads to the others. */
+struct stream *mock_stream_oldest(void);
+void mock_stream_delete(struct stream *stream);
+/* The stream behind a handle, NULL: the current context's default stream. On failure NULL, and
+ * *status holds the code. `same_context`: refuse a stream of another context. */
+struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError *status);
+/* Records that a stream stands in another context than the current one. */
+void mock_stream_report_foreign(const struct stream *stream, const struct context *context);
+
+struct task *mock_stream_submit(struct stream *stream, enum task_kind kind);
+/* Takes the first task off the queue: it has run. */
+void mock_stream_pop(struct stream *stream);
+/* Drops a stream's queued work without running it; true: there was some. */
+bool mock_stream_drop(struct stream *stream);
+/* Gives a stream a failure for whoever asks next. */
+void mock_stream_fail(struct stream *stream, aclError code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The failure to report now; a failure under ACL_CONTINUE_ON_FAILURE is reported once. */
+aclError mock_stream_take_error(struct stream *stream);
+/* Whether work is queued that has not run. */
+bool mock_stream_pending(const struct stream *stream);
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* The device of a stream (NULL: of the current context), or -1. */
+int mock_stream_device(aclrtStream stream);
+
+#pragma GCC visibility pop
+
+#endif

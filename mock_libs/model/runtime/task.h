@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a stream can be asked to do. */
+#ifndef MOCK_TASK_H
+#define MOCK_TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acl/acl.h"
+#include "frame.h"
+
+/* Memory that a queued task uses. */
+struct mock_range {
+    const void *address;
+    uint64_t bytes;
+    bool written, workspace;
+};
+
+/* A kernel to queue: the payload of MOCK_RUN, and the device memory it uses. */
+struct mock_launch {
+    uint8_t *message;
+    size_t length;
+    struct mock_range *ranges;
+    size_t range_count;
+    char *refused; /* why the kernel fails with 507015 without running, or NULL */
+};
+
+enum task_kind {
+    TASK_KERNEL,
+    TASK_COPY,
+    TASK_FILL,
+    TASK_RECORD,
+    TASK_WAIT,
+    TASK_RESET,
+    TASK_CALLBACK
+};
+
+/* A rectangle of bytes to copy; a plain copy is one row. */
+struct copy {
+    void *destination;
+    const void *source;
+    uint64_t width, height, destination_pitch, source_pitch;
+};
+
+struct task {
+    enum task_kind kind;
+    struct task *next;
+    uint64_t position; /* 1 is the first task of the stream */
+    struct mock_origin origin;
+    enum mock_effect effect; /* an injected fault */
+    aclError effect_code;
+    uint64_t effect_generation;
+    union {
+        struct mock_launch kernel;
+        struct {
+            struct copy copy;
+            bool to_device, from_device;
+            bool checked; /* `sum` says what the host memory held when the copy was queued */
+            uint64_t sum;
+        } copy;
+        struct {
+            void *destination;
+            uint64_t bytes;
+            int value;
+            bool on_device;
+        } fill;
+        struct {
+            void *event; /* handle: the event may be destroyed before the task runs */
+            void *source;
+            uint64_t position, records;
+        } event;
+        struct {
+            aclrtCallback function;
+            void *data;
+            bool block, posted, done;
+        } callback;
+    } as;
+};
+
+/* The bytes from the first to the last of a rectangle; UINT64_MAX when that is no number. */
+uint64_t mock_span(uint64_t width, uint64_t height, uint64_t pitch);
+/* Of a copy: the side it writes, the side it reads. */
+struct mock_range mock_copy_written(const struct copy *copy);
+struct mock_range mock_copy_read(const struct copy *copy);
+void mock_task_free(struct task *task);
+
+#endif

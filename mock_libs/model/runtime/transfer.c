@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies and fills that are carried out. */
+#include "transfer.h"
+
+#include <string.h>
+
+#include "hazard.h"
+#include "pinned.h"
+#include "place.h"
+
+static void copy(const struct copy *copy, uint8_t *destination, const uint8_t *source)
+{
+    for (uint64_t row = 0; row < copy->height; row++) {
+        memmove(destination + row * copy->destination_pitch, source + row * copy->source_pitch,
+                copy->width);
+    }
+    mock_hazard_host_written(copy->destination, mock_copy_written(copy).bytes);
+}
+
+void mock_copy_now(const struct copy *now)
+{
+    mock_hazard_touch(now->destination, mock_copy_written(now).bytes, true);
+    mock_hazard_touch(now->source, mock_copy_read(now).bytes, false);
+    copy(now, mock_alias(now->destination), mock_alias(now->source));
+}
+
+void mock_fill_now(void *address, int value, uint64_t bytes)
+{
+    mock_hazard_touch(address, bytes, true);
+    memset(mock_alias(address), value, bytes);
+}
+
+/* ---- in the order of a stream ------------------------------------------------------------ */
+
+/* Memory may have gone since the task was queued. Where the device reaches it now, or NULL. */
+static void *still_there(const void *address, bool on_device, uint64_t bytes)
+{
+    if ((mock_device_of(address) != NULL) != on_device) {
+        return NULL;
+    }
+    return on_device || mock_host_is_pinned(address, bytes) ? mock_alias(address) : NULL;
+}
+
+void mock_copy_run(struct stream *stream, const struct task *task)
+{
+    const struct copy *queued = &task->as.copy.copy;
+    uint8_t *destination = still_there(queued->destination, task->as.copy.to_device,
+                                       mock_copy_written(queued).bytes);
+    const uint8_t *source =
+        still_there(queued->source, task->as.copy.from_device, mock_copy_read(queued).bytes);
+    if (destination == NULL || source == NULL) {
+        mock_stream_fail(stream, ACL_ERROR_RT_SYS_DMA,
+                         "the %s of a queued copy was freed before the copy ran",
+                         destination == NULL ? "destination" : "source");
+        return;
+    }
+    mock_hazard_copy(task);
+    copy(queued, destination, source);
+}
+
+void mock_fill_run(struct stream *stream, const struct task *task)
+{
+    void *destination = still_there(task->as.fill.destination, task->as.fill.on_device,
+                                    task->as.fill.bytes);
+    if (destination == NULL) {
+        mock_stream_fail(stream, ACL_ERROR_RT_SYS_DMA,
+                         "the memory of a queued fill was freed before the fill ran");
+        return;
+    }
+    memset(destination, task->as.fill.value, task->as.fill.bytes);
+    mock_hazard_host_written(task->as.fill.destination, task->as.fill.bytes);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of broken rules: on stderr, in a file, and for whoever asks. */
+#include "violation.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* MOST_SHOWN: blocks on stderr for one rule; the other two ways hold every record. */
+enum { MOST_RECORDS = 10000, MOST_SHOWN = 10, MOST_FRAMES = 64, PLACE_BYTES = 512 };
+enum { RECORD_BYTES = 8192 };
+
+static const struct {
+    const char *id, *title, *fix;
+} RULES[] = {
+#include "rule_texts.inc"
+};
+
+pthread_mutex_t mock_violation_lock = PTHREAD_MUTEX_INITIALIZER;
+static char *records[MOST_RECORDS];
+static size_t record_count, shown[MOCK_RULE_COUNT];
+
+/* ---- text --------------------------------------------------------------------------------- */
+
+struct text {
+    char bytes[RECORD_BYTES];
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const size_t left = sizeof text->bytes - text->length;
+    const int written = vsnprintf(text->bytes + text->length, left, format, arguments);
+    va_end(arguments);
+    if (written > 0) {
+        text->length += (size_t)written < left ? (size_t)written : left - 1;
+    }
+}
+
+static void add_json(struct text *text, const char *key, const char *value)
+{
+    add(text, ", \"%s\": ", key);
+    if (value == NULL) {
+        add(text, "null");
+        return;
+    }
+    add(text, "\"");
+    for (; *value != '\0' && text->length < sizeof text->bytes - 256; value++) {
+        const unsigned char byte = (unsigned char)*value;
+        if (byte == '"' || byte == '\\') {
+            add(text, "\\%c", byte);
+        } else if (byte < 0x20) {
+            add(text, "\\u%04x", byte);
+        } else {
+            add(text, "%c", byte);
+        }
+    }
+    add(text, "\"");
+}
+
+/* Where a return address stands: function and offset if the object has symbols, and the offset in
+ * the file, which addr2line understands. NULL: there is none. */
+static const char *place_of(const struct mock_origin *origin, char *place)
+{
+    Dl_info info;
+    if (origin->function == NULL) {
+        return NULL;
+    }
+    int length = snprintf(place, PLACE_BYTES, "%s", origin->function);
+    if (origin->caller == NULL || dladdr(origin->caller, &info) == 0 || info.dli_fname == NULL) {
+        return place;
+    }
+    const char *file = strrchr(info.dli_fname, '/');
+    const size_t offset = (size_t)((const char *)origin->caller - (const char *)info.dli_fbase);
+    length += snprintf(place + length, (size_t)(PLACE_BYTES - length), ", called from ");
+    if (info.dli_sname != NULL && length < PLACE_BYTES) {
+        length += snprintf(place + length, (size_t)(PLACE_BYTES - length), "%s+0x%zx in ",
+                           info.dli_sname,
+                           (size_t)((const char *)origin->caller - (const char *)info.dli_saddr));
+    }
+    if (length < PLACE_BYTES) {
+        snprintf(place + length, (size_t)(PLACE_BYTES - length), "%s+0x%zx",
+                 file == NULL ? info.dli_fname : file + 1, offset);
+    }
+    return place;
+}
+
+struct violation {
+    unsigned rule;
+    const char *function, *at, *what, *created, *destroyed, *detail;
+    const void *handle;
+};
+
+static void as_json(struct text *text, const struct violation *violation)
+{
+    char handle[32];
+    snprintf(handle, sizeof handle, "%p", violation->handle);
+    add(text, "{\"rule\": \"%s\"", RULES[violation->rule].id);
+    add_json(text, "title", RULES[violation->rule].title);
+    add_json(text, "function", violation->function);
+    add_json(text, "at", violation->at);
+    add_json(text, "what", violation->what);
+    add_json(text, "handle", violation->handle == NULL ? NULL : handle);
+    add_json(text, "created", violation->created);
+    add_json(text, "destroyed", violation->destroyed);
+    add_json(text, "detail", violation->detail);
+    add_json(text, "fix", RULES[violation->rule].fix);
+    add(text, ", \"pid\": %ld}\n", (long)getpid());
+}
+
+static void as_block(struct text *text, const struct violation *violation, bool last)
+{
+    const char *id = RULES[violation->rule].id;
+    add(text, "simulated NPU: [%s] %s\n", id, RULES[violation->rule].title);
+    if (violation->at != NULL) {
+        add(text, "    in %s\n", violation->at);
+    }
+    add(text, "    %s\n", violation->detail);
+    if (violation->handle != NULL) {
+        add(text, "    %s %p\n", violation->what, violation->handle);
+    }
+    if (violation->created != NULL) {
+        add(text, "        created in %s\n", violation->created);
+    }
+    if (violation->destroyed != NULL) {
+        add(text, "        destroyed in %s\n", violation->destroyed);
+    }
+    add(text, "    do this: %s\n", RULES[violation->rule].fix);
+    if (last) {
+        add(text, "    (more of this rule are not shown here)\n");
+    }
+}
+
+/* ---- recording ---------------------------------------------------------------------------- */
+
+static bool write_all(int descriptor, const struct text *text)
+{
+    size_t done = 0;
+    while (done < text->length) {
+        const ssize_t written = write(descriptor, text->bytes + done, text->length - done);
+        if (written <= 0) {
+            return false;
+        }
+        done += (size_t)written;
+    }
+    return true;
+}
+
+/* The report is lost, the program must not be; but its user must know, once. */
+static void complain(const char *path)
+{
+    static bool complained;
+    if (!complained) {
+        complained = true;
+        fprintf(stderr, "simulated NPU: PYACLNN_MOCK_REPORT: cannot write %s: %s\n", path,
+                strerror(errno));
+    }
+}
+
+static void write_report(const struct text *json)
+{
+    const char *path = getenv("PYACLNN_MOCK_REPORT");
+    if (path == NULL || path[0] == '\0') {
+        return;
+    }
+    const int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (descriptor < 0 || !write_all(descriptor, json)) {
+        complain(path);
+    }
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+}
+
+static bool is_strict(void)
+{
+    const char *text = getenv("PYACLNN_MOCK_STRICT");
+    return text != NULL && text[0] != '\0' && strcmp(text, "0") != 0;
+}
+
+static void stop(void)
+{
+    static const char head[] = "    native backtrace:\n";
+    void *frames[MOST_FRAMES];
+    const int count = backtrace(frames, MOST_FRAMES);
+    if (write(STDERR_FILENO, head, sizeof head - 1) > 0) {
+        backtrace_symbols_fd(frames, count, STDERR_FILENO);
+    }
+    abort();
+}
+
+static void record(const struct violation *violation)
+{
+    struct text *text = malloc(sizeof *text);
+    if (text == NULL) {
+        return;
+    }
+    text->length = 0;
+    as_json(text, violation);
+    pthread_mutex_lock(&mock_violation_lock);
+    char *copy = record_count < MOST_RECORDS ? strdup(text->bytes) : NULL;
+    if (copy != NULL) {
+        records[record_count++] = copy;
+    }
+    write_report(text);
+    const bool strict = is_strict();
+    const size_t number = ++shown[violation->rule];
+    if (number <= MOST_SHOWN || strict) {
+        text->length = 0;
+        as_block(text, violation, number == MOST_SHOWN && !strict);
+        write_all(STDERR_FILENO, text);
+    }
+    pthread_mutex_unlock(&mock_violation_lock);
+    free(text);
+    if (strict) {
+        stop();
+    }
+}
+
+void mock_violate(unsigned rule, const char *what, const void *handle,
+                  const struct mock_history *history, const char *format, ...)
+{
+    char detail[1024], at[PLACE_BYTES], created[PLACE_BYTES], destroyed[PLACE_BYTES];
+    const struct mock_origin origin = mock_origin_now();
+    const struct mock_history none = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(detail, sizeof detail, format, arguments);
+    va_end(arguments);
+    history = history == NULL ? &none : history;
+    record(&(struct violation){.rule = rule,
+                               .function = origin.function,
+                               .at = place_of(&origin, at),
+                               .what = what,
+                               .handle = handle,
+                               .created = place_of(&history->created, created),
+                               .destroyed = place_of(&history->destroyed, destroyed),
+                               .detail = detail});
+}
+
+void mock_violate_handle(const void *handle, enum mock_kind kind, bool destroying)
+{
+    const char *name = mock_kind_name(kind);
+    enum mock_mark mark;
+    struct mock_history history;
+    if (handle == NULL) {
+        return;
+    }
+    switch (mock_handle_past(handle, kind, &mark, &history)) {
+    case MOCK_UNKNOWN:
+        mock_violate(MOCK_HANDLE_UNKNOWN, name, handle, NULL,
+                     "%p was given where a handle of kind %s belongs", handle, name);
+        return;
+    case MOCK_OF_ANOTHER_KIND:
+        mock_violate(MOCK_HANDLE_OF_ANOTHER_KIND, "handle", handle, &history,
+                     "%p was given where a handle of kind %s belongs", handle, name);
+        return;
+    case MOCK_LIVE:
+    case MOCK_DESTROYED:
+        break;
+    }
+    if (mark == MOCK_MARK_LISTED && destroying) {
+        mock_violate(MOCK_LIST_ELEMENT_DESTROYED, name, handle, &history,
+                     "the list that held this %s has destroyed it", name);
+    } else if (destroying) {
+        mock_violate(MOCK_DESTROYED_TWICE, name, handle, &history, "this %s was destroyed before",
+                     name);
+    } else {
+        mock_violate(MOCK_HANDLE_DESTROYED, name, handle, &history,
+                     "this %s was destroyed before the call", name);
+    }
+}
+
+/* ---- for the tools ------------------------------------------------------------------------ */
+
+size_t mock_violation_count(void)
+{
+    pthread_mutex_lock(&mock_violation_lock);
+    const size_t count = record_count;
+    pthread_mutex_unlock(&mock_violation_lock);
+    return count;
+}
+
+size_t mock_violation_read(size_t index, char *text, size_t capacity)
+{
+    pthread_mutex_lock(&mock_violation_lock);
+    const char *found = index < record_count ? records[index] : "";
+    const size_t length = strlen(found);
+    if (capacity > 0) {
+        const size_t copied = length < capacity ? length : capacity - 1;
+        memcpy(text, found, copied);
+        text[copied] = '\0';
+    }
+    pthread_mutex_unlock(&mock_violation_lock);
+    return length;
+}
+
+void mock_violation_clear(void)
+{
+    pthread_mutex_lock(&mock_violation_lock);
+    while (record_count > 0) {
+        free(records[--record_count]);
+    }
+    memset(shown, 0, sizeof shown);
+    pthread_mutex_unlock(&mock_violation_lock);
+}

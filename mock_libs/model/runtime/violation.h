@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of broken rules. */
+#ifndef MOCK_VIOLATION_H
+#define MOCK_VIOLATION_H
+
+#include <pthread.h>
+
+#include "handles.h"
+#include "rule_numbers.inc"
+
+extern pthread_mutex_t mock_violation_lock;
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* Records that the call in progress broke a rule, a number of rule_numbers.inc. The handle, or
+ * address, may be NULL, and its history as well. Under PYACLNN_MOCK_STRICT the process ends here. */
+void mock_violate(unsigned rule, const char *what, const void *handle,
+                  const struct mock_history *history, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same for a handle that is not a live one of a kind; the rule follows from what it is. NULL
+ * breaks no rule. */
+void mock_violate_handle(const void *handle, enum mock_kind kind, bool destroying);
+
+#pragma GCC visibility pop
+
+size_t mock_violation_count(void);
+/* One record as JSON; gives its length, 0 when there is no such record. */
+size_t mock_violation_read(size_t index, char *text, size_t capacity);
+void mock_violation_clear(void);
+
+#endif

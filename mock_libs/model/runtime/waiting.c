@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting for streams. */
+#include "waiting.h"
+
+#include "lock.h"
+#include "message.h"
+#include "scheduler.h"
+#include "wire.h"
+
+bool mock_stream_wait(struct stream *stream, uint64_t position, const struct timespec *deadline)
+{
+    void *handle = stream->handle;
+    while (!mock_stream_run(stream, position)) {
+        if (!mock_wait_progress(deadline)) {
+            return false;
+        }
+        if (mock_handle_get(handle, MOCK_STREAM) != stream) {
+            break; /* destroyed by another thread meanwhile: nothing left to wait for */
+        }
+        mock_device_alive(stream->context->device);
+    }
+    return true;
+}
+
+aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline)
+{
+    void *handle = stream->handle;
+    if (!mock_stream_wait(stream, stream->submitted, deadline)) {
+        return mock_fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                         "stream %d did not finish within the timeout", stream->id);
+    }
+    if (mock_handle_get(handle, MOCK_STREAM) != stream) {
+        return mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
+                         "stream %p was destroyed by another thread during the wait", handle);
+    }
+    return mock_stream_take_error(stream);
+}
+
+static struct stream *first_pending(const struct context *context)
+{
+    struct stream *stream = context == NULL ? NULL : context->streams;
+    while (stream != NULL && !mock_stream_pending(stream)) {
+        stream = stream->next;
+    }
+    return stream;
+}
+
+bool mock_context_wait(void *handle, const struct timespec *deadline)
+{
+    for (;;) {
+        struct stream *stream = first_pending(mock_handle_get(handle, MOCK_CONTEXT));
+        if (stream == NULL) {
+            return true;
+        }
+        if (!mock_stream_wait(stream, stream->submitted, deadline)) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting for streams. The lock is released meanwhile: what may be gone is found again. */
+#ifndef MOCK_WAITING_H
+#define MOCK_WAITING_H
+
+#include <time.h>
+
+#include "stream.h"
+
+/* Runs work up to a position, waiting while it is blocked, at most until a deadline (NULL: for
+ * ever). false: timed out. The stream may be gone afterwards. */
+bool mock_stream_wait(struct stream *stream, uint64_t position, const struct timespec *deadline);
+/* Waits for all of a stream and takes its failure. */
+aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline);
+/* Waits for every stream of a context. false: timed out. */
+bool mock_context_wait(void *handle, const struct timespec *deadline);
+
+#endif

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C side of the simulated NPU: what it exports stands above what it knows, and in no circle."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .c_graph import ROOT, Sources, read
+from .import_graph import circle
+
+SOURCES = read()
+STOREYS = ["model/runtime", "model/base", "api/runtime", "api/base"]
+"""From the bottom to the top; a folder leans on those above it in this list only."""
+
+
+def storey_of(module: str) -> str:
+    return module.rpartition("/")[0]
+
+
+def test_every_file_stands_in_a_storey() -> None:
+    assert {storey_of(module) for module in SOURCES.modules} == set(STOREYS)
+
+
+@pytest.mark.parametrize("module", SOURCES.modules)
+def test_the_model_leans_on_no_entry_point(module: str) -> None:
+    height = STOREYS.index(storey_of(module))
+    upward = {m for m in SOURCES.graph()[module] if STOREYS.index(storey_of(m)) > height}
+    assert not upward
+
+
+def test_no_file_leans_on_itself_by_way_of_others() -> None:
+    assert circle(SOURCES.graph()) == []
+
+
+@pytest.mark.parametrize("path", SOURCES.files)
+def test_a_file_includes_only_what_it_uses(path: str) -> None:
+    assert not SOURCES.included_in_vain(path)
+
+
+def test_the_check_sees_an_include_in_vain() -> None:
+    planted = Sources([("a.c", '#include "b.h"\n/* mock_b() */\n'), ("b.h", "void mock_b(void);")])
+    assert planted.included_in_vain("a.c") == {"b"}
+
+
+def test_entry_points_do_not_call_each_other_across_files() -> None:
+    entries = {m for m in SOURCES.modules if m.startswith("api/")}
+    gates = {"api/runtime/gate"}
+    assert not {m: found for m in entries if (found := (SOURCES.called(m) & entries) - gates)}
+
+
+def test_every_exported_function_of_an_entry_point_is_defined_above_the_model() -> None:
+    exported = {m for name, m in SOURCES.definitions.items() if re.match("acl|Acl|pyaclnn_", name)}
+    assert exported
+    assert {storey_of(module) for module in exported} == {"api/runtime", "api/base"}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "found"),
+    [
+        ("", "", []),
+        ('#include "b.h"\n', '#include "a.h"\n', ["a", "b"]),
+        ("void b(void);\nint x(void)\n{\n    b();\n}\n", '#include "a.h"\n', ["a", "b"]),
+        ('/* #include "b.h": b() */\nstatic char text[] = "b()";\n', '#include "a.h"\n', []),
+    ],
+)
+def test_the_check_sees_a_circle_by_include_and_by_call(
+    low: str, high: str, found: list[str]
+) -> None:
+    planted = Sources([("a.c", low), ("a.h", ""), ("b.h", high), ("b.c", "void b(void)\n{\n}\n")])
+    assert sorted(set(circle(planted.graph()))) == found
+
+
+def test_the_check_knows_every_function_of_the_model() -> None:
+    declared = set()
+    for path in ROOT.glob("model/*/*.h"):
+        declared |= set(re.findall(r"\b(mock_\w+)\(", path.read_text(encoding="utf-8")))
+    assert declared
+    assert declared <= set(SOURCES.definitions)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of the tables on a simulated device in this process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+from pyaclnn.mock.operators import OPERATORS
+from pyaclnn.mock.values import BoolArray, Flag, IntArray, Tensor
+from pyaclnn.mock.values import Scalar as ScalarValue
+from tests.mock_device.bench import BASE, Bench, numbers, row_major
+
+from .table import POINTERS, Table
+from .tables import TABLES
+from .words import CHIPS, FORMATS, TYPES, Argument, Array, Bools, Dtype, Ints, Scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from pyaclnn.mock.values import Value
+    from pyaclnn.mock.wire import CheckReply
+
+__all__ = ["KNOWN", "RELEASE", "WAITING", "Npu", "Outcome", "numpy_type"]
+
+RELEASE = "8.1"
+"""The release of CANN that the simulated NPU is by default."""
+
+_OF_RELEASE = [table for table in TABLES if RELEASE in table.releases]
+KNOWN = [table for table in _OF_RELEASE if table.name in OPERATORS]
+"""Tables of operators that the simulated NPU has."""
+WAITING = sorted({table.name for table in _OF_RELEASE} - set(OPERATORS))
+"""Operators with a table that it does not have yet."""
+
+_ABSENT = {"workspaceSize": Flag.NO_WORKSPACE_POINTER, "executor": Flag.NO_EXECUTOR_POINTER}
+_NUMPY: dict[str, Any] = {
+    "FLOAT": np.float32,
+    "FLOAT16": np.float16,
+    "BF16": ml_dtypes.bfloat16,
+    "INT8": np.int8,
+    "INT32": np.int32,
+}
+
+
+def numpy_type(dtype: str) -> np.dtype[Any]:
+    """The NumPy type of a type's name."""
+    return np.dtype(_NUMPY[dtype])
+
+
+def _bare(argument: Argument) -> Value:
+    """An argument for phase 1, which looks at no memory."""
+    if isinstance(argument, Array):
+        dims = argument.shape
+        form = FORMATS[argument.format]
+        return Tensor(TYPES[argument.dtype], form, dims, row_major(dims), 0, dims, BASE)
+    if isinstance(argument, Ints):
+        return IntArray(argument.values)
+    if isinstance(argument, Bools):
+        return BoolArray(argument.values)
+    if isinstance(argument, Scalar):
+        value = np.array(argument.value, numpy_type(argument.dtype))
+        return ScalarValue(TYPES[argument.dtype], value.tobytes())
+    if isinstance(argument, Dtype):
+        return TYPES[argument.name]
+    return argument
+
+
+def _flags(arguments: Mapping[str, Argument]) -> int:
+    return sum(flag for name, flag in _ABSENT.items() if name in arguments and not arguments[name])
+
+
+@dataclass
+class Outcome:
+    """What a call gave.
+
+    Attributes:
+        reply: What phase 1 answered.
+        status: What the kernels answered; None if phase 1 refused.
+        before: The tensors as they were.
+        after: The tensors as they are now.
+    """
+
+    reply: CheckReply
+    status: int | None
+    before: dict[str, NDArray[np.float64]]
+    after: dict[str, NDArray[np.float64]]
+
+
+class Npu:
+    """A simulated device of a family of chips.
+
+    Args:
+        chip: The family.
+    """
+
+    def __init__(self, chip: str) -> None:
+        self.chip = chip
+        self._bench = Bench(CHIPS[chip])
+        self._first = self._bench._next
+
+    def close(self) -> None:
+        """Give the device back."""
+        self._bench.close()
+
+    def check(
+        self, table: Table, arguments: Mapping[str, Argument], flags: int = 0
+    ) -> CheckReply:
+        """Run phase 1."""
+        values = {name: _bare(arguments[name]) for name in table.base}
+        return self._bench.check(table.name, values, _flags(arguments) | flags)
+
+    def run(
+        self,
+        table: Table,
+        arguments: Mapping[str, Argument],
+        layout: Mapping[str, tuple[tuple[int, ...], int]] | None = None,
+    ) -> Outcome:
+        """Run both phases.
+
+        Args:
+            table: The operator.
+            arguments: Its arguments; tensors without values get some.
+            layout: Strides and offsets of tensors that are not dense, in elements.
+        """
+        self._bench._next = self._first
+        layout = layout or {}
+        values = {}
+        for seed, (name, argument) in enumerate(arguments.items()):
+            if name in POINTERS:
+                continue
+            values[name] = _bare(argument)
+            if isinstance(argument, Array):
+                values[name] = self._place(table, name, argument, seed, *layout.get(name, (None, 0)))
+        placed = {name: value for name, value in values.items() if isinstance(value, Tensor)}
+        before = {name: self._bench.get(value) for name, value in placed.items()}
+        with np.errstate(all="ignore"):
+            reply = self._bench.check(table.name, values, _flags(arguments))
+            status = None
+            if reply.status == 0:
+                status = self._bench.run(table.name, values, _flags(arguments)).status
+        after = {name: self._bench.get(value) for name, value in placed.items()}
+        self.placed = placed
+        return Outcome(reply, status, before, after)
+
+    def storage(self, name: str) -> NDArray[np.float64]:
+        """The memory behind a tensor of the last call, gaps and all."""
+        return self._bench.storage(self.placed[name])
+
+    def _place(
+        self,
+        table: Table,
+        name: str,
+        wanted: Array,
+        seed: int,
+        strides: tuple[int, ...] | None,
+        offset: int,
+    ) -> Tensor:
+        code = TYPES[wanted.dtype]
+        written = name in table.results and name not in table.updated
+        if written and wanted.values is None:
+            made = self._bench.empty(*wanted.shape, data_type=code, strides=strides, offset=offset)
+        else:
+            if wanted.values is None:
+                found = numbers(seed, *wanted.shape)
+            else:
+                found = np.array(wanted.values).reshape(wanted.shape)
+            made = self._bench.put(found, code, strides, offset)
+        made.format = FORMATS[wanted.format]
+        return made

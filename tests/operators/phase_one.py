@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where phase 1 of a device and a table disagree: codes, their order, types, formats."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from .table import FAILS, INVALID, KERNELS, Table
+from .words import FORMATS, TYPES, Changed, Changes, Dtype, apply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyaclnn.mock.wire import CheckReply
+
+    from .npu import Npu
+
+__all__ = ["layouts", "mistakes", "pairs", "sample", "sound", "types", "unconfigured"]
+
+
+def _refused(reply: CheckReply, code: int, says: str = "") -> bool:
+    """Whether a reply is this refusal, names who is at fault and promises nothing."""
+    told = reply.text.startswith("EZ") and says in reply.text
+    return reply.status == code and told and not (reply.launches or reply.workspace_size)
+
+
+def _told(name: str, reply: CheckReply, wanted: object) -> str:
+    return f"{name}: must be {wanted}, is {reply.status} launches {reply.launches}: {reply.text}"
+
+
+def sound(npu: Npu, table: Table) -> Iterator[str]:
+    """The sound call, which every chip accepts."""
+    reply = npu.check(table, table.arguments)
+    if reply.status != 0 or (reply.text and reply.launches != FAILS):
+        yield _told("sound call", reply, 0)
+    if reply.executor_kind.name.lower() != table.kind:
+        yield f"executor is {reply.executor_kind.name}, must be {table.kind}"
+
+
+def mistakes(npu: Npu, table: Table) -> Iterator[str]:
+    """Every mistake for itself."""
+    for _, step, mistake in table.mistakes(npu.chip):
+        reply = npu.check(table, apply(table.arguments, mistake.changes))
+        if not _refused(reply, step.code, mistake.says):
+            yield _told(mistake.name, reply, (step.code, mistake.says))
+
+
+def pairs(npu: Npu, table: Table) -> Iterator[str]:
+    """Every two mistakes of different steps: that of the earlier step answers."""
+    for mistake, other, code in table.pairs(npu.chip):
+        reply = npu.check(table, apply(table.arguments, mistake.changes, other.changes))
+        if not _refused(reply, code, mistake.says):
+            yield _told(f"{mistake.name} and {other.name}", reply, (code, mistake.says))
+
+
+def unconfigured(npu: Npu, table: Table) -> Iterator[str]:
+    """A chip without the operator answers at its step, whatever comes behind."""
+    number, code = next(
+        (number, step.code)
+        for number, step in enumerate(table.steps)
+        if npu.chip in step.unconfigured
+    )
+    reply = npu.check(table, table.arguments)
+    if not _refused(reply, code):
+        yield _told("sound call", reply, code)
+    for position, step, mistake in table.mistakes(npu.chip):
+        reply = npu.check(table, apply(table.arguments, mistake.changes))
+        expected = step.code if position < number else code
+        if not _refused(reply, expected):
+            yield _told(mistake.name, reply, expected)
+
+
+def sample(rows: Sequence[tuple[str, ...]], most: int) -> list[tuple[str, ...]]:
+    """Some of the rows, the same every time."""
+    return list(rows) if len(rows) <= most else random.Random(0).sample(rows, most)  # noqa: S311
+
+
+def of_types(table: Table, row: tuple[str, ...]) -> Changes:
+    """What gives the tensors the types of a row."""
+    named = dict(zip(table.types.names, row, strict=True))
+    changes: dict[str, Changed | Dtype] = {
+        name: Changed(dtype=dtype) for name, dtype in named.items()
+    }
+    return changes | {
+        name: Dtype(named[source]) for name, source in table.types.follows.items()
+    }
+
+
+def types(npu: Npu, table: Table, most: int) -> Iterator[str]:
+    """Rows, and every row beside one in which a single tensor has any other type.
+
+    Args:
+        npu: The device.
+        table: The operator.
+        most: How many of the rows are tried, if there are more.
+    """
+    known = table.types
+    accepted = frozenset(known.rows[npu.chip])
+    for row in sample(known.rows[npu.chip], most):
+        reply = npu.check(table, apply(table.arguments, of_types(table, row)))
+        fails = known.fails(npu.chip, dict(zip(known.names, row, strict=True)))
+        launch = reply.launches if fails is None else (KERNELS, FAILS)[fails]
+        if (reply.status, reply.launches) != (0, launch):
+            yield _told(str(row), reply, (0, launch))
+    for row in sample(known.rows[npu.chip], most // 4):
+        for place in range(len(row)):
+            for dtype in TYPES:
+                beside = (*row[:place], dtype, *row[place + 1 :])
+                if beside in accepted or dtype in known.listed.get(npu.chip, ()):
+                    continue
+                reply = npu.check(table, apply(table.arguments, of_types(table, beside)))
+                if not _refused(reply, known.code):
+                    yield _told(str(beside), reply, known.code)
+
+
+def layouts(npu: Npu, table: Table) -> Iterator[str]:
+    """Every format on the tensors for which that is known."""
+    for layout in table.layouts:
+        if npu.chip not in layout.chips:
+            continue
+        for form in FORMATS:
+            formats = {name: Changed(format=form) for name in layout.names}
+            reply = npu.check(table, apply(table.arguments, layout.changes, formats))
+            if form in layout.accepted:
+                if reply.status != 0:
+                    yield _told(f"{form} {layout.names}", reply, 0)
+            elif not _refused(reply, INVALID):
+                yield _told(f"{form} {layout.names}", reply, INVALID)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where results of a device and a table disagree: known cases, formulas, layouts in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyaclnn.mock.values import Flag
+from tests.mock_device.bench import POISON, row_major
+
+from .npu import Outcome, numpy_type
+from .phase_one import of_types, sample
+from .table import COMPOSITE, FAILS, UNTOUCHED, Case, Table
+from .words import Argument, Array, Bools, Ints, Scalar, apply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from .npu import Npu
+    from .table import Numbers
+
+__all__ = ["case", "formula", "numbers_of", "strides"]
+
+TOLERANCE = {"FLOAT": 2e-5, "FLOAT16": 4e-3, "BF16": 3e-2, "INT8": 0.0, "INT32": 0.0}
+
+
+def case(npu: Npu, table: Table, known: Case) -> Iterator[str]:
+    """One call of which everything that is known must hold."""
+    arguments = apply(table.arguments, known.changes)
+    flags = Flag.DETERMINISTIC if known.deterministic else 0
+    reply = npu.check(table, arguments, flags)
+    if reply.status != known.code:
+        yield f"phase 1 answers {reply.status}, must be {known.code}: {reply.text}"
+        return
+    if known.launch not in {None, reply.launches}:
+        yield f"phase 2 is {reply.launches}, must be {known.launch}: {reply.text}"
+    if known.workspace not in {None, reply.workspace_size}:
+        yield f"workspace is {reply.workspace_size}, must be {known.workspace}"
+    if known.gives or known.launch == FAILS:
+        outcome = npu.run(table, arguments)
+        if bool(outcome.status) != (known.launch == FAILS):
+            yield f"phase 2 answers {outcome.status}"
+        gives = known.gives or dict.fromkeys(table.results, UNTOUCHED)
+        yield from _given(npu, table, known, arguments, outcome, gives)
+
+
+def _given(
+    npu: Npu,
+    table: Table,
+    known: Case,
+    arguments: Mapping[str, Argument],
+    outcome: Outcome,
+    gives: Mapping[str, Any],
+) -> Iterator[str]:
+    silent = table.unwritten.get(npu.chip, ())
+    for name, after in outcome.after.items():
+        wanted = UNTOUCHED if name in silent or name not in table.results else gives.get(name)
+        if isinstance(wanted, str):
+            if not _same(after, outcome.before[name]):
+                yield f"{name} was {outcome.before[name]}, is {after}"
+        elif wanted is not None:
+            argument = arguments[name]
+            assert isinstance(argument, Array)
+            yield from _compared(name, after, wanted, argument.dtype, known)
+
+
+def _compared(
+    name: str, after: NDArray[np.float64], wanted: Any, dtype: str, known: Case
+) -> Iterator[str]:
+    """Compare with numbers from a table; None there stands for one that is not known."""
+    table = np.array(wanted, object)
+    mask = np.array([number is not None for number in table.ravel()], bool).reshape(table.shape)
+    if table.shape != after.shape:
+        yield f"{name} has shape {after.shape}, must have {table.shape}"
+        return
+    ours, theirs = after[mask], table[mask].astype(np.float64)
+    rounded = theirs.astype(numpy_type(dtype))
+    if known.exact or dtype in {"INT8", "INT32"}:
+        good = _same(ours, rounded.astype(np.float64))
+    elif dtype == "FLOAT":
+        good = np.allclose(ours, theirs, rtol=known.rtol, atol=known.rtol, equal_nan=True)
+    else:
+        good = np.allclose(ours, theirs, rtol=TOLERANCE[dtype] / 4, equal_nan=True)
+    if not good:
+        yield f"{name} is {after.tolist()}, must be {wanted}"
+
+
+def _same(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> bool:
+    return bool(np.array_equal(ours, theirs, equal_nan=True))
+
+
+def numbers_of(
+    arguments: Mapping[str, Argument], tensors: Mapping[str, NDArray[np.float64]]
+) -> Numbers:
+    """Arguments as a formula takes them."""
+    plain: Numbers = {}
+    for name, argument in arguments.items():
+        if isinstance(argument, Array):
+            plain[name] = tensors[name]
+        elif isinstance(argument, (Ints, Bools)):
+            plain[name] = argument.values
+        else:
+            plain[name] = argument.value if isinstance(argument, Scalar) else argument
+    return plain
+
+
+def _by_formula(
+    npu: Npu, table: Table, arguments: Mapping[str, Argument], outcome: Outcome
+) -> Iterator[str]:
+    """Compare every tensor after a call with the formula, or with what it was before."""
+    if outcome.status != 0:
+        yield f"phase 1 {outcome.reply.status}, phase 2 {outcome.status}: {outcome.reply.text}"
+        return
+    truth = table.formula(numbers_of(arguments, outcome.before), npu.chip)
+    coarsest = max(
+        TOLERANCE[argument.dtype] for argument in arguments.values() if isinstance(argument, Array)
+    )
+    for name, after in outcome.after.items():
+        if name not in truth or name in table.unwritten.get(npu.chip, ()):
+            if not _same(after, outcome.before[name]):
+                yield f"{name} changed from {outcome.before[name]} to {after}"
+            continue
+        argument = arguments[name]
+        assert isinstance(argument, Array)
+        wanted = truth[name]
+        absolute = 1.0 if argument.dtype == "INT8" else coarsest * np.abs(wanted).max(initial=0)
+        if not np.allclose(after, wanted, rtol=coarsest, atol=absolute, equal_nan=True):
+            yield f"{name} is off by {np.abs(after - wanted).max()}: {after} for {wanted}"
+
+
+def formula(npu: Npu, table: Table, most: int) -> Iterator[str]:
+    """Results of the sound call in rows of types, against the formula."""
+    known = table.types
+    runs = [
+        row
+        for row in known.rows[npu.chip]
+        if known.fails(npu.chip, dict(zip(known.names, row, strict=True))) is False
+    ]
+    for row in sample(runs, most):
+        arguments = apply(table.arguments, of_types(table, row))
+        for told in _by_formula(npu, table, arguments, npu.run(table, arguments)):
+            yield f"{row}: {told}"
+
+
+def strides(npu: Npu, table: Table) -> Iterator[str]:
+    """Strided tensors: inputs are read as they lie, composite operators write results so too."""
+    column_major = {}
+    for name in table.tensors:
+        argument = table.base[name]
+        assert isinstance(argument, Array)
+        turned = row_major(tuple(reversed(argument.shape)))
+        gaps = 2 if name not in table.results or table.kind == COMPOSITE else 1
+        column_major[name] = (tuple(gaps * step for step in reversed(turned)), gaps - 1)
+    outcome = npu.run(table, table.arguments, column_major)
+    if table.kind == COMPOSITE:
+        yield from _by_formula(npu, table, table.arguments, outcome)
+        for name in set(table.results) & set(outcome.after) - set(table.updated):
+            storage, size = npu.storage(name), outcome.after[name].size
+            if np.count_nonzero(storage == POISON) != storage.size - size:
+                yield f"{name}: something between the strides was written"
+        return
+    # An individual operator writes its results densely, whatever their strides say.
+    for name in set(table.results) & set(outcome.after):
+        outcome.after[name] = npu.storage(name).reshape(outcome.after[name].shape)
+        outcome.before[name] = outcome.before[name].reshape(outcome.after[name].shape)
+    yield from _by_formula(npu, table, table.arguments, outcome)

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known about an operator: the form that every table fills in.
+
+Tables are typed from what is known about CANN, never derived from the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .words import EVERY_CHIP, F64, Argument, Array, Changed, Changes, touching
+
+__all__ = [
+    "COMPOSITE",
+    "FAILS",
+    "INDIVIDUAL",
+    "KERNELS",
+    "NOTHING",
+    "NULL",
+    "INVALID",
+    "TILING",
+    "NO_KERNEL",
+    "INNER_NULL",
+    "POINTERS",
+    "UNTOUCHED",
+    "Broken",
+    "Case",
+    "Gradient",
+    "Layouts",
+    "Step",
+    "Table",
+    "Types",
+    "broken",
+    "nulls",
+    "same_types",
+    "shaped",
+    "typed",
+]
+
+COMPOSITE, INDIVIDUAL = "composite", "individual"
+NULL, INVALID, TILING, NO_KERNEL, INNER_NULL = 161001, 161002, 561002, 561003, 561103
+NOTHING, KERNELS, FAILS = 0, 1, 2
+"""What phase 2 does: nothing, it launches kernels, or it fails although phase 1 succeeded."""
+
+UNTOUCHED = "untouched"
+"""A tensor holds after the call what it held before."""
+
+POINTERS: dict[str, Argument] = {"workspaceSize": True, "executor": True}
+"""The two pointers that end every phase 1: whether they are there."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """One mistake.
+
+    Attributes:
+        name: Shown by pytest.
+        changes: What makes the mistake out of the sound call.
+        says: What the error's text names: the argument at fault.
+    """
+
+    name: str
+    changes: Changes
+    says: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of phase 1: all its mistakes have one code, and answer before those of later steps.
+
+    Attributes:
+        code: The code.
+        mistakes: Some that it finds.
+        chips: Families on which it is made.
+        unconfigured: Families of chips on which every call that comes so far gets the code.
+    """
+
+    code: int
+    mistakes: tuple[Broken, ...] = ()
+    chips: tuple[str, ...] = EVERY_CHIP
+    unconfigured: tuple[str, ...] = ()
+
+
+Row: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Types:
+    """Which data types go together.
+
+    Attributes:
+        names: The tensors, in the order of the rows.
+        rows: For each family, the rows that phase 1 accepts.
+        listed: For each family, the types in some list of the operator. Types outside are refused;
+            whether rows of listed types that do not stand in `rows` are refused is known only if
+            this is empty, and then they are.
+        code: The code of a refusal.
+        follows: Attributes of type ``aclDataType``, each with the tensor whose type it repeats.
+        fails: Whether phase 2 fails with a row: for a chip and the types by name. None: not known.
+    """
+
+    names: tuple[str, ...]
+    rows: Mapping[str, tuple[Row, ...]]
+    listed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    code: int = INVALID
+    follows: Mapping[str, str] = field(default_factory=dict)
+    fails: Callable[[str, Mapping[str, str]], bool | None] = lambda _chip, _types: False
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """Formats that go through phase 1; all others are refused.
+
+    Attributes:
+        names: Tensors that get the format together.
+        accepted: The formats.
+        changes: What else is changed.
+        chips: Families for which this is known.
+    """
+
+    names: tuple[str, ...]
+    accepted: frozenset[str]
+    changes: Changes = field(default_factory=dict)
+    chips: tuple[str, ...] = EVERY_CHIP
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call and all that is known of what comes out of it.
+
+    Attributes:
+        name: Shown by pytest.
+        changes: What makes it out of the sound call.
+        chips: Families on which it is known.
+        code: What phase 1 answers.
+        launch: What phase 2 does; None if nobody knows.
+        workspace: Bytes of workspace; None if nobody knows.
+        gives: What tensors hold afterwards; only a call with this is run.
+        exact: Whether results must agree to the last bit of their type.
+        rtol: Otherwise the relative error of float32; 16-bit types have one unit in the last place.
+        deterministic: Whether the device is set to deterministic results.
+    """
+
+    name: str
+    changes: Changes
+    chips: tuple[str, ...] = EVERY_CHIP
+    code: int = 0
+    launch: int | None = None
+    workspace: int | None = None
+    gives: Mapping[str, Any] = field(default_factory=dict)
+    exact: bool = False
+    rtol: float = 1e-6
+    deterministic: bool = False
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A pair of operators, one the gradient of the other, in the parameters of both.
+
+    Attributes:
+        forward: The operator whose gradient this is.
+        upstream: Parameters that hold the gradient of a result, each with that result.
+        saved: Parameters that take a result of the forward operator, each with that result.
+        shared: Parameters that take an argument of the forward operator, each with that argument.
+        gives: Results, each with the arguments of the forward operator that it is the gradient of.
+    """
+
+    forward: str
+    upstream: Mapping[str, str]
+    saved: Mapping[str, str]
+    shared: Mapping[str, str]
+    gives: Mapping[str, tuple[str, ...]]
+
+
+Numbers: TypeAlias = dict[str, Any]
+"""Arguments by name: tensors as float64 arrays, arrays as tuples, the rest as it is."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """An operator in a release of CANN.
+
+    Attributes:
+        name: The C name.
+        kind: `COMPOSITE` (written by hand) or `INDIVIDUAL` (generated).
+        base: A sound call on every chip, arguments in the order of the C signature.
+        results: The tensors it writes.
+        steps: Phase 1, in its order.
+        types: Which data types go together.
+        formula: Arguments and family to the written tensors, in float64.
+        chips: Families of chips that have the operator.
+        releases: Releases of CANN for which this is known.
+        layouts: Which formats go through phase 1.
+        cases: Calls with all that is known of them.
+        gradients: Forward operators of this gradient.
+        unwritten: For a family, results that it does not write.
+        updated: Arguments that are read and written.
+        units: How far integer results may be from the formula.
+    """
+
+    name: str
+    kind: str
+    base: Mapping[str, Argument]
+    results: tuple[str, ...]
+    steps: tuple[Step, ...]
+    types: Types
+    formula: Callable[[Numbers, str], Mapping[str, NDArray[np.float64]]]
+    chips: tuple[str, ...] = EVERY_CHIP
+    releases: tuple[str, ...] = ("8.1", "9")
+    layouts: tuple[Layouts, ...] = ()
+    cases: tuple[Case, ...] = ()
+    gradients: tuple[Gradient, ...] = ()
+    unwritten: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    updated: tuple[str, ...] = ()
+
+    @property
+    def arguments(self) -> dict[str, Argument]:
+        """The sound call with the two pointers behind it."""
+        return {**self.base, **POINTERS}
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        return tuple(name for name, value in self.base.items() if isinstance(value, Array))
+
+    def mistakes(self, chip: str) -> list[tuple[int, Step, Broken]]:
+        """Every mistake that a family of chips finds, each with the number of its step."""
+        return [
+            (number, step, mistake)
+            for number, step in enumerate(self.steps)
+            if chip in step.chips
+            for mistake in step.mistakes
+        ]
+
+    def pairs(self, chip: str) -> Iterable[tuple[Broken, Broken, int]]:
+        """Every two mistakes of different steps that fit into one call, and the earlier's code."""
+        found = self.mistakes(chip)
+        for number, step, mistake in found:
+            for later, _, other in found:
+                if later > number and not touching(mistake.changes, other.changes):
+                    yield mistake, other, step.code
+
+
+def broken(name: str, says: str = "", **changes: Argument | Changed) -> Broken:
+    """A mistake in one argument or several; its text names the first unless told otherwise."""
+    return Broken(name, changes, says or next(iter(changes)))
+
+
+def nulls(*names: str) -> tuple[Broken, ...]:
+    """Each argument NULL."""
+    return tuple(Broken(f"{name} NULL", {name: None}, name) for name in names)
+
+
+def typed(*names: str, dtype: str = F64) -> tuple[Broken, ...]:
+    """Each tensor of a type."""
+    return tuple(Broken(f"{name} {dtype}", {name: Changed(dtype=dtype)}, name) for name in names)
+
+
+def shaped(name: str, *shapes: tuple[int, ...]) -> tuple[Broken, ...]:
+    """A tensor of each shape."""
+    return tuple(Broken(f"{name} {list(dims)}", {name: Changed(dims)}, name) for dims in shapes)
+
+
+def same_types(names: tuple[str, ...], *types: str) -> tuple[Row, ...]:
+    """Rows in which all tensors have one type."""
+    return tuple((name,) * len(names) for name in types)

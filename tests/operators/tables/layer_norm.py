@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnLayerNorm and aclnnLayerNormWithImplMode (CANN: ops-nn norm/layer_norm_v4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..table import (
+    COMPOSITE,
+    INNER_NULL,
+    INVALID,
+    KERNELS,
+    NOTHING,
+    NULL,
+    Case,
+    Layouts,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    broken,
+    nulls,
+    shaped,
+    typed,
+)
+from ..words import (
+    A2_A3,
+    BF16,
+    EVERY_CHIP,
+    F16,
+    F32,
+    FORMATS,
+    P310,
+    P310B,
+    P910,
+    P950,
+    Argument,
+    Changed,
+    Ints,
+    array,
+    t,
+)
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+SYSTEM = 16 << 20
+BUT_950 = tuple(chip for chip in EVERY_CHIP if chip != P950)
+TENSORS = (
+    *("input", "weightOptional", "biasOptional"),
+    *("out", "meanOutOptional", "rstdOutOptional"),
+)
+
+BASE: dict[str, Argument] = {
+    "input": t(2, 3, 8),
+    "normalizedShape": Ints((3, 8)),
+    "weightOptional": t(3, 8),
+    "biasOptional": t(3, 8),
+    "eps": 1e-5,
+    "out": t(2, 3, 8),
+    "meanOutOptional": t(2, 1, 1),
+    "rstdOutOptional": t(2, 1, 1),
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    x, normalized = given["input"], given["normalizedShape"]
+    rows = x.reshape(-1, int(np.prod(normalized)))
+    mean = rows.mean(1)
+    rstd = 1 / np.sqrt(((rows - mean[:, None]) ** 2).mean(1) + given["eps"])
+    out = ((rows - mean[:, None]) * rstd[:, None]).reshape(x.shape)
+    if given["weightOptional"] is not None:
+        out = out * given["weightOptional"]
+    if given["biasOptional"] is not None:
+        out = out + given["biasOptional"]
+    statistics = x.shape[: x.ndim - len(normalized)] + (1,) * len(normalized)
+    found = {"out": out}
+    for name, value in (("meanOutOptional", mean), ("rstdOutOptional", rstd)):
+        if given[name] is not None:
+            found[name] = value.reshape(statistics)
+    return found
+
+
+def rows(*listed: str) -> tuple[tuple[str, ...], ...]:
+    """Weight and bias have one type, float32 or the input's; the results have any."""
+    return tuple(
+        (x, parameter, parameter, *results)
+        for x in listed
+        for parameter in dict.fromkeys((F32, x))
+        for results in product(listed, repeat=3)
+    )
+
+
+NARROW = dict.fromkeys((P310, P910, P310B), rows(F32, F16))
+TYPES = Types(TENSORS, {**dict.fromkeys((*A2_A3, P950), rows(F32, F16, BF16)), **NARROW})
+HALF: dict[str, Argument | Changed] = {
+    name: Changed(dtype=F16) for name in ("input", "weightOptional", "biasOptional")
+}
+
+BEFORE_MODE = (
+    Step(NULL, nulls("workspaceSize", "executor")),
+    Step(NULL, nulls("input", "normalizedShape", "out")),
+    Step(
+        INVALID,
+        (
+            *typed("input", "weightOptional", "biasOptional"),
+            *typed("weightOptional", "biasOptional", dtype=F16),
+            broken(
+                "bias and weight of two types",
+                "biasOptional",
+                input=Changed(dtype=F16),
+                weightOptional=Changed(dtype=F16),
+            ),
+        ),
+    ),
+    Step(INVALID, typed("out", "meanOutOptional", "rstdOutOptional")),
+    Step(
+        INVALID,
+        (
+            *(mistake for name in TENSORS for mistake in shaped(name, NINE)),
+            broken("nine axes", normalizedShape=Ints(NINE)),
+            broken("no axes", normalizedShape=Ints(())),
+            broken("more axes than input has", "input", normalizedShape=Ints((1, 2, 3, 8))),
+            *shaped("weightOptional", (8,)),
+            *shaped("biasOptional", (8,)),
+        ),
+    ),
+    Step(
+        INVALID,
+        (
+            broken("first axis", normalizedShape=Ints((4, 8))),
+            broken("last axis", normalizedShape=Ints((3, 9))),
+            *shaped("weightOptional", (3, 7)),
+            *shaped("biasOptional", (2, 8)),
+        ),
+    ),
+    Step(INVALID, shaped("out", (2, 24))),
+    Step(
+        INVALID,
+        (
+            *shaped("meanOutOptional", (2,), (3,)),
+            *shaped("rstdOutOptional", (2,), (2, 1), (0,)),
+        ),
+        chips=(P950,),
+    ),
+)
+# Only the final copy compares shapes here, and it casts nothing and reshapes nothing.
+COPY = Step(
+    INNER_NULL,
+    (
+        *shaped("meanOutOptional", (2,), (1, 2), (0,), (3,)),
+        *shaped("rstdOutOptional", (2,), (2, 1), (0,), (3, 1, 1)),
+    ),
+    chips=BUT_950,
+)
+MODE = Step(
+    INVALID,
+    (
+        broken("implMode 3", implMode=3),
+        broken("implMode -1", implMode=-1),
+        broken("implMode 2 of float32", "input", implMode=2),
+    ),
+)
+
+
+def empty(rows: int, columns: int, **more: Argument | Changed) -> dict[str, Argument | Changed]:
+    return {
+        "input": t(rows, columns),
+        "normalizedShape": Ints((columns,)),
+        "weightOptional": None,
+        "biasOptional": None,
+        "out": t(rows, columns),
+        "meanOutOptional": t(rows, 1),
+        "rstdOutOptional": t(rows, 1),
+        **more,
+    }
+
+
+NO_PARAMETERS: dict[str, Argument | Changed] = {"weightOptional": None, "biasOptional": None}
+NO_STATISTICS: dict[str, Argument | Changed] = {"meanOutOptional": None, "rstdOutOptional": None}
+CASES = (
+    Case("sound", {}, launch=KERNELS),
+    Case("no weight", {"weightOptional": None}, launch=KERNELS),
+    Case("no bias", {"biasOptional": None}, launch=KERNELS),
+    Case("no statistics", NO_STATISTICS, launch=KERNELS),
+    Case("no mean", {"meanOutOptional": None}, launch=KERNELS),
+    Case("no rstd", {"rstdOutOptional": None}, launch=KERNELS),
+    Case("eps is not looked at", {"eps": -1.0}, launch=KERNELS),
+    Case(
+        "empty statistics",
+        {"meanOutOptional": t(0), "rstdOutOptional": t(0)},
+        chips=(P950,),
+        launch=KERNELS,
+    ),
+    Case(
+        "statistics of one element have any shape",
+        empty(1, 8, meanOutOptional=t(1), rstdOutOptional=t(1, 1, 1)),
+        chips=BUT_950,
+        launch=KERNELS,
+    ),
+    Case("no rows", empty(0, 8), launch=NOTHING, workspace=0),
+    Case("neither rows nor columns", empty(0, 0), launch=NOTHING, workspace=0),
+    Case(
+        "no columns",
+        empty(3, 0),
+        launch=KERNELS,
+        workspace=0,
+        gives={"meanOutOptional": [[0.0]] * 3, "rstdOutOptional": [[np.nan]] * 3},
+    ),
+    Case("no columns and no statistics", empty(3, 0, **NO_STATISTICS), launch=NOTHING, workspace=0),
+    # A slot of 512 bytes for each result, for each copy, and for ones and zeros but on the 950.
+    Case("three results", {}, workspace=SYSTEM + 3 * 512),
+    Case("ones and zeros", NO_PARAMETERS, chips=A2_A3, workspace=SYSTEM + 5 * 512),
+    Case("null on the 950", NO_PARAMETERS, chips=(P950,), workspace=SYSTEM + 3 * 512),
+    Case(
+        "the official example",
+        {
+            "input": array(np.full((1, 2, 32), 2.0)),
+            "normalizedShape": Ints((32,)),
+            "weightOptional": array(np.ones(32)),
+            "biasOptional": array(np.zeros(32)),
+            "out": t(1, 2, 32),
+            "meanOutOptional": t(1, 2, 1),
+            "rstdOutOptional": t(1, 2, 1),
+        },
+        gives={
+            "out": np.zeros((1, 2, 32)),
+            "meanOutOptional": [[[2.0], [2.0]]],
+            "rstdOutOptional": [[[316.2278], [316.2278]]],
+        },
+    ),
+    Case(
+        "one to four",
+        {
+            "input": array([[1, 2, 3, 4]]),
+            "normalizedShape": Ints((4,)),
+            "weightOptional": array([1, 2, 0.5, 1]),
+            "biasOptional": array([0, 0, 1, 0]),
+            "out": t(1, 4),
+            "meanOutOptional": t(1, 1),
+            "rstdOutOptional": t(1, 1),
+        },
+        gives={
+            "out": [[-1.34164, -0.894424, 1.22361, 1.34164]],
+            "meanOutOptional": [[2.5]],
+            "rstdOutOptional": [[0.89442366]],
+        },
+        rtol=1e-5,
+    ),
+)
+
+LAYER_NORM = Table(
+    name="aclnnLayerNorm",
+    kind=COMPOSITE,
+    base=BASE,
+    results=("out", "meanOutOptional", "rstdOutOptional"),
+    steps=(*BEFORE_MODE, COPY),
+    types=TYPES,
+    formula=formula,
+    layouts=tuple(Layouts((name,), frozenset(FORMATS)) for name in TENSORS),
+    cases=CASES,
+)
+WITH_IMPL_MODE = replace(
+    LAYER_NORM,
+    name="aclnnLayerNormWithImplMode",
+    base={**BASE, "implMode": 0},
+    steps=(*BEFORE_MODE, MODE, COPY),
+    cases=(
+        *CASES,
+        Case("high performance", {"implMode": 1}, launch=KERNELS),
+        Case("all of float16", {**HALF, "implMode": 2}, launch=KERNELS),
+        *(
+            Case(
+                f"float32 {name} among float16",
+                {**HALF, **NO_PARAMETERS, "implMode": 2, name: Changed(dtype=F32)},
+                code=INVALID,
+            )
+            for name in ("input",)
+        ),
+        *(
+            Case(
+                f"float32 {name} beside float16",
+                {**HALF, **NO_PARAMETERS, "implMode": 2, name: t(3, 8)},
+                code=INVALID,
+            )
+            for name in ("weightOptional", "biasOptional")
+        ),
+    ),
+)
+TABLES = (LAYER_NORM, WITH_IMPL_MODE)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnRmsNorm (CANN: ops-nn norm/rms_norm)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..table import (
+    INDIVIDUAL,
+    INVALID,
+    KERNELS,
+    NO_KERNEL,
+    NOTHING,
+    NULL,
+    TILING,
+    Case,
+    Layouts,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    broken,
+    nulls,
+    shaped,
+    typed,
+)
+from ..words import (
+    A2_A3,
+    BF16,
+    F16,
+    F32,
+    I32,
+    P310,
+    P310B,
+    P910,
+    P950,
+    Argument,
+    Changed,
+    array,
+    t,
+)
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+SYSTEM = 16 << 20
+TENSORS = ("x", "gamma", "yOut", "rstdOut")
+TAKEN_AS_ND = frozenset({"ND", "NCL", "NCDHW", "NHWC", "NCHW"})
+
+BASE: dict[str, Argument] = {
+    "x": t(2, 3, 4, 16),
+    "gamma": t(4, 16),
+    "epsilon": 1e-6,
+    "yOut": t(2, 3, 4, 16),
+    "rstdOut": t(2, 3, 1, 1),
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    x, gamma = given["x"], given["gamma"]
+    axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
+    rstd = 1 / np.sqrt((x * x).mean(axes, keepdims=True) + given["epsilon"])
+    return {"yOut": x * rstd * gamma, "rstdOut": rstd}
+
+
+FULL = (
+    (F16, F32, F16, F32),
+    (BF16, F32, BF16, F32),
+    (F16, F16, F16, F32),
+    (BF16, BF16, BF16, F32),
+    (F32, F32, F32, F32),
+)
+NARROW = ((F16, F16, F16, F32), (F32, F32, F32, F32))
+
+
+def empty(x: tuple[int, ...], gamma: int, rstd: tuple[int, ...]) -> dict[str, Argument | Changed]:
+    return {"x": t(*x), "gamma": t(gamma), "yOut": t(*x), "rstdOut": t(*rstd)}
+
+
+TABLE = Table(
+    name="aclnnRmsNorm",
+    kind=INDIVIDUAL,
+    base=BASE,
+    results=("yOut", "rstdOut"),
+    chips=(*A2_A3, P950, P310, P910),
+    steps=(
+        Step(NULL, nulls("x", "gamma", "yOut", "rstdOut")),
+        Step(NULL, nulls("executor")),
+        Step(NULL, nulls("workspaceSize")),
+        Step(NO_KERNEL, unconfigured=(P310B,)),
+        Step(
+            INVALID,
+            (
+                *typed(*TENSORS),
+                *typed(*TENSORS, dtype=I32),
+                broken("private format", "yOut", yOut=Changed(format="FRACTAL_NZ")),
+            ),
+        ),
+        Step(TILING, shaped("x", (), NINE)),
+        Step(TILING, shaped("gamma", (), NINE)),
+        Step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
+        Step(TILING, shaped("yOut", (6, 4, 16))),
+        Step(TILING, shaped("gamma", (3, 16), (4, 4), (4, 0))),
+        Step(TILING, shaped("yOut", (2, 4, 4, 16), (2, 3, 4, 15))),
+        Step(TILING, shaped("rstdOut", (3, 3, 1, 1), (2, 0), (2, 3, 1, 1, 2))),
+        Step(TILING, (broken("epsilon below 0", epsilon=-1.0),)),
+    ),
+    types=Types(
+        TENSORS,
+        {**dict.fromkeys((*A2_A3, P950), FULL), **dict.fromkeys((P310, P910), NARROW)},
+    ),
+    formula=formula,
+    layouts=tuple(Layouts((name,), TAKEN_AS_ND) for name in TENSORS),
+    cases=(
+        Case("sound", {}, launch=KERNELS, workspace=SYSTEM),
+        Case("epsilon 0", {"epsilon": 0.0}, launch=KERNELS),
+        Case(
+            "gamma spans eight dimensions",
+            {name: t(*NINE[:8]) for name in TENSORS},
+            launch=KERNELS,
+        ),
+        Case("rstd of ones where x has more", {"rstdOut": t(1, 3, 1, 1)}, launch=KERNELS),
+        Case("no rows", empty((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),
+        Case("no columns", empty((3, 0), 0, (3, 1)), code=TILING),
+        Case("no columns, no rstd", empty((3, 0), 0, (0,)), launch=NOTHING, workspace=0),
+        Case(
+            "empty results are not tiled",
+            {"x": t(), "gamma": t(*NINE), "yOut": t(0), "rstdOut": t(5, 0), "epsilon": -1.0},
+            launch=NOTHING,
+            workspace=0,
+        ),
+        Case(
+            "the official example",
+            {
+                "x": array(np.tile(np.arange(8.0), (2, 2))),
+                "gamma": array(np.tile(np.arange(8.0), 2)),
+                "yOut": t(2, 16),
+                "rstdOut": t(2, 1),
+            },
+            gives={"rstdOut": [[0.23904572]] * 2},
+            rtol=2e-7,
+        ),
+    ),
+)
+TABLES = (TABLE,)

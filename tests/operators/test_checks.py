@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phase 1: every mistake has its code, and of two the one that CANN finds first answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from . import phase_one
+from .npu import KNOWN, Npu
+from .table import Table
+
+Device = Callable[[str], Npu]
+ON_CHIPS = [
+    pytest.param(table, chip, id=f"{table.name}-{chip}") for table in KNOWN for chip in table.chips
+]
+UNCONFIGURED = [
+    pytest.param(table, chip, id=f"{table.name}-{chip}")
+    for table in KNOWN
+    for step in table.steps
+    for chip in step.unconfigured
+]
+
+
+@pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
+def test_the_sound_call_is_accepted(table: Table, chip: str, device: Device) -> None:
+    assert list(phase_one.sound(device(chip), table)) == []
+
+
+@pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
+def test_a_mistake_has_its_code(table: Table, chip: str, device: Device) -> None:
+    assert list(phase_one.mistakes(device(chip), table)) == []
+
+
+@pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
+def test_of_two_mistakes_the_earlier_answers(table: Table, chip: str, device: Device) -> None:
+    assert list(phase_one.pairs(device(chip), table)) == []
+
+
+@pytest.mark.parametrize(("table", "chip"), UNCONFIGURED)
+def test_a_chip_without_the_operator_says_so(table: Table, chip: str, device: Device) -> None:
+    assert list(phase_one.unconfigured(device(chip), table)) == []
+
+
+@pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
+def test_formats(table: Table, chip: str, device: Device) -> None:
+    assert list(phase_one.layouts(device(chip), table)) == []

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which data types go together, on every family of chips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from . import phase_one
+from .npu import KNOWN, Npu
+from .table import Table
+
+Device = Callable[[str], Npu]
+ON_CHIPS = [
+    pytest.param(table, chip, id=f"{table.name}-{chip}")
+    for table in KNOWN
+    for chip in table.types.rows
+]
+
+
+@pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
+def test_rows_of_types_and_all_beside_them(table: Table, chip: str, device: Device) -> None:
+    assert list(phase_one.types(device(chip), table, most=60)) == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
+def test_all_rows_of_types(table: Table, chip: str, device: Device) -> None:
+    assert list(phase_one.types(device(chip), table, most=10_000)) == []

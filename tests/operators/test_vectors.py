@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results: known cases, formulas in every row of types, strided tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from . import results
+from .npu import KNOWN, Npu
+from .table import Case, Table
+
+Device = Callable[[str], Npu]
+CASES = [
+    pytest.param(table, case, id=f"{table.name}-{case.name}")
+    for table in KNOWN
+    for case in table.cases
+]
+ON_CHIPS = [
+    pytest.param(table, chip, id=f"{table.name}-{chip}") for table in KNOWN for chip in table.chips
+]
+
+
+@pytest.mark.parametrize(("table", "case"), CASES)
+def test_a_known_case(table: Table, case: Case, device: Device) -> None:
+    found = {
+        chip: list(results.case(device(chip), table, case))
+        for chip in table.chips
+        if chip in case.chips
+    }
+    assert found
+    assert {chip: told for chip, told in found.items() if told} == {}
+
+
+@pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
+def test_the_formula_in_rows_of_types(table: Table, chip: str, device: Device) -> None:
+    assert list(results.formula(device(chip), table, most=8)) == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
+def test_the_formula_in_many_rows_of_types(table: Table, chip: str, device: Device) -> None:
+    assert list(results.formula(device(chip), table, most=500)) == []
+
+
+@pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
+def test_strided_tensors(table: Table, chip: str, device: Device) -> None:
+    assert list(results.strides(device(chip), table)) == []

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a call is made of, in the words of the tables: arguments, changes of them, chips, names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import prod
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = [
+    "A2",
+    "A2_A3",
+    "A3",
+    "BF16",
+    "CHIPS",
+    "EVERY_CHIP",
+    "F16",
+    "F32",
+    "F64",
+    "FORMATS",
+    "I8",
+    "I32",
+    "P310",
+    "P310B",
+    "P910",
+    "P950",
+    "PRIVATE",
+    "TYPES",
+    "Argument",
+    "Array",
+    "Bools",
+    "Changed",
+    "Changes",
+    "Dtype",
+    "Ints",
+    "Scalar",
+    "apply",
+    "array",
+    "t",
+    "touching",
+]
+
+A2, A3, P950, P310, P910, P310B = "A2", "A3", "950", "310P", "910", "310B"
+CHIPS = {
+    A2: "Ascend910B3",
+    A3: "Ascend910_9391",
+    P950: "Ascend950PR_9579",
+    P310: "Ascend310P3",
+    P910: "Ascend910A",
+    P310B: "Ascend310B1",
+}
+"""The families of chips, each with one chip that stands for it."""
+EVERY_CHIP = tuple(CHIPS)
+A2_A3 = (A2, A3)
+
+F32, F16, BF16, F64, I8, I32 = "FLOAT", "FLOAT16", "BF16", "DOUBLE", "INT8", "INT32"
+
+_HEADER = Path(__file__).parents[2] / "include_stubs" / "acl" / "base" / "data_type.h"
+
+
+def _numbers(enum: str) -> dict[str, int]:
+    """Read an enum of the header; without the names of what has no type or no format."""
+    body = re.search(rf"typedef enum {enum} \{{(.*?)\}}", _HEADER.read_text("utf-8"), re.DOTALL)
+    assert body is not None
+    found = re.findall(r"ACL_(?:FORMAT_)?(\w+) = (\d+)", body[1])
+    return {name: int(number) for name, number in found}
+
+
+TYPES = _numbers("aclDataType")
+"""Every type of ``aclDataType`` by its name without prefix."""
+FORMATS = _numbers("aclFormat")
+"""Every format of ``aclFormat`` by its name without prefix."""
+PRIVATE = frozenset(
+    name for name in FORMATS if re.match(r"NC1HWC0|NDC1HWC0|FRACTAL_", name) is not None
+)
+"""Formats whose memory is not that of a view."""
+
+
+@dataclass(frozen=True)
+class Array:
+    """A tensor.
+
+    Attributes:
+        shape: Its dimensions.
+        dtype: Its data type.
+        format: Its format.
+        values: What it holds, in row-major order; None leaves that to the test.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str = F32
+    format: str = "ND"
+    values: tuple[float, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Ints:
+    """An ``aclIntArray``."""
+
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Bools:
+    """An ``aclBoolArray``."""
+
+    values: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """An ``aclScalar``."""
+
+    value: float
+    dtype: str = F32
+
+
+@dataclass(frozen=True)
+class Dtype:
+    """An ``aclDataType``."""
+
+    name: str
+
+
+Argument: TypeAlias = Array | Ints | Bools | Scalar | Dtype | bool | int | float | None
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The tensor of the sound call but for what stands here."""
+
+    shape: tuple[int, ...] | None = None
+    dtype: str | None = None
+    format: str | None = None
+
+    @property
+    def aspects(self) -> dict[str, Any]:
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+Changes: TypeAlias = Mapping[str, "Argument | Changed"]
+
+
+def t(*shape: int, dtype: str = F32, form: str = "ND") -> Array:
+    """A tensor of a shape."""
+    return Array(shape, dtype, form)
+
+
+def array(values: Any, dtype: str = F32) -> Array:
+    """A tensor that holds these numbers."""
+    found = np.array(values, np.float64)
+    return Array(found.shape, dtype, values=tuple(found.ravel().tolist()))
+
+
+def apply(base: Mapping[str, Argument], *changes: Changes) -> dict[str, Argument]:
+    """Change a call, step by step.
+
+    Returns:
+        Arguments in the order of the base, which must have every name.
+    """
+    made = dict(base)
+    for step in changes:
+        assert set(step) <= set(base), f"no parameters: {set(step) - set(base)}"
+        for name, change in step.items():
+            if isinstance(change, Changed):
+                before = made[name]
+                assert isinstance(before, Array), name
+                kept = {"shape": before.shape, "dtype": before.dtype, "format": before.format}
+                made[name] = Array(**{**kept, **change.aspects})
+            else:
+                made[name] = change
+    return made
+
+
+def touching(one: Changes, other: Changes) -> bool:
+    """Whether two changes cannot be made in one call."""
+    for name in set(one) & set(other):
+        ours, theirs = one[name], other[name]
+        if not (isinstance(ours, Changed) and isinstance(theirs, Changed)):
+            return True
+        if set(ours.aspects) & set(theirs.aspects):
+            return True
+    return False

@@ -18,7 +18,7 @@ from pyaclnn.mock.values import Call, Tensor, Value
 from pyaclnn.mock.wire import CheckReply, Reply, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,29 +56,6 @@ def tensor(
 ) -> Tensor:
     """A descriptor; contiguous float32 unless told otherwise."""
     return Tensor(data_type, form, dims, strides or row_major(dims), offset, dims, address)
-
-
-@dataclass
-class Row:
-    """A rule: what breaks it and it alone, and what phase 1 then says.
-
-    Attributes:
-        name: Shown by pytest.
-        changes: Arguments of the sound call to replace.
-        status: The status.
-        text: A piece of the text.
-        flags: Flags of the call.
-    """
-
-    name: str
-    changes: Mapping[str, Value]
-    status: int
-    text: str
-    flags: int = 0
-
-    def touches(self, other: Row) -> bool:
-        """Whether the two cannot be broken in one call."""
-        return bool(set(self.changes) & set(other.changes)) or bool(self.flags and other.flags)
 
 
 @dataclass
@@ -182,10 +159,3 @@ class Bench:
         """`run` that must succeed."""
         reply = self.run(operator, arguments, flags)
         assert (reply.status, reply.text) == (0, "")
-
-
-def later_rows(rows: Sequence[Row], row: Row) -> Iterator[Row]:
-    """The rules behind a rule that can be broken together with it."""
-    for other in rows[rows.index(row) + 1 :]:
-        if not row.touches(other):
-            yield other

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .npu import Npu
+from tests.operators.npu import Npu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

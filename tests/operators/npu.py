@@ -10,13 +10,13 @@ import ml_dtypes
 import numpy as np
 
 from pyaclnn.mock.operators import OPERATORS
-from pyaclnn.mock.values import BoolArray, Flag, IntArray, Tensor
+from pyaclnn.mock.values import BoolArray, Call, Flag, IntArray, Tensor
 from pyaclnn.mock.values import Scalar as ScalarValue
-from tests.mock_device.bench import BASE, Bench, numbers, row_major
-
-from .table import POINTERS, Table
-from .tables import TABLES
-from .words import CHIPS, FORMATS, TYPES, Argument, Array, Bools, Dtype, Ints, Scalar
+from pyaclnn.mock.wire import Run
+from tests.mock_device.bench import BASE, WORKSPACE, Bench, numbers, row_major
+from tests.operators.table import POINTERS, Table
+from tests.operators.tables import TABLES
+from tests.operators.words import CHIPS, FORMATS, TYPES, Argument, Array, Bools, Dtype, Ints, Scalar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,15 +49,16 @@ _NUMPY: dict[str, Any] = {
 
 def numpy_type(dtype: str) -> np.dtype[Any]:
     """The NumPy type of a type's name."""
-    return np.dtype(_NUMPY[dtype])
+    found: np.dtype[Any] = np.dtype(_NUMPY[dtype])
+    return found
 
 
 def _bare(argument: Argument) -> Value:
     """An argument for phase 1, which looks at no memory."""
     if isinstance(argument, Array):
-        dims = argument.shape
-        form = FORMATS[argument.format]
-        return Tensor(TYPES[argument.dtype], form, dims, row_major(dims), 0, dims, BASE)
+        dims, form = argument.shape, FORMATS[argument.format]
+        strides = argument.strides or row_major(dims)
+        return Tensor(TYPES[argument.dtype], form, dims, strides, 0, dims, BASE)
     if isinstance(argument, Ints):
         return IntArray(argument.values)
     if isinstance(argument, Bools):
@@ -107,9 +108,7 @@ class Npu:
         """Give the device back."""
         self._bench.close()
 
-    def check(
-        self, table: Table, arguments: Mapping[str, Argument], flags: int = 0
-    ) -> CheckReply:
+    def check(self, table: Table, arguments: Mapping[str, Argument], flags: int = 0) -> CheckReply:
         """Run phase 1."""
         values = {name: _bare(arguments[name]) for name in table.base}
         return self._bench.check(table.name, values, _flags(arguments) | flags)
@@ -135,14 +134,18 @@ class Npu:
                 continue
             values[name] = _bare(argument)
             if isinstance(argument, Array):
-                values[name] = self._place(table, name, argument, seed, *layout.get(name, (None, 0)))
+                values[name] = self._place(
+                    table, name, argument, seed, *layout.get(name, (None, 0))
+                )
         placed = {name: value for name, value in values.items() if isinstance(value, Tensor)}
         before = {name: self._bench.get(value) for name, value in placed.items()}
         with np.errstate(all="ignore"):
-            reply = self._bench.check(table.name, values, _flags(arguments))
+            call = Call(table.name, _flags(arguments), values)
+            reply = self._bench.device.check(call)
             status = None
             if reply.status == 0:
-                status = self._bench.run(table.name, values, _flags(arguments)).status
+                request = Run(WORKSPACE, reply.workspace_size, call)
+                status = self._bench.device.run(request).status
         after = {name: self._bench.get(value) for name, value in placed.items()}
         self.placed = placed
         return Outcome(reply, status, before, after)

@@ -6,15 +6,14 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from .table import FAILS, INVALID, KERNELS, Table
-from .words import FORMATS, TYPES, Changed, Changes, Dtype, apply
+from tests.operators.table import FAILS, INVALID, KERNELS, Table
+from tests.operators.words import FORMATS, TYPES, Changed, Changes, Dtype, apply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pyaclnn.mock.wire import CheckReply
-
-    from .npu import Npu
+    from tests.operators.npu import Npu
 
 __all__ = ["layouts", "mistakes", "pairs", "sample", "sound", "types", "unconfigured"]
 
@@ -34,8 +33,8 @@ def sound(npu: Npu, table: Table) -> Iterator[str]:
     reply = npu.check(table, table.arguments)
     if reply.status != 0 or (reply.text and reply.launches != FAILS):
         yield _told("sound call", reply, 0)
-    if reply.executor_kind.name.lower() != table.kind:
-        yield f"executor is {reply.executor_kind.name}, must be {table.kind}"
+    if reply.executor_kind != table.kind:
+        yield f"executor is of kind {reply.executor_kind}, must be {table.kind}"
 
 
 def mistakes(npu: Npu, table: Table) -> Iterator[str]:
@@ -82,9 +81,7 @@ def of_types(table: Table, row: tuple[str, ...]) -> Changes:
     changes: dict[str, Changed | Dtype] = {
         name: Changed(dtype=dtype) for name, dtype in named.items()
     }
-    return changes | {
-        name: Dtype(named[source]) for name, source in table.types.follows.items()
-    }
+    return changes | {name: Dtype(named[source]) for name, source in table.types.follows.items()}
 
 
 def types(npu: Npu, table: Table, most: int) -> Iterator[str]:

@@ -9,19 +9,18 @@ import numpy as np
 
 from pyaclnn.mock.values import Flag
 from tests.mock_device.bench import POISON, row_major
-
-from .npu import Outcome, numpy_type
-from .phase_one import of_types, sample
-from .table import COMPOSITE, FAILS, UNTOUCHED, Case, Table
-from .words import Argument, Array, Bools, Ints, Scalar, apply
+from tests.operators.npu import Outcome, numpy_type
+from tests.operators.phase_one import of_types, sample
+from tests.operators.table import COMPOSITE, FAILS, UNTOUCHED, Case, Table
+from tests.operators.words import Argument, Array, Bools, Ints, Scalar, apply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from .npu import Npu
-    from .table import Numbers
+    from tests.operators.npu import Npu
+    from tests.operators.table import Numbers
 
 __all__ = ["case", "formula", "numbers_of", "strides"]
 

@@ -6,27 +6,29 @@ Tables are typed from what is known about CANN, never derived from the product.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from tests.operators.words import EVERY_CHIP, F64, Argument, Array, Changed, Changes, touching
 
-from .words import EVERY_CHIP, F64, Argument, Array, Changed, Changes, touching
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = [
     "COMPOSITE",
     "FAILS",
     "INDIVIDUAL",
+    "INNER_NULL",
+    "INVALID",
     "KERNELS",
     "NOTHING",
-    "NULL",
-    "INVALID",
-    "TILING",
     "NO_KERNEL",
-    "INNER_NULL",
+    "NULL",
     "POINTERS",
+    "TILING",
     "UNTOUCHED",
     "Broken",
     "Case",
@@ -42,7 +44,7 @@ __all__ = [
     "typed",
 ]
 
-COMPOSITE, INDIVIDUAL = "composite", "individual"
+COMPOSITE, INDIVIDUAL = 0, 1
 NULL, INVALID, TILING, NO_KERNEL, INNER_NULL = 161001, 161002, 561002, 561003, 561103
 NOTHING, KERNELS, FAILS = 0, 1, 2
 """What phase 2 does: nothing, it launches kernels, or it fails although phase 1 succeeded."""
@@ -78,12 +80,15 @@ class Step:
         mistakes: Some that it finds.
         chips: Families on which it is made.
         unconfigured: Families of chips on which every call that comes so far gets the code.
+        ordered: Whether of two mistakes the one that stands first is named. CANN's codes do not
+            show an order inside of a step, its log does.
     """
 
     code: int
     mistakes: tuple[Broken, ...] = ()
     chips: tuple[str, ...] = EVERY_CHIP
     unconfigured: tuple[str, ...] = ()
+    ordered: bool = True
 
 
 Row: TypeAlias = tuple[str, ...]
@@ -204,7 +209,7 @@ class Table:
     """
 
     name: str
-    kind: str
+    kind: int
     base: Mapping[str, Argument]
     results: tuple[str, ...]
     steps: tuple[Step, ...]
@@ -237,12 +242,22 @@ class Table:
         ]
 
     def pairs(self, chip: str) -> Iterable[tuple[Broken, Broken, int]]:
-        """Every two mistakes of different steps that fit into one call, and the earlier's code."""
+        """Every two mistakes that fit into one call, the earlier first, and its code."""
         found = self.mistakes(chip)
-        for number, step, mistake in found:
-            for later, _, other in found:
-                if later > number and not touching(mistake.changes, other.changes):
+        for place, (number, step, mistake) in enumerate(found):
+            for later, _, other in found[place + 1 :]:
+                known = later > number or step.ordered
+                if known and not touching(mistake.changes, other.changes):
                     yield mistake, other, step.code
+
+    def runs_on(self, chip: str) -> bool:
+        """Whether a family of chips has kernels for the sound call."""
+        types = {}
+        for name in self.types.names:
+            argument = self.base[name]
+            assert isinstance(argument, Array)
+            types[name] = argument.dtype
+        return chip in self.chips and self.types.fails(chip, types) is False
 
 
 def broken(name: str, says: str = "", **changes: Argument | Changed) -> Broken:

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pytest
 
-from . import phase_one
-from .npu import KNOWN, Npu
-from .table import Table
+from tests.operators import phase_one
+from tests.operators.npu import KNOWN, Npu
+
+if TYPE_CHECKING:
+    from tests.operators.table import Table
 
 Device = Callable[[str], Npu]
 ON_CHIPS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import prod
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -90,12 +90,14 @@ class Array:
         dtype: Its data type.
         format: Its format.
         values: What it holds, in row-major order; None leaves that to the test.
+        strides: Its strides in elements; None: dense.
     """
 
     shape: tuple[int, ...]
     dtype: str = F32
     format: str = "ND"
     values: tuple[float, ...] | None = None
+    strides: tuple[int, ...] | None = None
 
     @property
     def size(self) -> int:
@@ -141,6 +143,7 @@ class Changed:
     shape: tuple[int, ...] | None = None
     dtype: str | None = None
     format: str | None = None
+    strides: tuple[int, ...] | None = None
 
     @property
     def aspects(self) -> dict[str, Any]:
@@ -175,8 +178,9 @@ def apply(base: Mapping[str, Argument], *changes: Changes) -> dict[str, Argument
             if isinstance(change, Changed):
                 before = made[name]
                 assert isinstance(before, Array), name
-                kept = {"shape": before.shape, "dtype": before.dtype, "format": before.format}
-                made[name] = Array(**{**kept, **change.aspects})
+                # Of another shape it holds other numbers.
+                values = before.values if change.shape is None else None
+                made[name] = replace(before, **{"values": values, **change.aspects})
             else:
                 made[name] = change
     return made

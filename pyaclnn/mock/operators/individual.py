@@ -75,24 +75,23 @@ def find_kernel(
         chip: The chip to find the kernel for.
 
     Raises:
-        RefusalError: 161002 for a combination without kernel, 561003 if the combination is good but
-            the chip is not configured.
+        RefusalError: 561003 if the chip is not configured, whatever the combination; 161002 for a
+            combination without kernel.
     """
-    rules.formats_are_views(zip(names, tensors, strict=True))
-    key = tuple(tensor.data_type for tensor in tensors)
     configured = combinations.get(chip.family)
-    known = configured or tuple({row for rows in combinations.values() for row in rows})
-    if key not in known:
-        rows = "; ".join(_combination_text(names, row) for row in known)
-        raise rules.invalid(
-            f"{operator} has no kernel for {_combination_text(names, key)} on {chip.soc_name}; "
-            f"it must be one of: {rows}"
-        )
     if configured is None:
         raise RefusalError(
             Status.INNER_FIND_KERNEL,
             f"EZ9999: {operator} has no kernels for {chip.soc_name} ({chip.product}); "
             f"it runs on the families {', '.join(combinations)}",
+        )
+    rules.formats_are_taken(zip(names, tensors, strict=True))
+    key = tuple(tensor.data_type for tensor in tensors)
+    if key not in configured:
+        rows = "; ".join(_combination_text(names, row) for row in configured)
+        raise rules.invalid(
+            f"{operator} has no kernel for {_combination_text(names, key)} on {chip.soc_name}; "
+            f"it must be one of: {rows}"
         )
 
 

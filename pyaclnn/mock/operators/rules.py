@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAX_RANK",
-    "VIEW_FORMATS",
+    "TAKEN_AS_ND",
     "data_type_in",
-    "formats_are_views",
+    "formats_are_taken",
     "invalid",
     "normalized_shape_fits",
     "normalized_shape_limit",
@@ -46,11 +46,9 @@ _OUT_POINTERS = {
 # MAX_SUPPORT_DIMS_NUMS of the hand-written operators.
 MAX_RANK = 8
 
-# Formats whose memory is the view's own. Individual operators rewrite them to ND before they look
-# for a kernel; hand-written ones take them as they are. Private formats have no views here.
-VIEW_FORMATS = frozenset(
-    {Format.ND, Format.NCHW, Format.NHWC, Format.NCDHW, Format.NDHWC, Format.NCL}
-)
+# Formats that individual operators rewrite to ND before they look for a kernel; NDHWC is not among
+# them (CANN: opbase indv_executor_tensor.cpp). Hand-written operators look at no format.
+TAKEN_AS_ND = frozenset({Format.ND, Format.NCHW, Format.NHWC, Format.NCDHW, Format.NCL})
 
 
 def invalid(text: str) -> RefusalError:
@@ -98,11 +96,11 @@ def data_type_in(name: str, tensor: Tensor | None, allowed: Collection[int]) -> 
         )
 
 
-def formats_are_views(tensors: Iterable[tuple[str, Tensor | None]]) -> None:
-    """Require formats without a private layout; absent tensors pass."""
+def formats_are_taken(tensors: Iterable[tuple[str, Tensor | None]]) -> None:
+    """Require formats that are taken as ND; absent tensors pass."""
     for name, tensor in tensors:
-        if tensor is not None and tensor.format not in VIEW_FORMATS:
-            names = ", ".join(sorted(format_name(form) for form in VIEW_FORMATS))
+        if tensor is not None and tensor.format not in TAKEN_AS_ND:
+            names = ", ".join(sorted(format_name(form) for form in TAKEN_AS_ND))
             raise invalid(
                 f"{name} has format {format_name(tensor.format)}; it must be one of {names}"
             )

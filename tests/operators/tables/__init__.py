@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from typing import TYPE_CHECKING
 
-from ..table import Table
+if TYPE_CHECKING:
+    from tests.operators.table import Table
 
 __all__ = ["TABLES"]
 

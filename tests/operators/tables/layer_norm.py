@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..table import (
+from tests.operators.table import (
     COMPOSITE,
     INNER_NULL,
     INVALID,
@@ -28,7 +27,7 @@ from ..table import (
     shaped,
     typed,
 )
-from ..words import (
+from tests.operators.words import (
     A2_A3,
     BF16,
     EVERY_CHIP,
@@ -46,6 +45,9 @@ from ..words import (
     t,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 __all__ = ["TABLES"]
 
 NINE = (1,) * 9
@@ -55,6 +57,7 @@ TENSORS = (
     *("input", "weightOptional", "biasOptional"),
     *("out", "meanOutOptional", "rstdOutOptional"),
 )
+RANKED = ("input", "out", *TENSORS[1:3], *TENSORS[4:])
 
 BASE: dict[str, Argument] = {
     "input": t(2, 3, 8),
@@ -108,13 +111,16 @@ BEFORE_MODE = (
     Step(
         INVALID,
         (
-            *typed("input", "weightOptional", "biasOptional"),
-            *typed("weightOptional", "biasOptional", dtype=F16),
+            *typed("input", "weightOptional"),
+            *typed("weightOptional", dtype=F16),
+            *typed("biasOptional"),
+            *typed("biasOptional", dtype=F16),
             broken(
                 "bias and weight of two types",
                 "biasOptional",
                 input=Changed(dtype=F16),
                 weightOptional=Changed(dtype=F16),
+                biasOptional=Changed(dtype=F32),
             ),
         ),
     ),
@@ -122,7 +128,7 @@ BEFORE_MODE = (
     Step(
         INVALID,
         (
-            *(mistake for name in TENSORS for mistake in shaped(name, NINE)),
+            *(mistake for name in RANKED for mistake in shaped(name, NINE)),
             broken("nine axes", normalizedShape=Ints(NINE)),
             broken("no axes", normalizedShape=Ints(())),
             broken("more axes than input has", "input", normalizedShape=Ints((1, 2, 3, 8))),
@@ -216,6 +222,11 @@ CASES = (
     # A slot of 512 bytes for each result, for each copy, and for ones and zeros but on the 950.
     Case("three results", {}, workspace=SYSTEM + 3 * 512),
     Case("ones and zeros", NO_PARAMETERS, chips=A2_A3, workspace=SYSTEM + 5 * 512),
+    Case(
+        "a contiguous copy",
+        {"input": Changed(strides=(24, 1, 3))},
+        workspace=SYSTEM + 4 * 512,
+    ),
     Case("null on the 950", NO_PARAMETERS, chips=(P950,), workspace=SYSTEM + 3 * 512),
     Case(
         "the official example",

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..table import (
+from tests.operators.table import (
     COMPOSITE,
     FAILS,
     INVALID,
@@ -29,7 +28,7 @@ from ..table import (
     shaped,
     typed,
 )
-from ..words import (
+from tests.operators.words import (
     A2_A3,
     BF16,
     EVERY_CHIP,
@@ -47,6 +46,11 @@ from ..words import (
     array,
     t,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
 __all__ = ["TABLES"]
 
@@ -161,14 +165,12 @@ def masked(*mask: bool) -> Case:
 
 
 EIGHT = (1,) * 8
-ANY: dict[str, Argument | Changed] = {"biasOptional": Changed(dtype=BF16)}
 STRIPPED = tuple(name for name in TENSORS if name not in ("mean", "rstd"))
 SLIPPED = (
     slipped((2, 3, 4), (5,), (2, 3)),
     slipped((2, 6, 5, 6), (7, 8), (2, 6)),
     slipped((2, 3, 4), (9, 4), (2,)),
 )
-HALF: dict[str, Argument | Changed] = {name: Changed(dtype=F16) for name in ("gradOut", "input")}
 
 
 def two_results(weight: tuple[int, ...], bias: tuple[int, ...]) -> dict[str, Argument | Changed]:
@@ -257,23 +259,8 @@ CASES = (
     ),
     Case("no kernels", {}, (P310B,), launch=FAILS),
     Case(
-        "no kernel for bfloat16 statistics",
-        {
-            **HALF,
-            "weightOptional": Changed(dtype=F16),
-            "mean": Changed(dtype=BF16),
-            "rstd": Changed(dtype=BF16),
-        },
-        SPLIT,
-        launch=FAILS,
-    ),
-    Case(
         "bfloat16 without a weight",
-        {
-            "gradOut": Changed(dtype=BF16),
-            "input": Changed(dtype=BF16),
-            "weightOptional": None,
-        },
+        {**dict.fromkeys(("gradOut", "input"), Changed(dtype=BF16)), "weightOptional": None},
         SPLIT,
         launch=FAILS,
     ),
@@ -292,6 +279,12 @@ CASES = (
         workspace=SYSTEM + 2 * 2 * 16 * 4 + 4 * 512,
     ),
     Case(
+        "two contiguous copies",
+        {name: Changed(strides=(1, 2, 6)) for name in ("gradOut", "input")},
+        A2_A3,
+        workspace=SYSTEM + 2 * 2 * 16 * 4 + 5 * 512,
+    ),
+    Case(
         "one result",
         {"outputMask": Bools((True, False, False))},
         A2_A3,
@@ -302,11 +295,8 @@ CASES = (
         "three results of 1024 columns",
         {
             **plain(2, 1024, True, True, True),
-            "gradOut": t(2, 1024, dtype=F16),
-            "input": t(2, 1024, dtype=F16),
-            "weightOptional": t(1024, dtype=F16),
-            "gradWeightOut": t(1024, dtype=F16),
-            "gradBiasOut": t(1024, dtype=F16),
+            **dict.fromkeys(("gradOut", "input"), t(2, 1024, dtype=F16)),
+            **dict.fromkeys(("weightOptional", *OUTS[1:]), t(1024, dtype=F16)),
         },
         A2_A3,
         workspace=SYSTEM + 2 * 2 * 1024 * 4 + 3 * 4608,
@@ -398,12 +388,7 @@ TABLE = Table(
             "aclnnLayerNorm",
             upstream={"gradOut": "out"},
             saved={"mean": "meanOutOptional", "rstd": "rstdOutOptional"},
-            shared={
-                "input": "input",
-                "normalizedShape": "normalizedShape",
-                "weightOptional": "weightOptional",
-                "biasOptional": "biasOptional",
-            },
+            shared={name: name for name in ("input", "normalizedShape", *PARAMETERS)},
             gives={
                 "gradInputOut": ("input",),
                 "gradWeightOut": ("weightOptional",),

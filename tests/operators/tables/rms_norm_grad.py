@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
-from ..table import (
+import numpy as np
+
+from tests.operators.table import (
     INDIVIDUAL,
     INVALID,
     KERNELS,
@@ -26,7 +27,7 @@ from ..table import (
     shaped,
     typed,
 )
-from ..words import (
+from tests.operators.words import (
     A2_A3,
     BF16,
     F16,
@@ -40,6 +41,9 @@ from ..words import (
     array,
     t,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["TABLES"]
 
@@ -110,6 +114,7 @@ TABLE = Table(
                 *typed("rstd", "dgammaOut", dtype=F16),
                 broken("private format", "rstd", rstd=Changed(format="NC1HWC0")),
             ),
+            ordered=False,
         ),
         Step(TILING, shaped("x", (), NINE)),
         Step(TILING, shaped("gamma", (), NINE)),
@@ -174,6 +179,13 @@ TABLE = Table(
         ),
         # Six rows on six cores, or a row and 8 elements more for each if deterministic.
         Case("eight floats a core", {}, A2_A3, workspace=SYSTEM + 8 * 6 * 4),
+        # 384 floats and 32 bytes, in units of 512.
+        Case(
+            "a contiguous copy",
+            {"x": Changed(strides=(1, 2, 6, 24))},
+            A2_A3,
+            workspace=SYSTEM + 8 * 6 * 4 + 2048,
+        ),
         Case(
             "a row a core",
             {},

@@ -11,17 +11,19 @@ from pathlib import Path
 
 from .binding import write_binding
 from .mock_exports import write_chips, write_fallbacks, write_operators
+from .mock_gates import write_gates
 from .reader import read
 
 
 def main() -> None:
-    """Generate every C source of the build."""
+    """Generate every C source that follows from the headers, which are read once."""
     include, chips, output = map(Path, sys.argv[1:])
     declarations = read(include)
     write_binding(declarations, output / "binding.c")
     write_operators(declarations, output / "operators.c")
     write_fallbacks(declarations, "runtime", output / "runtime_fallbacks.c")
     write_fallbacks(declarations, "base", output / "base_fallbacks.c")
+    write_gates(declarations, output)
     write_chips(chips, output / "chips.inc")
 
 

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
 from pyaclnn import _binding
+from pyaclnn.bindgen import __main__ as generate
 from pyaclnn.bindgen.declarations import Declarations, Function, Parameter
 from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks, write_operators
 from pyaclnn.bindgen.reader import HeaderError, read
@@ -54,8 +57,8 @@ def test_each_argument_is_sent_by_its_type_and_name(tmp_path: Path) -> None:
         'mock_call_double(&call, "eps", eps);',
         'mock_call_string(&call, "mode", mode);',
         'mock_call_int(&call, "count", count);',
-        "return mock_call_phase1(&call, workspaceSize, executor);",
-        'return mock_call_phase2("aclnnX", workspace, workspaceSize, executor, stream);',
+        "return mock_phase1(&call, workspaceSize, executor);",
+        'return mock_phase2("aclnnX", workspace, workspaceSize, executor, stream);',
     ]
 
 
@@ -127,3 +130,17 @@ def test_the_binding_has_every_constant_of_the_stubs() -> None:
     assert {c.name: getattr(_binding.lib, c.name) for c in constants} == {
         c.name: c.value for c in constants
     }
+
+
+def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chips = STUBS.parent / "pyaclnn" / "mock" / "chips.json"
+    once = Mock(wraps=read)
+    monkeypatch.setattr(generate, "read", once)
+    monkeypatch.setattr("sys.argv", ["bindgen", str(STUBS), str(chips), str(tmp_path)])
+    generate.main()
+    assert once.call_count == 1
+    build = (STUBS.parent / "meson.build").read_text(encoding="utf-8")
+    (named,) = re.findall(r"generated = custom_target\(.*?output: \[(.*?)\]", build, re.DOTALL)
+    assert {path.name for path in tmp_path.iterdir()} == set(re.findall(r"'(.*?)'", named))

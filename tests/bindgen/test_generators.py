@@ -48,7 +48,7 @@ def test_each_argument_is_sent_by_its_type_and_name(tmp_path: Path) -> None:
     )
     write_operators(declare(head, PHASE_2), tmp_path / "o.c")
     text = (tmp_path / "o.c").read_text(encoding="utf-8")
-    calls = [line.strip() for line in text.splitlines() if " mock_" in f" {line.strip()}"]
+    calls = [line.strip() for line in text.splitlines() if re.search(r"\bmock_\w+\(", line)]
     assert calls == [
         'mock_call_begin(&call, "aclnnX");',
         'mock_call_tensor(&call, "x", x);',

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.ascendc import command as ascendc
-from pyaclnn.doctor import command as doctor
+from pyaclnn.doctor.command import arguments as doctor
 from pyaclnn.errors import AclError
 from pyaclnn.mock import contract_command
 from pyaclnn.tiling import command as tiling
@@ -133,9 +133,9 @@ def _add_smoke(commands: _Commands) -> None:
 
 
 def _smoke(options: argparse.Namespace) -> int:
-    from pyaclnn.doctor import smoke_command
+    from pyaclnn.doctor.command import smoke
 
-    return smoke_command.run(options)
+    return smoke.run(options)
 
 
 def _add_mock(commands: _Commands) -> None:

@@ -7,6 +7,6 @@ children that may hang or crash.
 
 from __future__ import annotations
 
-from pyaclnn.doctor.record import CheckResult, Evidence, Number, Report, Status
+from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
 
 __all__ = ["CheckResult", "Evidence", "Number", "Report", "Status"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyaclnn.doctor.catalogue import Level
-from pyaclnn.doctor.options import Options
-from pyaclnn.doctor.record import Status
+from pyaclnn.doctor.checks.options import Level, Options
+from pyaclnn.doctor.report.record import Status
 
 from . import breakages as b
 from .installations import LAYOUTS

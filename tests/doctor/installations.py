@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyaclnn.doctor.machine import Machine
+from pyaclnn.doctor.checks.machine import Machine
 from pyaclnn.mock import includedir
 
 from .parts import place

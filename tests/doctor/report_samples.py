@@ -7,7 +7,7 @@ import dataclasses
 import math
 import random
 
-from pyaclnn.doctor.record import CheckResult, Evidence, Number, Report, Status
+from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
 
 EDGES = (*(10.0 ** (k / 2) for k in range(-12, 3)), math.inf)
 

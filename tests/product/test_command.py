@@ -206,14 +206,14 @@ def test_ctrl_c_ends_with_one_line() -> None:
     code = (
         "import os, signal, sys, threading\n"
         "from pyaclnn import cli\n"
-        "from pyaclnn.doctor import smoke_command\n"
+        "from pyaclnn.doctor.command import smoke\n"
         # A shell's background jobs, and what they start, are born ignoring it.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "run_child = smoke_command.run_child\n"
+        "run_child = smoke.run_child\n"
         "def interrupted(*arguments, **options):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    return run_child(*arguments, **options)\n"
-        "smoke_command.run_child = interrupted\n"
+        "smoke.run_child = interrupted\n"
         "sys.exit(cli.main(['smoke', '--backend', 'mock']))\n"
     )
     done = run(sys.executable, "-c", code)

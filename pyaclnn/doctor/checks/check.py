@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One named check, and the record of what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pyaclnn.doctor.checks.finding import Finding
+from pyaclnn.doctor.checks.options import Level
+from pyaclnn.doctor.checks.site import Site
+from pyaclnn.doctor.report.record import CheckResult
+
+__all__ = ["Check", "Look"]
+
+Look: TypeAlias = Callable[[Site], Finding]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One named check.
+
+    Attributes:
+        id: Its stable name: a family and a number, e.g. ``ENV-002``.
+        title: What it is about, in a few words.
+        category: The family in words.
+        explanation: What it looks at, why that matters and where the rule comes from.
+        look: Looks at the machine without loading anything; None for what a child process does.
+        group: The child process that does it: ``host`` (touches no device of its own),
+            ``device`` or ``numbers`` (one for each device); None for a static check.
+        needs: The checks that must have passed.
+        level: The lowest level that includes it.
+        seconds: The deadline of a check in a child.
+    """
+
+    id: str
+    title: str
+    category: str
+    explanation: str
+    look: Look | None = None
+    group: str | None = None
+    needs: tuple[str, ...] = ()
+    level: Level = Level.QUICK
+    seconds: float = 30.0
+
+    def result(self, found: Finding, seconds: float, device: int | None = None) -> CheckResult:
+        """Return the record of what this check found.
+
+        Args:
+            found: What it found.
+            seconds: How long that took.
+            device: The device, for a check of one device.
+        """
+        return CheckResult(
+            id=self.id if device is None else f"{self.id}@{device}",
+            title=self.title,
+            category=self.category,
+            status=found.status,
+            seconds=seconds,
+            summary=found.summary,
+            evidence=found.evidence,
+            causes=found.causes,
+            next_step=found.next_step,
+            code=found.code,
+            code_name=found.code_name,
+            numbers=found.numbers,
+        )

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does this CANN know the chip, and are the installed kernels for it?
+
+Sources: CANN: platform_config; CANN: opp/built-in of 8.1; CANN: installation guides for the names
+of the packages.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.doctor.checks.check import Check
+from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value
+from pyaclnn.doctor.checks.installation import order_of
+from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK
+from pyaclnn.doctor.checks.operators import KERNELS, kernels
+from pyaclnn.doctor.checks.options import Level
+
+if TYPE_CHECKING:
+    from pyaclnn.doctor.checks.site import Site
+
+__all__ = ["CHECKS", "kernel_folder"]
+
+_SPLIT_SINCE: Final = (8, 5)
+_FAMILIES: Final = (
+    (r"Ascend910(?:A|B|ProA|ProB|PremiumA)", "ascend910"),
+    (r"Ascend910B\d.*", "ascend910b"),
+    (r"Ascend910_93.*", "ascend910_93"),
+    (r"Ascend910_95.*", "ascend910_95"),
+    (r"Ascend950.*", "ascend950"),
+    (r"Ascend310P\d*", "ascend310p"),
+    (r"Ascend310B\d*", "ascend310b"),
+    (r"Ascend310", "ascend310"),
+)
+"""Full names to kernel folders. ``Ascend910B`` without a digit is of the first generation."""
+
+_PACKAGES: Final = {
+    "ascend910": "910",
+    "ascend910b": "910b",
+    "ascend910_93": "A3",
+    "ascend310p": "310p",
+    "ascend310b": "310b",
+    "ascend950": "950",
+}
+
+
+def kernel_folder(soc_name: str) -> str | None:
+    """Return the folder name of a chip's kernels, or None for an unknown chip."""
+    return next((name for pattern, name in _FAMILIES if re.fullmatch(pattern, soc_name)), None)
+
+
+def _package_name(site: Site, folder: str) -> str:
+    short = _PACKAGES.get(folder, folder.removeprefix("ascend"))
+    version = site.installation.version
+    if version and order_of(version)[:2] < _SPLIT_SINCE:
+        return "Atlas-A3-cann-kernels" if short == "A3" else f"Ascend-cann-kernels-{short}"
+    return f"Ascend-cann-{short}-ops"
+
+
+def _known(site: Site) -> Finding:
+    machine, chosen, soc = site.machine, site.installation, site.facts.soc_name
+    if not site.examines_hardware:
+        return skip(NOT_FOR_THE_MOCK)
+    if not soc:
+        return skip("the name of the chip is not known")
+    folder = chosen.root / f"{platform.machine()}-linux/data/platform_config"
+    if not folder.is_dir():
+        return skip("the installation has no descriptions of chips")
+    if (folder / f"{soc}.ini").exists():
+        return ok(f"{soc} is known to this CANN", at_path(machine.shown(folder), f"{soc}.ini"))
+    known = sorted(path.stem for path in folder.glob("*.ini"))
+    return fail(
+        f"this CANN {chosen.version or ''} does not know the chip {soc}".replace("  ", " "),
+        at_path(machine.shown(folder), f"no {soc}.ini; known: {', '.join(known) or 'none'}"),
+        causes=("the chip is newer than this CANN",),
+        next_step="install a CANN that names this chip in its release notes",
+    )
+
+
+def _for_chip(site: Site) -> Finding:
+    machine, soc = site.machine, site.facts.soc_name
+    if not site.examines_hardware:
+        return skip(NOT_FOR_THE_MOCK)
+    if not soc:
+        return skip("the name of the chip is not known")
+    wanted = kernel_folder(soc)
+    base = site.installation.operator_root / KERNELS
+    have = [folder.name for folder in kernels(site)]
+    if wanted is None:
+        return skip(f"it is not known which operator package the chip {soc} needs")
+    if not have:
+        return skip("the kernels are not where CANN 8 has them")
+    if wanted in have:
+        return ok(f"the kernels of {soc} are installed", at_path(machine.shown(base), wanted))
+    return fail(
+        f"the operator package is for another chip: the device is {soc}, but the kernels are for "
+        f"{', '.join(have)}",
+        at_path(machine.shown(base), f"has {', '.join(have)}; {soc} needs {wanted}"),
+        value("chip", soc),
+        causes=(
+            "the operator package of another chip was installed",
+            "the container image was made for another chip",
+        ),
+        next_step=f"install {_package_name(site, wanted)}"
+        f"{f' {site.installation.version}' if site.installation.version else ''} in place of it",
+    )
+
+
+CHECKS: Final = (
+    Check(
+        "PKG-002",
+        "chip known to this CANN",
+        "operators",
+        "CANN describes every chip it supports in data/platform_config; a chip without such a file "
+        "is newer than this CANN.",
+        _known,
+        needs=("CANN-001", "DEV-102"),
+        level=Level.MEDIUM,
+    ),
+    Check(
+        "PKG-003",
+        "operator package of this chip",
+        "operators",
+        "Compares the chip's name with the folders of kernels. With the package of another chip "
+        "phase 1 of an operator fails with 561003.",
+        _for_chip,
+        needs=("PKG-001", "DEV-102"),
+        level=Level.MEDIUM,
+    ),
+)

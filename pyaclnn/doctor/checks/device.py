@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a child process tries on each device: open it, and use all that is not an operator."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyaclnn.doctor.checks.check import Check
+from pyaclnn.doctor.checks.options import Level
+
+__all__ = ["CHECKS", "THE_END"]
+
+THE_END: Final = "DEV-111"
+"""The check of a child's own end, which the parent sees from outside."""
+
+
+def _check(number: str, title: str, explanation: str, *needs: str, seconds: float = 20.0) -> Check:
+    return Check(
+        f"DEV-{number}",
+        title,
+        "device",
+        explanation,
+        group="device",
+        needs=needs,
+        level=Level.MEDIUM,
+        seconds=seconds,
+    )
+
+
+CHECKS: Final = (
+    _check(
+        "104",
+        "device opens",
+        "Calls aclrtSetDevice, the first call that needs the NPU itself; it may take several "
+        "seconds. 507033 says that the device could not be started.",
+        "DEV-103",
+        seconds=90.0,
+    ),
+    _check(
+        "105",
+        "contexts",
+        "Creates a context, makes it current, and destroys it; the one of the device comes back.",
+        "DEV-104",
+    ),
+    _check("106", "streams", "Creates, queries, waits for and destroys streams.", "DEV-104"),
+    _check(
+        "107",
+        "memory",
+        "Writes patterns to device memory and reads them back, in several sizes and at odd "
+        "offsets, and looks whether the bytes before and behind stay as they were.",
+        "DEV-104",
+        seconds=60.0,
+    ),
+    _check(
+        "108",
+        "events",
+        "Records two events on a stream, waits for them, lets a second stream wait, and takes the "
+        "time between them.",
+        "DEV-106",
+        "DEV-107",
+    ),
+    _check(
+        "109",
+        "asynchronous copies",
+        "Copies pinned memory to the device and back on a stream, and fills memory on a stream.",
+        "DEV-106",
+        "DEV-107",
+    ),
+    _check(
+        "110",
+        "host callbacks",
+        "Lets a stream call back into this process between two pieces of work.",
+        "DEV-106",
+    ),
+    _check(
+        "111",
+        "the process ends",
+        "Gives everything back and ends the process. Hanging or crashing here, after the work is "
+        "done, is how mistakes in the order of shutting down show.",
+        "DEV-104",
+    ),
+)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a child process tries of the operators on each device: are the numbers right?
+
+Every result is held against float64 by CANN's published accuracy standard, on outputs that were
+full of NaN before.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyaclnn.doctor.checks.check import Check
+from pyaclnn.doctor.checks.options import Level
+
+__all__ = ["CHECKS", "OPERATOR_CHECKS", "SOAK"]
+
+SOAK: Final = "NUM-302"
+"""The check that only runs if a time for it is given."""
+
+OPERATOR_CHECKS: Final = {
+    "NUM-001": "layer_norm",
+    "NUM-002": "layer_norm_backward",
+    "NUM-003": "rms_norm",
+    "NUM-004": "rms_norm_grad",
+}
+"""The public function that each of these checks examines."""
+
+_LOADING: Final = 120.0
+"""The first use of an operator loads its kernels."""
+
+
+def _check(
+    number: str,
+    title: str,
+    explanation: str,
+    *needs: str,
+    level: Level = Level.MEDIUM,
+    seconds: float = _LOADING,
+) -> Check:
+    return Check(
+        f"NUM-{number}",
+        title,
+        "numbers",
+        explanation,
+        group="numbers",
+        needs=needs or ("DEV-106", "DEV-107"),
+        level=level,
+        seconds=seconds,
+    )
+
+
+CHECKS: Final = (
+    *(
+        _check(
+            name.removeprefix("NUM-"),
+            operator,
+            f"Computes {operator} for float32, float16 and, where the chip has it, bfloat16 in "
+            "several shapes, and judges every output by CANN's accuracy standard.",
+        )
+        for name, operator in OPERATOR_CHECKS.items()
+    ),
+    _check(
+        "101",
+        "edge shapes",
+        "One element, one row, rows of one element, lengths just beside a block of 32 bytes, very "
+        "long rows, many rows: where kernels treat the rest of a row apart.",
+    ),
+    _check(
+        "201",
+        "same input, same bits",
+        "With deterministic computing switched on, each operator is computed twice on the same "
+        "input; the outputs must be equal in every bit.",
+    ),
+    _check(
+        "202",
+        "several streams at once",
+        "Queues every operator on four streams before waiting for any of them, and judges all.",
+    ),
+    _check(
+        "301",
+        "shape sweep",
+        "Every operator and dtype over some thirty shapes, three times.",
+        level=Level.LONG,
+        seconds=900.0,
+    ),
+    _check(
+        "302",
+        "soak",
+        "Repeats the operators for the time given with --soak and judges every result.",
+        level=Level.LONG,
+        seconds=300.0,
+    ),
+)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of the doctor is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+__all__ = ["Level", "Options"]
+
+
+class Level(IntEnum):
+    """How far a run goes; each level includes the ones before it."""
+
+    QUICK = 0
+    MEDIUM = 1
+    LONG = 2
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to do.
+
+    Attributes:
+        level: How far to go.
+        backend: ``cann``, ``mock`` or a folder; None for PYACLNN_BACKEND, then ``cann``.
+        devices: The devices to examine, as the process numbers them; None for every visible one.
+        only: Ids or families to run, with what they build on; empty for all of the level.
+        skip: Ids or families to leave out.
+        fail_on_warn: Whether a warning makes the run fail.
+        soak: For how many seconds the operators are repeated at the end; 0 for not at all.
+        deadline: No step in a child but the soak may take longer; None for each step's own.
+        grace: How long a child may take to end after each signal.
+    """
+
+    level: Level = Level.MEDIUM
+    backend: str | None = None
+    devices: tuple[int, ...] | None = None
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    fail_on_warn: bool = False
+    soak: float = 0.0
+    deadline: float | None = None
+    grace: float = 3.0

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python packages that CANN itself needs, to compile operators at run time.
+
+Source: CANN: installation guide, Python dependencies; reports of users in whose environment they
+were missing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.doctor.checks.check import Check
+from pyaclnn.doctor.checks.finding import Finding, ok, skip, value, warn
+from pyaclnn.doctor.checks.installation import order_of
+from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK
+
+if TYPE_CHECKING:
+    from pyaclnn.doctor.checks.site import Site
+
+__all__ = ["CHECKS", "NEEDED"]
+
+NEEDED: Final = ("numpy", "decorator", "sympy", "scipy", "attrs", "psutil", "cloudpickle")
+"""What CANN's operator compiler imports."""
+
+_NUMPY_2: Final = (2, 0)
+_TAKES_NUMPY_2: Final = (9, 0)
+
+
+def _packages(site: Site) -> Finding:
+    if not site.examines_hardware:
+        return skip(NOT_FOR_THE_MOCK)
+    versions = {name: site.machine.package_version(name) for name in NEEDED}
+    missing = [name for name, version in versions.items() if version is None]
+    seen = tuple(value(name, version or "not installed") for name, version in versions.items())
+    if missing:
+        return warn(
+            f"CANN's operator compiler lacks Python packages: {', '.join(missing)}",
+            *seen,
+            causes=(
+                "they were not installed with CANN, which does not do it by itself",
+                "they are installed for another Python than this one",
+            ),
+            next_step=f"pip install {' '.join(missing)}",
+        )
+    return ok("the Python packages that CANN's operator compiler needs are installed", *seen)
+
+
+def _numpy(site: Site) -> Finding:
+    if not site.examines_hardware:
+        return skip(NOT_FOR_THE_MOCK)
+    numpy, cann = site.machine.package_version("numpy"), site.installation.version
+    if numpy is None or cann is None:
+        return skip("the version of NumPy or of CANN is not known")
+    if order_of(numpy)[:2] >= _NUMPY_2 and order_of(cann)[:2] < _TAKES_NUMPY_2:
+        return warn(
+            f"NumPy {numpy} is newer than what CANN {cann} was made for",
+            value("numpy", numpy),
+            value("CANN", cann),
+            causes=("a newer NumPy came in with another package",),
+            next_step="pip install 'numpy<2', if operators fail to compile (EH9999)",
+        )
+    return ok(f"NumPy {numpy} is one that CANN {cann} can work with")
+
+
+CHECKS: Final = (
+    Check(
+        "PY-001",
+        "Python packages of CANN",
+        "Python",
+        "CANN compiles some operators at run time, with Python code that imports NumPy, SciPy, "
+        "attrs, decorator, psutil, sympy and cloudpickle. Without them it fails with EH9999, or "
+        "aborts. The norms of this package come compiled and need none of it.",
+        _packages,
+        needs=("CANN-001",),
+    ),
+    Check(
+        "PY-002",
+        "NumPy's version",
+        "Python",
+        "CANN 8 was made for NumPy 1; its operator compiler may fail with NumPy 2. The norms of "
+        "this package do not depend on it.",
+        _numpy,
+        needs=("CANN-001",),
+    ),
+)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a first child process tries: load the libraries, initialise, count. Opens no device."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyaclnn.doctor.checks.check import Check
+from pyaclnn.doctor.checks.options import Level
+
+__all__ = ["CHECKS"]
+
+CHECKS: Final = (
+    Check(
+        "DEV-101",
+        "libraries load",
+        "runtime",
+        "Loads the libraries in a process of their own, as a program would.",
+        group="host",
+        needs=("MOCK-001", "HW-001", "HW-002", "HW-003", "LIB-001", "LIB-002", "LIB-003"),
+        level=Level.MEDIUM,
+    ),
+    Check(
+        "DEV-102",
+        "runtime initialises",
+        "runtime",
+        "Calls aclInit and asks for the chip's name. This is where a driver that cannot be reached "
+        "shows: 507008 or 500000.",
+        group="host",
+        needs=("DEV-101",),
+        level=Level.MEDIUM,
+        seconds=60,
+    ),
+    Check(
+        "DEV-103",
+        "devices are counted",
+        "runtime",
+        "Calls aclrtGetDeviceCount and compares the answer with ASCEND_RT_VISIBLE_DEVICES and the "
+        "device nodes. 507899 stands for a node that cannot be opened, 207004 for no device.",
+        group="host",
+        needs=("DEV-102",),
+        level=Level.MEDIUM,
+    ),
+)

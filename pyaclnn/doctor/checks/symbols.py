@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Do the libraries have the functions that pyaclnn calls, and with the types it calls them with?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.cann.signatures import signatures
+from pyaclnn.doctor.checks.check import Check
+from pyaclnn.doctor.checks.dependencies import Closure
+from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value, warn
+from pyaclnn.doctor.checks.prototypes import differences, no_header, read_prototypes
+from pyaclnn.doctor.report.record import Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from pyaclnn.cann.signatures import Signature
+    from pyaclnn.doctor.checks.site import Site
+
+__all__ = ["CHECKS", "CORE", "OPERATORS"]
+
+OPERATORS: Final = (
+    "aclnnLayerNorm",
+    "aclnnLayerNormBackward",
+    "aclnnRmsNorm",
+    "aclnnRmsNormGrad",
+)
+"""The operators without which a norm cannot be computed; each has two functions."""
+
+_BASE: Final = """
+aclCreateBoolArray aclCreateIntArray aclCreateTensor aclDestroyAclOpExecutor aclDestroyBoolArray
+aclDestroyIntArray aclDestroyTensor
+"""
+_RUNTIME: Final = """
+aclFinalize aclGetCannAttribute aclGetRecentErrMsg aclInit aclrtCreateEventExWithFlag
+aclrtCreateStream aclrtDestroyEvent aclrtDestroyStream aclrtEventElapsedTime aclrtFree
+aclrtFreeHost aclrtGetCurrentContext aclrtGetDevice aclrtGetDeviceCount aclrtGetMemInfo
+aclrtGetSocName aclrtMalloc aclrtMallocHost aclrtMemcpy aclrtMemcpyAsync aclrtMemset
+aclrtMemsetAsync aclrtPeekAtLastError aclrtQueryEventStatus aclrtRecordEvent aclrtResetDevice
+aclrtSetCurrentContext aclrtSetDevice aclrtStreamQuery aclrtStreamWaitEvent aclrtSynchronizeDevice
+aclrtSynchronizeDeviceWithTimeout aclrtSynchronizeEvent aclrtSynchronizeEventWithTimeout
+aclrtSynchronizeStream aclrtSynchronizeStreamWithTimeout
+"""
+CORE: Final = frozenset(
+    [
+        *_BASE.split(),
+        *_RUNTIME.split(),
+        *(operator + suffix for operator in OPERATORS for suffix in ("", "GetWorkspaceSize")),
+    ]
+)
+"""The functions that the package calls whatever one does with it."""
+
+_MOST_LISTED: Final = 40
+_FOLDERS: Final = ("acl", "aclnn", "aclnnop")
+
+
+def _exported(site: Site) -> Finding:
+    libraries = site.installation.libraries
+    runtime = site.installation.runtime
+    files = {
+        "runtime": [runtime] if runtime else [],
+        "base": [libraries.base],
+        "operators": list(libraries.operators),
+    }
+    exports = {group: _exports(site, paths) for group, paths in files.items()}
+    absent = [s for s in signatures().values() if s.name not in exports[s.library]]
+    missing = [signature for signature in absent if signature.name in CORE]
+    newer = [signature for signature in absent if signature.name not in CORE]
+    later = [_listed(newer)] if newer else []
+    if not missing:
+        count = len(signatures()) - len(absent)
+        return ok(f"{count} functions, among them every one that is always needed", *later)
+    first = missing[0]
+    searched = files[first.library]
+    return fail(
+        f"{first.name} is in none of the libraries"
+        f"{f', nor are {len(missing) - 1} more' if len(missing) > 1 else ''}",
+        *(
+            Evidence("function", s.name, f"declared since CANN {s.since}, {s.header}")
+            for s in missing[:_MOST_LISTED]
+        ),
+        *(
+            at_path(site.machine.shown(path), "searched, with all that it needs")
+            for path in searched
+        ),
+        *later,
+        causes=(
+            f"this CANN is older than {first.since}, which is the first known to have it",
+            "the libraries are of another version than the rest of the installation",
+        )
+        if first.library != "operators"
+        else (
+            "the operator package is not installed completely",
+            f"this CANN is older than {first.since}, which is the first known to have it",
+        ),
+        next_step=f"install CANN {first.since} or newer, with the operator package of the same "
+        "version",
+    )
+
+
+def _exports(site: Site, paths: Iterable[Path]) -> frozenset[str]:
+    closures = [site.closure(path) for path in paths]
+    return frozenset().union(*(c.exports for c in closures if isinstance(c, Closure)))
+
+
+def _listed(absent: list[Signature]) -> Evidence:
+    names = [signature.name for signature in absent]
+    shown = ", ".join(names[:_MOST_LISTED]) + (", …" if len(names) > _MOST_LISTED else "")
+    versions = "/".join(sorted({signature.since for signature in absent}))
+    return value(f"{len(names)} rarely used functions not here (CANN {versions})", shown)
+
+
+def _declared(site: Site) -> Finding:
+    folders = site.installation.include_directories()
+    headers = [p for d in folders for part in _FOLDERS for p in sorted((d / part).rglob("*.h"))]
+    if not headers:
+        return skip("the installation has no C headers to compare with")
+    # Imported on demand, as everywhere: the stubs lie beside the simulated NPU.
+    from pyaclnn.mock import includedir  # noqa: PLC0415
+
+    names = frozenset(signatures())
+    own = includedir()
+    mine = read_prototypes((own / s for s in {x.header for x in signatures().values()}), names)
+    theirs = read_prototypes(headers, names)
+    common = sorted(mine.keys() & theirs.keys())
+    wrong = [(n, text) for n in common if (text := differences(mine[n], theirs[n])) is not None]
+    strange = [(path, reason) for path in headers if (reason := no_header(path)) is not None]
+    if strange and not wrong:
+        more = f", nor can {len(strange) - 1} more" if len(strange) > 1 else ""
+        return warn(
+            f"{strange[0][0].name} cannot be compared: {strange[0][1]}{more}",
+            *(at_path(site.machine.shown(path), why) for path, why in strange[:_MOST_LISTED]),
+            causes=("the installation is incomplete or was damaged",),
+            next_step="install the CANN toolkit again",
+        )
+    if not wrong:
+        return ok(f"{len(common)} declarations are the same in the installed headers")
+    name, text = wrong[0]
+    more = f", and {len(wrong) - 1} more differ" if len(wrong) > 1 else ""
+    return fail(
+        f"{name} of this CANN {text}{more}",
+        *(
+            Evidence("function", n, f"installed: {theirs[n].text}\npyaclnn: {mine[n].text}")
+            for n, _ in wrong[:_MOST_LISTED]
+        ),
+        at_path(site.machine.shown(theirs[name].source), f"{name}: {text}"),
+        causes=(
+            "this CANN is newer than this pyaclnn and has changed the function",
+            "the headers are of another version than the libraries",
+        ),
+        next_step="update pyaclnn; until then do not call this function: its arguments would be "
+        "misread",
+    )
+
+
+CHECKS: Final = (
+    Check(
+        "SYM-001",
+        "functions exist",
+        "libraries",
+        "Looks up every function that pyaclnn declares in the libraries of its group and in what "
+        "they need. Missing ones that are always needed are a failure; others are listed, with the "
+        "CANN that has them.",
+        _exported,
+        needs=("LIB-001",),
+    ),
+    Check(
+        "SYM-002",
+        "declarations agree",
+        "libraries",
+        "Compares the types of each function with the C or C++ headers of the installation. A "
+        "function with other arguments than expected reads garbage.",
+        _declared,
+        needs=("CANN-001",),
+    ),
+)

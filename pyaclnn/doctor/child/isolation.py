@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the steps that touch vendor code in a process that may hang, crash or vanish.
+
+The child is a fresh interpreter, never a fork, in a session of its own. Its output goes to a file,
+its results to another that is only ever replaced as a whole. When a step exceeds its deadline the
+child's group gets TERM, then KILL; a child that survives both is left behind and reported, for a
+process in uninterruptible sleep cannot be waited for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from pyaclnn.doctor.child.logs import error_lines, tail
+from pyaclnn.doctor.report.record import CheckResult
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+__all__ = ["MARGIN", "Outcome", "Request", "run_child"]
+
+_POLL: Final = 0.01
+_LONGEST_POLL: Final = 0.1
+_STARTING: Final = 60.0
+"""How long a child may take until its first step begins."""
+_MOST_OUTPUT: Final = 64 << 20
+MARGIN: Final = 0.75
+"""The share of a deadline after which the child writes down where it is."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a child is to do.
+
+    Attributes:
+        backend: The backend, as ``select_backend`` takes it; None for what the environment names.
+        device: The device; None for steps that open none.
+        steps: The ids of the checks, in order.
+        deadlines: Seconds for each of them.
+        patience: Seconds for a step that only the child knows.
+        folder: The folder that relative paths start from; None for the child's own.
+        level: The level of the run.
+        soak: Seconds for the soak.
+        expected_devices: How many devices the parent expects to be visible, or None.
+    """
+
+    backend: str | None
+    device: int | None
+    steps: tuple[str, ...]
+    deadlines: Mapping[str, float]
+    level: int = 0
+    soak: float = 0.0
+    expected_devices: int | None = None
+    patience: float = 60.0
+    folder: str | None = None
+
+
+@dataclass
+class Outcome:
+    """What became of a child.
+
+    Attributes:
+        results: The steps that came to an end.
+        facts: What the child learned for others: the chip's name, the number of devices.
+        running: The step that was under way when the child ended, or None.
+        ended: ``done``, ``crash`` or ``timeout``; ``abandoned`` if not even KILL ended it;
+            ``unborn`` if it ended before its first step began, which is not the vendor's doing.
+        returncode: The exit status, negative for a signal; None for an abandoned child.
+        seconds: How long the interrupted step had been running.
+        error: The end of what the child printed.
+        log: Lines of CANN's own log that report errors.
+        pid: The process.
+    """
+
+    results: list[CheckResult] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    running: str | None = None
+    ended: str = "done"
+    returncode: int | None = 0
+    seconds: float = 0.0
+    error: str = ""
+    log: str = ""
+    pid: int = 0
+
+
+class _Watch:
+    """What the parent sees of a child: its result file, and the clock of the step under way."""
+
+    def __init__(self, path: Path, request: Request) -> None:
+        self.path = path
+        self.request = request
+        self.running: str | None = None
+        self.results: list[CheckResult] = []
+        self.facts: dict[str, Any] = {}
+        self.done = False
+        self.begun = False
+        self._since = time.monotonic()
+        self._stamp = 0
+
+    def look(self) -> list[CheckResult]:
+        """Read the file if it was replaced; return the results that are new."""
+        try:
+            stamp = self.path.stat().st_mtime_ns
+            if stamp == self._stamp:
+                return []
+            content = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return []
+        self._stamp = stamp
+        self.begun = True
+        if content["running"] != self.running or len(content["results"]) != len(self.results):
+            self._since = time.monotonic()
+        known = len(self.results)
+        self.results = [CheckResult.from_json(result) for result in content["results"]]
+        self.running, self.facts, self.done = content["running"], content["facts"], content["done"]
+        return self.results[known:]
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._since
+
+    @property
+    def deadline(self) -> float:
+        if not self.begun:
+            return _STARTING
+        if self.running is None:
+            return max(self.request.deadlines.values(), default=self.request.patience)
+        return self.request.deadlines.get(self.running, self.request.patience)
+
+
+def run_child(
+    request: Request,
+    environment: Mapping[str, str],
+    scratch: Path,
+    *,
+    grace: float,
+    stop: threading.Event,
+    on_step: Callable[[str | None, float, float], None],
+    on_result: Callable[[CheckResult], None] = lambda _: None,
+    module: str = "pyaclnn.doctor.child.probe",
+) -> Outcome:
+    """Run a child to its end, whatever that is.
+
+    Args:
+        request: What it is to do.
+        environment: Its environment variables.
+        scratch: An empty folder of its own.
+        grace: How long it may take to end after each signal.
+        stop: Set to end it at once.
+        on_step: Called while waiting, with the step under way, its time so far and its deadline.
+        on_result: Called with each result as it comes.
+        module: The program of the child, which reads the request and keeps a `Journal`.
+
+    Returns:
+        What became of it.
+
+    Raises:
+        OSError: The child could not be started, e.g. because the disk is full.
+    """
+    orders, result, errors = scratch / "request.json", scratch / "result.json", scratch / "stderr"
+    logs = scratch / "log"
+    logs.mkdir()
+    told = {**_plain(request), "result": str(result), "parent": os.getpid()}
+    orders.write_text(json.dumps(told), encoding="utf-8")
+    variables = {
+        **environment,
+        "ASCEND_PROCESS_LOG_PATH": str(logs),
+        "ASCEND_SLOG_PRINT_TO_STDOUT": "0",
+        "PYTHONUNBUFFERED": "1",
+    }
+    command = [sys.executable, "-m", module, str(orders)]
+    with errors.open("wb") as file:
+        # A pipe held open by a grandchild could block us; a file cannot.
+        child = subprocess.Popen(  # noqa: S603  # our own module, by our own interpreter
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            env=variables,
+            cwd=scratch,
+            start_new_session=True,
+        )
+    watch = _Watch(result, request)
+    outcome = Outcome(pid=child.pid)
+    try:
+        outcome.ended = _wait(child, watch, errors, stop, on_step, on_result)
+    finally:
+        outcome.seconds = watch.seconds
+        gone = _end_group(child, grace, patient=outcome.ended == "timeout")
+        for fresh in watch.look():
+            on_result(fresh)
+    outcome.results, outcome.facts = watch.results, watch.facts
+    outcome.running = watch.running
+    outcome.returncode = child.returncode if gone else None
+    if not gone:
+        outcome.ended = "abandoned"
+        # Nobody will collect it: this keeps subprocess from complaining of that.
+        child.returncode = -signal.SIGKILL
+    elif outcome.ended == "ended":
+        outcome.ended = "done" if watch.done and child.returncode == 0 else "crash"
+        if not watch.begun:
+            outcome.ended = "unborn"
+    outcome.error, outcome.log = tail(errors), error_lines(logs)
+    return outcome
+
+
+def _plain(request: Request) -> dict[str, Any]:
+    return {**vars(request), "deadlines": dict(request.deadlines), "steps": list(request.steps)}
+
+
+def _wait(
+    child: subprocess.Popen[bytes],
+    watch: _Watch,
+    errors: Path,
+    stop: threading.Event,
+    on_step: Callable[[str | None, float, float], None],
+    on_result: Callable[[CheckResult], None],
+) -> str:
+    """Wait until the child ended or has to be ended; its exit status is not collected yet."""
+    pause = _POLL
+    while True:
+        ended = _has_ended(child)
+        for fresh in watch.look():
+            on_result(fresh)
+        if ended:
+            return "ended"
+        if watch.seconds > watch.deadline or stop.is_set() or _size(errors) > _MOST_OUTPUT:
+            return "timeout"
+        on_step(watch.running, watch.seconds, watch.deadline)
+        time.sleep(pause)
+        pause = min(pause * 1.2, _LONGEST_POLL)
+
+
+def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    # Not collected, so that its number, which is its group's, is not given to somebody else.
+    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    try:
+        return os.waitid(os.P_PID, child.pid, flags) is not None
+    except ChildProcessError:
+        return True
+
+
+def _end_group(child: subprocess.Popen[bytes], grace: float, *, patient: bool) -> bool:
+    """End the child and all it started; tell whether it is gone."""
+    if not _has_ended(child) and patient:
+        _signal(child, signal.SIGTERM)
+        _until_ended(child, grace)
+    # The group is told even if the child itself has ended: it may have left others behind.
+    _signal(child, signal.SIGKILL)
+    if not _until_ended(child, grace):
+        return False
+    child.wait()
+    return True
+
+
+def _until_ended(child: subprocess.Popen[bytes], seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while not _has_ended(child):
+        if time.monotonic() > end:
+            return False
+        time.sleep(_POLL)
+    return True
+
+
+def _signal(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, number)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

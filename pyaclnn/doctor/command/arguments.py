@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command lines of ``pyaclnn doctor`` and ``pyaclnn doctor merge``.
+
+What they do is in `pyaclnn.doctor.command.doctor`, which is imported when one of them is run:
+commands that makefiles call must not wait for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final, TypeAlias
+
+__all__ = ["add_explain_to", "add_to"]
+
+_LEVELS: Final = ("quick", "medium", "long")
+
+_EPILOG: Final = """\
+exit status:
+  0  everything passed        3  inconclusive, or a report could not be written
+  1  something is broken      4  there is no CANN, or no device
+  2  wrong command line     130  interrupted; 143, 129  ended by SIGTERM, SIGHUP
+
+examples:
+  pyaclnn doctor                            is this machine's CANN in order?
+  pyaclnn doctor --level quick              without touching a device
+  pyaclnn doctor --backend mock --html r.html
+  pyaclnn doctor merge */doctor.json --html fleet.html
+"""
+
+# The type has no public name.
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+
+def add_to(commands: _Commands) -> None:
+    """Add the command ``doctor``.
+
+    Args:
+        commands: The sub-commands of ``pyaclnn``.
+    """
+    doctor = commands.add_parser(
+        "doctor",
+        help="find out whether this machine's CANN works, and if not, what to do",
+        description="Check this machine from the environment up to the numbers its operators "
+        "compute. Names the first thing that is broken, its likely causes and the next step. "
+        "Needs no special rights, changes nothing, and cannot be hung by the driver.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    doctor.add_argument(
+        "--level",
+        choices=_LEVELS,
+        default="medium",
+        help="quick: seconds, touches no device; medium (default): up to a minute; long: minutes",
+    )
+    doctor.add_argument(
+        "--backend",
+        help="'cann', 'mock' (the simulated NPU) or a folder of libraries; "
+        "by default PYACLNN_BACKEND, then an installed CANN",
+    )
+    doctor.add_argument(
+        "--device",
+        type=_devices,
+        default=None,
+        metavar="N[,N]|all",
+        help="devices to examine (default: all)",
+    )
+    doctor.add_argument("--only", type=_names, default=(), metavar="ID[,ID]", help="run only these")
+    doctor.add_argument(
+        "--skip", type=_names, default=(), metavar="ID[,ID]", help="leave these out"
+    )
+    doctor.add_argument(
+        "--fail-on", choices=("warn",), default=None, help="exit with 1 also for a warning"
+    )
+    doctor.add_argument(
+        "--soak",
+        type=_seconds,
+        default=0.0,
+        metavar="SECONDS",
+        help="repeat the operators for so long at the end",
+    )
+    asking = doctor.add_mutually_exclusive_group()
+    asking.add_argument("--list-checks", action="store_true", help="list the checks and exit")
+    asking.add_argument("--explain", metavar="ID", help="explain a check and exit")
+    asking.add_argument(
+        "--json-schema", action="store_true", help="print the JSON Schema of reports and exit"
+    )
+    _add_formats(doctor, None)
+    doctor.set_defaults(action=_doctor, parser=doctor)
+    # Their absence must not undo what was given before the word 'merge'.
+    parts = doctor.add_subparsers(metavar="merge", title="further command")
+    together = parts.add_parser(
+        "merge",
+        help="put the reports of many machines together",
+        description="Put reports written with --json together: which machines are broken, and "
+        "which failures are the same. Exits as the worst of them did.",
+    )
+    together.add_argument("reports", nargs="+", metavar="REPORT.json")
+    _add_formats(together, argparse.SUPPRESS)
+    together.set_defaults(action=_merge, parser=together)
+
+
+def add_explain_to(commands: _Commands) -> None:
+    """Add the command ``explain``.
+
+    Args:
+        commands: The sub-commands of ``pyaclnn``.
+    """
+    explain = commands.add_parser(
+        "explain",
+        help="explain a status code, e.g. 507033",
+        description="Say what a code of CANN means, its likely causes and what to do. Takes a "
+        "status code, its name (the prefix may be left out), a code of npu-smi such as -8020, the "
+        "beginning of a message such as EE1015, a check of the doctor, or a whole line of a log. "
+        "Exits with 0 if it is known and 1 if not.",
+    )
+    explain.add_argument("code", nargs="*", metavar="CODE|NAME|TEXT")
+    explain.add_argument("--list", action="store_true", help="list every status code")
+    explain.set_defaults(action=_explain, parser=explain)
+
+
+def _add_formats(parser: argparse.ArgumentParser, default: object) -> None:
+    group = parser.add_argument_group("reports ('-' is standard output)")
+    for name, text in (
+        ("json", "for programs; `--json-schema` describes it"),
+        ("junit", "JUnit XML, for continuous integration"),
+        ("html", "one page with pictures that opens without a network"),
+        ("bundle", "all of these for a bug report, without names and secrets (.tar.gz)"),
+    ):
+        group.add_argument(f"--{name}", metavar="FILE", default=default, help=text)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from pyaclnn.doctor.command import doctor  # noqa: PLC0415  # see the module
+
+    return doctor.doctor(options)
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from pyaclnn.doctor.command import explain  # noqa: PLC0415  # see the module
+
+    return explain.run(options)
+
+
+def _merge(options: argparse.Namespace) -> int:
+    from pyaclnn.doctor.command import doctor  # noqa: PLC0415  # see the module
+
+    return doctor.merge(options)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _devices(text: str) -> tuple[int, ...] | None:
+    if text == "all":
+        return None
+    try:
+        devices = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        devices = (-1,)
+    if min(devices) < 0 or len(set(devices)) != len(devices):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'all' nor ids like 0 or 0,1")
+    return devices
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return seconds

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a run shows itself while it goes on: a live tree on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final, Protocol
+
+from rich.console import Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from pyaclnn.doctor.child.events import Planned, Progress, Started
+from pyaclnn.doctor.report.record import Status
+from pyaclnn.doctor.report.text import COLOURS, SIGNS
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from typing_extensions import Self
+
+    from pyaclnn.doctor.checks.check import Check
+    from pyaclnn.doctor.child.events import Event
+    from pyaclnn.doctor.report.record import CheckResult
+
+__all__ = ["LiveView", "PlainView", "View", "view"]
+
+_SLOW: Final = 10.0
+"""After so many seconds a plain line says that a check is still at it, and again after as many."""
+_FRAMES: Final = 8
+_OF_DEVICES: Final = frozenset({"device", "numbers"})
+"""The groups of checks that run once for each device."""
+
+
+class View(Protocol):
+    """Something that is told how a run goes; a context manager around it."""
+
+    def __enter__(self) -> Self:
+        """Begin."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End, whatever happened."""
+
+    def __call__(self, event: Event) -> None:
+        """Take notice of an event."""
+
+
+def view(console: Console) -> View:
+    """Return the view that suits a console.
+
+    Args:
+        console: Where to show the run, usually standard error.
+    """
+    return (
+        LiveView(console)
+        if console.is_terminal and not console.is_dumb_terminal
+        else PlainView(console)
+    )
+
+
+class _Count:
+    """How many checks are done, of how many: those of a device run once for each device."""
+
+    def __init__(self) -> None:
+        self.checks: tuple[Check, ...] = ()
+        self.done = 0
+        self._devices: set[int] = set()
+
+    def see(self, device: int | None) -> None:
+        """Take notice of a device; which there are is not known at first."""
+        if device is not None:
+            self._devices.add(device)
+
+    @property
+    def total(self) -> int:
+        each = sum(check.group in _OF_DEVICES for check in self.checks)
+        return max(len(self.checks) + each * (len(self._devices or {0}) - 1), self.done)
+
+
+class PlainView:
+    """One line for each check, as it ends."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._count = _Count()
+        self._said: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End."""
+
+    def __call__(self, event: Event) -> None:
+        """Print a line for what ended, and now and then for what takes long."""
+        if isinstance(event, Planned):
+            self._count.checks = event.checks
+        elif isinstance(event, Progress):
+            place = _place(event.check, event.device)
+            often = int(event.seconds // _SLOW)
+            if often > self._said.get(place, 0):
+                self._said[place] = often
+                self._print(
+                    f"        still at {place} {event.check.title}: {event.seconds:.0f} s, "
+                    f"given up after {event.deadline:.0f} s"
+                )
+        elif isinstance(event, Started):
+            self._count.see(event.device)
+        else:
+            result = event.result
+            self._count.done += 1
+            count = f"{self._count.done}/{self._count.total}"
+            self._print(
+                f"{count:>7} {result.status.value:<7} {result.id} {result.title} "
+                f"({result.seconds:.1f} s)"
+            )
+
+    def _print(self, line: str) -> None:
+        self._console.print(Text(line), soft_wrap=True)
+
+
+class LiveView:
+    """A tree of categories that fills up, what runs now, a bar and the elapsed time."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._begun = time.monotonic()
+        self._spinner = Spinner("dots", style="cyan")
+        self._count = _Count()
+        self._results: list[CheckResult] = []
+        self._running: dict[str, tuple[Check, float, float | None]] = {}
+        self._live = Live(
+            self, console=console, refresh_per_second=_FRAMES, transient=True, redirect_stdout=False
+        )
+
+    def __enter__(self) -> Self:
+        """Begin to draw."""
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop drawing and leave the screen as it was."""
+        self._live.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take notice; the screen follows by itself."""
+        if isinstance(event, Planned):
+            self._count.checks = event.checks
+        elif isinstance(event, Started):
+            self._count.see(event.device)
+            place = _place(event.check, event.device)
+            self._running[place] = (event.check, time.monotonic(), None)
+        elif isinstance(event, Progress):
+            place = _place(event.check, event.device)
+            since = self._running.get(place, (event.check, time.monotonic(), None))[1]
+            self._running[place] = (event.check, since, event.deadline)
+        else:
+            self._running.pop(event.result.id, None)
+            self._results.append(event.result)
+            self._count.done += 1
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw the present state."""
+        height = max(options.max_height - 4 - len(self._running), 3)
+        lines = self._tree()
+        yield Group(*lines[-height:])
+        for place, (check, since, deadline) in list(self._running.items()):
+            passed = time.monotonic() - since
+            limit = f" of at most {deadline:.0f} s" if deadline is not None and passed > 1 else ""
+            self._spinner.update(
+                text=Text.assemble(
+                    (f"{place} ", "dim"), check.title, (f"  {passed:.0f} s{limit}", "dim")
+                )
+            )
+            yield self._spinner
+        yield self._bar()
+
+    def _tree(self) -> list[Text]:
+        """The categories in their order, each with what has ended; quiet ones on one line."""
+        categories: dict[str, list[CheckResult]] = {}
+        for result in list(self._results):
+            categories.setdefault(result.category, []).append(result)
+        lines = []
+        for category, members in categories.items():
+            signs = Text.assemble((f"{category} ", "bold"))
+            for result in members:
+                signs.append(SIGNS[result.status], COLOURS[result.status])
+            lines.append(signs)
+            for result in members:
+                if result.status not in {Status.PASS, Status.SKIP, Status.NOT_RUN}:
+                    line = Text.assemble(
+                        (
+                            f"  {SIGNS[result.status]} {result.status.value} ",
+                            COLOURS[result.status],
+                        ),
+                        (f"{result.id} ", "dim"),
+                        f"{result.title}: {result.summary}",
+                    )
+                    line.no_wrap, line.overflow = True, "ellipsis"
+                    lines.append(line)
+        return lines
+
+    def _bar(self) -> Table:
+        done, total = self._count.done, self._count.total
+        row = Table.grid(padding=(0, 2, 0, 0))
+        row.add_row(
+            ProgressBar(total=total, completed=done, width=40),
+            Text(f"{done}/{total} checks"),
+            Text(f"{time.monotonic() - self._begun:.0f} s", style="cyan"),
+        )
+        return row
+
+
+def _place(check: Check, device: int | None) -> str:
+    return check.id if device is None else f"{check.id}@{device}"

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pyaclnn explain``: a code of CANN, its driver or this program, in words."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.cann import status as codes
+from pyaclnn.doctor.checks import catalogue
+from pyaclnn.explanations import DEVICE_MANAGEMENT, DRIVER, MESSAGES, STATUS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.explanations import Explanation
+
+__all__ = ["Entry", "look_up", "of_check", "suggestions"]
+
+_ORIGINS: Final = {
+    "1": "what the caller did, or the environment",
+    "2": "a resource or a feature that is not there",
+    "3": "a call inside that failed",
+    "5": "inside CANN, the driver or the device",
+    "9": "the simulated NPU's own",
+}
+_PREFIXES: Final = ("", "ACL_ERROR_", "ACL_ERROR_RT_", "ACLNN_ERR_", "ACLNN_ERR_INNER_", "ACLNN_")
+_NUMBER: Final = re.compile(r"(?<![\w.])-?[0-9]+(?![\w.]*\d)")
+_MESSAGE: Final = re.compile(r"\bE[A-Z]?\d{4,5}\b")
+_CHECK: Final = re.compile(r"[A-Z]+-\d+(?:@\d+)?")
+_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]{5,}")
+_STATUS_DIGITS: Final = 6
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One answer.
+
+    Attributes:
+        heading: The code and its name.
+        meaning: What it says.
+        causes: Likely causes, the likeliest first.
+        next_step: The one thing to do next, or None.
+        notes: What else there is to say, a line each.
+    """
+
+    heading: str
+    meaning: str
+    causes: tuple[str, ...] = ()
+    next_step: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def look_up(asked: str) -> list[Entry]:
+    """Explain a code, a name, a check, or every code in a line of a log.
+
+    Args:
+        asked: A status code such as ``507033``; a name, also without its prefix and in any case;
+            a code of the driver (``17``) or of device management (``-8020``); the beginning of a
+            message (``EE1015``); the id of a check; or a text in which some of these stand.
+
+    Returns:
+        The answers; none if nothing in it is known.
+    """
+    found = _exactly(asked.strip())
+    if found is not None:
+        return [found]
+    entries: dict[str, Entry] = {}
+    for part in _parts(asked):
+        entry = _exactly(part)
+        if entry is not None:
+            entries.setdefault(entry.heading, entry)
+    return list(entries.values())
+
+
+def suggestions(asked: str, most: int = 5) -> list[str]:
+    """Return the codes and names that are closest to one that is not known.
+
+    Args:
+        asked: What was asked for.
+        most: How many to return.
+    """
+    words = asked.strip().upper()
+    names = {name: f"{code} {name}" for code, name in codes.names().items()}
+    if words.lstrip("-").isdigit():
+        numbers = {str(code): f"{code} {name}" for code, name in codes.names().items()}
+        numbers |= {str(code): f"{code} (device management)" for code in DEVICE_MANAGEMENT}
+        near = difflib.get_close_matches(words, numbers, most, 0.5)
+        return [numbers[number] for number in near]
+    short = {_short(name): line for name, line in names.items()}
+    near = difflib.get_close_matches(_short(words), short, most, 0.5)
+    held = [name for name in short if _short(words) in name and name not in near]
+    near += sorted(held, key=len)
+    return [short[name] for name in near[:most]]
+
+
+def of_check(name: str) -> Entry:
+    """Explain a check of the doctor.
+
+    Args:
+        name: Its id.
+
+    Raises:
+        UnknownCheckError: There is no such check.
+    """
+    check = catalogue.find(name)
+    notes = [f"Level: {check.level.name.lower()}"]
+    if check.needs:
+        notes.append(f"Builds on: {', '.join(check.needs)}")
+    if check.group is not None:
+        notes.append(f"Runs in a process of its own, for at most {check.seconds:.0f} s")
+    return Entry(f"{check.id} {check.title}", check.explanation, notes=tuple(notes))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """What in a text may be a code: six digits, a message code, a name as the headers write it."""
+    for match in re.finditer(f"{_MESSAGE.pattern}|{_NUMBER.pattern}|{_WORD.pattern}", text):
+        part = match[0]
+        is_status = part.isdigit() and len(part) == _STATUS_DIGITS
+        if is_status or part.startswith("-8") or part in STATUS or _MESSAGE.fullmatch(part):
+            yield part
+
+
+def _exactly(asked: str) -> Entry | None:
+    wanted = asked.upper()
+    if re.fullmatch("-?[0-9]+", wanted) or _MESSAGE.fullmatch(wanted):
+        return _message(wanted) if wanted.startswith("E") else _number(int(wanted))
+    for prefix in _PREFIXES:
+        code = _named(prefix + wanted)
+        if code is not None:
+            return _status(code)
+    for number, known in DRIVER.items():
+        if wanted in {known.name, _short(known.name)}:
+            return _number(number)
+    with contextlib.suppress(catalogue.UnknownCheckError):
+        if _CHECK.fullmatch(wanted):
+            return of_check(wanted)
+    return None
+
+
+def _named(name: str) -> int | None:
+    if name == "MOCK_NOT_IMPLEMENTED":
+        return codes.MOCK_NOT_IMPLEMENTED
+    if name.startswith(("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS")):
+        try:
+            return codes.code_named(name)
+        except AttributeError:
+            return None
+    return None
+
+
+def _number(code: int) -> Entry | None:
+    if code in codes.names():
+        return _status(code)
+    if code in DEVICE_MANAGEMENT:
+        return _entry(f"{code} (device management; npu-smi prints it)", DEVICE_MANAGEMENT[code])
+    if code in DRIVER:
+        known = DRIVER[code]
+        becomes = f"{codes.code_named(known.becomes)} {known.becomes}"
+        return _entry(
+            f"{code} {known.name} (driver)",
+            known.explanation,
+            f"The runtime makes of it: {becomes}",
+        )
+    return None
+
+
+def _status(code: int) -> Entry:
+    known = codes.explanation(code)
+    notes = []
+    if code:
+        notes.append(f"Kind: {_ORIGINS[str(code)[0]]}")
+        bases = [base.__name__ for base in known.exception.__mro__ if base.__module__ == "builtins"]
+        also = f", which is also {bases[0]}" if bases[0] != "Exception" else ""
+        notes.append(f"In Python: pyaclnn.{known.exception.__name__}{also}")
+    if known.replaced_by:
+        now = f"{codes.code_named(known.replaced_by)} {known.replaced_by}"
+        notes.append(f"Newer CANN returns instead: {now}")
+    return _entry(f"{code} {codes.names()[code]}", known, *notes)
+
+
+def _message(code: str) -> Entry | None:
+    fitting = [start for start in MESSAGES if code.startswith(start)]
+    if not fitting:
+        return None
+    return _entry(f"{code} (begins a text of CANN)", MESSAGES[max(fitting, key=len)])
+
+
+def _entry(heading: str, known: Explanation, *notes: str) -> Entry:
+    step = known.next_step[0].upper() + known.next_step[1:]
+    return Entry(heading, known.meaning, known.causes, step, notes)
+
+
+def _short(name: str) -> str:
+    for prefix in (
+        "ACL_ERROR_RT_",
+        "ACL_ERROR_",
+        "ACLNN_ERR_INNER_",
+        "ACLNN_ERR_",
+        "DRV_ERROR_",
+    ):
+        if name.startswith(prefix):
+            return name.removeprefix(prefix)
+    return name

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The run: static checks here, device checks in children, devices side by side."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timezone
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.doctor.checks.catalogue import find, plan
+from pyaclnn.doctor.checks.environment import VARIABLES
+from pyaclnn.doctor.checks.finding import Finding
+from pyaclnn.doctor.checks.machine import Machine
+from pyaclnn.doctor.checks.nodes import device_nodes
+from pyaclnn.doctor.checks.numbers import SOAK
+from pyaclnn.doctor.checks.site import Site
+from pyaclnn.doctor.checks.visible import read_visible
+from pyaclnn.doctor.child.events import Planned, Started
+from pyaclnn.doctor.child.group import GroupRun
+from pyaclnn.doctor.command.ledger import Ledger
+from pyaclnn.doctor.report.record import Evidence, Report, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyaclnn.doctor.checks.check import Check
+    from pyaclnn.doctor.checks.options import Options
+    from pyaclnn.doctor.child.events import Event, Listener
+    from pyaclnn.doctor.report.record import CheckResult
+
+__all__ = [
+    "BROKEN",
+    "INCONCLUSIVE",
+    "NOTHING_HERE",
+    "PASSED",
+    "exit_status",
+    "run",
+]
+
+PASSED: Final = 0
+"""Exit status: everything that could be checked passed."""
+BROKEN: Final = 1
+"""Exit status: something failed, hung or crashed."""
+INCONCLUSIVE: Final = 3
+"""Exit status: the doctor could not tell."""
+NOTHING_HERE: Final = 4
+"""Exit status: there is no CANN, or no device."""
+
+_MOST_AT_ONCE: Final = 16
+
+
+def exit_status(
+    results: Iterable[CheckResult], *, absent: bool = False, fail_on_warn: bool = False
+) -> int:
+    """Work out the exit status of a run.
+
+    Args:
+        results: What was found.
+        absent: Whether there was nothing to examine: no CANN, or no device.
+        fail_on_warn: Whether a warning counts as a failure.
+    """
+    statuses = {result.status for result in results}
+    if absent:
+        return NOTHING_HERE
+    if any(status.broken for status in statuses):
+        return BROKEN
+    if fail_on_warn and Status.WARN in statuses:
+        return BROKEN
+    if Status.ERROR in statuses or not any(status.passed for status in statuses):
+        return INCONCLUSIVE
+    return PASSED
+
+
+def run(
+    options: Options, on_event: Listener | None = None, machine: Machine | None = None
+) -> Report:
+    """Examine a machine.
+
+    Args:
+        options: What to do.
+        on_event: Called with each event, from one thread at a time.
+        machine: The machine; this one if None.
+
+    Returns:
+        Everything found.
+
+    Raises:
+        UnknownCheckError: ``only`` or ``skip`` names a check that does not exist.
+        NothingLeftError: ``skip`` leaves nothing of what is wanted.
+        KeyboardInterrupt: The user interrupted; every child is ended first.
+    """
+    checks, skipped = plan(options.level, options.only, options.skip)
+    if options.soak and SOAK not in {check.id for check in checks}:
+        checks = (*checks, find(SOAK))
+    if not options.soak:
+        skipped |= {SOAK}
+    return _Run(Site(machine or Machine(), options), checks, skipped, on_event).report()
+
+
+class _Run:
+    def __init__(
+        self,
+        site: Site,
+        checks: tuple[Check, ...],
+        skipped: frozenset[str],
+        on_event: Listener | None,
+    ) -> None:
+        self.site = site
+        self.checks = checks
+        self.stop = threading.Event()
+        self.ledger = Ledger(self._tell, skipped)
+        self._on_event = on_event
+        self._lock = threading.Lock()
+
+    def report(self) -> Report:
+        """Run everything and put the report together."""
+        started, begun = datetime.now(timezone.utc), time.monotonic()
+        self._tell(Planned(self.checks))
+        try:
+            for stage, checks in _stages(self.checks):
+                if stage == "host":
+                    self._ask_host(checks)
+                elif stage == "devices":
+                    self._use_devices(checks)
+                else:
+                    self._look(checks)
+        finally:
+            self.stop.set()
+        site, machine = self.site, self.site.machine
+        found = site.installation if site.installations else None
+        simulated = bool(found) and site.simulated
+        results = tuple(self.ledger.results)
+        return Report(
+            version=version("pyaclnn"),
+            started=started.isoformat(timespec="seconds"),
+            seconds=time.monotonic() - begun,
+            host=machine.describe(),
+            backend="none" if found is None else "mock" if simulated else "cann",
+            simulated=simulated,
+            directory=machine.shown(found.libraries.directory) if found else None,
+            soc_name=site.facts.soc_name,
+            cann_version=found.version if found and not simulated else None,
+            level=site.options.level.name.lower(),
+            environment={n: machine.environment[n] for n in VARIABLES if n in machine.environment},
+            results=results,
+            exit_status=exit_status(
+                results, absent=self.ledger.absent, fail_on_warn=site.options.fail_on_warn
+            ),
+        )
+
+    def _tell(self, event: Event) -> None:
+        if self._on_event is not None:
+            with self._lock:
+                self._on_event(event)
+
+    def _look(self, checks: list[Check]) -> None:
+        for check in checks:
+            if not self.ledger.runnable([check]):
+                continue
+            self._tell(Started(check))
+            begun = time.monotonic()
+            self.ledger.settle(check, self._finding(check), time.monotonic() - begun)
+
+    def _finding(self, check: Check) -> Finding:
+        assert check.look is not None  # noqa: S101  # the catalogue's promise for static checks
+        try:
+            return check.look(self.site)
+        except Exception as error:  # noqa: BLE001  # one broken check must not end the run
+            return Finding(
+                Status.ERROR,
+                f"the check itself failed: {type(error).__name__}: {error}",
+                (Evidence("traceback", type(error).__name__, traceback.format_exc()),),
+                ("a mistake in pyaclnn, or a file system that fails",),
+                "report it, with the output of --bundle",
+            )
+
+    def _ask_host(self, checks: list[Check]) -> None:
+        wanted = self.ledger.runnable(checks)
+        runner = GroupRun(self.site, None, self._tell, self.stop)
+        self.ledger.take(runner.run(wanted, self._expected_devices()))
+        soc_name, devices = runner.facts.get("soc_name"), runner.facts.get("devices")
+        self.site.facts.soc_name = str(soc_name) if soc_name else None
+        self.site.facts.devices = devices if isinstance(devices, int) else None
+        self.ledger.absent |= devices == 0
+
+    def _expected_devices(self) -> int | None:
+        machine = self.site.machine
+        if not self.site.examines_hardware:
+            return None
+        present = len(device_nodes(machine))
+        text = machine.environment.get("ASCEND_RT_VISIBLE_DEVICES")
+        return present if text is None else len(read_visible(text, present).devices)
+
+    def _use_devices(self, checks: list[Check]) -> None:
+        devices = self.site.options.devices
+        if devices is None:
+            devices = tuple(range(self.site.facts.devices or 1))
+        ledgers = [self.ledger.of_device(device) for device in devices]
+        with ThreadPoolExecutor(min(len(devices), _MOST_AT_ONCE) or 1) as pool:
+            futures = [
+                pool.submit(self._use_device, device, ledger, checks)
+                for device, ledger in zip(devices, ledgers, strict=True)
+            ]
+            try:
+                for future in futures:
+                    future.result()
+            except BaseException:
+                # Those still at it end their children and return; the pool waits for them.
+                self.stop.set()
+                raise
+        for ledger in ledgers:
+            self.ledger.take(ledger.results)
+
+    def _use_device(self, device: int, ledger: Ledger, checks: list[Check]) -> None:
+        runner = GroupRun(self.site, device, self._tell, self.stop)
+        for group in dict.fromkeys(check.group for check in checks):
+            members = [check for check in checks if check.group == group]
+            ledger.take(runner.run(ledger.runnable(members)))
+
+
+def _stages(checks: Iterable[Check]) -> list[tuple[str, list[Check]]]:
+    """Divide checks into stretches that run together: static ones, one child, the devices."""
+    stages: list[tuple[str, list[Check]]] = []
+    for check in checks:
+        stage = {None: "static", "host": "host"}.get(check.group, "devices")
+        if not stages or stages[-1][0] != stage:
+            stages.append((stage, []))
+        stages[-1][1].append(check)
+    return stages

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything somebody needs who is to help from afar, in one archive, and nothing private."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.doctor.report.fleet import host_name, merge
+from pyaclnn.doctor.report.html import as_html
+from pyaclnn.doctor.report.junit import as_junit
+from pyaclnn.doctor.report.redaction import names_of_this_machine, redact
+from pyaclnn.doctor.report.text import as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyaclnn.doctor.report.record import Report
+
+__all__ = ["as_bundle"]
+
+_FOLDER: Final = "pyaclnn-doctor"
+
+_READ_ME: Final = """\
+What `pyaclnn doctor` found, for a bug report.
+
+    report.txt     to read
+    report.html    to look at; opens without a network
+    report.json    for programs
+    report.xml     for continuous integration (JUnit)
+
+Taken out: names of users and machines, folders that are not part of a usual installation, network
+addresses, whatever looks like a password or token, and every environment variable that neither CANN
+nor pyaclnn reads. Please look through report.txt before you hand this on.
+"""
+
+
+def as_bundle(reports: Sequence[Report]) -> bytes:
+    """Return a gzipped tar archive of the reports, without what is private.
+
+    The same reports make the same bytes.
+
+    Args:
+        reports: The reports of one or more machines.
+    """
+    names = names_of_this_machine() | {host_name(report) for report in reports}
+    shared = [redact(report, number, names) for number, report in enumerate(reports, 1)]
+    files = {
+        "README.txt": _READ_ME,
+        "report.txt": as_text(shared),
+        "report.html": as_html(shared),
+        "report.json": shared[0].to_text() if len(shared) == 1 else merge(shared).to_text(),
+        "report.xml": as_junit(shared),
+    }
+    when = int(datetime.fromisoformat(reports[0].started.replace("Z", "+00:00")).timestamp())
+    packed = io.BytesIO()
+    # gzip would write the file's name and the time of packing into its header.
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=when) as zipped,
+        tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for name, text in files.items():
+            data = text.encode()
+            entry = tarfile.TarInfo(f"{_FOLDER}/{name}")
+            entry.size, entry.mtime, entry.mode = len(data), when, 0o644
+            archive.addfile(entry, io.BytesIO(data))
+    return packed.getvalue()

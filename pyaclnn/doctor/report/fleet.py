@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many machines' reports as one: which failures are the same, and where."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pyaclnn.doctor.report.record import SCHEMA, Report, Status
+from pyaclnn.doctor.report.verdict import (
+    BROKEN,
+    GOOD,
+    NOTHING,
+    SIMULATED,
+    UNCLEAR,
+    Verdict,
+    verdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyaclnn.doctor.report.record import CheckResult
+
+__all__ = ["Fleet", "Group", "fleet_verdict", "host_name", "merge", "read_reports"]
+
+_KIND: Final = "fleet"
+_EXIT: Final = {GOOD: 0, SIMULATED: 0, BROKEN: 1, UNCLEAR: 3, NOTHING: 4}
+_TONES: Final = (BROKEN, NOTHING, UNCLEAR, SIMULATED, GOOD)
+"""From the one that matters most to the one that matters least."""
+
+_VARYING: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
+
+
+@dataclass(frozen=True)
+class Group:
+    """The same failure, wherever it came up.
+
+    Attributes:
+        results: One result for each place, of which the first speaks for all.
+        hosts: The machines, each once, in the order of the reports.
+    """
+
+    results: tuple[CheckResult, ...]
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Reports of several machines, and what they have in common.
+
+    Attributes:
+        reports: The reports, in the order in which they were given.
+        groups: Failures that are equal, those on most machines first.
+        exit_status: What the command exits with: that of the worst machine.
+    """
+
+    reports: tuple[Report, ...]
+    groups: tuple[Group, ...]
+    exit_status: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fleet as JSON's own types."""
+        return {
+            "schema": SCHEMA,
+            "kind": _KIND,
+            "exit_status": self.exit_status,
+            "groups": [
+                {
+                    "id": group.results[0].id,
+                    "title": group.results[0].title,
+                    "status": group.results[0].status.value,
+                    "code": group.results[0].code,
+                    "code_name": group.results[0].code_name,
+                    "summary": group.results[0].summary,
+                    "causes": list(group.results[0].causes),
+                    "next_step": group.results[0].next_step,
+                    "hosts": list(group.hosts),
+                }
+                for group in self.groups
+            ],
+            "reports": [report.to_json() for report in self.reports],
+        }
+
+    def to_text(self) -> str:
+        """Return the fleet as JSON text."""
+        return json.dumps(self.to_json(), indent=2, allow_nan=False) + "\n"
+
+
+def merge(reports: Iterable[Report]) -> Fleet:
+    """Put reports together and group equal failures.
+
+    Two failures are equal if the same check failed with the same status and the same code of CANN;
+    without a code, if their summaries differ in nothing but numbers.
+
+    Args:
+        reports: The reports of the machines.
+    """
+    given = tuple(reports)
+    found: dict[tuple[object, ...], list[tuple[str, CheckResult]]] = {}
+    for report in given:
+        host = host_name(report)
+        for result in report.results:
+            if result.status.broken or result.status in {Status.WARN, Status.ERROR}:
+                found.setdefault(_likeness(result, host), []).append((host, result))
+    groups = [
+        Group(tuple(result for _, result in places), tuple(dict.fromkeys(h for h, _ in places)))
+        for places in found.values()
+    ]
+    groups.sort(key=lambda group: (_gravity(group.results[0].status), -len(group.hosts)))
+    tones = {verdict(report).tone for report in given}
+    worst = next((tone for tone in _TONES if tone in tones), UNCLEAR)
+    statuses = [report.exit_status for report in given]
+    status = 1 if 1 in statuses else max([_EXIT[worst], *statuses])
+    return Fleet(given, tuple(groups), status)
+
+
+def host_name(report: Report) -> str:
+    """Return the name of the machine that a report is about."""
+    return str(report.host.get("name") or "unnamed")
+
+
+def fleet_verdict(fleet: Fleet) -> Verdict:
+    """Sum a fleet up.
+
+    Args:
+        fleet: What `merge` made.
+    """
+    tones = [verdict(report).tone for report in fleet.reports]
+    total = len(tones)
+    machines = "machine" if total == 1 else "machines"
+    parts = [
+        f"{tones.count(tone)} {words}"
+        for tone, words in (
+            (BROKEN, "broken"),
+            (NOTHING, "without a usable device"),
+            (UNCLEAR, "unclear"),
+            (SIMULATED, "simulated only"),
+            (GOOD, "working"),
+        )
+        if tone in tones
+    ]
+    worst = next((tone for tone in _TONES if tone in tones), UNCLEAR)
+    first = fleet.groups[0] if fleet.groups else None
+    detail, step, result = "", None, None
+    if first is not None and worst != GOOD:
+        result = first.results[0]
+        detail = f"The commonest problem is {result.id} on {len(first.hosts)} of them: "
+        detail, step = detail + result.summary, result.next_step
+    return Verdict(worst, f"{total} {machines}: {', '.join(parts)}.", detail, step, result)
+
+
+def read_reports(path: str) -> Sequence[Report]:
+    """Read the reports in a file that ``--json`` wrote, of one machine or of a fleet.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ValueError: It cannot be read, or holds no report; the message names the file.
+    """
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        if isinstance(data, dict) and data.get("kind") == _KIND:
+            return [Report.from_json(report) for report in data["reports"]]
+        return [Report.from_json(data)]
+    except OSError as error:
+        raise ValueError(f"'{path}' cannot be read: {error.strerror or error}.") from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"'{path}' is not a report of pyaclnn doctor: {error}.") from None
+
+
+def _likeness(result: CheckResult, host: str) -> tuple[object, ...]:
+    check = result.id.partition("@")[0]
+    if result.code is not None:
+        return check, result.status, result.code
+    return check, result.status, _VARYING.sub("#", result.summary.replace(host, "HOST"))
+
+
+def _gravity(status: Status) -> int:
+    return 0 if status.broken else 1 if status is Status.ERROR else 2

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of a report's page about one machine."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.doctor.report.record import Status
+from pyaclnn.doctor.report.verdict import BROKEN, GOOD, SIMULATED, UNCLEAR, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyaclnn.doctor.report.record import CheckResult, Evidence, Report
+    from pyaclnn.doctor.report.verdict import Verdict
+
+__all__ = [
+    "badge",
+    "banner",
+    "checks_section",
+    "environment_section",
+    "problems_section",
+    "seconds",
+    "verdict_section",
+]
+
+_SIGNS: Final = {GOOD: "✓", BROKEN: "✕", UNCLEAR: "?", SIMULATED: "~"}
+_MOMENT: Final = 5e-5
+_DASH: Final = "\u2013"
+_QUIET: Final = frozenset({Status.SKIP, Status.NOT_RUN})
+_CALM: Final = frozenset({Status.PASS, Status.SKIP, Status.NOT_RUN})
+
+
+def badge(status: Status) -> str:
+    """Return a status as a coloured word."""
+    return f'<span class="badge s-{status.value.lower()}">{status.value.replace("_", " ")}</span>'
+
+
+def seconds(value: float) -> str:
+    """Return a duration in words; nothing for less than a moment."""
+    if math.isnan(value):
+        return _DASH
+    if value < _MOMENT:
+        return ""
+    return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def banner(chip: str | None) -> str:
+    """Return the strip that says that nothing here is about hardware."""
+    return (
+        '<div class="simulated">SIMULATED NPU — not a chip. '
+        f"Everything below is about a simulated {escape(chip or 'NPU')}; "
+        "it says nothing about this machine.</div>"
+    )
+
+
+def verdict_section(verdict: Verdict, results: Iterable[CheckResult]) -> str:
+    """Return the verdict: a sentence, the next step, and how many checks ended how."""
+    tone = "simulated-tone" if verdict.tone == SIMULATED else verdict.tone
+    counts = "".join(
+        f"<li>{badge(status)} {count}</li>" for status, count in tally(results).items()
+    )
+    return (
+        f'<section class="card verdict {tone}"><div class="what">'
+        f'<div class="sign" aria-hidden="true">{_SIGNS.get(verdict.tone, _DASH)}</div><div>'
+        f"<h1>{escape(verdict.headline)}</h1>"
+        f"{_paragraph(verdict.detail)}</div></div>{_next(verdict.next_step)}"
+        f'<ul class="tally">{counts}</ul></section>'
+    )
+
+
+def problems_section(results: Sequence[CheckResult]) -> str:
+    """Return everything that went wrong, each with its evidence, causes and next step."""
+    wrong = [r for r in results if r.status not in _CALM]
+    wrong.sort(key=lambda r: 0 if r.status.broken else 1 if r.status is Status.ERROR else 2)
+    if not wrong:
+        return ""
+    cards = "".join(
+        f'<article class="card problem{"" if r.status.broken else " mild"}">'
+        f"<h3>{badge(r.status)} <span>{escape(r.title)}</span> "
+        f'<span class="soft mono">{escape(r.id)}</span></h3>{_story(r)}</article>'
+        for r in wrong
+    )
+    return f"<h2>What is wrong</h2>{cards}"
+
+
+def environment_section(report: Report) -> str:
+    """Return the host, the installation and the variables."""
+    host = {str(key).replace("_", " "): _word(value) for key, value in report.host.items()}
+    examined = {
+        "backend": "simulated NPU" if report.simulated else report.backend,
+        "chip": report.soc_name or _DASH,
+        "CANN": report.cann_version or _DASH,
+        "libraries": report.directory or _DASH,
+        "level": report.level,
+        "pyaclnn": report.version,
+    }
+    variables = report.environment or {"": "none of the variables that matter is set"}
+    return (
+        '<h2>Environment</h2><div class="two">'
+        f'<div class="card">{_facts(examined)}</div><div class="card">{_facts(host)}</div>'
+        f'<div class="card wide">{_facts(variables, mono=True)}</div></div>'
+    )
+
+
+def checks_section(results: Sequence[CheckResult]) -> str:
+    """Return every check, by category; each opens to show what it rests on."""
+    longest = max((r.seconds for r in results), default=0.0)
+    categories: dict[str, list[CheckResult]] = {}
+    for result in results:
+        categories.setdefault(result.category, []).append(result)
+    groups = []
+    for category, members in categories.items():
+        calm = all(r.status in _CALM for r in members)
+        rows = "".join(_check(result, longest) for result in members)
+        groups.append(
+            f'<section class="card group{" calm" if calm else ""}"><h3>{escape(category)}</h3>'
+            f"{rows}</section>"
+        )
+    return (
+        '<div class="headed"><h2>Every check</h2><div class="filter">'
+        '<button type="button" data-only="all" aria-pressed="true">All</button>'
+        '<button type="button" data-only="problems" aria-pressed="false">Problems</button>'
+        f'</div></div><div class="checks">{"".join(groups)}</div>'
+    )
+
+
+def _check(result: CheckResult, longest: float) -> str:
+    calm = " calm" if result.status in _CALM else ""
+    calm += " quiet" if result.status in _QUIET else ""
+    bar = (
+        f'<i style="width:{max(100 * result.seconds / longest, 1):.0f}%"></i>'
+        if result.seconds >= _MOMENT
+        else ""
+    )
+    inner = _story(result, summary=False) or '<p class="soft small">Nothing more to tell.</p>'
+    return (
+        f'<details class="check{calm}"><summary>{badge(result.status)}'
+        f'<span class="mono soft">{escape(result.id)}</span>'
+        f'<span class="name">{escape(result.title)}<span class="say">{escape(result.summary)}'
+        f'</span></span><span class="time">{seconds(result.seconds)}{bar}</span></summary>'
+        f'<div class="inner">{inner}</div></details>'
+    )
+
+
+def _story(result: CheckResult, *, summary: bool = True) -> str:
+    parts = [_paragraph(result.summary)] if summary else []
+    if result.code is not None:
+        name = f" {escape(result.code_name)}" if result.code_name else ""
+        parts.append(f'<p class="mono">{result.code}{name}</p>')
+    if result.causes:
+        causes = "".join(f"<li>{escape(cause)}</li>" for cause in result.causes)
+        parts.append(f'<div class="cap">Likely causes</div><ol>{causes}</ol>')
+    parts.append(_next(result.next_step))
+    if result.evidence:
+        parts.append('<div class="cap">Evidence</div>' + "".join(map(_evidence, result.evidence)))
+    failed = [number for number in result.numbers if not number.passed]
+    if failed:
+        lines = "\n".join(
+            f"{n.operator} {n.output} {n.dtype} {'x'.join(map(str, n.shape))}: {n.verdict}"
+            for n in failed
+        )
+        parts.append(f'<div class="cap">Outputs that failed</div><pre>{escape(lines)}</pre>')
+    return "".join(parts)
+
+
+def _evidence(evidence: Evidence) -> str:
+    label = f'<span class="soft small">{evidence.kind}</span> <code>{escape(evidence.label)}</code>'
+    return f"<div>{label}<pre>{escape(evidence.text)}</pre></div>"
+
+
+def _next(step: str | None) -> str:
+    return f'<div class="next"><b>Next</b><span>{escape(step)}</span></div>' if step else ""
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>" if text else ""
+
+
+def _facts(facts: dict[str, str], *, mono: bool = False) -> str:
+    kind = ' class="mono"' if mono else ""
+    rows = "".join(
+        f"<dt{kind}>{escape(name)}</dt><dd{kind}>{escape(value)}</dd>"
+        for name, value in facts.items()
+    )
+    return f"<dl>{rows}</dl>"
+
+
+def _word(value: str | int | bool) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A report to read: the verdict first, what is wrong, every check as a tree, the verdict last."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from pyaclnn.doctor.report.clean import cleaned
+from pyaclnn.doctor.report.fleet import fleet_verdict, host_name, merge
+from pyaclnn.doctor.report.record import Status
+from pyaclnn.doctor.report.verdict import BROKEN, GOOD, about, in_order, tally, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import RenderableType
+
+    from pyaclnn.doctor.report.fleet import Fleet
+    from pyaclnn.doctor.report.record import CheckResult, Number, Report
+    from pyaclnn.doctor.report.verdict import Verdict
+
+__all__ = ["COLOURS", "SIGNS", "as_text", "emit", "show"]
+
+SIGNS: Final = {
+    Status.PASS: "✓",
+    Status.WARN: "!",
+    Status.FAIL: "✗",
+    Status.SKIP: "-",
+    Status.TIMEOUT: "⧖",
+    Status.CRASH: "☠",
+    Status.ERROR: "?",
+    Status.NOT_RUN: "·",
+}
+"""One sign for each status; the status is always written beside it where it is not PASS."""
+
+COLOURS: Final = {
+    Status.PASS: "green",
+    Status.WARN: "yellow",
+    Status.FAIL: "bold red",
+    Status.SKIP: "dim",
+    Status.TIMEOUT: "bold red",
+    Status.CRASH: "bold red",
+    Status.ERROR: "yellow",
+    Status.NOT_RUN: "dim",
+}
+
+_PLAIN_WIDTH: Final = 110
+_CALM: Final = frozenset({Status.PASS, Status.SKIP, Status.NOT_RUN})
+_MOST_LINES: Final = 12
+"""How many lines of one piece of evidence are shown; the other formats have all of them."""
+
+
+def show(reports: Sequence[Report], console: Console) -> None:
+    """Print the report of one machine, or of a fleet if there are several.
+
+    Args:
+        reports: The reports of one or more machines.
+        console: Where to.
+    """
+    emit(_parts(reports), console)
+
+
+def as_text(reports: Sequence[Report]) -> str:
+    """Return what `show` prints, as plain text.
+
+    Args:
+        reports: The reports of one or more machines.
+    """
+    return _plain(_parts(reports))
+
+
+def emit(parts: Iterable[RenderableType], console: Console) -> None:
+    """Print to a terminal with colours, to anything else as plain lines without trailing spaces.
+
+    Args:
+        parts: What to print.
+        console: Where to.
+    """
+    if console.is_terminal:
+        console.print(Group(*parts))
+    else:
+        console.file.write(_plain(parts))
+    console.file.flush()
+
+
+def _plain(parts: Iterable[RenderableType]) -> str:
+    paper = io.StringIO()
+    Console(file=paper, width=_PLAIN_WIDTH, color_system=None).print(Group(*parts))
+    return "".join(f"{line.rstrip()}\n" for line in paper.getvalue().splitlines())
+
+
+def _parts(reports: Sequence[Report]) -> Iterable[RenderableType]:
+    shown = [cleaned(report) for report in reports]
+    return _machine(shown[0]) if len(shown) == 1 else _fleet(merge(shown))
+
+
+def _machine(report: Report) -> Iterable[RenderableType]:
+    said = verdict(report)
+    if report.simulated:
+        yield _banner()
+    yield _verdict(said)
+    yield _facts(report)
+    yield from _problems(report.results)
+    yield from _tree(report.results)
+    yield from _numbers(report.results)
+    yield Text()
+    if report.simulated:
+        yield _banner()
+    yield _verdict(said)
+
+
+def _fleet(fleet: Fleet) -> Iterable[RenderableType]:
+    said = fleet_verdict(fleet)
+    if any(report.simulated for report in fleet.reports):
+        yield _banner()
+    yield _verdict(said)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("machine", "examined", "verdict", "exit"):
+        table.add_column(heading, style="bold" if heading == "machine" else "")
+    for report in fleet.reports:
+        table.add_row(
+            Text(host_name(report)),
+            Text(about(report)),
+            Text(verdict(report).headline),
+            str(report.exit_status),
+        )
+    yield Padding(table, (1, 0, 0, 0))
+    for group in fleet.groups:
+        hosts = f"{len(group.hosts)} of {len(fleet.reports)} machines: {', '.join(group.hosts)}"
+        yield from _problem(group.results[0], hosts)
+    yield Text()
+    yield _verdict(said)
+
+
+def _banner() -> RenderableType:
+    words = "SIMULATED NPU - not a chip: nothing here says anything about this machine"
+    return Panel(Text(words, justify="center"), style="bold yellow", padding=(0, 1))
+
+
+def _verdict(said: Verdict) -> RenderableType:
+    colour = {GOOD: "bold green", BROKEN: "bold red"}.get(said.tone, "bold yellow")
+    lines = [Text(said.headline, style=colour)]
+    if said.detail:
+        lines.append(Text(said.detail))
+    if said.next_step:
+        lines.append(Text.assemble(("Next: ", "bold"), said.next_step))
+    return Group(*lines)
+
+
+def _facts(report: Report) -> RenderableType:
+    host = report.host
+    where = f"{host_name(report)}, {host.get('os', '')} {host.get('kernel', '')}".strip(" ,")
+    if host.get("in_container") is True:
+        where += ", in a container"
+    counts = in_order(tally(report.results))
+    what = f"{about(report)}; level {report.level}; {counts}; {report.seconds:.1f} s"
+    lines = [what, where]
+    if report.directory:
+        lines.append(f"libraries: {report.directory}")
+    return Padding(Text("\n".join(lines), style="dim"), (1, 0, 0, 0))
+
+
+def _problems(results: Iterable[CheckResult]) -> Iterable[RenderableType]:
+    wrong = [result for result in results if result.status not in _CALM]
+    wrong.sort(key=lambda r: 0 if r.status.broken else 1 if r.status is Status.ERROR else 2)
+    for result in wrong:
+        yield from _problem(result)
+
+
+def _problem(result: CheckResult, places: str | None = None) -> Iterable[RenderableType]:
+    colour = COLOURS[result.status]
+    title = Text.assemble(
+        (f"{SIGNS[result.status]} {result.status.value} ", colour),
+        (f"{result.id} {result.title}", "bold"),
+    )
+    yield Text()
+    yield Rule(title, align="left", style="dim", characters="─")
+    lines: list[RenderableType] = [Text(result.summary)]
+    if places:
+        lines.append(Text(places, style="bold"))
+    if result.code is not None:
+        lines.append(Text(f"code {result.code} {result.code_name or ''}".rstrip()))
+    for item in result.evidence:
+        kept = item.text.splitlines()[:_MOST_LINES]
+        more = len(item.text.splitlines()) - len(kept)
+        kept += [f"… {more} more lines"] if more else []
+        lines.append(Text.assemble((f"{item.kind} ", "dim"), (item.label, "cyan")))
+        lines.append(Padding(Text("\n".join(kept), style="dim"), (0, 0, 0, 4)))
+    lines += _wrong_outputs(result)
+    if result.causes:
+        lines.append(Text("likely causes:", style="bold"))
+        lines += [
+            Padding(Text(f"{number}. {cause}"), (0, 0, 0, 2))
+            for number, cause in enumerate(result.causes, 1)
+        ]
+    if result.next_step:
+        lines.append(Text.assemble(("next: ", "bold"), (result.next_step, "bold cyan")))
+    yield Padding(Group(*lines), (0, 0, 0, 2))
+
+
+def _wrong_outputs(result: CheckResult) -> list[RenderableType]:
+    wrong = [number for number in result.numbers if not number.passed]
+    lines = [
+        f"{n.operator} {n.output} {n.dtype} {'x'.join(map(str, n.shape))}: {n.verdict}"
+        for n in wrong[:_MOST_LINES]
+    ]
+    lines += [f"... {len(wrong) - _MOST_LINES} more outputs"] if len(wrong) > _MOST_LINES else []
+    return [Padding(Text("\n".join(lines)), (0, 0, 0, 4))] if lines else []
+
+
+def _tree(results: Sequence[CheckResult]) -> Iterable[RenderableType]:
+    """Every check by category; one line for a category of which nothing ran."""
+    yield Text()
+    yield Rule(Text("every check", style="bold"), align="left", style="dim", characters="─")
+    categories: dict[str, list[CheckResult]] = {}
+    for result in results:
+        categories.setdefault(result.category, []).append(result)
+    for category, members in categories.items():
+        calm = tally(members)
+        if not set(calm) - {Status.SKIP, Status.NOT_RUN} and len(members) > 1:
+            yield Text.assemble((category, "bold"), (f"  {in_order(calm)}", "dim"))
+            continue
+        yield Text(category, style="bold")
+        for index, result in enumerate(members):
+            branch = "└" if index + 1 == len(members) else "├"
+            status = "" if result.status is Status.PASS else f"{result.status.value} "
+            line = Text.assemble(
+                (f"  {branch} ", "dim"),
+                (f"{SIGNS[result.status]} {status}", COLOURS[result.status]),
+                (f"{result.id} ", "dim"),
+                result.title,
+                (f"  {result.summary}", "dim"),
+            )
+            line.truncate(10_000)
+            line.no_wrap, line.overflow = True, "ellipsis"
+            yield line
+
+
+def _numbers(results: Iterable[CheckResult]) -> Iterable[RenderableType]:
+    numbers = [number for result in results for number in result.numbers]
+    if not numbers:
+        return
+    rows: dict[tuple[str, str], list[Number]] = {}
+    for number in numbers:
+        rows.setdefault((number.operator, number.dtype), []).append(number)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading, justify in (
+        ("operator", "left"),
+        ("dtype", "left"),
+        ("outputs", "right"),
+        ("largest |error| / allowed", "right"),
+        ("within tolerance", "right"),
+        ("", "left"),
+    ):
+        table.add_column(heading, justify="right" if justify == "right" else "left")
+    for (operator, dtype), members in rows.items():
+        ratios = [n.max_abs_error / n.limit for n in members if n.limit]
+        good = sum(n.passed for n in members)
+        table.add_row(
+            operator,
+            dtype,
+            f"{good}/{len(members)}",
+            f"{max(ratios):.1e}"
+            if ratios and not any(math.isnan(r) for r in ratios)
+            else "no result",
+            f"{min(n.matched_ratio for n in members):.2%}",
+            Text("✓", "green") if good == len(members) else Text("✗ FAIL", "bold red"),
+        )
+    yield Text()
+    yield Rule(Text("numbers", style="bold"), align="left", style="dim", characters="─")
+    yield table

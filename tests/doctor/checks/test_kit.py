@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every way in which a machine can be broken is recognised: the check, the cause, the status."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.doctor.checks.options import Level, Options
+from pyaclnn.doctor.command.run import run
+from pyaclnn.doctor.report.record import Status
+from pyaclnn.doctor.report.verdict import verdict
+from tests.doctor.breakages import real_folder_of_links
+from tests.doctor.cases import CASES, Case
+from tests.doctor.installations import LAYOUTS, Fabricated, healthy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.doctor.report.record import CheckResult, Report
+    from tests.doctor.parts import Parts
+
+PROBLEMS = {Status.WARN, Status.FAIL, Status.CRASH, Status.TIMEOUT, Status.ERROR}
+AT_ONCE = 4
+MEDIUM = Options(deadline=20.0, grace=1.0)
+LONGEST = 90.0
+"""Seconds for a case in which something hangs until the deadline, on a busy machine."""
+
+
+class Kit:
+    """Every case that is asked for, a few at a time, while the tests wait for each in turn."""
+
+    def __init__(self, folder: Path, parts: Parts, pool: ThreadPoolExecutor) -> None:
+        self.folder = folder
+        self.parts = parts
+        self.pool = pool
+        self.futures: dict[str, Future[tuple[Fabricated, Report]]] = {}
+
+    def submit(self, case: Case, layout: str) -> Future[tuple[Fabricated, Report]]:
+        key = f"{case.name} {layout} {case.check}"
+        if key not in self.futures:
+            folder = self.folder / f"machine-{len(self.futures)}"
+            self.futures[key] = self.pool.submit(self._examine, case, layout, folder)
+        return self.futures[key]
+
+    def report(self, case: Case, layout: str = "8.1") -> Report:
+        return self.submit(case, layout).result()[1]
+
+    def _examine(self, case: Case, layout: str, folder: Path) -> tuple[Fabricated, Report]:
+        made = healthy(folder, layout, self.parts, devices=case.devices)
+        case.broken(made)
+        start = time.monotonic()
+        report = run(case.options, machine=made.machine())
+        elapsed = time.monotonic() - start
+        assert elapsed < LONGEST, f"{elapsed:.0f} s"
+        # The simulated device ends by itself when it notices that its host has.
+        patience = time.monotonic() + 5
+        while processes_of(made.root) and time.monotonic() < patience:
+            time.sleep(0.05)
+        assert processes_of(made.root) == [], "a process was left behind"
+        return made, report
+
+
+def processes_of(root: Path) -> list[str]:
+    """Processes that were started for the machine in ``root``, by their command lines."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+            environment = (process / "environ").read_bytes()
+        except OSError:  # it has ended, or is another user's
+            continue
+        if bytes(root) + b"/" in command + environment:
+            found.append(command.replace(b"\0", b" ").decode(errors="replace"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def kit(
+    parts: Parts, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Kit]:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        running = Kit(tmp_path_factory.mktemp("machines"), parts, pool)
+        for item in request.session.items:
+            parameters = item.callspec.params if hasattr(item, "callspec") else {}
+            if isinstance(parameters.get("case"), Case):
+                running.submit(parameters["case"], parameters["layout"])
+        yield running
+        pool.shutdown(cancel_futures=True)
+
+
+def vendor_case(fault: str, check: str) -> Case:
+    name = f"vendor's fault {fault}"
+    return next(case for case in CASES if (case.name, case.check) == (name, check))
+
+
+def problems(report: Report) -> list[CheckResult]:
+    return [result for result in report.results if result.status in PROBLEMS]
+
+
+def told(result: CheckResult) -> str:
+    return " | ".join([result.summary, *result.causes, result.next_step or ""])
+
+
+@pytest.mark.parametrize(
+    ("case", "layout"),
+    [
+        pytest.param(case, layout, id=f"{case.name}-{layout}-{case.check}")
+        for case in CASES
+        for layout in case.layouts
+    ],
+)
+def test_what_is_broken_is_named(kit: Kit, case: Case, layout: str) -> None:
+    made, report = kit.submit(case, layout).result()
+    found = problems(report)
+    assert found, "nothing was noticed"
+    first = found[0]
+    assert (first.id, first.status) == (case.check, case.status), told(first)
+    assert re.search(case.words, told(first), re.DOTALL), told(first)
+    assert first.causes
+    assert first.next_step
+    assert report.exit_status == case.code
+    assert report.from_text(report.to_text()) == report
+    assert not list(made.root.glob("pyaclnn-doctor-*")), "a scratch folder was left behind"
+
+
+def test_a_process_that_is_left_behind_would_be_seen(tmp_path: Path) -> None:
+    environment = {"LD_LIBRARY_PATH": str(tmp_path / "lib")}
+    sleeping = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]
+    with subprocess.Popen(sleeping, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert len(processes_of(tmp_path)) == 1
+        process.kill()
+    assert processes_of(tmp_path) == []
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_healthy_machine_passes_without_a_warning(
+    parts: Parts, tmp_path: Path, layout: str
+) -> None:
+    made = healthy(tmp_path / "machine", layout, parts, devices=2 if layout == "8.1" else 1)
+    report = run(MEDIUM, machine=made.machine())
+    assert [told(result) for result in problems(report)] == []
+    assert not [r for r in report.results if r.status is Status.NOT_RUN]
+    assert (report.exit_status, report.backend, report.simulated) == (0, "cann", False)
+    assert report.soc_name == "Ascend910B3"
+    assert report.cann_version == {"8.1": "8.1.RC1", "8.5": "8.5.0", "9.1": "9.1.0"}[layout]
+    devices = {result.id for result in report.results if result.id.startswith("NUM-001")}
+    assert devices == ({"NUM-001@0", "NUM-001@1"} if layout == "8.1" else {"NUM-001@0"})
+
+
+def test_a_folder_of_links_is_one_installation(parts: Parts, tmp_path: Path) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    real_folder_of_links(made)
+    report = run(Options(level=Level.QUICK), machine=made.machine())
+    assert [told(result) for result in problems(report)] == []
+
+
+def test_a_device_that_hangs_is_not_touched_again(kit: Kit) -> None:
+    report = kit.report(vendor_case("op-hang", "NUM-003@0"))
+    (after,) = (result for result in report.results if result.id == "NUM-004@0")
+    assert after.status is Status.NOT_RUN
+    assert "not touched again" in after.summary
+
+
+def test_one_bad_device_does_not_keep_the_other_from_being_examined(kit: Kit) -> None:
+    report = kit.report(vendor_case("open-507033-of-1", "DEV-104@1"))
+    states = {result.id: result.status for result in report.results}
+    assert states["DEV-107@0"] is Status.PASS
+    assert states["DEV-107@1"] is Status.NOT_RUN
+
+
+def test_a_hang_says_where(kit: Kit) -> None:
+    report = kit.report(vendor_case("open-hang", "DEV-104@0"))
+    (hung,) = problems(report)
+    (trace,) = (evidence.text for evidence in hung.evidence if evidence.kind == "traceback")
+    assert "device.py" in trace
+
+
+def test_a_headline_says_only_once_what_a_check_is_about(kit: Kit) -> None:
+    for fault, check in (("open-507033", "DEV-104@0"), ("init-segv", "DEV-102")):
+        report = kit.report(vendor_case(fault, check))
+        said = verdict(report)
+        assert said.result is not None
+        assert said.headline.count(said.result.title) == 1, said.headline
+
+
+def test_the_log_of_cann_is_quoted(kit: Kit) -> None:
+    report = kit.report(vendor_case("init-500000", "DEV-102"))
+    texts = [evidence.text for evidence in problems(report)[0].evidence]
+    assert "[ERROR] DRV: drvMngGetChipName failed, 7" in texts
+
+
+def test_there_are_forty_cases_and_more() -> None:
+    assert len(CASES) >= 40

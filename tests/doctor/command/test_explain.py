@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every code has a name, a meaning, causes and a next step; it is found however it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+import pytest
+
+from pyaclnn import raw
+from pyaclnn.cann import status as codes
+from pyaclnn.doctor.command import arguments as command
+from pyaclnn.doctor.command.look_up import look_up, suggestions
+from pyaclnn.errors import AclError
+from pyaclnn.explanations import DEVICE_MANAGEMENT, DRIVER, MESSAGES, STATUS, Explanation
+
+EVERY = {
+    **STATUS,
+    **{str(code): known for code, known in DEVICE_MANAGEMENT.items()},
+    **{known.name: known.explanation for known in DRIVER.values()},
+    **MESSAGES,
+}
+NO_CAUSE = {"ACL_ERROR_NONE", "ACLNN_SUCCESS", "EE4", "EE", "EH", "E4", "EP", "EK"}
+"""Success needs none; of a whole family of messages there is no common one."""
+
+
+def explain(*arguments: str) -> int:
+    parser = argparse.ArgumentParser(prog="pyaclnn")
+    command.add_explain_to(parser.add_subparsers(required=True))
+    try:
+        options = parser.parse_args(["explain", *arguments])
+        return int(options.action(options))
+    except SystemExit as end:
+        return int(end.code or 0)
+
+
+# ---- the table ----------------------------------------------------------------------------------
+
+
+def test_every_status_code_of_the_headers_is_explained_and_nothing_else() -> None:
+    assert set(STATUS) - {"ACLNN_SUCCESS"} == set(codes.names().values())
+    assert len(codes.names()) > 270
+
+
+@pytest.mark.parametrize(("code", "name"), sorted(codes.names().items()))
+def test_each_code_has_a_name_and_the_name_has_the_code(code: int, name: str) -> None:
+    assert codes.explanation(code) is STATUS[name]
+    assert codes.meaning(code) == (name, STATUS[name].exception, STATUS[name].next_step)
+    if name != "MOCK_NOT_IMPLEMENTED":
+        assert codes.code_named(name) == getattr(raw, name) == code
+
+
+@pytest.mark.parametrize(("name", "known"), EVERY.items(), ids=EVERY)
+def test_each_explanation_is_written_in_one_manner(name: str, known: Explanation) -> None:
+    assert known.meaning[0].isupper()
+    assert known.meaning.endswith(".")
+    assert not known.next_step[0].isupper()
+    assert known.next_step.endswith((".", "?"))
+    assert bool(known.causes) == (name not in NO_CAUSE)
+    for cause in known.causes:
+        assert not cause.endswith(".")
+        assert (
+            cause[0].islower() or not cause[0].isalpha() or cause.split()[0].rstrip(",") in PROPER
+        ), cause
+    assert len(set(known.causes)) == len(known.causes)
+    assert issubclass(known.exception, AclError)
+
+
+PROPER = {"NULL", "ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_RT_VISIBLE_DEVICES",
+          "LD_LIBRARY_PATH", "AI", "CANN"}  # fmt: skip
+
+
+def test_codes_of_different_meaning_are_not_told_in_the_same_words() -> None:
+    same = {m: n for m, n in Counter(known.meaning for known in STATUS.values()).items() if n > 2}
+    assert not same
+
+
+def test_replacements_are_codes() -> None:
+    replaced = {name: known.replaced_by for name, known in STATUS.items() if known.replaced_by}
+    numbers = {codes.code_named(a): codes.code_named(b) for a, b in replaced.items()}
+    # CANN: acl/acl_base.h marks these as deprecated.
+    assert numbers == {
+        100034: 107015,
+        100035: 107012,
+        100036: 507012,
+        100038: 145015,
+        100040: 107013,
+        100041: 107014,
+        200002: 107001,
+    }
+
+
+# CANN: runtime errcode_manage.cc, from the driver's codes to the runtime's.
+BECOMES = {
+    1: 207004, 2: 107001, 3: 107000, 4: 107017, 6: 207001, 14: 207005, 40: 207005, 16: 507012,
+    17: 507899, 25: 507901, 33: 507010, 37: 207012, 46: 207006, 58: 107000, 89: 207020,
+    0xFFFE: 207000, 7: 507899, 8: 507899, 13: 507899, 53: 507899, 87: 507899, 88: 507899,
+}  # fmt: skip
+
+
+def test_driver_codes_become_the_codes_that_the_runtime_makes_of_them() -> None:
+    assert {n: codes.code_named(known.becomes) for n, known in DRIVER.items()} == BECOMES
+
+
+# ---- asking -------------------------------------------------------------------------------------
+
+ASKED = [
+    ("507033", "507033 ACL_ERROR_RT_DEV_SETUP_ERROR"),
+    (" 507033 ", "507033 ACL_ERROR_RT_DEV_SETUP_ERROR"),
+    ("ACL_ERROR_RT_DEV_SETUP_ERROR", "507033 ACL_ERROR_RT_DEV_SETUP_ERROR"),
+    ("rt_dev_setup_error", "507033 ACL_ERROR_RT_DEV_SETUP_ERROR"),
+    ("dev_setup_error", "507033 ACL_ERROR_RT_DEV_SETUP_ERROR"),
+    ("find_kernel_error", "561003 ACLNN_ERR_INNER_FIND_KERNEL_ERROR"),
+    ("ACLNN_ERR_INNER_KEY_CONFILICT", "561105 ACLNN_ERR_INNER_KEY_CONFLICT"),
+    ("ACLNN_SUCCESS", "0 ACL_ERROR_NONE"),
+    ("0", "0 ACL_ERROR_NONE"),
+    ("999001", "999001 MOCK_NOT_IMPLEMENTED"),
+    ("mock_not_implemented", "999001 MOCK_NOT_IMPLEMENTED"),
+    ("-8020", "-8020 (device management; npu-smi prints it)"),
+    ("17", "17 DRV_ERROR_IOCRL_FAIL (driver)"),
+    ("drv_error_busy", "13 DRV_ERROR_BUSY (driver)"),
+    ("EE1015", "EE1015 (begins a text of CANN)"),
+    ("ez9999", "EZ9999 (begins a text of CANN)"),
+    ("env-002", "ENV-002 visible devices"),
+]
+
+
+@pytest.mark.parametrize(("asked", "heading"), ASKED)
+def test_a_code_is_found_by_number_name_part_of_the_name_or_check(asked: str, heading: str) -> None:
+    assert [entry.heading for entry in look_up(asked)] == [heading]
+
+
+LINES = [
+    ("aclrtSetDevice(0) failed, ret=507033", [507033]),
+    ("error code is 107002: context null, then 561003.", [107002, 561003]),
+    ("507899 and again 507899", [507899]),
+    ("[ERROR] RUNTIME(812,python):2026-05-21-08:30:00 retCode=0x7020011", []),
+    ("ACL_ERROR_RT_CONTEXT_NULL at pid 123456", [107002]),
+]
+
+
+@pytest.mark.parametrize(("line", "found"), LINES)
+def test_codes_are_found_in_a_line_of_a_log(line: str, found: list[int]) -> None:
+    headings = [f"{code} {codes.names()[code]}" for code in found]
+    assert [entry.heading for entry in look_up(line)] == headings
+
+
+@pytest.mark.parametrize("asked", ["507999", "zzz", "", "ACL_ERROR_", "1e9", "XYZ-001", "٣"])
+def test_what_is_unknown_is_not_made_up(asked: str) -> None:
+    assert look_up(asked) == []
+
+
+SUGGESTED = [
+    ("507133", "507033 ACL_ERROR_RT_DEV_SETUP_ERROR"),
+    ("50733", "507033 ACL_ERROR_RT_DEV_SETUP_ERROR"),
+    ("CONTEX_NULL", "107002 ACL_ERROR_RT_CONTEXT_NULL"),
+    ("heartbeat", "507010 ACL_ERROR_RT_LOST_HEARTBEAT"),
+    ("-8021", "-8020 (device management)"),
+]
+
+
+@pytest.mark.parametrize(("asked", "line"), SUGGESTED)
+def test_what_is_close_is_suggested(asked: str, line: str) -> None:
+    assert line in suggestions(asked)
+
+
+def test_the_old_code_names_the_new_one() -> None:
+    (entry,) = look_up("100036")
+    assert "Newer CANN returns instead: 507012 ACL_ERROR_RT_REPORT_TIMEOUT" in entry.notes
+
+
+def test_a_driver_s_code_names_what_the_runtime_makes_of_it() -> None:
+    (entry,) = look_up("87")
+    assert "The runtime makes of it: 507899 ACL_ERROR_RT_DRV_INTERNAL_ERROR" in entry.notes
+
+
+# ---- the command --------------------------------------------------------------------------------
+
+
+def test_the_command_explains(capfd: pytest.CaptureFixture[str]) -> None:
+    assert explain("507033") == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0] == "507033 ACL_ERROR_RT_DEV_SETUP_ERROR"
+    assert "  Likely causes:" in lines
+    assert any(line.startswith("    1. driver, firmware and CANN") for line in lines)
+    assert any(line.startswith("  Next: No device could be opened") for line in lines)
+    assert "  In Python: pyaclnn.DeviceLostError, which is also OSError" in lines
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_a_negative_code_is_no_option(capfd: pytest.CaptureFixture[str]) -> None:
+    assert explain("-8020") == 0
+    assert "The device is occupied." in capfd.readouterr().out
+
+
+def test_several_words_are_one_text(capfd: pytest.CaptureFixture[str]) -> None:
+    assert explain("failed", "with", "507033,", "then", "507007") == 0
+    out = capfd.readouterr().out
+    assert "507033 ACL" in out
+    assert "507007 ACL" in out
+
+
+def test_an_unknown_code_exits_with_1_and_suggests(capfd: pytest.CaptureFixture[str]) -> None:
+    assert explain("507133") == 1
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "nothing is known about '507133'" in err
+    assert "  507033 ACL_ERROR_RT_DEV_SETUP_ERROR\n" in err
+
+
+def test_nonsense_exits_with_1_and_names_the_list(capfd: pytest.CaptureFixture[str]) -> None:
+    assert explain("qqqq") == 1
+    assert "explain --list" in capfd.readouterr().err
+
+
+def test_nothing_at_all_is_a_wrong_command_line(capfd: pytest.CaptureFixture[str]) -> None:
+    assert explain() == 2
+    assert "a code, a name or a text is missing" in capfd.readouterr().err
+
+
+def test_the_list_has_every_code_in_order(capfd: pytest.CaptureFixture[str]) -> None:
+    assert explain("--list") == 0
+    numbers = [int(line.split()[0]) for line in capfd.readouterr().out.splitlines()]
+    assert numbers == sorted(codes.names())

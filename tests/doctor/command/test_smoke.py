@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The smoke test on libraries that end, crash or hang: never a success, always a sentence."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.doctor.breakages import fault
+from tests.doctor.installations import healthy
+
+if TYPE_CHECKING:
+    from tests.doctor.parts import Parts
+
+IMPATIENT = """
+import sys
+from argparse import Namespace
+from pyaclnn.doctor.command import smoke as smoke_command
+options = Namespace(backend=sys.argv[1], device=0, json=False)
+sys.exit(smoke_command.run(options, float(sys.argv[2])))
+"""
+
+
+def smoke(
+    folder: Path, parts: Parts, broken: str, patience: float = 60.0, backend: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    made = healthy(folder / "machine", "8.1", parts)
+    fault(broken)(made)
+    done = subprocess.run(
+        [sys.executable, "-c", IMPATIENT, backend or str(made.cann), str(patience)],
+        env=made.environment,
+        cwd=made.root,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert list(made.root.glob("pyaclnn-smoke-*")) == []
+    return done
+
+
+def test_libraries_without_a_fault_pass(tmp_path: Path, parts: Parts) -> None:
+    done = smoke(tmp_path, parts, "none")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"All \d+ outputs passed on CANN", done.stdout)
+
+
+def test_a_relative_folder_is_meant_from_where_the_user_is(tmp_path: Path, parts: Parts) -> None:
+    done = smoke(tmp_path, parts, "none", backend="usr/local/Ascend/ascend-toolkit/latest")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        ("init-exit", "ended in the middle with status 0 while trying: device 0 opens"),
+        ("init-exit-3", "ended in the middle with status 3 while trying: device 0 opens"),
+        ("op-segv", "was ended by SIGSEGV while trying: rms_norm float32 4x64"),
+        ("end-crash", "was ended by SIGSEGV while trying: the process ends"),
+    ],
+)
+def test_a_process_that_does_not_come_to_its_end_is_told_and_is_no_success(
+    tmp_path: Path, parts: Parts, broken: str, words: str
+) -> None:
+    done = smoke(tmp_path, parts, broken)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert words in done.stderr
+
+
+def test_a_hang_is_given_up(tmp_path: Path, parts: Parts) -> None:
+    done = smoke(tmp_path, parts, "op-hang", patience=3.0)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert re.search(r"no answer for \d+ s while trying: rms_norm float32 4x64", done.stderr)
+
+
+def test_a_signal_ends_the_child_too(tmp_path: Path, parts: Parts) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault("op-hang")(made)
+    command = [sys.executable, "-c", IMPATIENT, str(made.cann), "60"]
+    with subprocess.Popen(command, env=made.environment, stderr=subprocess.PIPE, text=True) as ours:
+        end = time.monotonic() + 30
+        while not any("rms_norm " in p.read_text() for p in made.root.glob("*/result.json")):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        ours.terminate()
+        _, err = ours.communicate(timeout=20)
+    assert (ours.returncode, err) == (143, "pyaclnn: ended by SIGTERM\n")
+    left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(made.root) in told(p)]
+    assert left == []
+
+
+def told(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

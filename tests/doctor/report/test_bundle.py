@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bundle for a bug report: what is in it, and what is not."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import tarfile
+
+import pytest
+
+from pyaclnn.doctor.report import bundle
+from pyaclnn.doctor.report.bundle import as_bundle
+from pyaclnn.doctor.report.record import Evidence, Report, Status
+from pyaclnn.doctor.report.redaction import PUBLIC_VARIABLES, names_of_this_machine, redact
+from tests.doctor import report_samples as samples
+from tests.doctor.report_samples import report, result
+
+
+def unpacked(*reports: Report) -> dict[str, str]:
+    with tarfile.open(fileobj=io.BytesIO(as_bundle(reports)), mode="r:gz") as archive:
+        return {
+            entry.name: file.read().decode()
+            for entry in archive
+            if (file := archive.extractfile(entry)) is not None
+        }
+
+
+def told(text: str) -> str:
+    """What becomes of a text in a log."""
+    given = report(
+        result("A-001", Status.FAIL, evidence=(Evidence("log", "plog", text),)), exit_status=1
+    )
+    return redact(given, 1, {"alice", "gpu-farm-7"}).results[0].evidence[0].text
+
+
+KEPT = [
+    "aclrtSetDevice(0) returned 507033",
+    "/usr/local/Ascend/ascend-toolkit/latest/lib64/libascendcl.so: cannot open shared object file",
+    "/dev/davinci0 crw-rw---- HwHiAiUser HwHiAiUser",
+    "EE9999: device retain failed, retCode=0x7020011, V100R001C21SPC001B238",
+    "max |error| 1.5e-3 / 2.0 and 4/3",
+    "2026-05-21T08:30:00+00:00",
+    "https://www.hiascend.com/document",
+    "version 8.1.RC1, driver 25.2.0",
+    "the file token.json is missing",
+    "maliced and alicex stay",
+]
+HIDDEN = [
+    ("/home/alice/work/model.py", "/<private>/model.py"),
+    ("/home/bob/Ascend/cann/lib64/libnnopbase.so", "/<private>/Ascend/cann/lib64/libnnopbase.so"),
+    ("/data/secret-project/run", "/<private>"),
+    ("~/private/notes", "/<private>"),
+    ("LD=/home/bob/a:/home/bob/b", "LD=/<private>:/<private>"),
+    ("user alice on gpu-farm-7", "user <private> on <private>"),
+    ("password=hunter2", "password=<private>"),
+    ("API_KEY: abc123", "API_KEY: <private>"),
+    ("HF_TOKEN=hf_abc", "HF_TOKEN=<private>"),
+    ("Authorization: Bearer abcdefgh12345", "Authorization: Bearer <private>"),
+    ("https://bob:pw@github.com/x", "https://<private>"),
+    ("see http://wiki.corp.example/alice.", "see http://<private>"),
+    ("file:///home/bob/x", "file://<private>"),
+    ("/opt/x:/home/bob/a:/usr/lib", "/opt/x:/<private>:/usr/lib"),
+    ("mail bob@example.org", "mail <private>"),
+    ("from 10.1.2.3 port 22", "from <private> port 22"),
+    ("fe80:0:0:0:a1b2:c3d4:e5f6:1", "<private>"),
+    ("link aa:bb:cc:dd:ee:ff up", "link <private> up"),
+]
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_helps_stays(text: str) -> None:
+    assert told(text) == text
+
+
+@pytest.mark.parametrize(("text", "expected"), HIDDEN)
+def test_what_is_private_goes(text: str, expected: str) -> None:
+    assert told(text) == expected
+
+
+def test_only_listed_variables_stay() -> None:
+    given = report(environment={"ASCEND_HOME_PATH": "/usr/local/Ascend", "AWS_SECRET": "x"})
+    assert redact(given, 1, ()).environment == {"ASCEND_HOME_PATH": "/usr/local/Ascend"}
+    assert not any("SECRET" in name or "TOKEN" in name for name in PUBLIC_VARIABLES)
+
+
+def test_only_listed_facts_about_the_host_stay() -> None:
+    given = dataclasses.replace(samples.HEALTHY, host={**samples.HEALTHY.host, "serial": "X1"})
+    host = redact(given, 4, ()).host
+    assert host["name"] == "machine 4"
+    assert set(host) == set(samples.HEALTHY.host)
+
+
+def test_the_machine_s_own_name_goes_wherever_it_stands() -> None:
+    given = report(result("A-001", summary="node-17 has no NPU"))
+    assert redact(given, 1, ()).results[0].summary == "<private> has no NPU"
+
+
+def test_numbers_stay() -> None:
+    assert redact(samples.HEALTHY, 1, {"alice"}).results[-1].numbers == samples.numbers()
+
+
+def test_the_names_of_this_user_and_machine_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("USER", "alice")
+    monkeypatch.setenv("SUDO_USER", "bob")
+    assert {"alice", "bob"} <= names_of_this_machine()
+
+
+def test_a_bundle_has_every_format_and_explains_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle, "names_of_this_machine", lambda: frozenset({"alice"}))
+    secret = Evidence("log", "plog", "alice ran /home/alice/x with token=abc on node-17")
+    given = report(result("A-001", Status.FAIL, evidence=(secret,)), exit_status=1)
+    files = unpacked(given)
+    assert set(files) == {
+        f"pyaclnn-doctor/{name}"
+        for name in ("README.txt", "report.txt", "report.html", "report.json", "report.xml")
+    }
+    for text in files.values():
+        assert "alice" not in text
+        assert "abc" not in text
+        assert "node-17" not in text
+    assert Report.from_text(files["pyaclnn-doctor/report.json"]).exit_status == 1
+    assert "Taken out" in files["pyaclnn-doctor/README.txt"]
+
+
+def test_a_bundle_of_a_fleet_numbers_the_machines() -> None:
+    second = dataclasses.replace(samples.HEALTHY, host={"name": "node-18"})
+    files = unpacked(samples.BROKEN, second)
+    assert "machine 2" in files["pyaclnn-doctor/report.txt"]
+    assert "node-1" not in "".join(files.values())
+
+
+def test_a_bundle_tells_nothing_by_its_own_header() -> None:
+    data = as_bundle([samples.HEALTHY])
+    assert data == as_bundle([samples.HEALTHY])
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
+        assert {(e.uid, e.gid, e.uname, e.gname) for e in archive} == {(0, 0, "", "")}

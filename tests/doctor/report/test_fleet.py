@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many machines as one: what is the same failure, and which machine is worst."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.doctor.report.fleet import fleet_verdict, host_name, merge, read_reports
+from pyaclnn.doctor.report.record import CheckResult, Report, Status
+from tests.doctor import report_samples as samples
+from tests.doctor.report_samples import result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def on(name: str, *results: CheckResult, status: int = 1) -> Report:
+    return samples.report(*results, host={"name": name}, exit_status=status)
+
+
+def failing(summary: str, check: str = "DEV-104@0", **but: object) -> CheckResult:
+    return result(check, Status.FAIL, summary=summary, **but)
+
+
+SAME = [
+    (failing("busy", code=507033), failing("in other words", code=507033)),
+    (failing("pid 812 holds 0x7fff"), failing("pid 9 holds 0x1234abcd")),
+    (failing("m1: no /dev/davinci0"), failing("m2: no /dev/davinci3")),
+    (failing("late", "DEV-104@0"), failing("late", "DEV-104@7")),
+]
+DIFFERENT = [
+    (failing("busy", code=507033), failing("busy", code=507899)),
+    (failing("busy"), failing("unhealthy")),
+    (failing("busy", "DEV-104@0"), failing("busy", "DEV-105@0")),
+    (failing("busy"), result("DEV-104@0", Status.TIMEOUT, summary="busy")),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), SAME)
+def test_equal_failures_are_one_group(first: CheckResult, second: CheckResult) -> None:
+    (group,) = merge([on("m1", first), on("m2", second)]).groups
+    assert group.hosts == ("m1", "m2")
+    assert group.results == (first, second)
+
+
+@pytest.mark.parametrize(("first", "second"), DIFFERENT)
+def test_different_failures_are_two_groups(first: CheckResult, second: CheckResult) -> None:
+    assert len(merge([on("m1", first), on("m2", second)]).groups) == 2
+
+
+def test_failures_come_first_and_among_them_the_commonest() -> None:
+    rare, common = failing("rare", "A-001"), failing("common", "B-001")
+    warning = result("C-001", Status.WARN)
+    fleet = merge(
+        [on("m1", warning, rare, common), on("m2", warning, common), on("m3", warning, common)]
+    )
+    assert [group.results[0].id for group in fleet.groups] == ["B-001", "A-001", "C-001"]
+
+
+def test_a_machine_with_the_failure_on_two_devices_counts_once() -> None:
+    (group,) = merge([on("m1", failing("x", "A-001@0"), failing("x", "A-001@1"))]).groups
+    assert group.hosts == ("m1",)
+    assert len(group.results) == 2
+
+
+def test_what_passed_or_did_not_run_is_in_no_group() -> None:
+    calm = [result("A-001", s) for s in (Status.PASS, Status.SKIP, Status.NOT_RUN)]
+    assert merge([on("m1", *calm, status=0)]).groups == ()
+
+
+STATUSES = [
+    ([samples.HEALTHY, samples.HEALTHY], 0, "good", "2 machines: 2 working."),
+    ([samples.HEALTHY, samples.BROKEN, samples.NO_CANN], 1, "broken", "3 machines: 1 broken, 1 wi"),
+    ([samples.HEALTHY, samples.NO_CANN], 4, "nothing", "2 machines: 1 without a usable device, 1"),
+    ([samples.HEALTHY, samples.UNCLEAR], 3, "unclear", "2 machines: 1 unclear, 1 working."),
+    ([samples.SIMULATED, samples.HEALTHY], 0, "simulated", "1 simulated only, 1 working."),
+    ([samples.HEALTHY], 0, "good", "1 machine: 1 working."),
+]
+
+
+@pytest.mark.parametrize(("reports", "status", "tone", "words"), STATUSES)
+def test_the_worst_machine_decides(
+    reports: list[Report], status: int, tone: str, words: str
+) -> None:
+    fleet = merge(reports)
+    assert fleet.exit_status == status
+    assert fleet_verdict(fleet).tone == tone
+    assert words in fleet_verdict(fleet).headline
+
+
+def test_a_fleet_of_broken_machines_names_the_commonest_problem_and_its_next_step() -> None:
+    said = fleet_verdict(merge([samples.BROKEN, samples.HEALTHY]))
+    assert "DEV-103@0 on 1 of them" in said.detail
+    assert said.next_step == "npu-smi info -t board -i 0"
+
+
+# ---- reading ------------------------------------------------------------------------------------
+
+
+def test_reports_and_fleets_can_be_read_back(tmp_path: Path) -> None:
+    one, many = tmp_path / "one.json", tmp_path / "many.json"
+    one.write_text(samples.BROKEN.to_text())
+    fleet = merge([samples.BROKEN, samples.HEALTHY])
+    many.write_text(fleet.to_text())
+    assert read_reports(str(one)) == [samples.BROKEN]
+    assert merge(read_reports(str(many))).to_text() == fleet.to_text()
+
+
+BAD = [
+    ("", "is not a report"),
+    ("[]", "is not a report"),
+    ('{"schema": 9}', "schema is 9"),
+    ('{"kind": "fleet"}', "is not a report"),
+    (json.dumps({**samples.BROKEN.to_json(), "more": 1}), "unknown keys: more"),
+    (json.dumps({**samples.BROKEN.to_json(), "results": [1]}), "is not a report"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), BAD)
+def test_what_is_no_report_is_refused_by_the_file_s_name(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    path = tmp_path / "some.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=words) as caught:
+        read_reports(str(path))
+    assert "some.json" in str(caught.value)
+
+
+def test_a_file_that_does_not_exist_is_refused_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"gone\.json' cannot be read: No such file"):
+        read_reports(str(tmp_path / "gone.json"))
+
+
+def test_a_machine_without_a_name_has_one() -> None:
+    assert host_name(dataclasses.replace(samples.HEALTHY, host={})) == "unnamed"

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports for programs: JSON with its schema, JUnit XML."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+
+from pyaclnn.doctor.report.fleet import Fleet, merge
+from pyaclnn.doctor.report.junit import as_junit
+from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
+from pyaclnn.doctor.report.schema import schema
+from tests.doctor import report_samples as samples
+
+VALIDATOR = jsonschema.Draft202012Validator(schema())
+PLAIN = {name: given for name, given in samples.ALL.items() if name != "nasty"}
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+@pytest.mark.parametrize("given", samples.ALL.values(), ids=samples.ALL)
+def test_every_report_fits_the_schema_and_comes_back_unchanged(given: Report) -> None:
+    VALIDATOR.validate(given.to_json())
+    assert Report.from_text(given.to_text()).to_text() == given.to_text()
+
+
+def test_a_fleet_fits_the_schema() -> None:
+    VALIDATOR.validate(merge(samples.ALL.values()).to_json())
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (Report, "report"),
+        (CheckResult, "result"),
+        (Evidence, "evidence"),
+        (Number, "number"),
+    ],
+)
+def test_the_schema_names_exactly_the_fields_of_the_record(kind: Any, name: str) -> None:
+    described = schema()["$defs"][name]
+    fields = {field.name for field in dataclasses.fields(kind)}
+    assert set(described["properties"]) == set(described["required"]) == fields
+    assert described["additionalProperties"] is False
+
+
+def test_the_schema_names_exactly_the_fields_of_a_fleet() -> None:
+    described = schema()["$defs"]["fleet"]["properties"]
+    assert set(described) == set(merge([samples.BROKEN]).to_json())
+    group = schema()["$defs"]["group"]["properties"]
+    assert set(group) == set(merge([samples.BROKEN]).to_json()["groups"][0])
+    assert {field.name for field in dataclasses.fields(Fleet)} < set(described)
+
+
+def test_the_schema_knows_every_status() -> None:
+    assert schema()["$defs"]["status"]["enum"] == [status.value for status in Status]
+
+
+BREAKAGES = [
+    (("schema",), 2),
+    (("simulated",), "no"),
+    (("backend",), "cuda"),
+    (("results", 0, "status"), "FINE"),
+    (("results", 0, "id"), "no id"),
+    (("results", 0, "seconds"), -1),
+    (("results", 0, "surplus"), 1),
+    (("surplus",), 1),
+    (("exit_status",), 77),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), BREAKAGES)
+def test_the_schema_refuses_what_is_no_report(path: tuple[Any, ...], value: object) -> None:
+    data = copy.deepcopy(samples.BROKEN.to_json())
+    place: Any = data
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    assert not VALIDATOR.is_valid(data)
+
+
+def test_a_figure_that_does_not_exist_is_null_and_real_ones_are_numbers() -> None:
+    data = samples.WRONG_NUMBERS.to_json()
+    *_, bad, none = data["results"][1]["numbers"]
+    assert none["max_abs_error"] is None
+    assert bad["max_abs_error"] == 0.9
+    assert bad["error_histogram"][-1][0] is None
+    again = Report.from_json(data).results[1].numbers[-2]
+    assert math.isinf(again.error_histogram[-1][0])
+
+
+# ---- JUnit --------------------------------------------------------------------------------------
+
+
+def suites(*reports: Report) -> ET.Element:
+    return ET.fromstring(as_junit(reports))  # noqa: S314  # our own text
+
+
+KINDS = {
+    Status.PASS: "system-out",
+    Status.WARN: "system-out",
+    Status.FAIL: "failure",
+    Status.TIMEOUT: "failure",
+    Status.CRASH: "failure",
+    Status.ERROR: "error",
+    Status.SKIP: "skipped",
+    Status.NOT_RUN: "skipped",
+}
+
+
+@pytest.mark.parametrize("status", Status)
+def test_each_status_becomes_what_ci_servers_understand(status: Status) -> None:
+    root = suites(samples.report(samples.result("A-001", status)))
+    case = root.find("testsuite/testcase")
+    assert case is not None
+    assert [child.tag for child in case] == [KINDS[status]]
+    assert (case.get("name"), case.get("classname")) == (
+        "A-001 What A-001 is about",
+        "pyaclnn.doctor.a",
+    )
+
+
+def test_the_suite_counts_its_cases() -> None:
+    root = suites(samples.BROKEN, samples.UNCLEAR)
+    assert [root.get(name) for name in ("tests", "failures", "errors", "skipped")] == [
+        "6", "1", "1", "2",
+    ]  # fmt: skip
+    assert [suite.get("tests") for suite in root] == ["5", "1"]
+
+
+def test_a_failure_tells_code_evidence_causes_and_the_next_step() -> None:
+    failure = suites(samples.BROKEN).find(".//failure")
+    assert failure is not None
+    assert failure.get("type") == "FAIL"
+    for words in (
+        "code: 507033 ACL_ERROR_RT_DEV_SETUP_ERROR",
+        "log aclGetRecentErrMsg: EE9999: device retain failed",
+        "likely cause 2: another container holds the device",
+        "next: npu-smi info -t board -i 0",
+    ):
+        assert words in (failure.text or "")
+
+
+def test_the_simulated_npu_is_named_in_the_suite() -> None:
+    suite = suites(samples.SIMULATED)[0]
+    assert suite.get("name") == "pyaclnn doctor (SIMULATED NPU)"
+
+
+def test_texts_that_xml_cannot_hold_are_made_harmless() -> None:
+    root = suites(samples.NASTY_REPORT)
+    text = "".join(root.itertext())
+    assert "<script>alert('x')</script>" in text
+    assert "\x1b" not in text

@@ -101,7 +101,7 @@ class _NothingCompiled:
 
     @staticmethod
     def find_spec(name: str, *_: object) -> None:
-        if name in (f"{__name__}._binding", f"{__name__}.reference._narrow_floats"):
+        if name in (f"{__name__}._binding", f"{__name__}.reference.arithmetic._narrow_floats"):
             raise ImportError(
                 f"{__path__[0]} is the source tree of pyaclnn, which lacks what is compiled when "
                 "pyaclnn is installed. Run Python in another folder if it is installed, or install "

@@ -23,7 +23,7 @@ def write_conversions(header: Path, output: Path) -> None:
     """
     ffi = cffi.FFI()
     ffi.cdef(header.read_text(encoding="utf-8"))
-    ffi.set_source("pyaclnn.reference._narrow_floats", f'#include "{header.name}"')
+    ffi.set_source("pyaclnn.reference.arithmetic._narrow_floats", f'#include "{header.name}"')
     ffi.emit_c_code(str(output))
 
 

@@ -3,31 +3,73 @@
 
 Every function here states an operator's arithmetic and nothing else: no device, no rules of a chip,
 no status codes. The simulated NPU computes with it, and results of a real NPU are compared with it.
-One operator family per module; only NumPy and ml_dtypes are imported. One thing is not left to
-them: `narrow_floats` converts float16 and bfloat16 in a compiled module of its own.
+
+A module here is an area of operators, such as ``layer_norm``: a *definition* each, written to be
+read. The operators that are called most are there once more in ``fast``, tile by tile and held
+against the definitions. This package offers an operator by its name, the fast one if there is one;
+`definition` gives the other. Nothing is listed by hand: what a module's ``__all__`` names is here.
+
+Only NumPy and ml_dtypes are imported. One thing is not left to them:
+``arithmetic.narrow_floats`` converts float16 and bfloat16 in a compiled module of its own.
 
 Arithmetic runs in float32 for float16, bfloat16 and float32 tensors, as it does on the NPU, and in
-float64 for float64 tensors, which no NPU takes and which serve as golden values. Infinities and
-NaNs follow IEEE arithmetic and raise no Python warning.
+float64 for float64 tensors, which no NPU takes and which serve as golden values. A result is
+rounded to its tensor's type once. Where a family of chips rounds in between as well, or gives
+something else, a function takes ``family``: a family as in ``mock/chips.json``, such as ``"910b"``;
+None asks for the ideal arithmetic. Infinities and NaNs follow IEEE arithmetic and raise no Python
+warning.
 """
 
 from __future__ import annotations
 
-from pyaclnn.reference.layer_normalization import (
-    LayerNormGrads,
-    LayerNormResult,
-    layer_norm,
-    layer_norm_backward,
-)
-from pyaclnn.reference.rms_normalization import RmsNormGrads, RmsNormResult, rms_norm, rms_norm_grad
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "LayerNormGrads",
-    "LayerNormResult",
-    "RmsNormGrads",
-    "RmsNormResult",
-    "layer_norm",
-    "layer_norm_backward",
-    "rms_norm",
-    "rms_norm_grad",
-]
+from pyaclnn.reference import fast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pyaclnn.reference.batch_norm import *  # noqa: F403
+    from pyaclnn.reference.group_norm import *  # noqa: F403
+    from pyaclnn.reference.layer_norm import *  # noqa: F403
+    from pyaclnn.reference.rms_norm import *  # noqa: F403
+    from pyaclnn.reference.rms_norm_quant import *  # noqa: F403
+    from pyaclnn.reference.vector_norm import *  # noqa: F403
+
+
+def modules_in(path: Iterable[str]) -> list[str]:
+    return [module.name for module in pkgutil.iter_modules(path) if not module.ispkg]
+
+
+def names_of(package: str, modules: Iterable[str]) -> dict[str, Any]:
+    """What the modules of a package make public."""
+    loaded = (importlib.import_module(f"{package}.{module}") for module in modules)
+    return {name: getattr(module, name) for module in loaded for name in module.__all__}
+
+
+AREAS = modules_in(__path__)  # noqa: F405
+DEFINITIONS = names_of(__name__, AREAS)
+FAST = names_of(fast.__name__, [module for module in modules_in(fast.__path__) if module in AREAS])
+for name, function in FAST.items():
+    function.__doc__ = DEFINITIONS[name].__doc__
+globals().update(DEFINITIONS | FAST)
+
+__all__ = ["definition", *DEFINITIONS]  # noqa: PLE0604
+
+
+def definition(name: str) -> Callable[..., Any]:
+    """Find an operator's definition, also if there is a fast version.
+
+    Args:
+        name: The operator's name here, such as ``"layer_norm"``.
+
+    Returns:
+        The function. It takes and returns what the one that this package offers does.
+
+    Raises:
+        KeyError: There is no such operator.
+    """
+    function: Callable[..., Any] = DEFINITIONS[name]
+    return function

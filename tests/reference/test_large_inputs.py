@@ -20,9 +20,8 @@ from pyaclnn.reference import (
     layer_norm_backward,
     rms_norm,
     rms_norm_grad,
-    rows,
-    workers,
 )
+from pyaclnn.reference.fast import tiled_rows, workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,7 +69,7 @@ class TestThreads:
     ) -> None:
         given = arguments(shape, np.float32)
         results = []
-        with mock.patch.object(rows, "TILE_ELEMENTS", 1000):
+        with mock.patch.object(tiled_rows, "TILE_ELEMENTS", 1000):
             for processors in (1, 2, 3, 7):
                 with pretend_processors(processors):
                     results.append([part.tobytes() for part in run(operator, given)])
@@ -101,7 +100,8 @@ class TestThreads:
         code = """
 import os, warnings
 import numpy as np
-from pyaclnn.reference import rms_norm, workers
+from pyaclnn.reference import rms_norm
+from pyaclnn.reference.fast import workers
 warnings.simplefilter("ignore", DeprecationWarning)  # about forking beside threads
 os.sched_getaffinity = lambda _: {0, 1}
 x, gamma = np.ones((1024, 1024), "f"), np.ones(1024, "f")

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyaclnn.accuracy import judge
-from pyaclnn.reference import layer_norm, rows
+from pyaclnn.reference import definition, layer_norm
+from pyaclnn.reference.fast import tiled_rows
 
 from . import oracle
 from .problems import DTYPES, Problem, f16, f32, f64, problems
@@ -53,14 +54,17 @@ class TestKnownNumbers:
         assert np.allclose(result.out, [[row] * 8], rtol=2e-6)
 
 
+@pytest.mark.parametrize("operator", [layer_norm, definition("layer_norm")])
 @settings(deadline=None, max_examples=150)
 @given(problem=problems(), affine=st.tuples(st.booleans(), st.booleans()), block=st.integers(1, 99))
-def test_agrees_with_exact_sums(problem: Problem, affine: tuple[bool, bool], block: int) -> None:
+def test_agrees_with_exact_sums(
+    operator: Any, problem: Problem, affine: tuple[bool, bool], block: int
+) -> None:
     x = problem.tensor(0)
     weight = problem.parameter(1) if affine[0] else None
     bias = problem.parameter(2) if affine[1] else None
-    with mock.patch.object(rows, "TILE_ELEMENTS", block):
-        result = layer_norm(x, problem.normalized, weight, bias, eps=1e-3)
+    with mock.patch.object(tiled_rows, "TILE_ELEMENTS", block):
+        result = operator(x, problem.normalized, weight, bias, eps=1e-3)
 
     assert (result.out.shape, result.out.dtype) == (x.shape, problem.dtype)
     for statistic in (result.mean, result.rstd):

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyaclnn.accuracy import judge
-from pyaclnn.reference import layer_norm_backward, layer_normalization, rows
+from pyaclnn.reference import definition, layer_norm_backward
+from pyaclnn.reference.fast import layer_norm as tiled
+from pyaclnn.reference.fast import tiled_rows
 
 from . import oracle
 from .problems import Problem, f32, f64, problems
@@ -68,6 +70,7 @@ class TestKnownNumbers:
         assert np.abs(grads.grad_input.sum(1)).max() < 1e-14
 
 
+@pytest.mark.parametrize("operator", [layer_norm_backward, definition("layer_norm_backward")])
 @settings(deadline=None, max_examples=200)
 @given(
     problem=problems(),
@@ -77,17 +80,21 @@ class TestKnownNumbers:
     block=st.integers(1, 99),
 )
 def test_agrees_with_the_jacobian(
-    problem: Problem, *, mask: tuple[bool, bool, bool], weighted: bool, flat: bool, block: int
+    operator: Any,
+    problem: Problem,
+    *,
+    mask: tuple[bool, bool, bool],
+    weighted: bool,
+    flat: bool,
+    block: int,
 ) -> None:
     x, dy = problem.tensor(0), problem.tensor(1, 16)
     weight = problem.parameter(2) if weighted else None
     leading = problem.shape[: problem.lead]
     statistic = (problem.rows,) if flat else leading + (1,) * len(problem.normalized)
     mean, rstd = problem.statistic(3, statistic), problem.statistic(4, statistic)
-    with mock.patch.object(rows, "TILE_ELEMENTS", block):
-        grads = layer_norm_backward(
-            dy, x, problem.normalized, mean, rstd, weight, weight, output_mask=mask
-        )
+    with mock.patch.object(tiled_rows, "TILE_ELEMENTS", block):
+        grads = operator(dy, x, problem.normalized, mean, rstd, weight, weight, output_mask=mask)
 
     golden = oracle.layer_norm_backward(
         oracle.matrix(dy, problem.lead),
@@ -155,11 +162,11 @@ class TestMask:
     def test_nothing_is_computed_for_a_masked_output(
         self, mask: tuple[bool, bool, bool], unneeded: str
     ) -> None:
-        with mock.patch.object(layer_normalization, unneeded, side_effect=AssertionError):
+        with mock.patch.object(tiled, unneeded, side_effect=AssertionError):
             layer_norm_backward(**sample(), output_mask=mask)
 
     def test_with_everything_masked_off_no_tile_is_visited(self) -> None:
-        with mock.patch.object(layer_normalization, "sweep", side_effect=AssertionError):
+        with mock.patch.object(tiled, "sweep", side_effect=AssertionError):
             layer_norm_backward(**sample(), output_mask=(False, False, False))
 
 

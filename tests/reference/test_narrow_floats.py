@@ -9,8 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pyaclnn.reference._narrow_floats import lib
-from pyaclnn.reference.narrow_floats import narrow, widen
+from pyaclnn.reference.arithmetic._narrow_floats import lib
+from pyaclnn.reference.arithmetic.narrow_floats import narrow, widen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

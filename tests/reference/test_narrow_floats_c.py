@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "pyaclnn/reference/narrow_floats.c"
+SOURCE = Path(__file__).parents[2] / "pyaclnn/reference/arithmetic/narrow_floats.c"
 
 EVERY_COUNT = """
 #include <stdint.h>

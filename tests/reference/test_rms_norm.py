@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyaclnn.accuracy import judge
-from pyaclnn.reference import rms_norm, rms_norm_grad, rows
+from pyaclnn.reference import definition, rms_norm, rms_norm_grad
+from pyaclnn.reference.fast import tiled_rows
 
 from . import oracle
 from .problems import DTYPES, Problem, f16, f32, f64, problems
@@ -59,12 +60,13 @@ class TestKnownNumbers:
         # fmt: on
 
 
+@pytest.mark.parametrize("operator", [rms_norm, definition("rms_norm")])
 @settings(deadline=None, max_examples=150)
 @given(problem=problems(), block=st.integers(1, 99))
-def test_agrees_with_exact_sums(problem: Problem, block: int) -> None:
+def test_agrees_with_exact_sums(operator: Any, problem: Problem, block: int) -> None:
     x, gamma = problem.tensor(0), problem.parameter(1)
-    with mock.patch.object(rows, "TILE_ELEMENTS", block):
-        result = rms_norm(x, gamma, epsilon=1e-3)
+    with mock.patch.object(tiled_rows, "TILE_ELEMENTS", block):
+        result = operator(x, gamma, epsilon=1e-3)
 
     assert (result.y.shape, result.y.dtype) == (x.shape, problem.dtype)
     assert result.rstd.shape == x.shape[: problem.lead] + (1,) * len(problem.normalized)
@@ -80,13 +82,16 @@ def test_agrees_with_exact_sums(problem: Problem, block: int) -> None:
         assert verdict.passed, verdict
 
 
+@pytest.mark.parametrize("operator", [rms_norm_grad, definition("rms_norm_grad")])
 @settings(deadline=None, max_examples=150)
 @given(problem=problems(), flat=st.booleans(), block=st.integers(1, 99))
-def test_gradient_agrees_with_the_jacobian(problem: Problem, *, flat: bool, block: int) -> None:
+def test_gradient_agrees_with_the_jacobian(
+    operator: Any, problem: Problem, *, flat: bool, block: int
+) -> None:
     x, dy, gamma = problem.tensor(0, 24), problem.tensor(1, 16), problem.parameter(2)
     rstd = problem.statistic(3, (problem.rows,) if flat else problem.shape[: problem.lead])
-    with mock.patch.object(rows, "TILE_ELEMENTS", block):
-        grads = rms_norm_grad(dy, x, rstd, gamma)
+    with mock.patch.object(tiled_rows, "TILE_ELEMENTS", block):
+        grads = operator(dy, x, rstd, gamma)
 
     golden = oracle.rms_norm_grad(
         oracle.matrix(dy, problem.lead),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LayerNorm and its gradient (CANN: aclnnLayerNorm, aclnnLayerNormBackward)."""
+"""LayerNorm and its gradient in tiles."""
 
 from __future__ import annotations
 
@@ -7,49 +7,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.reference.rows import RowLayout
-from pyaclnn.reference.sweep import sweep
-from pyaclnn.reference.tiles import add_columns, row_dot
+from pyaclnn.reference.fast.sweep import sweep
+from pyaclnn.reference.fast.tiled_rows import TiledRows
+from pyaclnn.reference.fast.tiles import add_columns, row_dot
+from pyaclnn.reference.layer_norm import LayerNormGrads, LayerNormResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from pyaclnn.reference.sweep import Sums, Totals
-    from pyaclnn.reference.tiles import Tile
+    from pyaclnn.reference.fast.sweep import Sums, Totals
+    from pyaclnn.reference.fast.tiles import Tile
 
-__all__ = ["LayerNormGrads", "LayerNormResult", "layer_norm", "layer_norm_backward"]
-
-
-class LayerNormResult(NamedTuple):
-    """What `layer_norm` returns.
-
-    Attributes:
-        out: The normalized tensor: the input's shape and data type.
-        mean: The mean of each row: the leading axes, then ones; float32 (float64 for float64
-            input).
-        rstd: The reciprocal standard deviation of each row; shape and data type as `mean`.
-    """
-
-    out: NDArray[Any]
-    mean: NDArray[Any]
-    rstd: NDArray[Any]
-
-
-class LayerNormGrads(NamedTuple):
-    """What `layer_norm_backward` returns; None stands for an output that was masked off.
-
-    Attributes:
-        grad_input: The gradient of the input: the input's shape and data type.
-        grad_weight: The gradient of the weight: the normalized shape; float32 (float64 for float64
-            input).
-        grad_bias: The gradient of the bias; shape and data type as `grad_weight`.
-    """
-
-    grad_input: NDArray[Any] | None
-    grad_weight: NDArray[Any] | None
-    grad_bias: NDArray[Any] | None
+__all__ = ["layer_norm", "layer_norm_backward"]
 
 
 def layer_norm(
@@ -59,30 +30,9 @@ def layer_norm(
     bias: ArrayLike | None = None,
     eps: float = 1e-5,
 ) -> LayerNormResult:
-    """Normalize rows to mean 0 and variance 1, then scale and shift them.
-
-    With the mean and the biased variance taken over the normalized axes:
-    `rstd = 1 / sqrt(variance + eps)`, `out = (input - mean) * rstd * weight + bias`.
-
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        normalized_shape: The sizes of the trailing axes that are normalized together, at least one.
-        weight: A tensor of the normalized shape, any float type; None means ones.
-        bias: A tensor of the normalized shape, any float type; None means zeros.
-        eps: Added to the variance.
-
-    Returns:
-        `out`, `mean` and `rstd`. If the normalized shape holds no elements, the mean is 0 and rstd
-        is NaN, as CANN fills them.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
-
-    Source: CANN: ops-nn norm/layer_norm_v4.
-    """
+    """Do what the definition says, `definition("layer_norm")`, tile by tile."""
     tensor = np.asarray(input)
-    layout = RowLayout.of("input", tensor, "normalized_shape", normalized_shape)
+    layout = TiledRows.of("input", tensor, "normalized_shape", normalized_shape)
     x = layout.matrix("input", tensor)
     scale = None if weight is None else layout.row_vector("weight", weight)
     shift = None if bias is None else layout.row_vector("bias", bias)
@@ -131,36 +81,9 @@ def layer_norm_backward(
     *,
     output_mask: tuple[bool, bool, bool] = (True, True, True),
 ) -> LayerNormGrads:
-    """Propagate a gradient back through `layer_norm`.
-
-    With `xhat = (input - mean) * rstd` and `g = grad_out * weight`, means taken over a row and sums
-    over all rows:
-    `grad_input = (g - mean(g) - xhat * mean(g * xhat)) * rstd`,
-    `grad_weight = sum(grad_out * xhat)`, `grad_bias = sum(grad_out)`.
-
-    The given `mean` and `rstd` are used as they are, also where they are not those of the input.
-
-    Args:
-        grad_out: The gradient of the forward output; the input's shape, any float type.
-        input: The forward input: float16, bfloat16, float32 or float64, of any rank from 1.
-        normalized_shape: The sizes of the trailing axes that were normalized together.
-        mean: The mean of each row: as many elements as there are rows, in any shape and float type.
-        rstd: The reciprocal standard deviation of each row, like `mean`.
-        weight: A tensor of the normalized shape, any float type; None means ones.
-        bias: A tensor of the normalized shape or None; no gradient depends on its values.
-        output_mask: Which of grad_input, grad_weight and grad_bias to compute.
-
-    Returns:
-        The three gradients, None where masked off. Without rows, those of weight and bias are 0.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
-
-    Source: CANN: ops-nn norm/layer_norm_grad_v3.
-    """
+    """Do what the definition says, `definition("layer_norm_backward")`, tile by tile."""
     tensor = np.asarray(input)
-    layout = RowLayout.of("input", tensor, "normalized_shape", normalized_shape)
+    layout = TiledRows.of("input", tensor, "normalized_shape", normalized_shape)
     x = layout.matrix("input", tensor)
     dy = layout.matrix("grad_out", grad_out)
     row_means = layout.column_vector("mean", mean)
@@ -190,7 +113,7 @@ def layer_norm_backward(
 class Gradient(NamedTuple):
     """The operands of `layer_norm_backward` as matrices, and where its result goes."""
 
-    layout: RowLayout
+    layout: TiledRows
     grad_out: NDArray[Any]
     input: NDArray[Any]
     mean: NDArray[Any]

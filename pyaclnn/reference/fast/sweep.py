@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from pyaclnn.reference.workers import plain_arithmetic, spread
+from pyaclnn.reference.fast.workers import plain_arithmetic, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pyaclnn.reference.rows import RowLayout
-    from pyaclnn.reference.tiles import Tile
+    from pyaclnn.reference.fast.tiled_rows import TiledRows
+    from pyaclnn.reference.fast.tiles import Tile
 
     Sums: TypeAlias = Sequence[NDArray[np.float64] | None]
     Totals: TypeAlias = Sequence[NDArray[Any]]
@@ -62,7 +62,7 @@ def add(found: NDArray[Any], widths: NDArray[Any]) -> Totals:
 
 
 def sweep(
-    layout: RowLayout,
+    layout: TiledRows,
     visit: Visit,
     outputs: Sequence[NDArray[Any] | None] = (),
     combine: Callable[[NDArray[Any], NDArray[Any]], Totals] = add,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.reference.narrow_floats import narrow, widen
+from pyaclnn.reference.arithmetic.narrow_floats import narrow, widen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from pyaclnn.reference._narrow_floats import ffi, lib
+from pyaclnn.reference.arithmetic._narrow_floats import ffi, lib
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors seen as samples of channels, as group, batch and instance normalization see them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, wide
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["ChannelLayout"]
+
+FEWEST_AXES = 2
+
+
+class ChannelLayout(NamedTuple):
+    """How a tensor splits into samples (N), channels (C), and what is left (S).
+
+    Attributes:
+        shape: The tensor's shape: N, C, and any other axes, which together are S.
+        dtype: What the arithmetic runs in: float64 for a float64 tensor, else float32.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, name: str, tensor: NDArray[Any]) -> ChannelLayout:
+        """Split a tensor's shape.
+
+        Args:
+            name: What the caller calls the tensor, for error messages.
+            tensor: A tensor of rank 2 at least.
+
+        Raises:
+            TypeError: The tensor's data type is none of float16, bfloat16, float32 and float64.
+            ValueError: It has no axis of channels.
+        """
+        dtype = arithmetic_dtype(name, tensor)
+        if tensor.ndim < FEWEST_AXES:
+            raise ValueError(
+                f"{name} has the shape {tensor.shape}; it must have two axes or more, "
+                "the second one the channels"
+            )
+        return cls(tensor.shape, dtype)
+
+    @property
+    def samples(self) -> int:
+        """N."""
+        return self.shape[0]
+
+    @property
+    def channels(self) -> int:
+        """C."""
+        return self.shape[1]
+
+    @property
+    def positions(self) -> int:
+        """S, the number of elements of a channel of a sample."""
+        return math.prod(self.shape[2:])
+
+    def wide(self, name: str, tensor: ArrayLike) -> NDArray[Any]:
+        """Bring a tensor of this shape to (N, C, S), in the arithmetic's data type."""
+        array = np.asarray(tensor)
+        if array.shape != self.shape:
+            raise ValueError(f"{name} has the shape {array.shape}; it must be {self.shape}")
+        return wide(array, self.dtype).reshape(self.samples, self.channels, self.positions)
+
+    def groups_of(self, name: str, count: int) -> tuple[int, int]:
+        """Give the shape that has a row for each group of channels.
+
+        Args:
+            name: What the caller calls the number of groups.
+            count: How many groups the channels of a sample form.
+
+        Raises:
+            ValueError: The channels cannot be split into so many.
+        """
+        if count < 1 or self.channels % count:
+            raise ValueError(
+                f"{name} is {count}; it must be at least 1 and divide the {self.channels} channels"
+            )
+        return self.samples * count, self.channels // count * self.positions
+
+    def per_channel(self, name: str, parameter: ArrayLike | None, absent: float) -> NDArray[Any]:
+        """Bring one number per channel to (C, 1), in the arithmetic's data type.
+
+        Args:
+            name: What the caller calls it.
+            parameter: A tensor of the shape (C,), any float type, or None.
+            absent: The number that every element of a missing one is.
+        """
+        if parameter is None:
+            return np.full((self.channels, 1), absent, self.dtype)
+        array = np.asarray(parameter)
+        if array.shape != (self.channels,):
+            raise ValueError(f"{name} has the shape {array.shape}; it must be ({self.channels},)")
+        return wide(array, self.dtype)[:, None]

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators that are called most, tile by tile and on all processors; same results, sooner."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

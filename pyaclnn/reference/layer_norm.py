@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LayerNorm and its gradient (CANN: aclnnLayerNorm, aclnnLayerNormBackward)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.reference.arithmetic.precision import total
+from pyaclnn.reference.arithmetic.rows import RowLayout
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["LayerNormGrads", "LayerNormResult", "layer_norm", "layer_norm_backward"]
+
+
+class LayerNormResult(NamedTuple):
+    """What `layer_norm` returns.
+
+    Attributes:
+        out: The normalized tensor: the input's shape and data type.
+        mean: The mean of each row: the leading axes, then ones; float32 (float64 for float64
+            input).
+        rstd: The reciprocal standard deviation of each row; shape and data type as `mean`.
+    """
+
+    out: NDArray[Any]
+    mean: NDArray[Any]
+    rstd: NDArray[Any]
+
+
+class LayerNormGrads(NamedTuple):
+    """What `layer_norm_backward` returns; None stands for an output that was masked off.
+
+    Attributes:
+        grad_input: The gradient of the input: the input's shape and data type.
+        grad_weight: The gradient of the weight: the normalized shape; float32 (float64 for float64
+            input).
+        grad_bias: The gradient of the bias; shape and data type as `grad_weight`.
+    """
+
+    grad_input: NDArray[Any] | None
+    grad_weight: NDArray[Any] | None
+    grad_bias: NDArray[Any] | None
+
+
+@np.errstate(all="ignore")
+def layer_norm(
+    input: ArrayLike,
+    normalized_shape: Sequence[int],
+    weight: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    eps: float = 1e-5,
+) -> LayerNormResult:
+    """Normalize rows to mean 0 and variance 1, then scale and shift them.
+
+    With the mean and the biased variance taken over the normalized axes:
+    `rstd = 1 / sqrt(variance + eps)`, `out = (input - mean) * rstd * weight + bias`.
+
+    Args:
+        input: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        normalized_shape: The sizes of the trailing axes that are normalized together, at least one.
+        weight: A tensor of the normalized shape, any float type; None means ones.
+        bias: A tensor of the normalized shape, any float type; None means zeros.
+        eps: Added to the variance.
+
+    Returns:
+        `out`, `mean` and `rstd`. If the normalized shape holds no elements, the mean is 0 and rstd
+        is NaN, as CANN fills them.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/layer_norm_v4.
+    """
+    tensor = np.asarray(input)
+    layout = RowLayout.of("input", tensor, "normalized_shape", normalized_shape)
+    x = layout.wide_matrix("input", tensor)
+    scale = layout.wide_row("weight", weight)
+    shift = layout.wide_row("bias", bias, absent=0)
+    # The mean of nothing is 0, its variance is NaN.
+    mean = total(x, 1) / max(layout.columns, 1)
+    x = x - mean
+    rstd = 1 / np.sqrt(total(x * x, 1) / layout.columns + eps)
+    out = x * rstd * scale + shift
+    return LayerNormResult(
+        layout.tensor(out, tensor.dtype), layout.statistic(mean), layout.statistic(rstd)
+    )
+
+
+@np.errstate(all="ignore")
+def layer_norm_backward(
+    grad_out: ArrayLike,
+    input: ArrayLike,
+    normalized_shape: Sequence[int],
+    mean: ArrayLike,
+    rstd: ArrayLike,
+    weight: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    *,
+    output_mask: tuple[bool, bool, bool] = (True, True, True),
+) -> LayerNormGrads:
+    """Propagate a gradient back through `layer_norm`.
+
+    With `xhat = (input - mean) * rstd` and `g = grad_out * weight`, means taken over a row and sums
+    over all rows:
+    `grad_input = (g - mean(g) - xhat * mean(g * xhat)) * rstd`,
+    `grad_weight = sum(grad_out * xhat)`, `grad_bias = sum(grad_out)`.
+
+    The given `mean` and `rstd` are used as they are, also where they are not those of the input.
+
+    Args:
+        grad_out: The gradient of the forward output; the input's shape, any float type.
+        input: The forward input: float16, bfloat16, float32 or float64, of any rank from 1.
+        normalized_shape: The sizes of the trailing axes that were normalized together.
+        mean: The mean of each row: as many elements as there are rows, in any shape and float type.
+        rstd: The reciprocal standard deviation of each row, like `mean`.
+        weight: A tensor of the normalized shape, any float type; None means ones.
+        bias: A tensor of the normalized shape or None; no gradient depends on its values.
+        output_mask: Which of grad_input, grad_weight and grad_bias to compute.
+
+    Returns:
+        The three gradients, None where masked off. Without rows, those of weight and bias are 0.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/layer_norm_grad_v3.
+    """
+    tensor = np.asarray(input)
+    layout = RowLayout.of("input", tensor, "normalized_shape", normalized_shape)
+    dy = layout.wide_matrix("grad_out", grad_out)
+    row_rstd = layout.wide_columns("rstd", rstd)
+    xhat = layout.wide_matrix("input", tensor) - layout.wide_columns("mean", mean)
+    xhat *= row_rstd
+    scale = layout.wide_row("weight", weight)
+    if bias is not None:
+        layout.row_vector("bias", bias)
+    if len(output_mask) != len(LayerNormGrads._fields):
+        raise ValueError(
+            f"output_mask has {len(output_mask)} elements; it must have one for each of "
+            f"{', '.join(LayerNormGrads._fields)}"
+        )
+    g = dy * scale
+    along_ones, along_xhat = (total(part, 1) / layout.columns for part in (g, g * xhat))
+    grad_input = (g - along_ones - xhat * along_xhat) * row_rstd
+    grad_weight, grad_bias = (total(part, 0).reshape(layout.normalized) for part in (dy * xhat, dy))
+    grads = layout.tensor(grad_input, tensor.dtype), grad_weight, grad_bias
+    return LayerNormGrads(
+        *(grad if wanted else None for grad, wanted in zip(grads, output_mask, strict=True))
+    )

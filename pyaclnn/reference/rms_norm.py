@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RmsNorm, its gradient, and those that add first (CANN: aclnnRmsNorm, aclnnAddRmsNorm, ...)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.reference.arithmetic.added import Added
+from pyaclnn.reference.arithmetic.precision import rounded, total, wide
+from pyaclnn.reference.arithmetic.rows import RowLayout
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "AddRmsNormResult",
+    "RmsNormGrads",
+    "RmsNormResult",
+    "add_rms_norm",
+    "rms_norm",
+    "rms_norm_grad",
+]
+
+
+class RmsNormResult(NamedTuple):
+    """What `rms_norm` returns.
+
+    Attributes:
+        y: The normalized tensor: the shape and data type of x.
+        rstd: The reciprocal root mean square of each row: the leading axes, then ones; float32
+            (float64 for float64 x).
+    """
+
+    y: NDArray[Any]
+    rstd: NDArray[Any]
+
+
+class RmsNormGrads(NamedTuple):
+    """What `rms_norm_grad` returns.
+
+    Attributes:
+        dx: The gradient of x: its shape and data type.
+        dgamma: The gradient of gamma: its shape; float32 (float64 for float64 x).
+    """
+
+    dx: NDArray[Any]
+    dgamma: NDArray[Any]
+
+
+class AddRmsNormResult(NamedTuple):
+    """What `add_rms_norm` returns.
+
+    Attributes:
+        y: The normalized sum: the shape and data type of x1.
+        rstd: The reciprocal root mean square of each row: the leading axes, then ones; float32
+            (float64 for float64 x1).
+        x: The sum; shape and data type as `y`.
+    """
+
+    y: NDArray[Any]
+    rstd: NDArray[Any]
+    x: NDArray[Any]
+
+
+@np.errstate(all="ignore")
+def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormResult:
+    """Divide rows by their root mean square, then scale them.
+
+    A row is what the axes of gamma span: the trailing axes of x. With the mean taken over a row:
+    `rstd = 1 / sqrt(mean(x * x) + epsilon)`, `y = x * rstd * gamma`.
+
+    Args:
+        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        gamma: The scale, any float type; the shape of x must end in the shape of gamma.
+        epsilon: Added to the mean of squares.
+
+    Returns:
+        `y` and `rstd`. If gamma holds no elements, rstd is NaN: the mean of nothing.
+
+    Raises:
+        TypeError: The data type of x is not one of the four.
+        ValueError: The shape of gamma does not fit.
+
+    Source: CANN: ops-nn norm/rms_norm.
+    """
+    tensor, parameter = np.asarray(x), np.asarray(gamma)
+    layout = RowLayout.of("x", tensor, "the shape of gamma", parameter.shape)
+    row = layout.wide_matrix("x", tensor)
+    scale = layout.wide_row("gamma", parameter)
+    rstd = 1 / np.sqrt(total(row * row, 1) / layout.columns + epsilon)
+    return RmsNormResult(layout.tensor(row * rstd * scale, tensor.dtype), layout.statistic(rstd))
+
+
+@np.errstate(all="ignore")
+def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike) -> RmsNormGrads:
+    """Propagate a gradient back through `rms_norm`.
+
+    With `xhat = x * rstd` and `g = dy * gamma`, the mean over a row and the sum over all rows:
+    `dx = (g - xhat * mean(g * xhat)) * rstd`, `dgamma = sum(dy * xhat)`.
+
+    The given `rstd` is used as it is, also where it is not that of x; there is no epsilon here.
+
+    Args:
+        dy: The gradient of the forward output; the shape of x, any float type.
+        x: The forward input: float16, bfloat16, float32 or float64, of any rank from 1.
+        rstd: The reciprocal root mean square of each row: as many elements as there are rows, in
+            any shape and float type.
+        gamma: The forward scale, any float type; the shape of x must end in the shape of gamma.
+
+    Returns:
+        `dx` and `dgamma`. Without rows dgamma is zeros, the sum of nothing.
+
+    Raises:
+        TypeError: The data type of x is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/rms_norm_grad.
+    """
+    tensor, parameter = np.asarray(x), np.asarray(gamma)
+    layout = RowLayout.of("x", tensor, "the shape of gamma", parameter.shape)
+    grad = layout.wide_matrix("dy", dy)
+    row_rstd = layout.wide_columns("rstd", rstd)
+    xhat = layout.wide_matrix("x", tensor) * row_rstd
+    g = grad * layout.wide_row("gamma", parameter)
+    dx = (g - xhat * (total(g * xhat, 1) / layout.columns)) * row_rstd
+    dgamma = total(grad * xhat, 0).reshape(layout.normalized)
+    return RmsNormGrads(layout.tensor(dx, tensor.dtype), dgamma)
+
+
+@np.errstate(all="ignore")
+def add_rms_norm(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    gamma: ArrayLike,
+    epsilon: float = 1e-6,
+    *,
+    family: str | None = None,
+) -> AddRmsNormResult:
+    """Add two tensors, divide the rows of the sum by their root mean square, then scale them.
+
+    `x = x1 + x2`, and then what `rms_norm` does: `rstd = 1 / sqrt(mean(x * x) + epsilon)`,
+    `y = x * rstd * gamma`.
+
+    Args:
+        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        x2: The other summand; the shape of x1, any float type.
+        gamma: The scale, any float type; the shape of x1 must end in the shape of gamma.
+        epsilon: Added to the mean of squares.
+        family: The family of chips. ``"910b"``, ``"910_93"`` and ``"310p"`` round to a 16-bit type
+            more than once: the sum before it is normalized, `x * rstd` before it is scaled.
+
+    Returns:
+        `y`, `rstd` and `x`. If gamma holds no elements, rstd is NaN: the mean of nothing.
+
+    Raises:
+        TypeError: The data type of x1 is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/add_rms_norm.
+    """
+    tensor = np.asarray(x1)
+    added = Added.of(tensor, x2, gamma, epsilon, family)
+    normalized = added.x * added.rstd
+    if added.rounds:
+        normalized = wide(rounded(normalized, tensor.dtype), added.layout.dtype)
+    return AddRmsNormResult(
+        added.layout.tensor(normalized * added.gamma, tensor.dtype),
+        added.layout.statistic(added.rstd),
+        added.layout.tensor(added.x, tensor.dtype),
+    )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tests.operators.table import FAILS, INVALID, KERNELS, Table
@@ -93,22 +94,37 @@ def types(npu: Npu, table: Table, most: int) -> Iterator[str]:
         most: How many of the rows are tried, if there are more.
     """
     known = table.types
-    accepted = frozenset(known.rows[npu.chip])
     for row in sample(known.rows[npu.chip], most):
         reply = npu.check(table, apply(table.arguments, of_types(table, row)))
         fails = known.fails(npu.chip, dict(zip(known.names, row, strict=True)))
         launch = reply.launches if fails is None else (KERNELS, FAILS)[fails]
         if (reply.status, reply.launches) != (0, launch):
             yield _told(str(row), reply, (0, launch))
-    for row in sample(known.rows[npu.chip], most // 4):
-        for place in range(len(row)):
-            for dtype in TYPES:
-                beside = (*row[:place], dtype, *row[place + 1 :])
-                if beside in accepted or dtype in known.listed.get(npu.chip, ()):
-                    continue
-                reply = npu.check(table, apply(table.arguments, of_types(table, beside)))
-                if not _refused(reply, known.code):
-                    yield _told(str(beside), reply, known.code)
+    for row in _beside(table, npu.chip, most):
+        reply = npu.check(table, apply(table.arguments, of_types(table, row)))
+        if not _refused(reply, known.code):
+            yield _told(str(row), reply, known.code)
+
+
+def _beside(table: Table, chip: str, most: int) -> Iterator[tuple[str, ...]]:
+    """Rows that are refused: one type away from a row, a row of another chip, or any mixture."""
+    known = table.types
+    near = sample(known.rows[chip], most // 4)
+    single = (
+        (*row[:place], dtype, *row[place + 1 :])
+        for row in near
+        for place in range(len(row))
+        for dtype in TYPES
+    )
+    elsewhere = (row for rows in known.rows.values() for row in sample(rows, most))
+    used = sorted({dtype for rows in known.rows.values() for row in rows for dtype in row})
+    draw = random.Random(1)  # noqa: S311
+    mixed = (tuple(draw.choices(used, k=len(known.names))) for _ in range(8 * most))
+    skipped = {*known.rows[chip], *known.unknown}
+    listed = known.listed.get(chip, frozenset())
+    for row in chain(single, elsewhere, mixed):
+        if row not in skipped and not (listed and listed.issuperset(row)):
+            yield row
 
 
 def layouts(npu: Npu, table: Table) -> Iterator[str]:

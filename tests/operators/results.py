@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.operators.npu import Npu
     from tests.operators.table import Numbers
 
-__all__ = ["case", "formula", "numbers_of", "strides"]
+__all__ = ["TOLERANCE", "case", "formula", "numbers_of", "strides"]
 
 TOLERANCE = {"FLOAT": 2e-5, "FLOAT16": 4e-3, "BF16": 3e-2, "INT8": 0.0, "INT32": 0.0}
 

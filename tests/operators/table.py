@@ -104,6 +104,7 @@ class Types:
         listed: For each family, the types in some list of the operator. Types outside are refused;
             whether rows of listed types that do not stand in `rows` are refused is known only if
             this is empty, and then they are.
+        unknown: Rows of which nobody knows.
         code: The code of a refusal.
         follows: Attributes of type ``aclDataType``, each with the tensor whose type it repeats.
         fails: Whether phase 2 fails with a row: for a chip and the types by name. None: not known.
@@ -112,6 +113,7 @@ class Types:
     names: tuple[str, ...]
     rows: Mapping[str, tuple[Row, ...]]
     listed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    unknown: tuple[Row, ...] = ()
     code: int = INVALID
     follows: Mapping[str, str] = field(default_factory=dict)
     fails: Callable[[str, Mapping[str, str]], bool | None] = lambda _chip, _types: False

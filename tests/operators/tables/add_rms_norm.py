@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnAddRmsNorm (CANN: ops-nn norm/add_rms_norm)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.operators.table import (
+    INDIVIDUAL,
+    INVALID,
+    KERNELS,
+    NO_KERNEL,
+    NOTHING,
+    NULL,
+    TILING,
+    Case,
+    Layouts,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    broken,
+    nulls,
+    shaped,
+    typed,
+)
+from tests.operators.words import (
+    A2_A3,
+    BF16,
+    F16,
+    F32,
+    P310,
+    P310B,
+    P910,
+    P950,
+    Argument,
+    Changed,
+    array,
+    t,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+TENSORS = ("x1", "x2", "gamma", "yOut", "rstdOut", "xOut")
+TAKEN_AS_ND = frozenset({"ND", "NCL", "NCDHW", "NHWC", "NCHW"})
+
+BASE: dict[str, Argument] = {
+    "x1": t(2, 3, 4, 16),
+    "x2": t(2, 3, 4, 16),
+    "gamma": t(4, 16),
+    "epsilon": 1e-6,
+    "yOut": t(2, 3, 4, 16),
+    "rstdOut": t(2, 3, 1, 1),
+    "xOut": t(2, 3, 4, 16),
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    x, gamma = given["x1"] + given["x2"], given["gamma"]
+    axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
+    rstd = 1 / np.sqrt((x * x).mean(axes, keepdims=True) + given["epsilon"])
+    return {"yOut": x * rstd * gamma, "rstdOut": rstd, "xOut": x}
+
+
+def one_type(dtype: str) -> tuple[str, ...]:
+    """All of one type but rstd, which is float32 always."""
+    return (dtype, dtype, dtype, dtype, F32, dtype)
+
+
+def plain(x: tuple[int, ...], gamma: int, rstd: tuple[int, ...]) -> dict[str, Argument | Changed]:
+    wide = t(*x)
+    return dict(zip(TENSORS, (wide, wide, t(gamma), wide, t(*rstd), wide), strict=True))
+
+
+def row_of_four(
+    dtype: str, x1: list[float], x2: list[float], gamma: list[float]
+) -> dict[str, Argument | Changed]:
+    wide, rstd = t(1, 4, dtype=dtype), t(1, 1)
+    placed = (array([x1], dtype), array([x2], dtype), array(gamma, dtype), wide, rstd, wide)
+    return dict(zip(TENSORS, placed, strict=True))
+
+
+SMALL = ([1.0, 2, 3, 4], [1.0, 0, -1, 2], [1.0, 2, 0.5, 1])
+CAST = ([0.1, 0.2, 0.3, 0.7], [0.33, -0.5, 0.25, 1.1], [1.1, 0.9, 1.3, 0.7])
+
+# Release 8.1: generated; the newest release is written by hand, with modes and codes of its own.
+TABLE = Table(
+    name="aclnnAddRmsNorm",
+    kind=INDIVIDUAL,
+    releases=("8.1",),
+    base=BASE,
+    results=("yOut", "rstdOut", "xOut"),
+    chips=(*A2_A3, P950, P310),
+    steps=(
+        Step(NULL, nulls(*TENSORS)),
+        Step(NULL, nulls("executor")),
+        Step(NULL, nulls("workspaceSize")),
+        Step(NO_KERNEL, unconfigured=(P910, P310B)),
+        Step(
+            INVALID,
+            (
+                *typed(*TENSORS),
+                *typed(*TENSORS, dtype=BF16),
+                broken("private format", "xOut", xOut=Changed(format="FRACTAL_NZ")),
+            ),
+            ordered=False,
+        ),
+        Step(TILING, shaped("x1", (), NINE)),
+        Step(TILING, shaped("gamma", (), NINE)),
+        Step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
+        Step(TILING, (*shaped("yOut", (6, 4, 16)), *shaped("x2", (6, 4, 16))), ordered=False),
+        Step(TILING, (*shaped("xOut", (6, 4, 16)), *shaped("rstdOut", (2, 3))), ordered=False),
+        Step(
+            TILING,
+            (
+                *shaped("x2", (2, 3, 4, 15), (1, 3, 4, 16)),
+                *shaped("yOut", (2, 3, 4, 15)),
+                *shaped("xOut", (2, 4, 4, 16)),
+            ),
+            ordered=False,
+        ),
+        Step(TILING, shaped("rstdOut", (3, 3, 1, 1), (2, 1, 1, 1))),
+        Step(
+            TILING,
+            (*shaped("gamma", (3, 16), (4, 4)), *shaped("rstdOut", (2, 3, 4, 1))),
+            ordered=False,
+        ),
+        Step(TILING, (broken("epsilon below 0", epsilon=-1.0),)),
+    ),
+    types=Types(
+        TENSORS,
+        {
+            **dict.fromkeys((*A2_A3, P950), tuple(map(one_type, (F16, F32, BF16)))),
+            P310: tuple(map(one_type, (F16, F32))),
+        },
+    ),
+    formula=formula,
+    unwritten={P310: ("rstdOut",)},
+    layouts=tuple(Layouts((name,), TAKEN_AS_ND) for name in TENSORS),
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        Case("epsilon 0", {"epsilon": 0.0}, launch=KERNELS),
+        Case("no rows", plain((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),
+        Case("no columns, but a place for rstd", plain((3, 0), 0, (3, 1)), code=TILING),
+        Case(
+            "empty results are not tiled",
+            {"x1": t(), "gamma": t(*NINE), "yOut": t(0), "rstdOut": t(5, 0), "xOut": t(0)},
+            launch=NOTHING,
+            workspace=0,
+        ),
+        Case(
+            "in float32",
+            row_of_four(F32, *SMALL),
+            gives={
+                "yOut": [[0.57735026, 1.1547005, 0.28867513, 1.7320508]],
+                "rstdOut": [[0.28867513]],
+                "xOut": [[2, 2, 2, 6]],
+            },
+        ),
+        Case(
+            "in float16",
+            row_of_four(F16, *SMALL),
+            (*A2_A3, P310),
+            gives={
+                "yOut": [[0.57714844, 1.1542969, 0.28857422, 1.7324219]],
+                "xOut": [[2, 2, 2, 6]],
+            },
+            exact=True,
+        ),
+        Case(
+            "in bfloat16",
+            row_of_four(BF16, *SMALL),
+            A2_A3,
+            gives={
+                "yOut": [[0.578125, 1.15625, 0.2890625, 1.734375]],
+                "xOut": [[2, 2, 2, 6]],
+            },
+            exact=True,
+        ),
+        # A2 rounds the sum, the normalized sum and the product to float16 ...
+        Case(
+            "float16, rounded at every step",
+            row_of_four(F16, *CAST),
+            (*A2_A3, P310),
+            gives={
+                "yOut": [[0.484375, -0.27636719, 0.73193359, 1.2900391]],
+                "xOut": [[0.43017578, -0.30004883, 0.54980469, 1.7998047]],
+            },
+            exact=True,
+        ),
+        Case(
+            "rstd of a rounded sum",
+            row_of_four(F16, *CAST),
+            A2_A3,
+            gives={"rstdOut": [[1.0237358]]},
+            rtol=2e-7,
+        ),
+        # ... the 950 computes in float32 and rounds once.
+        Case(
+            "float16, rounded once",
+            row_of_four(F16, *CAST),
+            (P950,),
+            gives={
+                "yOut": [[0.48410514, -0.27641773, 0.73191041, 1.2900994]],
+                "xOut": [[0.43017578, -0.30004883, 0.54980469, 1.7998047]],
+            },
+            exact=True,
+        ),
+        Case(
+            "the official example",
+            {
+                **dict.fromkeys(("x1", "x2"), array(np.tile(np.arange(8.0), (2, 2)))),
+                "gamma": array(np.tile(np.arange(8.0), 2)),
+                "yOut": t(2, 16),
+                "rstdOut": t(2, 1),
+                "xOut": t(2, 16),
+            },
+            gives={
+                "yOut": [
+                    [0, 0.239046, 0.956183, 2.151411, 3.824732, 5.976143, 8.605646, 11.71324] * 2
+                ]
+                * 2,
+                "rstdOut": [[0.11952286]] * 2,
+                "xOut": np.tile(2 * np.arange(8.0), (2, 2)),
+            },
+        ),
+    ),
+)
+TABLES = (TABLE,)

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnAddRmsNormQuant (CANN: ops-nn norm/add_rms_norm_quant)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.operators.table import (
+    INDIVIDUAL,
+    INVALID,
+    KERNELS,
+    NO_KERNEL,
+    NOTHING,
+    NULL,
+    TILING,
+    UNTOUCHED,
+    Case,
+    Layouts,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    broken,
+    nulls,
+    shaped,
+    typed,
+)
+from tests.operators.words import (
+    A2_A3,
+    BF16,
+    F16,
+    F32,
+    I8,
+    I32,
+    P310,
+    P310B,
+    P910,
+    P950,
+    Argument,
+    Changed,
+    array,
+    t,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+REQUIRED = ("x1", "x2", "gamma", "scales1")
+OPTIONAL = ("scales2Optional", "zeroPoints1Optional", "zeroPoints2Optional")
+OUTS = ("y1Out", "y2Out", "xOut")
+TENSORS = (*REQUIRED, *OPTIONAL, *OUTS)
+TAKEN_AS_ND = frozenset({"ND", "NCL", "NCDHW", "NHWC", "NCHW"})
+EIGHT_BITS = ("HIFLOAT8", "FLOAT8_E5M2", "FLOAT8_E4M3FN")
+
+STEPS = np.arange(16)
+BASE: dict[str, Argument] = {
+    "x1": t(2, 3, 16, dtype=F16),
+    "x2": t(2, 3, 16, dtype=F16),
+    "gamma": t(16, dtype=F16),
+    "scales1": array((STEPS % 4 + 1) / 16),
+    "scales2Optional": array((STEPS % 3 + 1) / 8),
+    "zeroPoints1Optional": array(STEPS % 5 - 2, I32),
+    "zeroPoints2Optional": array(STEPS % 7 - 3, I32),
+    "axis": -1,
+    "epsilon": 1e-6,
+    "divMode": True,
+    "y1Out": t(2, 3, 16, dtype=I8),
+    "y2Out": t(2, 3, 16, dtype=I8),
+    "xOut": t(2, 3, 16, dtype=F16),
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    x, gamma = given["x1"] + given["x2"], given["gamma"]
+    axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
+    y = x / np.sqrt((x * x).mean(axes, keepdims=True) + given["epsilon"]) * gamma
+    found = {"xOut": x}
+    for number, scales in ((1, given["scales1"]), (2, given["scales2Optional"])):
+        if scales is not None:
+            points = given[f"zeroPoints{number}Optional"]
+            scaled = (y / scales if given["divMode"] else y * scales) + (
+                0 if points is None else points
+            )
+            found[f"y{number}Out"] = np.clip(np.rint(scaled), -128, 127)
+    return found
+
+
+def row(x: str, scales: str, points: str) -> tuple[str, ...]:
+    return (x, x, x, scales, scales, points, points, I8, I8, x)
+
+
+ROWS = (row(F16, F32, I32), row(BF16, BF16, BF16))
+NO_OPTIONS: dict[str, Argument | Changed] = dict.fromkeys(OPTIONAL)
+
+
+def row_of_four(  # the arguments of an example, in the order of the signature
+    types: tuple[str, str, str],
+    x1: list[float],
+    x2: list[float],
+    gamma: list[float],
+    scales: list[float],
+    points: list[int] | None,
+) -> dict[str, Argument | Changed]:
+    x, scale, point = types
+    return {
+        "x1": array([x1], x),
+        "x2": array([x2], x),
+        "gamma": array(gamma, x),
+        "scales1": array(scales, scale),
+        **NO_OPTIONS,
+        "zeroPoints1Optional": None if points is None else array(points, point),
+        "y1Out": t(1, 4, dtype=I8),
+        "y2Out": t(1, 4, dtype=I8),
+        "xOut": t(1, 4, dtype=x),
+    }
+
+
+SMALL = ([1.0, 2, 3, 4], [1.0, 0, -1, 2], [1.0, 2, 0.5, 1])
+HALF, BRAIN = (F16, F32, I32), (BF16, BF16, BF16)
+QUOTIENT = ([0.1, 0.01, 0.1, 0.05], [0, 5, -3, 1])
+ONES = ([1.0] * 4, [0.0] * 4)
+
+
+def first(y1: list[int]) -> dict[str, object]:
+    """The first result; the second is not written without scales of its own."""
+    return {"y1Out": [y1], "y2Out": UNTOUCHED}
+
+
+# Release 8.1: generated; the newest release is written by hand and leaves shapes to phase 2.
+TABLE = Table(
+    name="aclnnAddRmsNormQuant",
+    kind=INDIVIDUAL,
+    releases=("8.1",),
+    base=BASE,
+    results=OUTS,
+    chips=(*A2_A3, P950, P310),
+    steps=(
+        Step(NULL, nulls(*REQUIRED, *OUTS)),
+        Step(NULL, nulls("executor")),
+        Step(NULL, nulls("workspaceSize")),
+        Step(NO_KERNEL, unconfigured=(P910, P310B)),
+        Step(
+            INVALID,
+            (
+                *typed(*TENSORS),
+                *typed("y1Out", "y2Out", dtype=I32),
+                broken("private format", "x1", x1=Changed(format="FRACTAL_NZ")),
+            ),
+            ordered=False,
+        ),
+        Step(
+            TILING,
+            (
+                *shaped("x1", NINE),
+                *shaped("x2", (2, 3, 15), (3, 16)),
+                *shaped("gamma", (15,), (4, 16)),
+                *shaped("scales1", (15,)),
+                *shaped("y1Out", (2, 3, 15)),
+                *shaped("y2Out", (2, 4, 16)),
+                *shaped("xOut", (2, 3, 15)),
+            ),
+            ordered=False,
+        ),
+    ),
+    types=Types(
+        TENSORS,
+        {**dict.fromkeys((*A2_A3, P950), ROWS), P310: ROWS[:1]},
+        # The 950 has many more columns, Atlas A2 a third one in newer releases.
+        listed={P950: frozenset({F32, F16, BF16, I32, I8, *EIGHT_BITS})},
+        unknown=(row(BF16, F32, I32),),
+    ),
+    formula=formula,
+    layouts=tuple(Layouts((name,), TAKEN_AS_ND) for name in TENSORS),
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        Case("no second scales, no zero points", NO_OPTIONS, launch=KERNELS),
+        Case("no zero points", dict.fromkeys(OPTIONAL[1:]), launch=KERNELS),
+        Case("any axis", {"axis": 5}, launch=KERNELS),
+        Case(
+            "empty results are not tiled",
+            {**dict.fromkeys(("y1Out", "y2Out"), t(0, dtype=I8)), "xOut": t(0, dtype=F16)},
+            launch=NOTHING,
+            workspace=0,
+        ),
+        Case("float16", row_of_four(HALF, *SMALL, *QUOTIENT), gives=first([6, 120, 0, 36])),
+        Case(
+            "bfloat16",
+            row_of_four(BRAIN, *SMALL, *QUOTIENT),
+            (*A2_A3, P950),
+            gives=first([6, 120, 0, 36]),
+        ),
+        Case(
+            "scales multiply",
+            {**row_of_four(HALF, *SMALL, [10, 100, 10, 20], QUOTIENT[1]), "divMode": False},
+            A2_A3,
+            gives=first([6, 120, 0, 36]),
+        ),
+        Case(
+            "halves go to the even neighbour, after the zero point is added",
+            {**row_of_four(HALF, *ONES, [1, 1, 1, -1], [2] * 4, [0, 1, 2, -1]), "epsilon": 0.0},
+            gives=first([0, 2, 2, -2]),
+        ),
+        Case(
+            "what is too large saturates",
+            row_of_four(HALF, *ONES, [1, -1, 1, -1], [2**-9, 2**-9, 2**-7, 2**-7], None),
+            gives=first([127, -128, 127, -128]),
+        ),
+        Case(
+            "the official example",
+            {
+                **dict.fromkeys(("x1", "x2"), array(np.zeros((64, 2)), F16)),
+                "gamma": array([0, 0], F16),
+                "scales1": array([1, 1]),
+                **NO_OPTIONS,
+                "zeroPoints1Optional": array([100, 100], I32),
+                **dict.fromkeys(("y1Out", "y2Out"), t(64, 2, dtype=I8)),
+                "xOut": t(64, 2, dtype=F16),
+            },
+            A2_A3,
+            gives={
+                "y1Out": np.full((64, 2), 100),
+                "y2Out": UNTOUCHED,
+                "xOut": np.zeros((64, 2)),
+            },
+        ),
+    ),
+)
+TABLES = (TABLE,)

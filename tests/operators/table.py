@@ -37,7 +37,9 @@ __all__ = [
     "Step",
     "Table",
     "Types",
+    "as_nd",
     "broken",
+    "individual",
     "nulls",
     "same_types",
     "shaped",
@@ -280,6 +282,42 @@ def typed(*names: str, dtype: str = F64) -> tuple[Broken, ...]:
 def shaped(name: str, *shapes: tuple[int, ...]) -> tuple[Broken, ...]:
     """A tensor of each shape."""
     return tuple(Broken(f"{name} {list(dims)}", {name: Changed(dims)}, name) for dims in shapes)
+
+
+def individual(
+    tensors: tuple[str, ...],
+    chips: tuple[str, ...],
+    *tiling: Step,
+    required: tuple[str, ...] = (),
+) -> tuple[Step, ...]:
+    """The steps of a generated operator, of which only the last are its own.
+
+    Args:
+        tensors: Its tensors, in the order of the signature.
+        chips: Families of chips that it is configured for.
+        tiling: What the tiling of its kernel looks at.
+        required: The tensors that must not be NULL, if not all.
+    """
+    lacking = tuple(chip for chip in EVERY_CHIP if chip not in chips)
+    private = tuple(
+        Broken(f"{name} in a private format", {name: Changed(format="FRACTAL_NZ")}, name)
+        for name in tensors
+    )
+    return (
+        Step(NULL, nulls(*(required or tensors))),
+        Step(NULL, nulls("executor")),
+        Step(NULL, nulls("workspaceSize")),
+        Step(NO_KERNEL, unconfigured=lacking),
+        Step(INVALID, (*typed(*tensors), *private), ordered=False),
+        *tiling,
+    )
+
+
+def as_nd(*names: str) -> tuple[Layouts, ...]:
+    """The formats that a generated operator takes as ND, on each tensor."""
+    return tuple(
+        Layouts((name,), frozenset({"ND", "NCL", "NCDHW", "NHWC", "NCHW"})) for name in names
+    )
 
 
 def same_types(names: tuple[str, ...], *types: str) -> tuple[Row, ...]:

@@ -9,22 +9,18 @@ import numpy as np
 
 from tests.operators.table import (
     INDIVIDUAL,
-    INVALID,
     KERNELS,
-    NO_KERNEL,
     NOTHING,
-    NULL,
     TILING,
     Case,
-    Layouts,
     Numbers,
     Step,
     Table,
     Types,
+    as_nd,
     broken,
-    nulls,
+    individual,
     shaped,
-    typed,
 )
 from tests.operators.words import (
     A2_A3,
@@ -32,8 +28,6 @@ from tests.operators.words import (
     F16,
     F32,
     P310,
-    P310B,
-    P910,
     P950,
     Argument,
     Changed,
@@ -48,7 +42,7 @@ __all__ = ["TABLES"]
 
 NINE = (1,) * 9
 TENSORS = ("x1", "x2", "gamma", "yOut", "rstdOut", "xOut")
-TAKEN_AS_ND = frozenset({"ND", "NCL", "NCDHW", "NHWC", "NCHW"})
+CHIPS = (*A2_A3, P950, P310)
 
 BASE: dict[str, Argument] = {
     "x1": t(2, 3, 4, 16),
@@ -96,21 +90,10 @@ TABLE = Table(
     releases=("8.1",),
     base=BASE,
     results=("yOut", "rstdOut", "xOut"),
-    chips=(*A2_A3, P950, P310),
-    steps=(
-        Step(NULL, nulls(*TENSORS)),
-        Step(NULL, nulls("executor")),
-        Step(NULL, nulls("workspaceSize")),
-        Step(NO_KERNEL, unconfigured=(P910, P310B)),
-        Step(
-            INVALID,
-            (
-                *typed(*TENSORS),
-                *typed(*TENSORS, dtype=BF16),
-                broken("private format", "xOut", xOut=Changed(format="FRACTAL_NZ")),
-            ),
-            ordered=False,
-        ),
+    chips=CHIPS,
+    steps=individual(
+        TENSORS,
+        CHIPS,
         Step(TILING, shaped("x1", (), NINE)),
         Step(TILING, shaped("gamma", (), NINE)),
         Step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
@@ -142,7 +125,7 @@ TABLE = Table(
     ),
     formula=formula,
     unwritten={P310: ("rstdOut",)},
-    layouts=tuple(Layouts((name,), TAKEN_AS_ND) for name in TENSORS),
+    layouts=as_nd(*TENSORS),
     cases=(
         Case("sound", {}, launch=KERNELS),
         Case("epsilon 0", {"epsilon": 0.0}, launch=KERNELS),

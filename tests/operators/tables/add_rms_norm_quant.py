@@ -9,23 +9,18 @@ import numpy as np
 
 from tests.operators.table import (
     INDIVIDUAL,
-    INVALID,
     KERNELS,
-    NO_KERNEL,
     NOTHING,
-    NULL,
     TILING,
     UNTOUCHED,
     Case,
-    Layouts,
     Numbers,
     Step,
     Table,
     Types,
-    broken,
-    nulls,
+    as_nd,
+    individual,
     shaped,
-    typed,
 )
 from tests.operators.words import (
     A2_A3,
@@ -35,8 +30,6 @@ from tests.operators.words import (
     I8,
     I32,
     P310,
-    P310B,
-    P910,
     P950,
     Argument,
     Changed,
@@ -54,7 +47,7 @@ REQUIRED = ("x1", "x2", "gamma", "scales1")
 OPTIONAL = ("scales2Optional", "zeroPoints1Optional", "zeroPoints2Optional")
 OUTS = ("y1Out", "y2Out", "xOut")
 TENSORS = (*REQUIRED, *OPTIONAL, *OUTS)
-TAKEN_AS_ND = frozenset({"ND", "NCL", "NCDHW", "NHWC", "NCHW"})
+CHIPS = (*A2_A3, P950, P310)
 EIGHT_BITS = ("HIFLOAT8", "FLOAT8_E5M2", "FLOAT8_E4M3FN")
 
 STEPS = np.arange(16)
@@ -138,21 +131,10 @@ TABLE = Table(
     releases=("8.1",),
     base=BASE,
     results=OUTS,
-    chips=(*A2_A3, P950, P310),
-    steps=(
-        Step(NULL, nulls(*REQUIRED, *OUTS)),
-        Step(NULL, nulls("executor")),
-        Step(NULL, nulls("workspaceSize")),
-        Step(NO_KERNEL, unconfigured=(P910, P310B)),
-        Step(
-            INVALID,
-            (
-                *typed(*TENSORS),
-                *typed("y1Out", "y2Out", dtype=I32),
-                broken("private format", "x1", x1=Changed(format="FRACTAL_NZ")),
-            ),
-            ordered=False,
-        ),
+    chips=CHIPS,
+    steps=individual(
+        TENSORS,
+        CHIPS,
         Step(
             TILING,
             (
@@ -166,6 +148,7 @@ TABLE = Table(
             ),
             ordered=False,
         ),
+        required=(*REQUIRED, *OUTS),
     ),
     types=Types(
         TENSORS,
@@ -175,7 +158,7 @@ TABLE = Table(
         unknown=(row(BF16, F32, I32),),
     ),
     formula=formula,
-    layouts=tuple(Layouts((name,), TAKEN_AS_ND) for name in TENSORS),
+    layouts=as_nd(*TENSORS),
     cases=(
         Case("sound", {}, launch=KERNELS),
         Case("no second scales, no zero points", NO_OPTIONS, launch=KERNELS),

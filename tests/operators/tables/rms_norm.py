@@ -9,31 +9,25 @@ import numpy as np
 
 from tests.operators.table import (
     INDIVIDUAL,
-    INVALID,
     KERNELS,
-    NO_KERNEL,
     NOTHING,
-    NULL,
     TILING,
     Case,
-    Layouts,
     Numbers,
     Step,
     Table,
     Types,
+    as_nd,
     broken,
-    nulls,
+    individual,
     shaped,
-    typed,
 )
 from tests.operators.words import (
     A2_A3,
     BF16,
     F16,
     F32,
-    I32,
     P310,
-    P310B,
     P910,
     P950,
     Argument,
@@ -50,7 +44,7 @@ __all__ = ["TABLES"]
 NINE = (1,) * 9
 SYSTEM = 16 << 20
 TENSORS = ("x", "gamma", "yOut", "rstdOut")
-TAKEN_AS_ND = frozenset({"ND", "NCL", "NCDHW", "NHWC", "NCHW"})
+CHIPS = (*A2_A3, P950, P310, P910)
 
 BASE: dict[str, Argument] = {
     "x": t(2, 3, 4, 16),
@@ -82,41 +76,33 @@ def empty(x: tuple[int, ...], gamma: int, rstd: tuple[int, ...]) -> dict[str, Ar
     return {"x": t(*x), "gamma": t(gamma), "yOut": t(*x), "rstdOut": t(*rstd)}
 
 
+TILING_STEPS = (
+    Step(TILING, shaped("x", (), NINE)),
+    Step(TILING, shaped("gamma", (), NINE)),
+    Step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
+    Step(TILING, shaped("yOut", (6, 4, 16))),
+    Step(TILING, shaped("gamma", (3, 16), (4, 4), (4, 0))),
+    Step(TILING, shaped("yOut", (2, 4, 4, 16), (2, 3, 4, 15))),
+    Step(TILING, shaped("rstdOut", (3, 3, 1, 1), (2, 0), (2, 3, 1, 1, 2))),
+    Step(TILING, (broken("epsilon below 0", epsilon=-1.0),)),
+)
 TABLE = Table(
     name="aclnnRmsNorm",
     kind=INDIVIDUAL,
     base=BASE,
     results=("yOut", "rstdOut"),
-    chips=(*A2_A3, P950, P310, P910),
-    steps=(
-        Step(NULL, nulls("x", "gamma", "yOut", "rstdOut")),
-        Step(NULL, nulls("executor")),
-        Step(NULL, nulls("workspaceSize")),
-        Step(NO_KERNEL, unconfigured=(P310B,)),
-        Step(
-            INVALID,
-            (
-                *typed(*TENSORS),
-                *typed(*TENSORS, dtype=I32),
-                broken("private format", "yOut", yOut=Changed(format="FRACTAL_NZ")),
-            ),
-            ordered=False,
-        ),
-        Step(TILING, shaped("x", (), NINE)),
-        Step(TILING, shaped("gamma", (), NINE)),
-        Step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
-        Step(TILING, shaped("yOut", (6, 4, 16))),
-        Step(TILING, shaped("gamma", (3, 16), (4, 4), (4, 0))),
-        Step(TILING, shaped("yOut", (2, 4, 4, 16), (2, 3, 4, 15))),
-        Step(TILING, shaped("rstdOut", (3, 3, 1, 1), (2, 0), (2, 3, 1, 1, 2))),
-        Step(TILING, (broken("epsilon below 0", epsilon=-1.0),)),
+    chips=CHIPS,
+    steps=individual(
+        TENSORS,
+        CHIPS,
+        *TILING_STEPS,
     ),
     types=Types(
         TENSORS,
         {**dict.fromkeys((*A2_A3, P950), FULL), **dict.fromkeys((P310, P910), NARROW)},
     ),
     formula=formula,
-    layouts=tuple(Layouts((name,), TAKEN_AS_ND) for name in TENSORS),
+    layouts=as_nd(*TENSORS),
     cases=(
         Case("sound", {}, launch=KERNELS, workspace=SYSTEM),
         Case("epsilon 0", {"epsilon": 0.0}, launch=KERNELS),

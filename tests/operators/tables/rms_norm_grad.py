@@ -9,23 +9,19 @@ import numpy as np
 
 from tests.operators.table import (
     INDIVIDUAL,
-    INVALID,
     KERNELS,
-    NO_KERNEL,
     NOTHING,
-    NULL,
     TILING,
     Case,
     Gradient,
-    Layouts,
     Numbers,
     Step,
     Table,
     Types,
+    as_nd,
     broken,
-    nulls,
+    individual,
     shaped,
-    typed,
 )
 from tests.operators.words import (
     A2_A3,
@@ -33,7 +29,6 @@ from tests.operators.words import (
     F16,
     F32,
     P310,
-    P310B,
     P910,
     P950,
     Argument,
@@ -50,7 +45,7 @@ __all__ = ["TABLES"]
 NINE = (1,) * 9
 SYSTEM = 16 << 20
 TENSORS = ("dy", "x", "rstd", "gamma", "dxOut", "dgammaOut")
-TAKEN_AS_ND = frozenset({"ND", "NCL", "NCDHW", "NHWC", "NCHW"})
+CHIPS = (*A2_A3, P950, P310, P910)
 
 BASE: dict[str, Argument] = {
     "dy": t(2, 3, 4, 16),
@@ -101,21 +96,10 @@ TABLE = Table(
     kind=INDIVIDUAL,
     base=BASE,
     results=("dxOut", "dgammaOut"),
-    chips=(*A2_A3, P950, P310, P910),
-    steps=(
-        Step(NULL, nulls(*TENSORS)),
-        Step(NULL, nulls("executor")),
-        Step(NULL, nulls("workspaceSize")),
-        Step(NO_KERNEL, unconfigured=(P310B,)),
-        Step(
-            INVALID,
-            (
-                *typed(*TENSORS),
-                *typed("rstd", "dgammaOut", dtype=F16),
-                broken("private format", "rstd", rstd=Changed(format="NC1HWC0")),
-            ),
-            ordered=False,
-        ),
+    chips=CHIPS,
+    steps=individual(
+        TENSORS,
+        CHIPS,
         Step(TILING, shaped("x", (), NINE)),
         Step(TILING, shaped("gamma", (), NINE)),
         Step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
@@ -143,7 +127,7 @@ TABLE = Table(
         {**dict.fromkeys((*A2_A3, P950), FULL), **dict.fromkeys((P310, P910), NARROW)},
     ),
     formula=formula,
-    layouts=tuple(Layouts((name,), TAKEN_AS_ND) for name in TENSORS),
+    layouts=as_nd(*TENSORS),
     cases=(
         Case("sound", {}, launch=KERNELS),
         with_rstd((2, 1, 64), (2,)),

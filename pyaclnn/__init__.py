@@ -13,37 +13,45 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.lazy import public_names
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # said so that type checkers let these names be imported from here
     import pyaclnn.accuracy
-    import pyaclnn.cann.raw
     import pyaclnn.mock
     import pyaclnn.ops
+    import pyaclnn.raw
     import pyaclnn.reference  # noqa: F401  # as attributes of the package
-    from pyaclnn.calling.plan import Plan, plan
-    from pyaclnn.cann.library import Backend, backend, select_backend
-    from pyaclnn.errors import (
-        AclError,
-        BackendNotFoundError,
-        CleanupWarning,
-        ContextError,
-        DeadlineError,
-        DeviceLostError,
-        InvalidArgumentError,
-        KernelError,
-        MissingSymbolError,
-        OutOfMemoryError,
-        UnsupportedError,
+    from pyaclnn.calling.plan import Plan as Plan, plan as plan
+    from pyaclnn.cann.library import (
+        Backend as Backend,
+        backend as backend,
+        select_backend as select_backend,
     )
-    from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
-    from pyaclnn.runtime.array import DeviceArray, to_device
-    from pyaclnn.runtime.buffer import Buffer
-    from pyaclnn.runtime.device import Device, MemoryInfo, device_count
-    from pyaclnn.runtime.event import Event
-    from pyaclnn.runtime.handle import live_handles
-    from pyaclnn.runtime.pinned import pinned_empty
-    from pyaclnn.runtime.stream import Stream
+    from pyaclnn.errors import (
+        AclError as AclError,
+        BackendNotFoundError as BackendNotFoundError,
+        CleanupWarning as CleanupWarning,
+        ContextError as ContextError,
+        DeadlineError as DeadlineError,
+        DeviceLostError as DeviceLostError,
+        InvalidArgumentError as InvalidArgumentError,
+        KernelError as KernelError,
+        MissingSymbolError as MissingSymbolError,
+        OutOfMemoryError as OutOfMemoryError,
+        UnsupportedError as UnsupportedError,
+    )
+    from pyaclnn.ops import *
+    from pyaclnn.runtime.array import DeviceArray as DeviceArray, to_device as to_device
+    from pyaclnn.runtime.buffer import Buffer as Buffer
+    from pyaclnn.runtime.device import (
+        Device as Device,
+        MemoryInfo as MemoryInfo,
+        device_count as device_count,
+    )
+    from pyaclnn.runtime.event import Event as Event
+    from pyaclnn.runtime.handle import live_handles as live_handles
+    from pyaclnn.runtime.pinned import pinned_empty as pinned_empty
+    from pyaclnn.runtime.stream import Stream as Stream
 
-__all__ = [
+_NAMES = [
     "AclError",
     "Backend",
     "BackendNotFoundError",
@@ -66,13 +74,9 @@ __all__ = [
     "__version__",
     "backend",
     "device_count",
-    "layer_norm",
-    "layer_norm_backward",
     "live_handles",
     "pinned_empty",
     "plan",
-    "rms_norm",
-    "rms_norm_grad",
     "select_backend",
     "to_device",
 ]
@@ -89,10 +93,10 @@ _HOMES = (
     "runtime.array",
     "runtime.handle",
     "calling.plan",
-    "ops",
 )
 # Modules that are there as attributes of the package without an import of their own.
 _MODULES = ("accuracy", "mock", "ops", "raw", "reference")
+__all__: list[str]  # these names, and every described operator
 __version__: str
 
 
@@ -103,9 +107,10 @@ class _NothingCompiled:
     def find_spec(name: str, *_: object) -> None:
         if name in (f"{__name__}._binding", f"{__name__}.reference.arithmetic._narrow_floats"):
             raise ImportError(
-                f"{__path__[0]} is the source tree of pyaclnn, which lacks what is compiled when "
-                "pyaclnn is installed. Run Python in another folder if it is installed, or install "
-                "it with 'pip install .'; README.md says how to work on the source tree itself.",
+                f"{sys.modules[__name__].__path__[0]} is the source tree of pyaclnn, which lacks "
+                "what is compiled when pyaclnn is installed. Run Python in another folder if it is "
+                "installed, or install it with 'pip install .'; README.md says how to work on the "
+                "source tree itself.",
                 name=name,
             )
 
@@ -113,19 +118,28 @@ class _NothingCompiled:
 sys.meta_path.append(_NothingCompiled)
 
 
-_load, _listing = public_names(__name__, __all__, _HOMES)
+_load, _listing = public_names(__name__, _NAMES, _HOMES)
+
+
+def _operators() -> list[str]:
+    names: list[str] = importlib.import_module(f"{__name__}.operators").all_operators()
+    return list(names)
 
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
         value: object = importlib.import_module("importlib.metadata").version("pyaclnn")
+    elif name == "__all__":
+        value = sorted([*_NAMES, *_operators()])
     elif name in _MODULES:
         value = importlib.import_module(f"{__name__}.{name}")
-    else:
+    elif name in _NAMES or name.startswith("_") or name not in _operators():
         return _load(name)
+    else:
+        value = getattr(importlib.import_module(f"{__name__}.ops"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*_listing(), *_MODULES})
+    return sorted({*_listing(), *_MODULES, *_operators()})

@@ -2,37 +2,34 @@
 """What was found out about a call, for the next one with arrays of the same layouts.
 
 Whether an operator accepts its arguments follows from their layouts and its options. A call that
-was accepted leaves a recipe under these, and the next one goes straight to the launcher. The
+was accepted leaves a path under these, and the next one goes straight to the launcher. The
 launcher looks at what layouts do not tell: whether the memory is open, and whether it overlaps.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyaclnn.calling.arguments import describe, value_of
-from pyaclnn.calling.invocation import Masked, Output
 from pyaclnn.calling.launch import NO_PLAN, UNTIDY, failure, launcher, report_untidy
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.pool import pool_of
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pyaclnn.calling.arguments import Argument
-    from pyaclnn.calling.invocation import Prepared
+    from pyaclnn.calling.call import Call
     from pyaclnn.errors import AclError
     from pyaclnn.runtime.device import Device
     from pyaclnn.runtime.layout import Layout
     from pyaclnn.runtime.timeline import Timeline
 
-__all__ = ["Recipe", "Recipes", "exact", "layouts", "prepared_by"]
-
-_Operator = TypeVar("_Operator", bound="Callable[..., Any]")
+__all__ = ["Path", "Paths", "exact", "layouts"]
 
 _MOST: Final = 1024
-"""So many recipes are kept for an operator; a program with more shapes than that starts over."""
+"""So many paths are kept for an operator; a program with more shapes than that starts over."""
 
 
 def layouts(out: object) -> tuple[Layout | None, ...] | None:
@@ -49,16 +46,16 @@ def layouts(out: object) -> tuple[Layout | None, ...] | None:
     return tuple([None if array is None else array.layout for array in cast("Any", out)])
 
 
-def exact(options: tuple[object, ...], recipe: Recipe) -> bool:
-    """Tell whether options are those of a recipe in type too: ``1`` and ``True`` are equal.
+def exact(options: tuple[object, ...], path: Path) -> bool:
+    """Tell whether options are those of a path in type too: ``1`` and ``True`` are equal.
 
     Args:
-        options: The options of the call, each equal to that of the recipe.
-        recipe: The recipe found under them.
+        options: The options of the call, each equal to that of the path.
+        path: The path found under them.
     """
     return all(
         mine is known or _types(mine) == _types(known)
-        for mine, known in zip(options, recipe.options, strict=True)
+        for mine, known in zip(options, path.options, strict=True)
     )
 
 
@@ -68,17 +65,7 @@ def _types(option: object) -> object:
     return type(option)
 
 
-def prepared_by(prepare: Callable[..., Prepared]) -> Callable[[_Operator], _Operator]:
-    """Tell a public operator how its calls are checked, so that plans can be made of them."""
-
-    def mark(operator: _Operator) -> _Operator:
-        operator.prepare = prepare  # type: ignore[attr-defined]  # functions take attributes
-        return operator
-
-    return mark
-
-
-class Recipe:
+class Path:
     """How to make a call again.
 
     Attributes:
@@ -93,29 +80,32 @@ class Recipe:
         "_first_output",
         "_launcher",
         "_outputs",
+        "_wanted",
         "allocates",
         "constants",
         "kept",
         "options",
     )
 
-    def __init__(self, prepared: Prepared, options: tuple[object, ...]) -> None:
-        """Keep what ``prepared``, which was accepted, found out."""
-        arguments = prepared.arguments
-        outputs = prepared.outputs()
-        results = [v for v in prepared.parameters.values() if isinstance(v, (Output, Masked))]
-        tensors = [a for a in arguments if a is None or isinstance(a, DeviceArray)]
-        self._launcher = launcher(prepared.operator)
+    def __init__(self, call: Call, options: tuple[object, ...]) -> None:
+        """Keep what ``call``, which was accepted, found out."""
+        outputs = call.outputs.values()
+        found = dict(zip(call.names, call.arguments, strict=True))
+        arrays = [found[name] for name in call.outputs]
+        tensors = [a for a in call.arguments if a is None or isinstance(a, DeviceArray)]
+        self._launcher = launcher(call.operator)
         # Results that are masked off stand among the last tensors, as NULL.
-        self._first_output = len(tensors) - prepared.result_count
-        layouts = [a.layout if isinstance(a, DeviceArray) else None for a in outputs]
+        self._first_output = len(tensors) - len(arrays)
+        layouts = [a.layout if isinstance(a, DeviceArray) else None for a in arrays]
         self._context = next(layout.context for layout in layouts if layout is not None)
-        given = [isinstance(value, Output) and value.given is not None for value in results]
         self._outputs = [
-            None if there else layout for layout, there in zip(layouts, given, strict=True)
+            None if output.given is not None else layout
+            for layout, output in zip(layouts, outputs, strict=True)
         ]
         self.allocates = any(layout is not None for layout in self._outputs)
-        self.kept = [a for a in arguments if a is not None and not isinstance(a, DeviceArray)]
+        self._wanted = [output.wanted for output in outputs]
+        tensor_names = {tensor.name for tensor in call.described.tensors}
+        self.kept = [value for name, value in found.items() if name not in tensor_names]
         self.constants = tuple(value_of(a) for a in self.kept)
         self.options = options
 
@@ -150,6 +140,11 @@ class Recipe:
             return made
         return [new if array is None else array for new, array in zip(made, out, strict=True)]
 
+    def shown(self, results: Sequence[Any]) -> Sequence[Any]:
+        """Return what the caller gets of results: None for what C wanted and nobody else."""
+        pairs = zip(results, self._wanted, strict=True)
+        return [result if wanted else None for result, wanted in pairs]
+
     def queue(self, timeline: Timeline, *values: Any) -> int:
         """Make the call.
 
@@ -177,19 +172,17 @@ class Recipe:
         return failure(status, describe(self._launcher.names, arguments))
 
 
-class Recipes(dict[Any, Recipe]):
-    """The recipes of one operator."""
+class Paths(dict[Any, Path]):
+    """The paths of one operator."""
 
-    def remember(self, key: object, prepared: Prepared, options: tuple[object, ...]) -> None:
-        """Keep what a call found out, if it was made on device arrays.
+    def remember(self, key: object, call: Call, options: tuple[object, ...]) -> None:
+        """Keep what a call found out.
 
         Args:
             key: The layouts and options of the call.
-            prepared: The call, made without an error.
+            call: The call, made on device arrays without an error.
             options: The options, the very objects.
         """
-        if prepared.on_host or prepared.action is not None or key is None:
-            return
         if len(self) >= _MOST:
             self.clear()
-        self[key] = Recipe(prepared, options)
+        self[key] = Path(call, options)

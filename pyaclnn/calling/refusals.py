@@ -1,139 +1,213 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules by which operators accept or refuse arguments, before anything is asked of CANN."""
+"""Types and shapes of a call's arrays held against the description; what is said if they differ."""
 
 from __future__ import annotations
 
-import contextlib
-import math
-from typing import TYPE_CHECKING, Any, Final, NoReturn
-
-import numpy as np
+from math import prod
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.runtime.dtypes import bfloat16, float16, float32
-from pyaclnn.runtime.shapes import shape_of
+from pyaclnn.operators.operator import ShapeError
+from pyaclnn.operators.parameters import Kind, Option, Tensor
+from pyaclnn.operators.words import MAX_RANK
+from pyaclnn.runtime.dtypes import DTYPES, WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from pyaclnn.calling.invocation import Array
+    import numpy as np
 
-__all__ = ["FLOATING", "MAX_RANK", "Rules"]
+    from pyaclnn.calling.arrays import Array
+    from pyaclnn.operators import Operator
+    from pyaclnn.operators.words import Lengths
 
-FLOATING: Final = (float32, float16, bfloat16)
-"""What the norm operators compute with. Source: CANN: ops-nn norm, operator documents."""
-
-MAX_RANK: Final = 8
-"""The most axes that an aclnn tensor may have. Source: CANN: ops-nn, operator documents."""
+__all__ = ["Refusals"]
 
 
-_LARGEST: Final = float(np.finfo(np.float32).max)
-_MANY_BITS: Final = 256
+class Refusals:
+    """Holds the arrays of one call against the description of the operator.
 
+    Attributes:
+        types: The types that words are found to have.
+        known: The lengths that are found.
+    """
 
-class Rules:
-    """Checks the arguments of one public function and words the refusals."""
+    def __init__(
+        self, operator: Operator, arrays: Mapping[str, Array], values: Mapping[str, Any]
+    ) -> None:
+        """Look at the arrays that are there, by Python names, and at plain values of options."""
+        self._operator = operator
+        self._arrays = arrays
+        self._values = values
+        self._shapes = {name: array.shape for name, array in arrays.items()}
+        self.types: dict[str, str] = {}
+        self.known: Lengths = {}
 
-    def __init__(self, routine: str) -> None:
-        """Check for the function called ``routine``."""
-        self._routine = routine
-
-    def refuse(self, argument: str, given: str, expected: str, hint: str | None = None) -> NoReturn:
+    def refuse(self, argument: str, given: str, expected: str) -> NoReturn:
         """Raise the error that ``argument`` is ``given`` and must be ``expected``."""
-        raise InvalidArgumentError.of(self._routine, argument, given, expected, hint)
+        raise InvalidArgumentError.of(self._operator.name, argument, given, expected)
 
-    def dtype(self, name: str, array: Array, allowed: Sequence[np.dtype[Any]], why: str) -> None:
-        """Require one of the dtypes ``allowed``; ``why`` ends the sentence, and may be empty."""
-        if array.dtype not in allowed:
-            listed = " or ".join(str(dtype) for dtype in dict.fromkeys(allowed))
-            self.refuse(name, str(array.dtype), f"{listed}{why}")
+    # ---- types ------------------------------------------------------------------------------
 
-    def shape(self, name: str, array: Array, expected: tuple[int, ...], why: str) -> None:
-        """Require exactly the shape ``expected``; ``why`` ends the sentence."""
-        if array.shape != expected:
-            self.refuse(name, f"of shape {array.shape}", f"of shape {expected}, {why}")
+    def find_types(self) -> None:
+        """Find the types of words, the leading tensor's first.
 
-    def rank(self, name: str, array: Array, least: int = 0) -> None:
-        """Require between ``least`` and 8 axes."""
-        if not least <= len(array.shape) <= MAX_RANK:
-            given = f"of shape {array.shape}, with {len(array.shape)} axes"
-            self.refuse(name, given, f"an array of {least} to {MAX_RANK} axes")
-
-    def normalized_shape(
-        self, value: int | Sequence[int], name: str, array: Array
-    ) -> tuple[int, ...]:
-        """Require the trailing axes of ``array``, at least one.
-
-        Args:
-            value: What the caller gave.
-            name: The name of the array.
-            array: The array to be normalized.
-
-        Returns:
-            The normalized shape as a tuple.
+        Raises:
+            InvalidArgumentError: No row of types has them.
         """
-        shape = shape_of(value, self._routine, "normalized_shape")
-        subject = f"'{name}', whose shape is {array.shape}"
-        if not 1 <= len(shape) <= len(array.shape):
-            expected = f"1 to {len(array.shape)} lengths, the trailing axes of {subject}"
-            self.refuse("normalized_shape", str(shape), expected)
-        trailing = array.shape[-len(shape) :]
-        if shape != trailing:
-            expected = f"{trailing}, the trailing axes of {subject}"
-            self.refuse("normalized_shape", str(shape), expected)
-        return shape
+        told: dict[str, str] = {}
+        for tensor in self._operator.inputs:
+            if tensor.name in self._arrays:
+                self._find_type(tensor, told)
+                told.setdefault(tensor.type, tensor.name)
+        for option in self._operator.options:
+            if option.kind is Kind.DTYPE:
+                self._choose_type(option)
 
-    def trailing(self, name: str, array: Array, of_name: str, of: Array) -> None:
-        """Require the shape of trailing axes of another array, at least one."""
-        self.rank(name, array, least=1)
-        rank = len(array.shape)
-        if rank > len(of.shape) or array.shape != of.shape[-rank:]:
-            expected = f"of the shape of trailing axes of '{of_name}', whose shape is {of.shape}"
-            self.refuse(name, f"of shape {array.shape}", expected)
+    def _find_type(self, tensor: Tensor, told: Mapping[str, str]) -> None:
+        allowed = self.dtypes(tensor)
+        dtype = self._arrays[tensor.name].dtype
+        if dtype not in allowed:
+            why = ""
+            leader = self._operator.leader.name
+            if tensor.type in told:
+                why = f", the dtype of '{told[tensor.type]}'"
+            elif allowed != self.dtypes(tensor, {}):
+                why = f", as '{leader}' is {self._arrays[leader].dtype}"
+            self.refuse(tensor.name, str(dtype), f"{_listed(allowed)}{why}")
+        if tensor.type not in DTYPES:
+            self.types[tensor.type] = WORDS[dtype]
 
-    def out(
-        self,
-        value: Sequence[Array | None] | None,
-        names: Sequence[str],
-        mask: Sequence[bool] | None = None,
-    ) -> dict[str, Array | None]:
-        """Require one entry for each result, and None for those that are masked off.
+    def _choose_type(self, option: Option) -> None:
+        chosen: np.dtype[Any] | None = self._values[option.name]
+        allowed = [DTYPES[word] for word in self._operator.types.allowed(option.word, self.types)]
+        if chosen is not None and chosen not in allowed:
+            leader = self._operator.leader.name
+            why = f", as '{leader}' is {self._arrays[leader].dtype}"
+            self.refuse(option.name, str(chosen), f"{_listed(allowed)}{why}")
+        self.types[option.word] = WORDS[allowed[0] if chosen is None else chosen]
 
-        Args:
-            value: The ``out`` argument.
-            names: The names of the results.
-            mask: Which of them are computed; all if None.
+    def dtypes(self, tensor: Tensor, types: Mapping[str, str] | None = None) -> list[np.dtype[Any]]:
+        """List the dtypes that a tensor may have, by what is known of the others."""
+        bound = self.types if types is None else types
+        return [DTYPES[word] for word in self._operator.types.allowed(tensor.type, bound)]
 
-        Returns:
-            The entries by name; empty if ``value`` is None.
+    # ---- shapes -----------------------------------------------------------------------------
+
+    def find_lengths(self) -> None:
+        """Find the lengths of axes, and hold every shape against them.
+
+        Raises:
+            InvalidArgumentError: A shape does not fit.
         """
-        if value is None:
-            return {}
-        if not isinstance(value, (tuple, list)) or len(value) != len(names):
-            length = f" of {len(value)}" if hasattr(value, "__len__") else ""
-            expected = f"a tuple of {len(names)}, arrays or None: {', '.join(names)}"
-            self.refuse("out", f"a {type(value).__name__}{length}", expected)
-        for name, on, array in zip(names, mask or [True] * len(names), value, strict=True):
-            if array is not None and not on:
-                self.refuse(f"out: {name}", "an array", "None, because output_mask leaves it out")
-        return {f"out: {name}": array for name, array in zip(names, value, strict=True)}
+        operator, shapes = self._operator, self._shapes
+        leader = operator.leader
+        self._check_rank(leader)
+        tellers = [found for _, group in leader.shape.words if (found := self._teller(group))]
+        for teller in tellers:
+            if isinstance(teller, Tensor):
+                self._check_rank(teller)
+        try:
+            self.known = operator.learn(shapes, self._values)
+        except ShapeError:
+            self._refuse_teller(tellers[0])
+        for teller in tellers:
+            self._check_teller(teller)
+        for tensor in operator.inputs[1:]:
+            if tensor.name in shapes and tensor not in tellers:
+                self._check_shape(tensor)
+        for option in operator.options:
+            if option.kind is Kind.AXES:
+                self._check_axes(option)
+        self._check_filled(tellers)
 
-    def epsilon(self, name: str, value: object) -> float:
-        """Require a number of 0 or more that is finite in float32, and return it as a float."""
-        number = math.nan
-        if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-            with contextlib.suppress(OverflowError):
-                number = float(value)
-        if not (math.isfinite(number) and number >= 0):
-            self.refuse(name, _short(value), "a finite number, 0 or more")
-        if number > _LARGEST:
-            expected = f"at most {_LARGEST:.7g}, the largest float32: operators compute with that"
-            self.refuse(name, _short(value), expected)
-        return number
+    def _teller(self, group: str) -> Tensor | Option | None:
+        found = self._operator.teller(group, self._shapes)
+        return found if isinstance(found, (Tensor, Option)) else None
+
+    def _check_rank(self, tensor: Tensor) -> None:
+        shape, least = self._shapes[tensor.name], tensor.shape.least_rank
+        if not least <= len(shape) <= MAX_RANK:
+            given = f"of shape {shape}, with {len(shape)} axes"
+            self.refuse(tensor.name, given, f"an array of {least} to {MAX_RANK} axes")
+
+    def _check_teller(self, teller: Tensor | Option) -> None:
+        ours, group = self._told(teller), teller.shape.words[0][1]
+        if not ours or ours != self.known[group]:
+            self._refuse_teller(teller)
+
+    def _told(self, teller: Tensor | Option) -> tuple[int, ...]:
+        if isinstance(teller, Tensor):
+            return self._shapes[teller.name]
+        told: tuple[int, ...] = self._values[teller.name]
+        return told
+
+    def _refuse_teller(self, teller: Tensor | Option) -> NoReturn:
+        leader = self._operator.leader.name
+        shape, ours = self._shapes[leader], self._told(teller)
+        subject = f"trailing axes of '{leader}', whose shape is {shape}"
+        if isinstance(teller, Tensor):
+            self.refuse(teller.name, f"of shape {ours}", f"of the shape of {subject}")
+        if not 1 <= len(ours) <= len(shape):
+            self.refuse(teller.name, str(ours), f"1 to {len(shape)} lengths, the {subject}")
+        self.refuse(teller.name, str(ours), f"{shape[-len(ours) :]}, the {subject}")
+
+    def _check_shape(self, tensor: Tensor) -> None:
+        ours = self._shapes[tensor.name]
+        if tensor.shape.like is not None:
+            wanted = self._shapes[tensor.shape.like]
+            if ours != wanted:
+                expected = f"of shape {wanted}, the shape of '{tensor.shape.like}'"
+                self.refuse(tensor.name, f"of shape {ours}", expected)
+            return
+        if len(ours) > MAX_RANK:
+            self._check_rank(tensor)
+        if not tensor.shape.fits(ours, self.known):
+            self.refuse(tensor.name, f"of shape {ours}", self._expected(tensor))
+
+    def _expected(self, tensor: Tensor) -> str:
+        """Say which shape a tensor must have, and why."""
+        leader, shape = self._operator.leader, tensor.shape
+        if shape.counted is not None:
+            lead = self.known[shape.counted]
+            return (
+                f"of {prod(lead)} elements, one for each row of '{leader.name}' ({lead} without "
+                "the normalized axes)"
+            )
+        wanted = f"of shape {shape.dims(self.known)}"
+        if shape.padded is not None:
+            rest = next(group for _, group in leader.shape.words if group != shape.padded)
+            teller = self._teller(rest)
+            return (
+                f"{wanted}, the axes of '{leader.name}' that '{teller.name if teller else rest}' "
+                "does not have; ones may follow or be left out at the end"
+            )
+        for option in self._operator.options:
+            if option.kind is Kind.LENGTHS and option.shape == shape:
+                return f"{wanted}, the {option.name.replace('_', ' ')}"
+        for other in self._operator.inputs:
+            if other.name in self._shapes and other is not tensor and other.shape == shape:
+                return f"{wanted}, the shape of '{other.name}'"
+        return f"{wanted}: {shape.text}, where '{leader.name}' is {leader.shape.text}"
+
+    def _check_axes(self, option: Option) -> None:
+        rank = len(self._shapes[self._operator.leader.name])
+        axes: tuple[int, ...] = self._values[option.name]
+        if not all(-rank <= axis < rank for axis in axes):
+            self.refuse(option.name, str(axes), f"axes from {-rank} to {rank - 1}")
+        if len({axis % rank for axis in axes}) != len(axes):
+            self.refuse(option.name, str(axes), "each axis once")
+
+    def _check_filled(self, tellers: list[Tensor | Option]) -> None:
+        group = self._operator.filled
+        if not group or 0 not in self.known[group]:
+            return
+        others = (dims for name, dims in self.known.items() if name != group)
+        if not any(0 in dims for dims in others):
+            teller = next(found for found in tellers if found.shape.words[0][1] == group)
+            expected = "not empty: the operator takes no mean over nothing"
+            self.refuse(teller.name, f"of shape {self._told(teller)}", expected)
 
 
-def _short(value: object) -> str:
-    """Write a value; an integer too long to be printed by its length."""
-    if isinstance(value, int) and value.bit_length() > _MANY_BITS:
-        return f"an integer of {value.bit_length()} bits"
-    return repr(value)
+def _listed(dtypes: list[np.dtype[Any]]) -> str:
+    return " or ".join(map(str, dtypes))

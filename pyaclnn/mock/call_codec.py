@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from struct import Struct
-from struct import error as struct_error
+from struct import Struct, error as struct_error
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.mock.values import (

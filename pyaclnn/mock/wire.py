@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from enum import IntEnum
-from struct import Struct
-from struct import error as struct_error
+from struct import Struct, error as struct_error
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.mock.call_codec import Reader, WireError, Writer, read_call, write_call

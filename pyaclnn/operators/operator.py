@@ -37,7 +37,7 @@ class Build(Enum):
 
 
 class ShapeError(Exception):
-    """A tensor whose shape does not say what it has to say.
+    """A leading tensor that has fewer axes than others say.
 
     Attributes:
         tensor: The tensor.
@@ -66,8 +66,7 @@ class Operator:
         keywords: Those that are given by name alone.
         result_type: The name of the named tuple of results.
         filled: A group of axes that must not be empty where there are results.
-        without: Results that are filled with a number, and CANN is not asked, where a group of axes
-            is empty: the group, and numbers by Python names.
+        without: A group of axes, and the results that are 0 where it is empty: CANN is not asked.
         refuse: Looks at what words do not say: gets the values and lengths by Python names, and
             returns None or an argument's name, what it is and what it must be.
         formats: Formats by the number of axes of the leading tensor, where ND will not do.
@@ -85,7 +84,7 @@ class Operator:
     keywords: tuple[str, ...]
     result_type: str
     filled: str = ""
-    without: tuple[str, Mapping[str, float]] | None = None
+    without: tuple[str, tuple[str, ...]] | None = None
     refuse: Callable[[Mapping[str, Any]], tuple[str, str, str] | None] | None = None
     formats: Mapping[int, str] | None = None
     source: str = ""
@@ -163,7 +162,7 @@ class Operator:
             values: The options by Python names.
 
         Raises:
-            ShapeError: A tensor has too few axes, or says that another one must have more.
+            ShapeError: The leading tensor has too few axes for what others say of them.
         """
         numbers = (o.name for o in self.options if o.kind is Kind.INTEGER and o.derived is None)
         known: Lengths = {name: (values[name],) for name in numbers}
@@ -179,12 +178,10 @@ class Operator:
                 ranks[unknown[-1]] = max(len(shapes[tensor.name]) - tensor.shape.rank(ranks), 0)
         for tensor in there:
             dims = shapes[tensor.name]
-            if any(kind is Word.GROUP for kind, _ in tensor.shape.words):
-                if len(dims) < tensor.shape.rank(ranks):
-                    raise ShapeError(tensor)
+            if len(dims) == tensor.shape.rank(ranks):
                 tensor.shape.learn(dims, ranks, known)
-            elif len(dims) == tensor.shape.rank(ranks):
-                tensor.shape.learn(dims, ranks, known)
+            elif tensor is self.leader:
+                raise ShapeError(tensor)
         return known
 
     def dims(self, tensor: Tensor, known: Lengths, values: Mapping[str, Any]) -> Dims:

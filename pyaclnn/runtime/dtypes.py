@@ -15,34 +15,38 @@ import numpy as np
 
 from pyaclnn.cann import raw
 from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.operators.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import DTypeLike
 
-__all__ = ["acl_dtype", "bfloat16", "dtype_of", "float16", "float32", "numpy_dtype"]
+__all__ = [
+    "DTYPES",
+    "WORDS",
+    "acl_dtype",
+    "bfloat16",
+    "dtype_of",
+    "float16",
+    "float32",
+    "numpy_dtype",
+]
 
 float32: Final[np.dtype[Any]] = np.dtype(np.float32)
 float16: Final[np.dtype[Any]] = np.dtype(np.float16)
 bfloat16: Final[np.dtype[Any]] = np.dtype(ml_dtypes.bfloat16)
 
+DTYPES: Final[Mapping[str, np.dtype[Any]]] = {
+    word: np.dtype(getattr(ml_dtypes, kind.numpy, kind.numpy)) for word, kind in TYPES.items()
+}
+"""The dtype that a word of descriptions stands for."""
+
+WORDS: Final[Mapping[np.dtype[Any], str]] = {dtype: word for word, dtype in DTYPES.items()}
+"""The word by which descriptions call a dtype."""
+
 _CONSTANTS: Final[Mapping[np.dtype[Any], str]] = {
-    float32: "ACL_FLOAT",
-    float16: "ACL_FLOAT16",
-    bfloat16: "ACL_BF16",
-    np.dtype(np.float64): "ACL_DOUBLE",
-    np.dtype(np.int8): "ACL_INT8",
-    np.dtype(np.int16): "ACL_INT16",
-    np.dtype(np.int32): "ACL_INT32",
-    np.dtype(np.int64): "ACL_INT64",
-    np.dtype(np.uint8): "ACL_UINT8",
-    np.dtype(np.uint16): "ACL_UINT16",
-    np.dtype(np.uint32): "ACL_UINT32",
-    np.dtype(np.uint64): "ACL_UINT64",
-    np.dtype(np.bool_): "ACL_BOOL",
-    np.dtype(np.complex64): "ACL_COMPLEX64",
-    np.dtype(np.complex128): "ACL_COMPLEX128",
+    dtype: TYPES[word].acl for word, dtype in DTYPES.items()
 }
 
 

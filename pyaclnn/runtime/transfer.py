@@ -17,6 +17,7 @@ from pyaclnn.runtime.stream import require_stream
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.device import Device
     from pyaclnn.runtime.layout import Layout
     from pyaclnn.runtime.memory import Memory
@@ -27,9 +28,11 @@ __all__ = [
     "Place",
     "check_host",
     "copy_bytes",
+    "fetch_now",
     "fill_bytes",
     "require_contiguous",
     "require_numpy",
+    "send_now",
 ]
 
 
@@ -87,6 +90,32 @@ def copy_bytes(
         )
     with queue.using(place.memory, memory):
         call("aclrtMemcpyAsync", target, host.nbytes, source, host.nbytes, kind, queue.pointer)
+
+
+def send_now(host: NDArray[Any], memory: Memory) -> None:
+    """Copy a contiguous NumPy array to the start of memory of the current context's device.
+
+    Drives ``aclrtMemcpy``, which blocks and waits for no stream.
+    """
+    if host.nbytes:
+        _copy_now(memory.pointer, _start_of(host), host.nbytes, raw.ACL_MEMCPY_HOST_TO_DEVICE)
+
+
+def fetch_now(host: NDArray[Any], memory: Memory) -> None:
+    """Copy the start of memory of the current context's device to a contiguous NumPy array.
+
+    Drives ``aclrtMemcpy``, which blocks and waits for no stream.
+    """
+    if host.nbytes:
+        _copy_now(_start_of(host), memory.pointer, host.nbytes, raw.ACL_MEMCPY_DEVICE_TO_HOST)
+
+
+def _copy_now(target: Pointer, source: Pointer, nbytes: int, kind: int) -> None:
+    call("aclrtMemcpy", target, nbytes, source, nbytes, kind)
+
+
+def _start_of(host: NDArray[Any]) -> Pointer:
+    return raw.pointer_to(host.__array_interface__["data"][0])
 
 
 def fill_bytes(place: Place, nbytes: int, value: int, stream: Stream | None) -> None:

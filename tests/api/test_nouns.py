@@ -205,4 +205,4 @@ def test_a_normalized_shape_may_be_made_with_numpy(shape: Any, x: DeviceArray) -
 def test_a_normalized_shape_of_other_numbers_is_refused() -> None:
     for shape in (np.array([4.0]), np.array([True]), np.array([[4]]), np.bool_(True)):
         with pytest.raises(InvalidArgumentError, match="'normalized_shape' is"):
-            layer_norm(z(2, 4), shape)  # type: ignore[arg-type]  # that is the point
+            layer_norm(z(2, 4), shape)  # type: ignore[call-overload]  # that is the point

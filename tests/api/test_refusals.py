@@ -56,7 +56,7 @@ TABLE: list[tuple[Callable[[], Any], str]] = [
     (lambda: layer_norm(z(2, 4, dtype=f64), 4), f"layer_norm(): 'input' is float64; {FLOATS}"),
     (lambda: layer_norm(z(2, 4, dtype=int), 4), f"layer_norm(): 'input' is int64; {FLOATS}"),
     (
-        lambda: layer_norm([1.0], 1),  # type: ignore[arg-type]  # that it is a list is the point
+        lambda: layer_norm([1.0], 1),  # type: ignore[call-overload]  # that it is a list is the point
         "layer_norm(): 'input' is a list; it must be a NumPy array or a DeviceArray.",
     ),
     (
@@ -111,7 +111,7 @@ TABLE: list[tuple[Callable[[], Any], str]] = [
         ),
     ),
     (
-        lambda: layer_norm(z(2, 4), 4, stream=7),  # type: ignore[arg-type]  # no stream
+        lambda: layer_norm(z(2, 4), 4, stream=7),  # type: ignore[call-overload]  # no stream
         (
             "layer_norm(): 'stream' is 7 (int); it must be an open Stream, or None.\n"
             "Hint: a stream of another library can be used through Stream.borrow(handle)."
@@ -252,7 +252,7 @@ TABLE: list[tuple[Callable[[], Any], str]] = [
         "layer_norm(): 'eps' is True; it must be a finite number, 0 or more.",
     ),
     (
-        lambda: layer_norm(z(2, 4), 4, eps="1e-5"),  # type: ignore[arg-type]  # no number
+        lambda: layer_norm(z(2, 4), 4, eps="1e-5"),  # type: ignore[call-overload]  # no number
         "layer_norm(): 'eps' is '1e-5'; it must be a finite number, 0 or more.",
     ),
     (

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pyaclnn
+from pyaclnn.operators import all_operators
+from pyaclnn.ops.stub import STUB, stub_text
 
 from .import_graph import (
     MODULES,
@@ -182,7 +184,11 @@ def test_public_names_are_declared_for_type_checkers_and_at_run_time_alike() -> 
     tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
     block = next(node for node in tree.body if isinstance(node, ast.If))
     typed = {a.name for node in block.body if isinstance(node, ast.ImportFrom) for a in node.names}
-    assert typed == set(pyaclnn.__all__) - {"__version__"}
+    assert typed - {"*"} == set(pyaclnn.__all__) - {"__version__", *all_operators()}
+
+
+def test_the_stub_of_the_operators_is_up_to_date() -> None:
+    assert STUB.read_text(encoding="utf-8") == stub_text(), "run: python -m pyaclnn.ops.stub"
 
 
 def test_public_things_have_docstrings() -> None:

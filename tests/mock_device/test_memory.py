@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pyaclnn.mock.dtypes import DataType, Format, data_type_name, format_name, numpy_dtype
 from pyaclnn.mock.memory import DeviceMemory, DeviceMemoryError

@@ -9,8 +9,7 @@ import struct
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pyaclnn.mock import wire
 from pyaclnn.mock.values import (

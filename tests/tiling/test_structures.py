@@ -8,8 +8,7 @@ import re
 import struct
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pyaclnn.tiling import (
     LayerNormGradBetaTiling,

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.shapes import overlap, phantom, shape_of, span, strides_of

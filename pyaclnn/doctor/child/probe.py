@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.doctor.checks.catalogue import find
 from pyaclnn.doctor.checks.device import THE_END
 from pyaclnn.doctor.checks.finding import Finding
-from pyaclnn.doctor.child import device_steps as probe_device
-from pyaclnn.doctor.child import number_steps as probe_numbers
-from pyaclnn.doctor.child import runtime_steps as probe_runtime
+from pyaclnn.doctor.child import (
+    device_steps as probe_device,
+    number_steps as probe_numbers,
+    runtime_steps as probe_runtime,
+)
 from pyaclnn.doctor.child.failures import from_error
 from pyaclnn.doctor.child.journal import arm, take_request
 from pyaclnn.doctor.child.session import Session

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.doctor.checks.chips import kernel_folder

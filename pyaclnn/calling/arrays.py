@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arrays of a call: what they are, whether they lie together, and that results lie apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.operators.operator import Build
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.shapes import overlap
+from pyaclnn.runtime.stream import require_stream
+from pyaclnn.runtime.transfer import MASKED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyaclnn.operators import Operator
+    from pyaclnn.runtime.stream import Stream
+
+__all__ = [
+    "Array",
+    "check_arrays",
+    "check_overlap",
+    "given_results",
+    "require_arrays",
+    "require_writable",
+]
+
+Array: TypeAlias = NDArray[Any] | DeviceArray
+
+
+def require_arrays(operator: Operator, given: Mapping[str, Any]) -> dict[str, Array]:
+    """Return the arrays among the arguments by name, those left out left out.
+
+    Raises:
+        InvalidArgumentError: One is something else, or None although it is needed.
+    """
+    found: dict[str, Array] = {}
+    for tensor in operator.tensors:
+        if tensor.read and not (tensor.optional and given[tensor.name] is None):
+            found[tensor.name] = _array(operator.name, tensor.name, given[tensor.name])
+    return found
+
+
+def _array(routine: str, name: str, value: object) -> Array:
+    masked = isinstance(value, np.ma.MaskedArray)
+    if isinstance(value, (np.ndarray, DeviceArray)) and not masked:
+        return value
+    what = "None" if value is None else f"a {type(value).__name__}"
+    hint = MASKED if masked else None
+    raise InvalidArgumentError.of(routine, name, what, "a NumPy array or a DeviceArray", hint)
+
+
+def given_results(operator: Operator, out: object, wants: Mapping[str, bool]) -> dict[str, Array]:
+    """Require one entry of ``out`` for each result, and None for those that are not wanted.
+
+    Args:
+        operator: What is called.
+        out: The ``out`` argument; of an operator with one result, also the array itself.
+        wants: Which results are wanted.
+
+    Returns:
+        The arrays that are given, as ``out: name``.
+
+    Raises:
+        InvalidArgumentError: An entry is missing, too many, or no array.
+    """
+    if out is None:
+        return {}
+    names = tuple(wants)
+    if len(names) == 1 and isinstance(out, (np.ndarray, DeviceArray)):
+        out = (out,)
+    if not isinstance(out, (tuple, list)) or len(out) != len(names):
+        length = f" of {len(out)}" if hasattr(out, "__len__") else ""
+        expected = f"a tuple of {len(names)}, arrays or None: {', '.join(names)}"
+        given = f"a {type(out).__name__}{length}"
+        raise InvalidArgumentError.of(operator.name, "out", given, expected)
+    entries = {f"out: {name}": entry for name, entry in zip(names, out, strict=True)}
+    for (name, entry), wanted in zip(entries.items(), wants.values(), strict=True):
+        if entry is not None and not wanted:
+            why = f"{operator.mask.name} leaves it out" if operator.mask else "it is not computed"
+            expected = f"None, because {why}"
+            raise InvalidArgumentError.of(operator.name, name, "an array", expected)
+    there = {name: entry for name, entry in entries.items() if entry is not None}
+    return {name: _array(operator.name, name, entry) for name, entry in there.items()}
+
+
+def check_arrays(routine: str, arrays: Mapping[str, Array], stream: Stream | None) -> bool:
+    """Check that all arrays lie on the host, or all on one device, and fit the stream.
+
+    Args:
+        routine: The public function, for messages.
+        arrays: All arrays that are there, by name.
+        stream: The ``stream`` argument.
+
+    Returns:
+        Whether they lie on the host.
+
+    Raises:
+        InvalidArgumentError: They do not.
+    """
+    on_device = {k: v for k, v in arrays.items() if isinstance(v, DeviceArray)}
+    if on_device and len(on_device) != len(arrays):
+        names = [name for name in arrays if name not in on_device]
+        host, device = (", ".join(f"'{name}'" for name in side) for side in (names, on_device))
+        raise InvalidArgumentError.of(
+            routine,
+            names[0],
+            f"a NumPy array, while others are device arrays (host: {host}; device: {device})",
+            "of the same kind as the others",
+            "copy with to_device() or .numpy(); nothing is copied behind your back.",
+        )
+    first = next(iter(on_device.items()), None)
+    for name, array in on_device.items():
+        if array.closed:
+            given = "a device array whose memory was given back"
+            raise InvalidArgumentError.of(routine, name, given, "an open device array")
+        if first is not None and array.device.id != first[1].device.id:
+            expected = f"on device {first[1].device.id}, like '{first[0]}'"
+            raise InvalidArgumentError.of(routine, name, f"on device {array.device.id}", expected)
+    if stream is not None:
+        require_stream(routine, stream, None if first is None else first[1].device)
+    return not on_device
+
+
+def check_overlap(routine: str, name: str, arrays: Mapping[str, Array]) -> None:
+    """Check that an array that is written lies apart from itself and from all others.
+
+    Raises:
+        InvalidArgumentError: It does not.
+    """
+    mine = _layout(arrays[name])
+    if not _is_injective(mine):
+        given = f"an array that overlaps itself (strides {arrays[name].strides})"
+        expected = "an array whose elements lie apart"
+        raise InvalidArgumentError.of(routine, name, given, expected)
+    for other_name, other in arrays.items():
+        if other_name != name and overlap(mine, _layout(other)):
+            given = f"an array that shares memory with '{other_name}'"
+            raise InvalidArgumentError.of(routine, name, given, "an array apart from all others")
+
+
+def require_writable(operator: Operator, name: str, array: Array) -> None:
+    """Require an array that the operator can write, on a device as the operator writes it.
+
+    Raises:
+        InvalidArgumentError: It is read-only, or not contiguous for an operator that writes only
+            such arrays.
+    """
+    if isinstance(array, np.ndarray):
+        if not array.flags.writeable:
+            raise InvalidArgumentError.of(operator.name, name, "read-only", "writable")
+    elif operator.build is Build.INDIVIDUAL and not array.is_contiguous:
+        given = f"not contiguous (strides {array.strides})"
+        raise InvalidArgumentError.of(operator.name, name, given, "contiguous")
+
+
+def _layout(array: Array) -> NDArray[Any]:
+    return array.phantom() if isinstance(array, DeviceArray) else array
+
+
+def _is_injective(layout: NDArray[Any]) -> bool:
+    """Tell whether all elements have places of their own, for any layout that slicing can make."""
+    if not layout.size:
+        return True
+    axes = [(abs(s), n) for s, n in zip(layout.strides, layout.shape, strict=True) if n > 1]
+    reach = layout.itemsize
+    for step, length in sorted(axes):
+        if step < reach:
+            return False
+        reach = step * (length - 1) + reach
+    return True

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One checked call of a described operator: where its arrays lie, and how results come back.
+
+NumPy arrays in mean NumPy arrays out, when all is done. Device arrays in mean device arrays out,
+queued on the stream and not waited for. What was found out about a call on device arrays follows
+from their layouts and the options alone, so it is remembered for the next one
+(:mod:`pyaclnn.calling.fast_path`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyaclnn.calling.arguments import BoolArray, IntArray
+from pyaclnn.calling.arrays import (
+    check_arrays,
+    check_overlap,
+    given_results,
+    require_arrays,
+    require_writable,
+)
+from pyaclnn.calling.options import plain_value
+from pyaclnn.calling.refusals import Refusals
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.operators.parameters import Kind, Option
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.device import default_device
+from pyaclnn.runtime.dtypes import DTYPES, acl_dtype
+from pyaclnn.runtime.layout import Layout
+from pyaclnn.runtime.stream import require_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyaclnn.calling.arrays import Array
+    from pyaclnn.operators import Operator
+    from pyaclnn.operators.parameters import Tensor
+    from pyaclnn.runtime.stream import Stream
+
+__all__ = ["Call", "Output"]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A result: the caller's own array, one to be made, or none.
+
+    Attributes:
+        shape: Its shape.
+        dtype: Its dtype.
+        given: The caller's array.
+        wanted: Whether the caller gets it.
+        made: Whether C gets a tensor for it, wanted or not.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    given: Array | None = None
+    wanted: bool = True
+    made: bool = True
+
+
+class Call:
+    """A call whose arguments are accepted; nothing is asked of CANN before they are.
+
+    Attributes:
+        described: The operator.
+        make_result: Makes what is returned of the results.
+        values: Plain values of the options, and the arrays given, by Python names.
+        outputs: The results by Python names, in the order of C.
+        on_host: Whether the arrays are NumPy arrays.
+        zeros: The results that become 0 instead of asking CANN, which has nothing to do, or None.
+        arguments: The arguments in the order of C, once they are on the device.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        given: Mapping[str, Any],
+        stream: Stream | None,
+        out: Sequence[Array | None] | Array | None,
+        make_result: Callable[..., Any],
+    ) -> None:
+        """Check a call.
+
+        Args:
+            operator: What is called.
+            given: The arguments by their Python names.
+            stream: The ``stream`` argument.
+            out: The ``out`` argument.
+            make_result: Makes what is returned of the results.
+
+        Raises:
+            InvalidArgumentError: Something is not acceptable.
+        """
+        self.described = operator
+        self._requested = stream
+        self.make_result = make_result
+        self.values: dict[str, Any] = {}
+        for option in operator.options:
+            if option.derived is None:
+                self.values[option.name] = plain_value(option, given[option.name], operator.name)
+        arrays = require_arrays(operator, given)
+        self.values.update({tensor.name: arrays.get(tensor.name) for tensor in operator.inputs})
+        wants = {tensor.name: operator.wants(tensor, self.values) for tensor in operator.results}
+        results = given_results(operator, out, wants)
+        updated = [t.name for t in operator.inputs if t.written and operator.wants(t, self.values)]
+        self.on_host = check_arrays(operator.name, {**arrays, **results}, stream)
+        for name in (*updated, *results):
+            check_overlap(operator.name, name, {**arrays, **results})
+        refusals = Refusals(operator, arrays, self.values)
+        refusals.find_types()
+        refusals.find_lengths()
+        for name in updated:
+            require_writable(operator, name, arrays[name])
+        self._known = {**self.values, **refusals.types, **refusals.known}
+        if operator.refuse is not None:
+            wrong = operator.refuse(self._known)
+            if wrong is not None:
+                refusals.refuse(*wrong)
+        self.outputs = {
+            tensor.name: self._output(tensor, refusals, results, wants[tensor.name])
+            for tensor in operator.results
+        }
+        self.zeros = self._nothing_to_do(refusals)
+        self.arguments: list[Any] = []
+
+    def _output(
+        self, tensor: Tensor, refusals: Refusals, results: Mapping[str, Array], wanted: bool
+    ) -> Output:
+        """Decide about one result: the array given for it, checked, or one to be made."""
+        operator = self.described
+        if not wanted and not tensor.placeholder:
+            return Output((), np.dtype(np.float32), wanted=False, made=False)
+        shape = operator.dims(tensor, refusals.known, self.values)
+        allowed = refusals.dtypes(tensor)
+        given = results.get(f"out: {tensor.name}")
+        if given is None:
+            return Output(shape, allowed[0], wanted=wanted)
+        if given.dtype not in allowed or given.shape != shape:
+            listed = " or ".join(map(str, allowed))
+            was, must = f"{given.dtype} of shape {given.shape}", f"{listed} of shape {shape}"
+            raise InvalidArgumentError.of(operator.name, f"out: {tensor.name}", was, must)
+        require_writable(operator, f"out: {tensor.name}", given)
+        return Output(shape, given.dtype, given)
+
+    def _nothing_to_do(self, refusals: Refusals) -> tuple[str, ...] | None:
+        """Name the results that become 0 where CANN need not be asked; None if it must be."""
+        if not any(output.wanted for output in self.outputs.values()):
+            return ()
+        without = self.described.without
+        if without is not None and 0 in refusals.known[without[0]]:
+            return without[1]
+        return None
+
+    # ---- what a plan and the fast path look at --------------------------------------------------
+
+    @property
+    def operator(self) -> str:
+        """The C name of phase 2."""
+        return self.described.c_name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The Python names of the arguments, in the order of C."""
+        return tuple(parameter.name for parameter in self.described.parameters.values())
+
+    @property
+    def result_names(self) -> tuple[str, ...]:
+        """The Python names of the results that are wanted."""
+        return tuple(name for name, output in self.outputs.items() if output.wanted)
+
+    @property
+    def stream(self) -> Stream:
+        """Where the work goes."""
+        arrays = (*self.values.values(), *(output.given for output in self.outputs.values()))
+        device = next((a.device for a in arrays if isinstance(a, DeviceArray)), None)
+        if device is None:
+            asked = self._requested
+            device = asked.device if asked is not None else default_device()
+        return require_stream(self.described.name, self._requested, device)
+
+    def result(self, arguments: Sequence[Any]) -> Any:
+        """Return the results of the call, taken from its arguments."""
+        found = dict(zip(self.names, arguments, strict=True))
+        kept = (found[name] if output.wanted else None for name, output in self.outputs.items())
+        return self.make_result(*kept)
+
+    def argument(self, name: str) -> Any:
+        """Return what C gets for a parameter that is neither a result nor an array."""
+        parameter = self.described.by_name[name]
+        if isinstance(parameter, Option) and parameter.derived is not None:
+            return parameter.derived(self._known)
+        if isinstance(parameter, Option) and parameter.kind is Kind.DTYPE:
+            return acl_dtype(DTYPES[self._known[parameter.word]])
+        value = self.values[name]
+        if isinstance(parameter, Option) and isinstance(value, tuple):
+            return BoolArray(value) if parameter.kind is Kind.MASK else IntArray(value)
+        return value
+
+    def place(self, stream: Stream) -> list[Any]:
+        """List the arguments in the order of C, with results allocated in the stream's order."""
+        device = stream.device
+
+        def placed(name: str) -> Any:
+            output = self.outputs.get(name)
+            if output is None:
+                return self.argument(name)
+            if output.given is not None or not output.made:
+                return output.given
+            layout = Layout.dense(device.context, output.dtype, output.shape)
+            return DeviceArray.on_loan(stream.pool.take(layout, device), device)
+
+        self.arguments = [placed(name) for name in self.names]
+        return self.arguments
+
+    def fill(self, stream: Stream) -> None:
+        """Fill results on the device where CANN has nothing to do."""
+        found = dict(zip(self.names, self.arguments, strict=True))
+        for name in self.zeros or ():
+            found[name].fill_bytes(0, stream)
+
+    def planned(self) -> Call:
+        """Allocate what is missing, so that a plan can be made of the call.
+
+        Raises:
+            InvalidArgumentError: The arrays lie on the host, or there is nothing to plan.
+        """
+        if self.on_host or self.zeros is not None:
+            given = "NumPy arrays" if self.on_host else "arguments for which CANN is not called"
+            raise InvalidArgumentError.of(
+                "plan", "arguments", given, "device arrays with work to do", "use to_device()."
+            )
+        self.place(self.stream)
+        return self

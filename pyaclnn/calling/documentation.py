@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts that follow from a description: the docstring of a public function."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from pyaclnn.operators.operator import Build
+from pyaclnn.operators.parameters import Kind, Option, Tensor
+from pyaclnn.operators.types import TYPES
+from pyaclnn.operators.words import Word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.operators import Operator
+    from pyaclnn.operators.parameters import Parameter
+
+__all__ = ["docstring", "shape_in_words"]
+
+_WIDTH = 100
+_KINDS = (
+    "NumPy arrays in mean NumPy arrays out, when all is done; device arrays in mean device "
+    "arrays out, queued and not waited for."
+)
+
+
+def docstring(operator: Operator) -> str:
+    """Write the docstring of a public function."""
+    return "\n".join(_docstring(operator)) + "\n"
+
+
+def _docstring(operator: Operator) -> Iterator[str]:
+    first, _, rest = operator.says.partition(". ")
+    yield f"{first.rstrip('.')}."
+    more = [rest] if rest else []
+    yield from _filled(" ".join(["", *more, f"Drives ``{operator.c_name}``."]).strip(), "")
+    yield "\nArgs:"
+    for name in (*operator.positional, *operator.keywords):
+        yield from _item(name, _about(operator, operator.by_name[name]))
+    yield from _item("stream", "Where to queue the work; the device's default stream if None.")
+    yield from _item("out", _about_out(operator))
+    yield "\nReturns:"
+    for tensor in operator.results:
+        yield from _item(tensor.name, _about(operator, tensor))
+    yield "\nRaises:"
+    refused = "An argument is not acceptable; nothing was computed or allocated."
+    yield from _item("InvalidArgumentError", refused)
+    failed = "CANN refused the call, or, with NumPy arrays, the work failed."
+    yield from _item("AclError", failed)
+    if operator.source:
+        yield f"\nSource: {operator.source}."
+
+
+def _filled(text: str, indent: str) -> Iterator[str]:
+    yield ""
+    yield from textwrap.wrap(text, _WIDTH - 4, initial_indent=indent, subsequent_indent=indent)
+
+
+def _item(name: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        f"{name}: {text}", _WIDTH - 4, initial_indent="    ", subsequent_indent="        "
+    )
+
+
+def _about(operator: Operator, parameter: Parameter) -> str:
+    says = parameter.says
+    if isinstance(parameter, Tensor):
+        facts = f"{_types(operator, parameter)} of shape {shape_in_words(parameter)}"
+        if parameter.infer is not None:
+            facts = _types(operator, parameter)
+        wanted = "" if parameter.when is None else "; None if there is none"
+        updated = " Updated in place." if parameter.read and parameter.written else ""
+        kinds = f" {_KINDS}" if parameter is operator.leader else ""
+        return f"{says}; {facts}{wanted}.{updated}{kinds}"
+    assert isinstance(parameter, Option)  # noqa: S101  # there are two kinds
+    return f"{says}{_limits(parameter)}."
+
+
+def shape_in_words(tensor: Tensor) -> str:
+    """Write a shape as documents do, for example ``(*rows, *norm)``."""
+    written = {
+        Word.AXIS: "{}",
+        Word.GROUP: "*{}",
+        Word.ONES: "*1 for {}",
+        Word.COUNT: "any, with an element for each of {}",
+        Word.PADDED: "*{}, ones may follow",
+        Word.LIKE: "that of {}",
+        Word.NUMBER: "{}",
+    }
+    words = [written[kind].format(name) for kind, name in tensor.shape.words]
+    return f"({', '.join(words)})"
+
+
+def _types(operator: Operator, tensor: Tensor) -> str:
+    words = operator.types.allowed(tensor.type, {})
+    names = [TYPES[word].numpy for word in words]
+    same = tensor is not operator.leader and tensor.type == operator.leader.type
+    if same:
+        return f"the dtype of {operator.leader.name},"
+    return " or ".join(names)
+
+
+def _limits(option: Option) -> str:
+    if option.kind is Kind.MASK:
+        return "; the others are None, and nothing is computed or allocated for them"
+    finite = "finite, " if option.kind is Kind.REAL else ""
+    if option.least is not None and option.most is not None:
+        return f"; {finite}{option.least} to {option.most}"
+    if option.least is not None:
+        return f"; {finite}{option.least} or more"
+    return f"; {finite}above {option.above}" if option.above is not None else ""
+
+
+def _about_out(operator: Operator) -> str:
+    names = ", ".join(tensor.name for tensor in operator.results)
+    where = "contiguous on a device" if operator.build is Build.INDIVIDUAL else "strided if need be"
+    return (
+        f"Arrays to write to, and to return, of the dtypes and shapes below ({names}); None for "
+        f"one to be allocated. Not overlapping each other or an input; {where}."
+    )

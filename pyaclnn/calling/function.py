@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The public function of a described operator, written out of its description.
+
+The function is source text that Python compiles: its signature is its own, and the fast path of a
+call names each argument instead of looping over them.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections import namedtuple
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.calling.call import Call
+from pyaclnn.calling.documentation import docstring
+from pyaclnn.calling.fast_path import Paths, exact, layouts
+from pyaclnn.calling.host import run_on_host
+from pyaclnn.calling.launch import NO_TENSOR, launch
+from pyaclnn.operators.parameters import REQUIRED, Option, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pyaclnn.operators import Operator
+    from pyaclnn.runtime.stream import Stream
+
+__all__ = ["public_function", "result_class"]
+
+
+def result_class(operator: Operator) -> Callable[..., Any]:
+    """Make the named tuple that an operator returns; of one result, what gives that itself."""
+    names = [tensor.name for tensor in operator.results]
+    if len(names) == 1:
+        return _alone
+    made = namedtuple(operator.result_type, names)  # type: ignore[misc]  # noqa: PYI024
+    made.__doc__ = f"What ``{operator.name}`` returns; arrays of the kind that went in."
+    made.__module__ = "pyaclnn.ops"
+    return made
+
+
+def _alone(result: Any) -> Any:
+    return result
+
+
+class _Front:
+    """What a public function needs beside its fast path."""
+
+    def __init__(self, operator: Operator, make_result: Callable[..., Any]) -> None:
+        self.operator = operator
+        self.make_result = make_result
+        self.paths = Paths()
+
+    def check(self, given: Mapping[str, Any], stream: Stream | None, out: Any) -> Call:
+        return Call(self.operator, given, stream, out, self.make_result)
+
+    def finish(self, key: object, given: Mapping[str, Any], stream: Stream | None, out: Any) -> Any:
+        """Make a call that is not remembered, and remember it if that is possible."""
+        call = self.check(given, stream, out)
+        if call.on_host:
+            return run_on_host(call)
+        queue = call.stream
+        arguments = call.place(queue)
+        if call.zeros is None:
+            launch(call.operator, *arguments, stream=queue)
+            if key is not None:
+                options = [p for p in self.operator.parameters.values() if isinstance(p, Option)]
+                kept = tuple(given[o.name] for o in options if o.derived is None)
+                self.paths.remember(key, call, kept)
+        else:
+            call.fill(queue)
+        return call.result(arguments)
+
+
+def public_function(operator: Operator, make_result: Callable[..., Any]) -> Callable[..., Any]:
+    """Write the public function of an operator.
+
+    Args:
+        operator: Its description.
+        make_result: Makes what is returned of the results, see `result_class`.
+
+    Returns:
+        The function; its attribute ``prepare`` checks a call and makes it not.
+    """
+    front = _Front(operator, make_result)
+    source = "\n".join(_source(operator))
+    name = f"<pyaclnn.ops.{operator.name}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    space: dict[str, Any] = {
+        "front": front,
+        "paths": front.paths,
+        "make_result": make_result,
+        "layouts": layouts,
+        "exact": exact,
+        "NO_TENSOR": NO_TENSOR,
+        "defaults": {p.name: p.default for p in operator.options},
+    }
+    exec(compile(source, name, "exec"), space)  # noqa: S102  # the text is our own
+    function: Any = space[operator.name]
+    function.__module__ = "pyaclnn.ops"
+    function.__doc__ = docstring(operator)
+    function.prepare = space["prepare"]
+    function.prepare.__doc__ = f"Check a call of ``{operator.name}`` and return it, unmade."
+    return function  # type: ignore[no-any-return]
+
+
+def _source(operator: Operator) -> Iterator[str]:
+    signature = _signature(operator)
+    names = [*operator.positional, *operator.keywords]
+    given = f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}"
+    yield f"def prepare({signature}):"
+    yield f"    return front.check({given}, stream, out)"
+    yield f"def {operator.name}({signature}):"
+    yield "    try:"
+    yield f"        key = ({', '.join(_keys(operator))}, layouts(out))"
+    yield "        path = paths.get(key)"
+    yield "    except (AttributeError, TypeError):"
+    yield "        key = path = None"
+    options = [n for n in names if isinstance(operator.by_name[n], Option)]
+    same = f" and exact(({', '.join(options)},), path)" if options else ""
+    yield f"    if path is not None{same}:"
+    device = f"{operator.leader.name}.device"
+    yield f"        timeline = path.timeline(stream, {device})"
+    yield "        if timeline is not None:"
+    yield f"            results = path.results(timeline, {device}, out)"
+    yield f"            status = path.queue(timeline, {', '.join(_values(operator))})"
+    yield "            if status > 0:"
+    yield f"                raise path.failure(status, {', '.join(_arguments(operator))})"
+    yield "            if status == 0:"
+    shown = "path.shown(results)" if any(t.placeholder for t in operator.results) else "results"
+    yield f"                return make_result(*{shown})"
+    yield "            del results"  # they go back to the pool before others are taken
+    yield f"    return front.finish(key, {given}, stream, out)"
+
+
+def _signature(operator: Operator) -> str:
+    words = [_declared(operator, name) for name in operator.positional]
+    words.append("*")
+    words += [_declared(operator, name) for name in operator.keywords]
+    return ", ".join([*words, "stream=None", "out=None"])
+
+
+def _declared(operator: Operator, name: str) -> str:
+    parameter = operator.by_name[name]
+    if isinstance(parameter, Tensor):
+        return f"{name}=None" if parameter.optional else name
+    assert isinstance(parameter, Option)  # noqa: S101  # there are two kinds
+    return name if parameter.default is REQUIRED else f"{name}=defaults[{name!r}]"
+
+
+def _keys(operator: Operator) -> Iterator[str]:
+    for name in (*operator.positional, *operator.keywords):
+        parameter = operator.by_name[name]
+        if not isinstance(parameter, Tensor):
+            yield name
+        elif parameter.optional:
+            yield f"None if {name} is None else {name}.layout"
+        else:
+            yield f"{name}.layout"
+
+
+def _values(operator: Operator) -> Iterator[str]:
+    """What the launcher takes, in the order of C; constants and results by number."""
+    constants = results = 0
+    for parameter in operator.parameters.values():
+        if isinstance(parameter, Option):
+            yield f"path.constants[{constants}]"
+            constants += 1
+        elif isinstance(parameter, Tensor) and not parameter.read:
+            array = f"results[{results}]"
+            results += 1
+            always = parameter.when is None and operator.mask is None
+            yield (
+                f"{array}.tensor"
+                if always
+                else f"(NO_TENSOR if {array} is None else {array}.tensor)"
+            )
+        elif isinstance(parameter, Tensor) and parameter.optional:
+            yield f"(NO_TENSOR if {parameter.name} is None else {parameter.name}.tensor)"
+        else:
+            yield f"{parameter.name}.tensor"
+
+
+def _arguments(operator: Operator) -> Iterator[str]:
+    """The arguments themselves, in the order of C."""
+    constants = results = 0
+    for parameter in operator.parameters.values():
+        if isinstance(parameter, Option):
+            yield f"path.kept[{constants}]"
+            constants += 1
+        elif isinstance(parameter, Tensor) and not parameter.read:
+            yield f"results[{results}]"
+            results += 1
+        else:
+            yield parameter.name

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by "python -m pyaclnn.ops.stub" from the descriptions in pyaclnn.operators.
+from collections.abc import Sequence
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
+
+from numpy.typing import DTypeLike, NDArray
+
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.stream import Stream
+
+_A = TypeVar("_A")
+_Host: TypeAlias = NDArray[Any]
+
+__all__ = [
+    "AddRmsNormQuantResult",
+    "AddRmsNormResult",
+    "BatchNormResult",
+    "GroupNormResult",
+    "LayerNormGradients",
+    "LayerNormResult",
+    "RmsNormGradients",
+    "RmsNormResult",
+    "add_rms_norm",
+    "add_rms_norm_quant",
+    "batch_norm",
+    "group_norm",
+    "layer_norm",
+    "layer_norm_backward",
+    "layer_norm_with_impl_mode",
+    "linalg_vector_norm",
+    "rms_norm",
+    "rms_norm_grad",
+]
+
+class AddRmsNormQuantResult(NamedTuple, Generic[_A]):
+    y1: _A
+    y2: _A | None
+    x: _A
+
+class AddRmsNormResult(NamedTuple, Generic[_A]):
+    y: _A
+    rstd: _A
+    x: _A
+
+class BatchNormResult(NamedTuple, Generic[_A]):
+    output: _A
+    save_mean: _A | None
+    save_invstd: _A | None
+
+class GroupNormResult(NamedTuple, Generic[_A]):
+    out: _A
+    mean: _A
+    rstd: _A
+
+class LayerNormGradients(NamedTuple, Generic[_A]):
+    grad_input: _A
+    grad_weight: _A
+    grad_bias: _A
+
+class LayerNormResult(NamedTuple, Generic[_A]):
+    out: _A
+    mean: _A
+    rstd: _A
+
+class RmsNormGradients(NamedTuple, Generic[_A]):
+    dx: _A
+    dgamma: _A
+
+class RmsNormResult(NamedTuple, Generic[_A]):
+    y: _A
+    rstd: _A
+
+@overload
+def add_rms_norm(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    epsilon: float = 1e-06,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddRmsNormResult[_Host]: ...
+@overload
+def add_rms_norm(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    epsilon: float = 1e-06,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddRmsNormResult[DeviceArray]: ...
+@overload
+def add_rms_norm_quant(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    scales1: _Host,
+    scales2: _Host | None = None,
+    zero_points1: _Host | None = None,
+    zero_points2: _Host | None = None,
+    epsilon: float = 1e-06,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddRmsNormQuantResult[_Host]: ...
+@overload
+def add_rms_norm_quant(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    scales1: DeviceArray,
+    scales2: DeviceArray | None = None,
+    zero_points1: DeviceArray | None = None,
+    zero_points2: DeviceArray | None = None,
+    epsilon: float = 1e-06,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddRmsNormQuantResult[DeviceArray]: ...
+@overload
+def batch_norm(
+    input: _Host,
+    running_mean: _Host | None = None,
+    running_var: _Host | None = None,
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> BatchNormResult[_Host]: ...
+@overload
+def batch_norm(
+    input: DeviceArray,
+    running_mean: DeviceArray | None = None,
+    running_var: DeviceArray | None = None,
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> BatchNormResult[DeviceArray]: ...
+@overload
+def group_norm(
+    input: _Host,
+    num_groups: int,
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    eps: float = 1e-05,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> GroupNormResult[_Host]: ...
+@overload
+def group_norm(
+    input: DeviceArray,
+    num_groups: int,
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    eps: float = 1e-05,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> GroupNormResult[DeviceArray]: ...
+@overload
+def layer_norm(
+    input: _Host,
+    normalized_shape: int | Sequence[int],
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    eps: float = 1e-05,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> LayerNormResult[_Host]: ...
+@overload
+def layer_norm(
+    input: DeviceArray,
+    normalized_shape: int | Sequence[int],
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    eps: float = 1e-05,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> LayerNormResult[DeviceArray]: ...
+@overload
+def layer_norm_backward(
+    grad_out: _Host,
+    input: _Host,
+    normalized_shape: int | Sequence[int],
+    mean: _Host,
+    rstd: _Host,
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> LayerNormGradients[_Host]: ...
+@overload
+def layer_norm_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    normalized_shape: int | Sequence[int],
+    mean: DeviceArray,
+    rstd: DeviceArray,
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> LayerNormGradients[DeviceArray]: ...
+@overload
+def layer_norm_backward(
+    grad_out: _Host,
+    input: _Host,
+    normalized_shape: int | Sequence[int],
+    mean: _Host,
+    rstd: _Host,
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    *,
+    output_mask: Sequence[bool],
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> LayerNormGradients[_Host | None]: ...
+@overload
+def layer_norm_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    normalized_shape: int | Sequence[int],
+    mean: DeviceArray,
+    rstd: DeviceArray,
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    *,
+    output_mask: Sequence[bool],
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> LayerNormGradients[DeviceArray | None]: ...
+@overload
+def layer_norm_with_impl_mode(
+    input: _Host,
+    normalized_shape: int | Sequence[int],
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    eps: float = 1e-05,
+    impl_mode: int = 0,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> LayerNormResult[_Host]: ...
+@overload
+def layer_norm_with_impl_mode(
+    input: DeviceArray,
+    normalized_shape: int | Sequence[int],
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    eps: float = 1e-05,
+    impl_mode: int = 0,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> LayerNormResult[DeviceArray]: ...
+@overload
+def linalg_vector_norm(
+    input: _Host,
+    ord: float = 2.0,
+    dim: int | Sequence[int] | None = (),
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+    stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None,
+) -> _Host: ...
+@overload
+def linalg_vector_norm(
+    input: DeviceArray,
+    ord: float = 2.0,
+    dim: int | Sequence[int] | None = (),
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+    stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+) -> DeviceArray: ...
+@overload
+def rms_norm(
+    x: _Host,
+    gamma: _Host,
+    epsilon: float = 1e-06,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> RmsNormResult[_Host]: ...
+@overload
+def rms_norm(
+    x: DeviceArray,
+    gamma: DeviceArray,
+    epsilon: float = 1e-06,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> RmsNormResult[DeviceArray]: ...
+@overload
+def rms_norm_grad(
+    dy: _Host,
+    x: _Host,
+    rstd: _Host,
+    gamma: _Host,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> RmsNormGradients[_Host]: ...
+@overload
+def rms_norm_grad(
+    dy: DeviceArray,
+    x: DeviceArray,
+    rstd: DeviceArray,
+    gamma: DeviceArray,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> RmsNormGradients[DeviceArray]: ...

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what editors and type checkers see of the operators: ``python -m pyaclnn.ops.stub``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyaclnn.operators import all_operators
+from pyaclnn.operators.parameters import REQUIRED, Kind, Option, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.operators import Operator
+
+__all__ = ["STUB", "stub_text"]
+
+STUB = Path(__file__).with_name("__init__.pyi")
+"""Where the stub stands."""
+
+_HEAD = """\
+# SPDX-License-Identifier: Apache-2.0
+# Written by "python -m pyaclnn.ops.stub" from the descriptions in pyaclnn.operators.
+from collections.abc import Sequence
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
+
+from numpy.typing import DTypeLike, NDArray
+
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.stream import Stream
+
+_A = TypeVar("_A")
+_Host: TypeAlias = NDArray[Any]
+"""
+
+_TYPES = {
+    Kind.REAL: "float",
+    Kind.SCALAR: "float",
+    Kind.INTEGER: "int",
+    Kind.FLAG: "bool",
+    Kind.LENGTHS: "int | Sequence[int]",
+    Kind.AXES: "int | Sequence[int] | None",
+    Kind.MASK: "Sequence[bool]",
+    Kind.DTYPE: "DTypeLike | None",
+}
+
+
+def stub_text() -> str:
+    """Return the text of the stub."""
+    operators = all_operators().values()
+    results = {op.result_type: op for op in operators if len(op.results) > 1}
+    names = sorted({*results, *all_operators()})
+    lines = [_HEAD, "__all__ = [", *(f'    "{name}",' for name in names), "]"]
+    for name in sorted(results):
+        lines += ["", *_result(results[name])]
+    lines.append("")
+    for operator in operators:
+        lines += _function(operator)
+    return "\n".join(lines) + "\n"
+
+
+def _result(operator: Operator) -> Iterator[str]:
+    yield f"class {operator.result_type}(NamedTuple, Generic[_A]):"
+    for tensor in operator.results:
+        optional = " | None" if tensor.when is not None else ""
+        yield f"    {tensor.name}: _A{optional}"
+
+
+def _function(operator: Operator) -> Iterator[str]:
+    masks = [False, True] if operator.mask else [False]
+    overloads = [(array, mask) for mask in masks for array in ("_Host", "DeviceArray")]
+    for array, mask in overloads:
+        yield "@overload"
+        yield f"def {operator.name}("
+        for name in operator.positional:
+            yield f"    {_parameter(operator, name, array)},"
+        yield "    *,"
+        for name in operator.keywords:
+            if operator.mask is None or name != operator.mask.name:
+                yield f"    {_parameter(operator, name, array)},"
+            elif mask:
+                yield f"    {name}: {_TYPES[Kind.MASK]},"
+        alone = len(operator.results) == 1
+        yield "    stream: Stream | None = None,"
+        yield f"    out: {f'{array} | ' if alone else ''}Sequence[{array} | None] | None = None,"
+        found = f"{array} | None" if mask else array
+        yield f") -> {array if alone else f'{operator.result_type}[{found}]'}: ..."
+
+
+def _parameter(operator: Operator, name: str, array: str) -> str:
+    parameter = operator.by_name[name]
+    if isinstance(parameter, Option):
+        default = "" if parameter.default is REQUIRED else f" = {parameter.default!r}"
+        return f"{name}: {_TYPES[parameter.kind]}{default}"
+    optional = isinstance(parameter, Tensor) and parameter.optional
+    return f"{name}: {array} | None = None" if optional else f"{name}: {array}"
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub_text(), encoding="utf-8")

@@ -10,8 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from pyaclnn.mock.operators import OPERATORS
-from pyaclnn.mock.values import BoolArray, Call, Flag, IntArray, Tensor
-from pyaclnn.mock.values import Scalar as ScalarValue
+from pyaclnn.mock.values import BoolArray, Call, Flag, IntArray, Scalar as ScalarValue, Tensor
 from pyaclnn.mock.wire import Run
 from tests.mock_device.bench import BASE, WORKSPACE, Bench, numbers, row_major
 from tests.operators.table import POINTERS, Table

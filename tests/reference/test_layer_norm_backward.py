@@ -12,8 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from pyaclnn.accuracy import judge
 from pyaclnn.reference import definition, layer_norm_backward
-from pyaclnn.reference.fast import layer_norm as tiled
-from pyaclnn.reference.fast import tiled_rows
+from pyaclnn.reference.fast import layer_norm as tiled, tiled_rows
 
 from . import oracle
 from .problems import Problem, f32, f64, problems

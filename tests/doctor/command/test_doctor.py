@@ -16,8 +16,7 @@ import pytest
 from pyaclnn.doctor.checks.catalogue import checks
 from pyaclnn.doctor.checks.options import Level, Options
 from pyaclnn.doctor.child.events import Finished, Planned
-from pyaclnn.doctor.command import arguments as command
-from pyaclnn.doctor.command import doctor as command_run
+from pyaclnn.doctor.command import arguments as command, doctor as command_run
 from pyaclnn.doctor.report.record import Report
 from pyaclnn.doctor.report.schema import schema
 from tests.doctor import report_samples as samples

@@ -9,11 +9,12 @@ from pyaclnn.lazy import public_names
 
 if TYPE_CHECKING:
     from .absence import without
-    from .injection import faults, mode, set_faults, set_mode
+    from .injection import Fault, faults, injected, mode, set_faults, set_mode
     from .paths import cflags, environment, includedir, ldflags, libdir
     from .report import Living, Violation, alive, calls, clear_violations, reset_calls, violations
 
 __all__ = [
+    "Fault",
     "Living",
     "Violation",
     "alive",
@@ -23,6 +24,7 @@ __all__ = [
     "environment",
     "faults",
     "includedir",
+    "injected",
     "ldflags",
     "libdir",
     "mode",

@@ -6,14 +6,15 @@ from __future__ import annotations
 import ctypes
 import os
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyaclnn.mock.tools import loaded
+from pyaclnn.mock.tools import lines_of, loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["GRAMMAR", "faults", "mode", "set_faults", "set_mode"]
+__all__ = ["GRAMMAR", "Fault", "faults", "injected", "mode", "set_faults", "set_mode"]
 
 GRAMMAR = """\
 PYACLNN_MOCK_FAULTS, and `with pyaclnn.mock.faults(...)`, hold faults separated by semicolons:
@@ -50,6 +51,32 @@ Examples:
     PYACLNN_MOCK_FAULTS="aclnnRmsNorm:*2=async:507015; aclrtMemcpy*:p0.01=507899; seed=7"
 """
 """How faults are written."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault that is set, and what became of it.
+
+    Attributes:
+        text: The fault as it was written, without blanks.
+        calls: How many calls of its functions there were since it was set.
+        effects: How often it came about. What only queued work can do (``async``, ``hang``,
+            ``wrong``) does not come about in a call that queues nothing.
+    """
+
+    text: str
+    calls: int
+    effects: int
+
+
+def injected() -> list[Fault]:
+    """List the faults that are set; ``memory=`` and ``seed=`` are none.
+
+    Returns:
+        The faults in the order in which they were written; none if no simulated NPU is loaded.
+    """
+    fields = [line.split() for line in lines_of("pyaclnn_mock_faults")]
+    return [Fault(text, int(calls), int(effects)) for text, calls, effects in fields]
 
 
 def set_faults(text: str) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 
-from pyaclnn.mock.tools import loaded, read_text
+from pyaclnn.mock.tools import lines_of, loaded, read_text
 
 __all__ = [
     "Living",
@@ -18,6 +18,7 @@ __all__ = [
     "calls",
     "clear_violations",
     "reset_calls",
+    "violation_count",
     "violations",
 ]
 
@@ -76,15 +77,25 @@ class Living:
     function: str
 
 
+def violation_count() -> int:
+    """How many rules this process has broken: the length of `violations`, without their texts."""
+    return sum(_count(library) for library in loaded())
+
+
+def _count(library: ctypes.CDLL) -> int:
+    count = library.pyaclnn_mock_violation_count
+    count.restype = ctypes.c_size_t
+    return int(count())
+
+
 def violations() -> list[Violation]:
     """Every rule this process has broken, in order; empty if no simulated NPU is loaded."""
     found = []
     for library in loaded():
-        count = library.pyaclnn_mock_violation_count
         read = library.pyaclnn_mock_violation_read
-        count.restype = read.restype = ctypes.c_size_t
+        read.restype = ctypes.c_size_t
         read.argtypes = [ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
-        for index in range(count()):
+        for index in range(_count(library)):
             text = read_text(partial(read, index))
             found.append(Violation(**json.loads(text)))
     return found
@@ -99,7 +110,7 @@ def clear_violations() -> None:
 def calls() -> Counter[str]:
     """How often each C function was called since `reset_calls`; 0 for one never called."""
     counts: Counter[str] = Counter()
-    for name, number in (line.split() for line in _lines("pyaclnn_mock_call_counts")):
+    for name, number in (line.split() for line in lines_of("pyaclnn_mock_call_counts")):
         counts[name] += int(number)
     return counts
 
@@ -117,14 +128,4 @@ def alive() -> list[Living]:
         Objects, explicit contexts and streams, pinned memory, then devices and their memory. What
         the runtime makes for itself, such as default streams, is left out.
     """
-    return [Living(*line.split(" ", 2)) for line in _lines("pyaclnn_mock_alive")]
-
-
-def _lines(function: str) -> list[str]:
-    lines: list[str] = []
-    for library in loaded():
-        call = getattr(library, function)
-        call.restype = ctypes.c_size_t
-        call.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-        lines += read_text(call).splitlines()
-    return lines
+    return [Living(*line.split(" ", 2)) for line in lines_of("pyaclnn_mock_alive")]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["loaded", "read_text"]
+__all__ = ["lines_of", "loaded", "read_text"]
 
 _MARKER = "pyaclnn_mock_marker"
 _process = ctypes.CDLL(None)
@@ -87,3 +87,14 @@ def read_text(function: Callable[[object, int], int]) -> str:
         if length < capacity:
             return buffer.value.decode("utf-8", errors="replace")
         capacity = length + 4096
+
+
+def lines_of(function: str) -> list[str]:
+    """Read the lines that a function of every loaded library tells, as `read_text` does."""
+    lines: list[str] = []
+    for library in loaded():
+        call = getattr(library, function)
+        call.restype = ctypes.c_size_t
+        call.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        lines += read_text(call).splitlines()
+    return lines

@@ -189,7 +189,7 @@ def test_pinned_memory_is_told_from_ordinary_memory() -> None:
     assert not is_pinned(pinned.copy())
 
 
-@pytest.mark.npu(contract=False)
+@pytest.mark.pyaclnn(contract=False)
 def test_fill_bytes_on_a_stream_happens_when_the_stream_comes_there(stream: Stream) -> None:
     array = to_device(np.ones(4, np.int8))
     array.fill_bytes(255, stream)

@@ -220,7 +220,7 @@ def test_out_takes_the_results_and_is_returned(kind: str, check: Check, place: P
     check(dw, golden[1])
 
 
-@pytest.mark.npu(contract=False)
+@pytest.mark.pyaclnn(contract=False)
 def test_nothing_is_visible_before_synchronizing(stream: Stream, check: Check) -> None:
     x = normal(0, (16, 32), np.float32)
     result = layer_norm(to_device(x), 32, stream=stream)

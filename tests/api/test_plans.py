@@ -96,7 +96,7 @@ def test_a_plan_gives_what_the_operator_gives(name: str, stream: Stream) -> None
         equal(*([a for a in array if a is not None] for array in (results, expected)))
 
 
-@pytest.mark.npu(contract=False)
+@pytest.mark.pyaclnn(contract=False)
 def test_a_plan_is_asynchronous(x: DeviceArray, gamma: DeviceArray, stream: Stream) -> None:
     with plan(rms_norm, x, gamma, fresh_eps(), stream=stream) as ready:
         ready.results.y.fill_bytes(0)

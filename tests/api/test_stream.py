@@ -88,7 +88,7 @@ def test_streams_say_whether_they_are_done(stream: Stream) -> None:
     stream.synchronize(timeout=2)
 
 
-@pytest.mark.npu(contract=False)
+@pytest.mark.pyaclnn(contract=False)
 def test_events_order_streams_and_take_the_time(stream: Stream) -> None:
     x = to_device(np.ones((2, 4), np.float32))
     with Stream() as other, Event() as start, Event() as end:
@@ -111,7 +111,7 @@ def test_events_order_streams_and_take_the_time(stream: Stream) -> None:
             end.elapsed_ms(start)
 
 
-@pytest.mark.npu(contract=False)
+@pytest.mark.pyaclnn(contract=False)
 def test_waiting_for_an_event_without_a_limit_waits(stream: Stream) -> None:
     x = to_device(np.ones((2, 4), np.float32))
     with Event() as event:

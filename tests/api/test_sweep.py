@@ -349,7 +349,7 @@ def stumbles(stage: Stage) -> list[bytes]:
     return [stumbles.__dict__.get("fell", b"0")]
 
 
-@pytest.mark.npu(contract=False)
+@pytest.mark.pyaclnn(contract=False)
 @pytest.mark.parametrize(
     ("operation", "verdict"),
     [

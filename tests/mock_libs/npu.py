@@ -101,6 +101,8 @@ def event(flag: int | None = None, constructor: str = "aclrtCreateEventExWithFla
 
 events_made: list[Any] = []
 """What :func:`event` has made in the present test, to be given back after it."""
+memory_to_free: list[Any] = []
+"""Device memory that is freed with the context of the test."""
 
 
 def device_memory(size: int) -> Any:
@@ -211,6 +213,7 @@ class RmsNormGrad:
         executor = ffi.new("aclOpExecutor **")
         call("aclnnRmsNormGradGetWorkspaceSize", *self.tensors, size, executor)
         if size[0] > self.size:
+            memory_to_free.append(self.workspace)
             self.workspace = device_memory(size[0])
         self.size = size[0]
         return executor[0]
@@ -229,5 +232,4 @@ class RmsNormGrad:
             call("aclDestroyTensor", made)
         for address in self.memory:
             call("aclrtFree", address)
-        if self.workspace != NULL:
-            call("aclrtFree", self.workspace)
+        memory_to_free.append(self.workspace)

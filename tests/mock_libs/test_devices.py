@@ -154,10 +154,16 @@ import os
 call('aclrtSetDevice', 0)
 os.environ['PYACLNN_MOCK_SOC'] = 'none'
 call('aclrtDestroyStream', stream()); call('aclrtDestroyEvent', event())
-call('aclrtFree', device_memory(8)); call('aclrtResetDevice', 0)
+call('aclrtFree', device_memory(8))
+os.environ['PYACLNN_MOCK_SOC'] = 'Ascend310P3'
+call('aclrtSetDevice', 1)  # one kind of chip a process
+print(ffi.string(lib.aclrtGetSocName()).decode())
+call('aclrtResetDevice', 1); call('aclrtResetDevice', 0)
+print(ffi.string(lib.aclrtGetSocName()).decode())
+os.environ['PYACLNN_MOCK_SOC'] = 'none'
 print(lib.aclrtSetDevice(0))
 """)
-    assert result.stdout == "507033\n", result.stderr
+    assert result.stdout == "Ascend910B3\nAscend310P3\n507033\n", result.stderr
 
 
 @pytest.mark.parametrize(

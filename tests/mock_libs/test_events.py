@@ -163,6 +163,7 @@ class Fills:
     def __init__(self) -> None:
         self.one, self.other = npu.stream(), npu.stream()
         self.memory = npu.device_memory(1)
+        npu.memory_to_free.append(self.memory)
         self.set(0, NULL)
         npu.call("aclrtSynchronizeStream", NULL)
 

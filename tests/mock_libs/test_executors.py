@@ -49,6 +49,7 @@ class Composite:
             return status
         assert status == 0, npu.message()
         if number[0] > self.size:
+            npu.memory_to_free.append(self.workspace)
             self.workspace = npu.device_memory(number[0])
         self.size = number[0]
         return made[0]
@@ -68,8 +69,7 @@ class Composite:
             npu.call("aclDestroyTensor", made)
         for address in self.memory:
             npu.call("aclrtFree", address)
-        if self.workspace != NULL:
-            npu.call("aclrtFree", self.workspace)
+        npu.memory_to_free.append(self.workspace)
 
 
 @pytest.fixture

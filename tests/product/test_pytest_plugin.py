@@ -79,7 +79,7 @@ def test_it(npu):
 
 
 def test_a_test_may_break_rules_on_purpose(tmp_path: Path) -> None:
-    marked = HEAD + "@pytest.mark.npu(contract=False)\n" + BREAKS_A_RULE
+    marked = HEAD + "@pytest.mark.pyaclnn(contract=False)\n" + BREAKS_A_RULE
     assert suite(tmp_path, HEAD + BREAKS_A_RULE)[0] == 1
     assert suite(tmp_path, marked)[0] == 0
 
@@ -95,14 +95,122 @@ def test_a_marker_chooses_the_chip_and_the_mode(
     tmp_path: Path, marker: str, condition: str
 ) -> None:
     body = BREAKS_A_RULE.replace("y.numpy()\n", f"assert {condition}\n")
-    status, output = suite(tmp_path, HEAD + f"@pytest.mark.npu({marker})\n" + body)
+    status, output = suite(tmp_path, HEAD + f"@pytest.mark.pyaclnn({marker})\n" + body)
     assert status == 0, output
 
 
-def test_a_mistyped_marker_is_explained(tmp_path: Path) -> None:
-    status, output = suite(tmp_path, HEAD + "@pytest.mark.npu(chip='x')\n" + BREAKS_A_RULE)
+@pytest.mark.parametrize(
+    ("marker", "line"),
+    [
+        ("chip='x'", "takes soc=, mode= and contract=, not 'chip'"),
+        ("contact=0", "takes soc=, mode= and contract=, not 'contact'; did you mean contract=?"),
+        ("'eager'", "takes soc=, mode= and contract=, not 'eager'"),
+        ("contract=0", "takes True or False as contract=, not 0"),
+        (
+            "soc='Ascend910b3'",
+            "takes a chip as soc=, not 'Ascend910b3'; did you mean 'Ascend910B3'?",
+        ),
+        ("soc='x'", "takes a chip as soc=, not 'x'; it may be Ascend910B1, Ascend"),
+        ("soc=910", "takes a chip as soc=, not 910"),
+        ("mode=7", "takes 'deferred', 'eager' or 'shuffled:SEED' as mode=, not 7"),
+        ("mode='eagre'", "takes 'deferred', 'eager' or 'shuffled:SEED' as mode=, not 'eagre'"),
+    ],
+)
+def test_a_mistyped_marker_is_one_line(tmp_path: Path, marker: str, line: str) -> None:
+    status, output = suite(
+        tmp_path, HEAD + f"@pytest.mark.pyaclnn({marker})\n" + BREAKS_A_RULE, "--tb=short"
+    )
     assert status == 1
-    assert "the marker npu takes soc=, mode= and contract=, not {'chip': 'x'}" in output
+    [said] = re.findall("_+ ERROR at setup of test_it _+\n(.*)\n=", output)
+    assert said.startswith(f"the marker pyaclnn {line}"), output
+
+
+FOREIGN = """\
+@pytest.mark.npu(3, chip="theirs", soc="theirs")
+def test_a_marker_of_their_own():
+    assert True
+
+@pytest.fixture
+def npu(request):
+    return request.node.get_closest_marker("npu").args[0]
+
+@pytest.mark.npu(4, contract="theirs")
+def test_a_fixture_of_their_own(npu):
+    assert npu == 4
+"""
+
+
+def test_the_marker_npu_of_a_suite_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = npu: theirs\n", encoding="utf-8")
+    status, output = suite(tmp_path, HEAD + FOREIGN, "--strict-markers")
+    assert status == 0, output
+
+
+LOOKS_AT_ITS_COST = """\
+import sys
+
+def test_it(request):
+    assert request.fixturenames == ["request"]
+    paid = {name for name in sys.modules if name.startswith(("pyaclnn", "numpy", "ctypes"))}
+    print("paid for:", sorted(paid))
+"""
+
+
+def test_a_suite_without_an_npu_gets_no_fixture_and_loads_nothing(tmp_path: Path) -> None:
+    status, output = suite(tmp_path, LOOKS_AT_ITS_COST, "-s")
+    assert status == 0, output
+    expected = ["pyaclnn", "pyaclnn.lazy", "pyaclnn.pytest_plugin"]
+    assert f"paid for: {expected}" in output
+
+
+LOADS_THEM_BY_ITSELF = """\
+import _ctypes
+import sys
+import pyaclnn.mock
+
+def test_it():
+    library = _ctypes.dlopen(str(pyaclnn.mock.libdir() / "libascendcl.so"), 2)
+    import this  # what brings a library along is a module
+    assert _ctypes.call_function(_ctypes.dlsym(library, "aclrtDestroyStream"), (4711,)) != 0
+    assert "ctypes" not in sys.modules
+"""
+
+
+def test_a_rule_that_is_broken_without_any_help_of_python_fails_the_test(tmp_path: Path) -> None:
+    status, output = suite(tmp_path, LOADS_THEM_BY_ITSELF)
+    assert status == 1
+    assert "CANN's contract was broken 1 times" in output, output
+
+
+def test_after_a_leak_the_next_test_is_not_run_on_another_chip(tmp_path: Path) -> None:
+    body = """
+kept = []
+
+@pytest.mark.pyaclnn(soc="Ascend310P3")
+def test_leaks(npu):
+    kept.append(pyaclnn.Buffer(64, npu))
+
+def test_wants_the_usual_chip(npu):
+    raise AssertionError("this was run on " + npu.soc_name)
+
+@pytest.mark.pyaclnn(soc="Ascend310P3")
+def test_wants_the_same_chip(npu):
+    assert npu.soc_name == "Ascend310P3"
+
+def test_gets_the_usual_chip_again(npu_if_it_is_free):
+    pass
+
+@pytest.fixture
+def npu_if_it_is_free():
+    kept.clear()
+    with pyaclnn.Device(0) as device:
+        assert device.soc_name == "Ascend910B3"
+"""
+    status, output = suite(tmp_path, HEAD + body)
+    assert status == 1
+    assert "this was run on" not in output
+    assert "this test is to run on Ascend910B3, and device 0 is still Ascend310P3" in output
+    assert "3 passed, 2 errors" in output, output
 
 
 def test_faults_are_set_for_one_test(tmp_path: Path) -> None:
@@ -117,6 +225,50 @@ def test_no_fault(npu):
 """
     status, output = suite(tmp_path, HEAD + body)
     assert status == 0, output
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("aclrtMallocc=207001", "CANN has no such function; did you mean aclrtMalloc?"),
+        ("aclrtCreateEvent=207001", "aclrtCreateEvent was never called"),
+        ("aclrtMalloc:9=207001", "aclrtMalloc was called 1 times, and no call was the one"),
+        ("aclrtMalloc=hang", "it queued nothing that could fail later"),
+    ],
+)
+def test_a_fault_that_never_came_about_fails_the_test(tmp_path: Path, fault: str, why: str) -> None:
+    body = f"""
+def test_fault(npu, npu_faults):
+    npu_faults({fault!r})
+    pyaclnn.to_device(np.ones(4, np.float32), npu)
+
+def test_the_next(npu):
+    pass
+"""
+    status, output = suite(tmp_path, HEAD + body)
+    assert status == 1
+    assert re.search(rf"faults never came about:\n  {re.escape(fault)}: .*{re.escape(why)}", output)
+    assert "2 passed, 1 error" in output
+
+
+def test_faults_that_came_about_are_no_error_whatever_replaced_them(tmp_path: Path) -> None:
+    body = """
+def test_fault(npu, npu_faults):
+    for fault in ("aclrtMalloc=207001", "memory=1", "aclrtMalloc:p0.001=207001"):
+        npu_faults(fault)
+        try:
+            pyaclnn.to_device(np.ones(4, np.float32), npu).close()
+        except pyaclnn.OutOfMemoryError:
+            pass
+
+def test_fault_that_was_replaced(npu, npu_faults):
+    npu_faults("aclrtCreateEvent=207001")
+    npu_faults("")
+"""
+    status, output = suite(tmp_path, HEAD + body)
+    assert status == 1
+    assert "2 passed, 1 error" in output
+    assert "ERROR at teardown of test_fault_that_was_replaced" in output, output
 
 
 def test_without_cann_the_backend_cann_is_an_error(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 /* What the chip can do, and the sizes of data types. */
 #include <string.h>
 
-#include "chip.h"
 #include "data_type.h"
+#include "device.h"
+#include "entry.h"
 #include "message.h"
 
 static bool has_attribute(const struct chip *chip, aclCannAttr attribute)
@@ -14,11 +15,11 @@ static bool has_attribute(const struct chip *chip, aclCannAttr attribute)
     return attribute == ACL_CANN_ATTR_JIT_COMPILE || !first_generation;
 }
 
-aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num)
+static aclError attribute_list(const aclCannAttr **cannAttrList, size_t *num)
 {
     static const aclCannAttr EVERY[] = {ACL_CANN_ATTR_JIT_COMPILE, ACL_CANN_ATTR_INF_NAN,
                                         ACL_CANN_ATTR_BF16};
-    const struct chip *chip = mock_chip();
+    const struct chip *chip = mock_device_chip();
     if (cannAttrList == NULL || num == NULL || chip == NULL) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "aclGetCannAttributeList: a pointer is NULL");
     }
@@ -27,9 +28,14 @@ aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num)
     return ACL_SUCCESS;
 }
 
-aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value)
+aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num)
 {
-    const struct chip *chip = mock_chip();
+    MOCK_GUARDED(attribute_list(cannAttrList, num));
+}
+
+static aclError attribute_value(aclCannAttr cannAttr, int32_t *value)
+{
+    const struct chip *chip = mock_device_chip();
     if (value == NULL || chip == NULL || (int)cannAttr < ACL_CANN_ATTR_INF_NAN ||
         cannAttr > ACL_CANN_ATTR_JIT_COMPILE) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "aclGetCannAttribute: %s",
@@ -37,6 +43,11 @@ aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value)
     }
     *value = has_attribute(chip, cannAttr) ? 1 : 0;
     return ACL_SUCCESS;
+}
+
+aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value)
+{
+    MOCK_GUARDED(attribute_value(cannAttr, value));
 }
 
 size_t aclDataTypeSize(aclDataType dataType)

@@ -109,7 +109,7 @@ aclError aclrtGetDeviceCount(uint32_t *count)
 const char *aclrtGetSocName(void)
 {
     mock_enter();
-    const struct chip *chip = mock_chip();
+    const struct chip *chip = mock_device_chip();
     mock_leave();
     return chip == NULL ? NULL : chip->soc_name;
 }
@@ -190,7 +190,7 @@ aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatu
 
 static aclError capability(uint32_t id, aclDeviceInfo info, int64_t *value)
 {
-    const struct chip *chip = mock_chip();
+    const struct chip *chip = mock_device_chip();
     if (mock_device_find((int32_t)id) == NULL || chip == NULL) {
         return ACL_ERROR_RT_INVALID_DEVICEID;
     }

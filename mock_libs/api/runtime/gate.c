@@ -40,10 +40,12 @@ bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, co
     mock_fault_decide(frame);
     if (frame->effect == MOCK_LOSES_DEVICE) {
         kill_device();
+        mock_fault_took_effect(frame);
     }
     if (frame->effect != MOCK_FAILS) {
         return false;
     }
+    mock_fault_took_effect(frame);
     mock_frame_pop(frame);
     mock_fail(frame->code, "a fault was injected into %s", function->name);
     return true;
@@ -55,6 +57,7 @@ int mock_gate_close(struct mock_frame *frame, int status)
     if (frame->effect != MOCK_FAILS_AFTER) {
         return status;
     }
+    mock_fault_took_effect(frame);
     return mock_fail(frame->code, "a fault was injected into %s, after its work",
                      frame->function->name);
 }

@@ -52,7 +52,7 @@ static aclError initialise(const char *path)
                          "aclInit: the configuration differs from that of the first aclInit of "
                          "this process, which stays in force");
     }
-    if (mock_chip() == NULL) {
+    if (mock_device_chip() == NULL) {
         return ACL_ERROR_INTERNAL_ERROR;
     }
     configured = true;

@@ -17,6 +17,8 @@ size_t pyaclnn_mock_call_counts(char *text, size_t capacity);
 void pyaclnn_mock_call_counts_reset(void);
 /* Sets the faults; NULL or empty: none. Gives NULL, or the item that cannot be understood. */
 const char *pyaclnn_mock_faults_set(const char *text);
+/* Lines of "fault calls effects" for the faults that are set; gives the length of the whole text. */
+size_t pyaclnn_mock_faults(char *text, size_t capacity);
 /* Changes the mode and starts its random order anew. 0: done; -1: there is no such mode. */
 int pyaclnn_mock_mode_set(const char *text);
 size_t pyaclnn_mock_violation_count(void);
@@ -48,6 +50,11 @@ void pyaclnn_mock_call_counts_reset(void)
 const char *pyaclnn_mock_faults_set(const char *text)
 {
     return mock_faults_set(text);
+}
+
+size_t pyaclnn_mock_faults(char *text, size_t capacity)
+{
+    return mock_faults_list(text, capacity);
 }
 
 int pyaclnn_mock_mode_set(const char *text)

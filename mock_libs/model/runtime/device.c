@@ -104,6 +104,16 @@ struct device *mock_device_find(int32_t id)
     return &devices[id];
 }
 
+const struct chip *mock_device_chip(void)
+{
+    for (int i = 0; i < MOST_DEVICES; i++) {
+        if (devices[i].open) {
+            return devices[i].chip;
+        }
+    }
+    return mock_chip();
+}
+
 struct device *mock_device_of(const void *address)
 {
     const uint8_t *byte = address;

@@ -31,6 +31,9 @@ struct device {
 /* Devices as the caller numbers them, after ASCEND_RT_VISIBLE_DEVICES. */
 aclError mock_device_total(uint32_t *count);
 struct device *mock_device_find(int32_t id);
+/* The chip of the open devices, for a process sees one kind; or else the one that is wanted. NULL:
+ * no such chip (mock_fail has been told). */
+const struct chip *mock_device_chip(void);
 void mock_devices_each(void (*visit)(struct device *device)); /* the open ones */
 /* The device whose address range holds an address, or NULL: the address is a host address. */
 struct device *mock_device_of(const void *address);

@@ -22,9 +22,10 @@ enum { MOST_FAULTS = 64, LONGEST_NAME = 96, LONGEST_ITEM = 256 };
 enum when { ALWAYS, ONLY, FROM, EVERY, SHARE };
 
 struct fault {
+    char text[LONGEST_ITEM]; /* as it was written, without blanks */
     char function[LONGEST_NAME];
     enum when when;
-    uint64_t number, seen;
+    uint64_t number, seen, done;
     double share;
     enum mock_effect effect;
     int code;
@@ -120,8 +121,10 @@ static bool read_effect(const char *text, struct fault *fault)
 }
 
 /* One item without blanks; false: not to be understood. */
-static bool read_item(struct plan *to, char *item)
+static bool read_item(struct plan *to, const char *text)
 {
+    char item[LONGEST_ITEM];
+    memcpy(item, text, strlen(text) + 1);
     char *effect = strchr(item, '=');
     if (effect == NULL || effect == item) {
         return false;
@@ -144,6 +147,7 @@ static bool read_item(struct plan *to, char *item)
     }
     struct fault *fault = &to->faults[to->count++];
     memset(fault, 0, sizeof *fault);
+    memcpy(fault->text, text, strlen(text) + 1);
     memcpy(fault->function, item, strlen(item) + 1);
     return (when == NULL || read_when(when, fault)) && read_effect(effect, fault);
 }
@@ -161,9 +165,7 @@ static bool read_plan(struct plan *to, const char *text, char *failed)
         }
         failed[length] = '\0';
         text += *text != '\0';
-        char item[LONGEST_ITEM];
-        memcpy(item, failed, length + 1);
-        if (length > 0 && (!fits || !read_item(to, item))) {
+        if (length > 0 && (!fits || !read_item(to, failed))) {
             return false;
         }
     }
@@ -242,7 +244,33 @@ void mock_fault_decide(struct mock_frame *frame)
             frame->effect == MOCK_NO_EFFECT) {
             frame->effect = fault->effect;
             frame->code = fault->code;
+            frame->fault = (unsigned)i;
+            frame->generation = atomic_load(&generation);
         }
     }
     pthread_mutex_unlock(&mock_fault_lock);
+}
+
+void mock_fault_took_effect(const struct mock_frame *frame)
+{
+    pthread_mutex_lock(&mock_fault_lock);
+    if (frame->generation == atomic_load(&generation)) {
+        plan.faults[frame->fault].done++;
+    }
+    pthread_mutex_unlock(&mock_fault_lock);
+}
+
+size_t mock_faults_list(char *text, size_t capacity)
+{
+    size_t length = 0;
+    pthread_mutex_lock(&mock_fault_lock);
+    for (size_t i = 0; i < plan.count; i++) {
+        const struct fault *fault = &plan.faults[i];
+        const size_t left = length < capacity ? capacity - length : 0;
+        length += (size_t)snprintf(left > 0 ? text + length : NULL, left, "%s %llu %llu\n",
+                                   fault->text, (unsigned long long)fault->seen,
+                                   (unsigned long long)fault->done);
+    }
+    pthread_mutex_unlock(&mock_fault_lock);
+    return length;
 }

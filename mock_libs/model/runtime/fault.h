@@ -11,10 +11,15 @@ extern pthread_mutex_t mock_fault_lock;
 
 /* Sets the faults; NULL or empty: none. Gives NULL, or the item that cannot be understood. */
 const char *mock_faults_set(const char *text);
+/* Lines of "fault calls effects": what each fault was held against, and how often it came about. */
+size_t mock_faults_list(char *text, size_t capacity);
 /* Whether any fault is set; cheap. */
 bool mock_faults_armed(void);
 /* Counts the call against every fault and sets the frame's effect and code. */
 void mock_fault_decide(struct mock_frame *frame);
+/* Notes that the frame's effect came about: what only queued work can do, a call that queues
+ * nothing does not. */
+void mock_fault_took_effect(const struct mock_frame *frame);
 /* Bytes of device memory there are at most. */
 uint64_t mock_fault_memory(void);
 /* Changes whenever faults are set: what hung before goes on. */

@@ -32,6 +32,8 @@ struct mock_frame {
     struct mock_frame *outer;
     enum mock_effect effect;
     int code;
+    unsigned fault;      /* which fault the effect is of */
+    uint64_t generation; /* and of which setting of faults */
 };
 
 /* Where something was done: the exported function, and who called it. */

@@ -151,7 +151,7 @@ static aclError greet(struct device *device, const char *soc_name, const char *p
 
 aclError mock_process_start(struct device *device)
 {
-    const struct chip *chip = mock_chip();
+    const struct chip *chip = mock_device_chip();
     if (chip == NULL) {
         return ACL_ERROR_RT_DEV_SETUP_ERROR;
     }

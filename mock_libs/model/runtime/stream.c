@@ -132,8 +132,11 @@ struct task *mock_stream_submit(struct stream *stream, enum task_kind kind)
     if (frame != NULL && frame->effect >= MOCK_FAILS_LATER) {
         task->effect = frame->effect;
         task->effect_code = frame->code;
-        task->effect_generation = mock_fault_generation();
+        task->effect_generation = frame->generation;
         frame->effect = MOCK_NO_EFFECT;
+        if (task->effect != MOCK_IS_WRONG || kind == TASK_KERNEL) {
+            mock_fault_took_effect(frame);
+        }
     }
     task->position = ++stream->submitted;
     if (stream->last == NULL) {

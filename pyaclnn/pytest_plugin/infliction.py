@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults inflicted on one test, and whether each of them came about."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn import mock
+from pyaclnn.cann.signatures import signatures
+
+if TYPE_CHECKING:
+    from pyaclnn.mock import Fault
+
+__all__ = ["Infliction"]
+
+
+class Infliction:
+    """The faults of one test."""
+
+    def __init__(self) -> None:
+        self._idle: list[Fault] = []
+        self._ours = False
+
+    def replace(self, text: str) -> None:
+        """Set faults in place of the present ones.
+
+        Args:
+            text: Faults as ``pyaclnn.mock.set_faults`` takes them.
+
+        Raises:
+            ValueError: The text is not to be understood; nothing is changed.
+        """
+        before = mock.injected()
+        mock.set_faults(text)
+        if self._ours:  # and not those of PYACLNN_MOCK_FAULTS
+            self._idle += filter(_idle, before)
+        self._ours = True
+
+    def end(self) -> None:
+        """Put the faults of PYACLNN_MOCK_FAULTS in force again."""
+        self.replace(os.environ.get("PYACLNN_MOCK_FAULTS", ""))
+
+    def require_effects(self) -> None:
+        """Fail the test if one of its faults never came about."""
+        if self._idle:
+            lines = "\n".join(f"  {fault.text}: {_reason(fault)}" for fault in self._idle)
+            pytest.fail(
+                f"{len(self._idle)} of the test's faults never came about:\n{lines}", pytrace=False
+            )
+
+
+def _idle(fault: Fault) -> bool:
+    # One that comes about at random may be lucky.
+    by_chance = ":p" in fault.text and fault.calls > 0
+    return fault.effects == 0 and not by_chance
+
+
+def _reason(fault: Fault) -> str:
+    function = fault.text.partition("=")[0].partition(":")[0]
+    if fault.calls:
+        return (
+            f"{function} was called {fault.calls} times, and no call was the one that is meant, or "
+            "it queued nothing that could fail later"
+        )
+    known = signatures()
+    if fnmatch.filter(known, function):
+        return f"{function} was never called"
+    near = difflib.get_close_matches(function, known, 1)
+    return f"CANN has no such function{f'; did you mean {near[0]}?' if near else ''}"

@@ -232,4 +232,5 @@ class RmsNormGrad:
             call("aclDestroyTensor", made)
         for address in self.memory:
             call("aclrtFree", address)
-        memory_to_free.append(self.workspace)
+        if self.workspace != NULL:
+            call("aclrtFree", self.workspace)

@@ -69,7 +69,8 @@ class Composite:
             npu.call("aclDestroyTensor", made)
         for address in self.memory:
             npu.call("aclrtFree", address)
-        npu.memory_to_free.append(self.workspace)
+        if self.workspace != NULL:
+            npu.call("aclrtFree", self.workspace)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "alive.h"
-#include "chip.h"
+#include "device.h"
 #include "entry.h"
 #include "message.h"
 #include "violation.h"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tests.operators.npu import Npu
     from tests.operators.table import Numbers
 
-__all__ = ["TOLERANCE", "case", "formula", "numbers_of", "strides"]
+__all__ = ["TOLERANCE", "case", "formula", "numbers_of", "strides", "without_options"]
 
 TOLERANCE = {"FLOAT": 2e-5, "FLOAT16": 4e-3, "BF16": 3e-2, "INT8": 0.0, "INT32": 0.0}
 
@@ -143,6 +144,15 @@ def formula(npu: Npu, table: Table, most: int) -> Iterator[str]:
         arguments = apply(table.arguments, of_types(table, row))
         for told in _by_formula(npu, table, arguments, npu.run(table, arguments)):
             yield f"{row}: {told}"
+
+
+def without_options(npu: Npu, table: Table) -> Iterator[str]:
+    """The sound call with optional tensors NULL, any of them and all, against the formula."""
+    for count in range(1, len(table.optional) + 1):
+        for names in combinations(table.optional, count):
+            arguments = apply(table.arguments, dict.fromkeys(names))
+            for told in _by_formula(npu, table, arguments, npu.run(table, arguments)):
+                yield f"without {names}: {told}"
 
 
 def strides(npu: Npu, table: Table) -> Iterator[str]:

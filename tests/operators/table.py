@@ -209,7 +209,7 @@ class Table:
         gradients: Forward operators of this gradient.
         unwritten: For a family, results that it does not write.
         updated: Arguments that are read and written.
-        units: How far integer results may be from the formula.
+        optional: Tensors that may be NULL, which the formula knows the meaning of.
     """
 
     name: str
@@ -226,6 +226,7 @@ class Table:
     gradients: tuple[Gradient, ...] = ()
     unwritten: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     updated: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
     @property
     def arguments(self) -> dict[str, Argument]:

@@ -53,3 +53,10 @@ def test_the_formula_in_many_rows_of_types(table: Table, chip: str, device: Devi
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_strided_tensors(table: Table, chip: str, device: Device) -> None:
     assert list(results.strides(device(chip), table)) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "chip"), [param for param in ON_CHIPS if param.values[0].optional]
+)
+def test_optional_tensors_left_out(table: Table, chip: str, device: Device) -> None:
+    assert list(results.without_options(device(chip), table)) == []

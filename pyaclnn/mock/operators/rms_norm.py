@@ -70,7 +70,7 @@ def _check(arguments: _Arguments, setting: Setting) -> Plan:
     individual.find_kernel("RmsNorm", names, tensors, _COMBINATIONS, setting.chip)
     if tensors.y.size == 0 and tensors.rstd.size == 0:
         return Plan()
-    _tiling(tensors, arguments.epsilon)
+    _tiling(tensors, individual.float_attribute(arguments.epsilon))
     size = workspace.SYSTEM_WORKSPACE + workspace.copies((tensors.x, tensors.gamma))
     return Plan(size, Launch.KERNELS)
 

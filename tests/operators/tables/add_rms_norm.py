@@ -129,6 +129,7 @@ TABLE = Table(
     cases=(
         Case("sound", {}, launch=KERNELS),
         Case("epsilon 0", {"epsilon": 0.0}, launch=KERNELS),
+        Case("an epsilon that is 0 in float32", {"epsilon": -1e-50}, launch=KERNELS),
         Case("no rows", plain((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),
         Case("no columns, but a place for rstd", plain((3, 0), 0, (3, 1)), code=TILING),
         Case(

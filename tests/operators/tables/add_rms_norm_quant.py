@@ -158,6 +158,7 @@ TABLE = Table(
         unknown=(row(BF16, F32, I32),),
     ),
     formula=formula,
+    optional=OPTIONAL,
     layouts=as_nd(*TENSORS),
     cases=(
         Case("sound", {}, launch=KERNELS),

@@ -74,7 +74,12 @@ def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
     x, eps, momentum = given["input"], given["eps"], given["momentum"]
     axes = tuple(axis for axis in range(x.ndim) if axis != 1)
     shape = tuple(-1 if axis == 1 else 1 for axis in range(x.ndim))
-    mean, variance = given["runningMean"], given["runningVar"]
+    channels = x.shape[1]
+    # Without running statistics those of a standard normal distribution stand in, and stay.
+    mean = np.zeros(channels) if given["runningMean"] is None else given["runningMean"]
+    variance = np.ones(channels) if given["runningVar"] is None else given["runningVar"]
+    weight = np.ones(channels) if given["weight"] is None else given["weight"]
+    bias = np.zeros(channels) if given["bias"] is None else given["bias"]
     found = {}
     if given["training"]:
         old, mean, variance = (mean, variance), x.mean(axes), x.var(axes)
@@ -88,8 +93,8 @@ def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
             "runningVar": (1 - momentum) * old[1] + momentum * variance * n / (n - 1),
         }
     hat = (x - mean.reshape(shape)) / np.sqrt(variance.reshape(shape) + eps)
-    found["output"] = hat * given["weight"].reshape(shape) + given["bias"].reshape(shape)
-    return found
+    found["output"] = hat * weight.reshape(shape) + bias.reshape(shape)
+    return {name: value for name, value in found.items() if given[name] is not None}
 
 
 def rows(*listed: str) -> tuple[tuple[str, ...], ...]:
@@ -291,6 +296,7 @@ TABLE = Table(
         },
     ),
     formula=formula,
+    optional=PARAMETERS,
     layouts=(
         Layouts(("input", "output"), frozenset(FORMATS) - PRIVATE, chips=BUT_950),
         Layouts(("input", "output"), frozenset({"NCDHW"}), both(2, 3, 1, 2, 3), BUT_950),

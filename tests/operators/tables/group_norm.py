@@ -157,6 +157,7 @@ TABLE = Table(
         },
     ),
     formula=formula,
+    optional=("gamma", "beta"),
     layouts=(Layouts(("self", "out"), frozenset(FORMATS) - PRIVATE - {"NHWC", "HWCN", "NDHWC"}),),
     cases=(
         Case("sound", {}, launch=KERNELS),

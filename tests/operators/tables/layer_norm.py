@@ -273,6 +273,7 @@ LAYER_NORM = Table(
     steps=(*BEFORE_MODE, COPY),
     types=TYPES,
     formula=formula,
+    optional=("weightOptional", "biasOptional", "meanOutOptional", "rstdOutOptional"),
     layouts=tuple(Layouts((name,), frozenset(FORMATS)) for name in TENSORS),
     cases=CASES,
 )

@@ -381,6 +381,7 @@ TABLE = Table(
     ),
     types=Types(TENSORS, dict.fromkeys(EVERY_CHIP, ROWS), fails=fails),
     formula=formula,
+    optional=PARAMETERS,
     layouts=tuple(Layouts((name,), frozenset(FORMATS)) for name in TENSORS),
     cases=CASES,
     gradients=(

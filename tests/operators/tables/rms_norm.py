@@ -106,6 +106,7 @@ TABLE = Table(
     cases=(
         Case("sound", {}, launch=KERNELS, workspace=SYSTEM),
         Case("epsilon 0", {"epsilon": 0.0}, launch=KERNELS),
+        Case("an epsilon that is 0 in float32", {"epsilon": -1e-50}, launch=KERNELS),
         Case(
             "gamma spans eight dimensions",
             {name: t(*NINE[:8]) for name in TENSORS},

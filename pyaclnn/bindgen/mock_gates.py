@@ -8,6 +8,7 @@ counted, faults are injected, and the caller is noted. So no exported function c
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ __all__ = ["exported", "write_gates"]
 LIBRARIES = ("runtime", "base", "operators")
 _GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
 _STATUS = {"aclError", "aclnnStatus"}
+# The name of a type whose content nobody sees: a pointer to one is a handle.
+_INCOMPLETE = re.compile(r"^typedef struct \w+ (\w+);", re.MULTILINE)
 
 
 def exported(functions: Iterable[Function], library: str) -> list[Function]:
@@ -51,6 +54,7 @@ def _gates(declarations: Declarations, library: str, functions: list[Function]) 
     gate = f"mock_{gate}"
     yield from (f"#undef {f.name}" for f in functions)
     operators = {f.operator for f in functions if f.operator is not None}
+    handles = set(_INCOMPLETE.findall("\n".join(declarations.types)))
     yield "\nstatic struct mock_function functions[] = {"
     for f in functions:
         runs = "true" if f.name in operators else "false"
@@ -62,10 +66,12 @@ def _gates(declarations: Declarations, library: str, functions: list[Function]) 
     yield "\n__attribute__((destructor)) static void drop(void)\n{"
     yield f"    {gate}_unregister(functions);\n}}"
     for index, function in enumerate(functions):
-        yield from _gate(index, function, gate, function.name in operators)
+        yield from _gate(index, function, gate, operators, handles)
 
 
-def _gate(index: int, function: Function, gate: str, is_phase_2: bool) -> Iterator[str]:
+def _gate(
+    index: int, function: Function, gate: str, operators: set[str | None], handles: set[str]
+) -> Iterator[str]:
     names = ", ".join(parameter.name for parameter in function.parameters)
     call = f"impl_{function.name}({names})"
     # The declaration comes again: a function may be declared for operators only.
@@ -73,8 +79,14 @@ def _gate(index: int, function: Function, gate: str, is_phase_2: bool) -> Iterat
     yield f'__attribute__((visibility("default"))) {function.signature(function.name)}\n{{'
     yield "    struct mock_frame frame;"
     opened = f"{gate}_open(&frame, &functions[{index}], __builtin_return_address(0))"
+    host = [p.name for p in function.parameters if _is_host_pointer(p.type, handles)]
+    if host:
+        yield "    const struct mock_pointer host[] = {"
+        yield from (f'        {{"{name}", {name}}},' for name in host)
+        yield "    };"
+        opened += f" || {gate}_refuse(&frame, host, {len(host)})"
     yield f"    if ({opened}) {{"
-    if is_phase_2:
+    if function.name in operators:
         # CANN consumes the executor also when phase 2 fails.
         yield f"        {gate}_abandon(executor);"
     if function.returns in _STATUS:
@@ -87,3 +99,9 @@ def _gate(index: int, function: Function, gate: str, is_phase_2: bool) -> Iterat
         yield "        return 0;\n    }"
         yield f"    {function.returns} result = {call};"
         yield f"    {gate}_close(&frame, 0);\n    return result;\n}}"
+
+
+def _is_host_pointer(type_: str, handles: set[str]) -> bool:
+    """Whether what a parameter points to must be memory of the host; ``void`` may be anything."""
+    target = type_.removeprefix("const ").removesuffix("*").strip()
+    return type_.endswith("*") and target != "void" and target not in handles

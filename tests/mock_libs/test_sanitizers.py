@@ -64,20 +64,20 @@ def test_sanitizers_find_nothing_under_load(run: Run, mode: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "flaw", "words"),
+    ("kind", "flaw", "words", "place"),
     [
-        ("address", "overflow", "heap-buffer-overflow"),
-        ("address", "misaligned", "store to misaligned address"),
-        ("address", "leak", "detected memory leaks"),
-        ("thread", "race", "data race"),
+        ("address", "overflow", "heap-buffer-overflow", " impl_aclrtGetRunMode"),
+        ("address", "misaligned", "store to misaligned address", " impl_aclrtGetRunMode"),
+        ("address", "leak", "detected memory leaks", " impl_aclGetViewShape"),
+        ("thread", "race", "data race", " impl_aclrtGetRunMode"),
     ],
     indirect=["kind"],
 )
-def test_sanitizers_find_a_flaw_of_the_library(run: Run, flaw: str, words: str) -> None:
+def test_sanitizers_find_a_flaw_of_the_library(run: Run, flaw: str, words: str, place: str) -> None:
     result = run("flaws.c", flaw)
     assert result.returncode != 0
     assert words in result.stderr
-    assert " impl_aclrt" in result.stderr
+    assert place in result.stderr
 
 
 def _unexpected(name: str, text: str) -> str:

@@ -2,13 +2,18 @@
 /* The gate, for libopapi. */
 #include "operator_gate.h"
 
-#include "gate.h"
 #include "phase2.h"
 
 bool mock_operator_gate_open(struct mock_frame *frame, struct mock_function *function,
                              const void *caller)
 {
     return mock_gate_open(frame, function, caller);
+}
+
+bool mock_operator_gate_refuse(struct mock_frame *frame, const struct mock_pointer *pointers,
+                               size_t count)
+{
+    return mock_gate_refuse(frame, pointers, count);
 }
 
 int mock_operator_gate_close(struct mock_frame *frame, int status)

@@ -8,6 +8,7 @@
 #include "handles.h"
 #include "message.h"
 #include "objects.h"
+#include "place.h"
 #include "violation.h"
 
 /* ---- destroying --------------------------------------------------------------------------- */
@@ -192,7 +193,8 @@ aclScalar *aclCreateScalar(void *value, aclDataType dataType)
                   value == NULL ? "value is NULL" : "a scalar cannot have this data type");
         return NULL;
     }
-    struct scalar *scalar = calloc(1, sizeof *scalar);
+    struct scalar *scalar =
+        mock_is_beyond_the_host("value", value) ? NULL : calloc(1, sizeof *scalar);
     if (scalar == NULL) {
         return NULL;
     }

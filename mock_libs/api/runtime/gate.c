@@ -7,6 +7,7 @@
 #include "fault.h"
 #include "functions.h"
 #include "message.h"
+#include "place.h"
 #include "process.h"
 
 void mock_gate_register(struct mock_function *functions, size_t count)
@@ -49,6 +50,21 @@ bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, co
     mock_frame_pop(frame);
     mock_fail(frame->code, "a fault was injected into %s", function->name);
     return true;
+}
+
+bool mock_gate_refuse(struct mock_frame *frame, const struct mock_pointer *pointers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (mock_is_beyond_the_host(pointers[i].name, pointers[i].value)) {
+            mock_frame_pop(frame);
+            frame->code = mock_fail(ACL_ERROR_INVALID_PARAM,
+                                    "%s: %s is %p, an address of device memory; it must be memory "
+                                    "of the host",
+                                    frame->function->name, pointers[i].name, pointers[i].value);
+            return true;
+        }
+    }
+    return false;
 }
 
 int mock_gate_close(struct mock_frame *frame, int status)

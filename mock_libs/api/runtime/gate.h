@@ -11,6 +11,15 @@
 bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, const void *caller);
 /* Ends a call; the status it answers. */
 int mock_gate_close(struct mock_frame *frame, int status);
+/* A pointer that the function takes for one into the host's memory. */
+struct mock_pointer {
+    const char *name;
+    const void *value;
+};
+
+/* Whether one of the pointers is a device address, which the call must not follow: it ends then, as
+ * mock_gate_close ends it, with frame->code as its answer. */
+bool mock_gate_refuse(struct mock_frame *frame, const struct mock_pointer *pointers, size_t count);
 void mock_gate_register(struct mock_function *functions, size_t count);
 void mock_gate_unregister(const struct mock_function *functions);
 

@@ -20,8 +20,7 @@ static aclError allocate_host(void **address, size_t size)
     if (mock_usable_context(&status) == NULL) {
         return status;
     }
-    const size_t rounded = (size + 31) / 32 * 32;
-    void *memory = rounded < size ? NULL : mock_pinned_allocate(rounded);
+    void *memory = mock_pinned_allocate(size);
     if (memory == NULL) {
         return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no %zu bytes of host memory", size);
     }
@@ -42,10 +41,11 @@ aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cf
 
 static void report_free(const void *address)
 {
-    const struct pinned *freed = mock_pinned_freed(address);
+    const struct block *freed = mock_pinned_freed(address);
     if (freed != NULL) {
         mock_violate(MOCK_MEMORY_FREED_TWICE, "pinned memory", address, &freed->history,
-                     "this block of %zu bytes was freed before", freed->size);
+                     "this block of %llu bytes was freed before",
+                     (unsigned long long)freed->requested);
     } else {
         mock_violate(MOCK_MEMORY_NOT_ALLOCATED, "memory", address, NULL,
                      "no block from aclrtMallocHost starts here");
@@ -54,14 +54,14 @@ static void report_free(const void *address)
 
 static aclError release(void *address)
 {
-    const struct pinned *block = mock_pinned_find(address);
-    if (block == NULL) {
+    const struct block *block = mock_pinned_find(address);
+    if (block == NULL || block->offset != (uint64_t)(uintptr_t)address) {
         report_free(address);
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "%p is not live memory from aclrtMallocHost%s", address,
                          mock_device_of(address) == NULL ? "" : " but device memory");
     }
-    mock_hazard_free(block->address, block->size, true);
+    mock_hazard_free(address, block->size, true);
     mock_pinned_free(address);
     return ACL_SUCCESS;
 }

@@ -73,9 +73,9 @@ aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocP
 }
 
 static void report_free(const struct device *device, const void *address,
-                        const struct allocation *block)
+                        const struct block *block)
 {
-    const struct allocation *known = block;
+    const struct block *known = block;
     if (device != NULL && block == NULL) {
         known = mock_heap_freed(&device->heap, address);
     }
@@ -96,7 +96,7 @@ static void report_free(const struct device *device, const void *address,
 static aclError release(void *address)
 {
     struct device *device = mock_device_of(address);
-    const struct allocation *block = device == NULL ? NULL : mock_heap_find(&device->heap, address);
+    const struct block *block = device == NULL ? NULL : mock_heap_find(&device->heap, address);
     if (block != NULL) {
         mock_hazard_free(address, block->size, false);
     }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The aclrt functions about streams. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "entry.h"
 #include "limit.h"
 #include "message.h"
 #include "scheduler.h"
+#include "stream_config.h"
 #include "violation.h"
 #include "waiting.h"
 
@@ -56,49 +54,22 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uin
     MOCK_GUARDED(create_checked(stream, flag, "aclrtCreateStreamWithConfig"));
 }
 
-aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void)
-{
-    return calloc(1, sizeof(aclrtStreamConfigHandle));
-}
-
-aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle)
-{
-    const aclError status = check_out(handle, "aclrtDestroyStreamConfigHandle");
-    free(handle);
-    return status;
-}
-
-aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr,
-                                 const void *attrValue, size_t valueSize)
-{
-    if (handle == NULL || attrValue == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtSetStreamConfigOpt: %s is NULL",
-                         handle == NULL ? "handle" : "attrValue");
-    }
-    const struct {
-        void *field;
-        size_t bytes;
-    } fields[] = {
-        [ACL_RT_STREAM_WORK_ADDR_PTR] = {&handle->workptr, sizeof handle->workptr},
-        [ACL_RT_STREAM_WORK_SIZE] = {&handle->workSize, sizeof handle->workSize},
-        [ACL_RT_STREAM_FLAG] = {&handle->flag, sizeof handle->flag},
-        [ACL_RT_STREAM_PRIORITY] = {&handle->priority, sizeof handle->priority},
-    };
-    if ((int)attr < 0 || attr > ACL_RT_STREAM_PRIORITY || valueSize != fields[attr].bytes) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM,
-                         "aclrtSetStreamConfigOpt: there is no attribute %d of %zu bytes",
-                         (int)attr, valueSize);
-    }
-    memcpy(fields[attr].field, attrValue, valueSize);
-    return ACL_SUCCESS;
-}
-
-aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
+static aclError create_configured(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
 {
     if (handle == NULL) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateStreamV2: handle is NULL");
     }
-    MOCK_GUARDED(create_checked(stream, (uint32_t)handle->flag, "aclrtCreateStreamV2"));
+    if (!mock_stream_config_check(handle, false)) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "aclrtCreateStreamV2: %p is no stream configuration",
+                         (const void *)handle);
+    }
+    return create_checked(stream, (uint32_t)handle->flag, "aclrtCreateStreamV2");
+}
+
+aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
+{
+    MOCK_GUARDED(create_configured(stream, handle));
 }
 
 static aclError destroy_stream(aclrtStream handle, bool wait)

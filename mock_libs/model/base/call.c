@@ -11,6 +11,11 @@
 
 static void put(struct mock_call *call, const void *data, size_t length)
 {
+    if (call->long_argument != NULL || length > MOCK_MOST_PAYLOAD ||
+        call->length + length > MOCK_MOST_PAYLOAD) {
+        call->long_argument = call->long_argument == NULL ? call->argument : call->long_argument;
+        return;
+    }
     if (call->capacity - call->length < length) {
         size_t capacity = call->capacity == 0 ? 1024 : call->capacity;
         while (capacity - call->length < length) {
@@ -49,6 +54,7 @@ static void put_string(struct mock_call *call, const char *text)
 
 static void put_argument(struct mock_call *call, const char *name, char tag)
 {
+    call->argument = name;
     put_string(call, name);
     put(call, &tag, 1);
     call->arguments++;

@@ -35,6 +35,8 @@ struct mock_call {
     struct mock_used *used;
     size_t used_count, used_capacity;
     bool no_memory;
+    const char *argument;      /* the one that is being added */
+    const char *long_argument; /* the one that makes the message too long to send */
     const char *dead_argument; /* an argument that is no live object, and what it should be */
     enum mock_kind dead_kind;
 };
@@ -56,6 +58,9 @@ void mock_call_bool(struct mock_call *call, const char *name, bool value);
 void mock_call_string(struct mock_call *call, const char *name, const char *value);
 
 #pragma GCC visibility pop
+
+/* What the device process takes at once. */
+enum { MOCK_MOST_PAYLOAD = 4 << 20 };
 
 /* The workspace's address and size stand before the call in the message of phase 2. */
 enum { PREFIX = 16 };

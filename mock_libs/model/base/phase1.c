@@ -81,6 +81,12 @@ static aclnnStatus phase1(struct mock_call *call, uint64_t *workspace_size,
     if (call->no_memory) {
         return mock_fail(ACLNN_ERR_INNER, "%s: no host memory", call->operator_name);
     }
+    if (call->long_argument != NULL) {
+        return mock_fail(ACLNN_ERR_PARAM_INVALID,
+                         "%s: with %s the arguments are more than %d bytes; an operator takes no "
+                         "array of so many elements",
+                         call->operator_name, call->long_argument, MOCK_MOST_PAYLOAD);
+    }
     if (call->dead_argument != NULL) {
         return mock_fail(ACLNN_ERR_PARAM_INVALID,
                          "%s: %s is no live %s: it was destroyed, or never was one",

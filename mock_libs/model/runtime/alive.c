@@ -42,14 +42,23 @@ static void report(const struct mock_living *living, void *data)
                  "this %s was not destroyed", mock_kind_name(living->kind));
 }
 
-static void report_host(struct pinned *block)
+static void report_host(struct block *block, void *data)
 {
+    (void)data;
     if (!block->reported) {
         block->reported = true;
-        mock_violate(at_end, "pinned memory", block->address, &block->history,
+        mock_violate(at_end, "pinned memory", (void *)(uintptr_t)block->offset, &block->history,
                      "these %llu bytes were not freed by aclrtFreeHost",
-                     (unsigned long long)block->size);
+                     (unsigned long long)block->requested);
     }
+}
+
+static void report_block(struct heap *heap, const struct block *block, void *data)
+{
+    const int *device = data;
+    mock_violate(at_end, "device memory", heap->base + block->offset, &block->history,
+                 "these %llu bytes of device %d were not freed",
+                 (unsigned long long)block->requested, *device);
 }
 
 static void report_device(struct device *device)
@@ -59,19 +68,14 @@ static void report_device(struct device *device)
     }
     device->reported = true;
     mock_violate(at_end, "device", NULL, NULL, "device %d was not reset", device->id);
-    for (size_t i = 0; i < device->heap.count; i++) {
-        const struct allocation *block = &device->heap.items[i];
-        mock_violate(at_end, "device memory", device->heap.base + block->offset, &block->history,
-                     "these %llu bytes of device %d were not freed",
-                     (unsigned long long)block->requested, device->id);
-    }
+    mock_heap_each(&device->heap, report_block, &device->id);
 }
 
 void mock_report_alive(enum mock_rule rule)
 {
     at_end = rule;
     mock_handles_each(report, NULL);
-    mock_pinned_each(report_host);
+    mock_pinned_each(report_host, NULL);
     mock_devices_each(report_device);
 }
 
@@ -81,8 +85,9 @@ static void forget_handle(const struct mock_living *living, void *data)
     *living->reported = true;
 }
 
-static void forget_host(struct pinned *block)
+static void forget_host(struct block *block, void *data)
 {
+    (void)data;
     block->reported = true;
 }
 
@@ -94,7 +99,7 @@ static void forget_device(struct device *device)
 void mock_forget_alive(void)
 {
     mock_handles_each(forget_handle, NULL);
-    mock_pinned_each(forget_host);
+    mock_pinned_each(forget_host, NULL);
     mock_devices_each(forget_device);
 }
 
@@ -128,28 +133,32 @@ static void list_handle(const struct mock_living *living, void *data)
     }
 }
 
-static void list_host(struct pinned *block)
+static void list_host(struct block *block, void *data)
 {
+    (void)data;
     const char *function = block->history.created.function;
-    list("pinned_memory %p %s\n", (void *)block->address, function == NULL ? "-" : function);
+    list("pinned_memory %p %s\n", (void *)(uintptr_t)block->offset, function == NULL ? "-" : function);
+}
+
+static void list_block(struct heap *heap, const struct block *block, void *data)
+{
+    (void)data;
+    const char *function = block->history.created.function;
+    list("device_memory %p %s\n", (void *)(heap->base + block->offset),
+         function == NULL ? "-" : function);
 }
 
 static void list_device(struct device *device)
 {
     list("device %d aclrtSetDevice\n", device->id);
-    for (size_t i = 0; i < device->heap.count; i++) {
-        const struct allocation *block = &device->heap.items[i];
-        const char *function = block->history.created.function;
-        list("device_memory %p %s\n", (void *)(device->heap.base + block->offset),
-             function == NULL ? "-" : function);
-    }
+    mock_heap_each(&device->heap, list_block, NULL);
 }
 
 size_t mock_alive_list(char *text, size_t capacity)
 {
     listing = (struct listing){text, capacity, 0};
     mock_handles_each(list_handle, NULL);
-    mock_pinned_each(list_host);
+    mock_pinned_each(list_host, NULL);
     mock_devices_each(list_device);
     return listing.length;
 }

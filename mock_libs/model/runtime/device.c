@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -125,6 +126,25 @@ struct device *mock_device_of(const void *address)
         }
     }
     return NULL;
+}
+
+static _Atomic uintptr_t lowest = UINTPTR_MAX, highest;
+
+bool mock_devices_may_hold(const void *address)
+{
+    return (uintptr_t)address >= atomic_load_explicit(&lowest, memory_order_relaxed) &&
+           (uintptr_t)address < atomic_load_explicit(&highest, memory_order_relaxed);
+}
+
+void mock_devices_span(const struct device *device)
+{
+    const uintptr_t start = (uintptr_t)device->heap.base, end = start + device->heap.bytes;
+    if (start < lowest) {
+        lowest = start;
+    }
+    if (end > highest) {
+        highest = end;
+    }
 }
 
 void mock_devices_each(void (*visit)(struct device *device))

@@ -37,5 +37,10 @@ const struct chip *mock_device_chip(void);
 void mock_devices_each(void (*visit)(struct device *device)); /* the open ones */
 /* The device whose address range holds an address, or NULL: the address is a host address. */
 struct device *mock_device_of(const void *address);
+/* The same without the lock, and roughly: between the lowest and the highest address that a device
+ * ever had. */
+bool mock_devices_may_hold(const void *address);
+/* A device has got a range of addresses. */
+void mock_devices_span(const struct device *device);
 
 #endif

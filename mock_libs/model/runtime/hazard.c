@@ -75,7 +75,7 @@ static struct mock_history history_of(const void *address)
 {
     struct mock_history history = {0};
     const struct device *device = mock_device_of(address);
-    const struct allocation *block = device == NULL ? NULL : mock_heap_find(&device->heap, address);
+    const struct block *block = device == NULL ? NULL : mock_heap_find(&device->heap, address);
     return block == NULL ? history : block->history;
 }
 

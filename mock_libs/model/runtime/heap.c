@@ -3,7 +3,6 @@
 #include "heap.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "fault.h"
@@ -13,7 +12,7 @@
 enum { ALIGNMENT = 64, PAGE = 64 << 10 };
 
 /* Freeing a large block gives its memory back. */
-static void poison(const struct heap *heap, const struct allocation *block, unsigned pattern)
+static void poison(const struct heap *heap, const struct block *block, unsigned pattern)
 {
     if (pattern == MOCK_FREED && mock_poison_is_sparse(block->size)) {
         madvise(heap->alias + (block->offset + PAGE - 1) / PAGE * PAGE,
@@ -22,82 +21,70 @@ static void poison(const struct heap *heap, const struct allocation *block, unsi
     mock_poison(heap->alias + block->offset, block->size, pattern);
 }
 
-/* The place of the first block that starts behind an offset. */
-static size_t upper_bound(const struct heap *heap, uint64_t offset)
+static uint64_t aligned(uint64_t bytes)
 {
-    size_t low = 0, high = heap->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (heap->items[middle].offset <= offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static bool reserve_item(struct heap *heap)
+/* A block that is nobody's stands at the start, with all that is free before the first one behind
+ * it: an address equal to the base would hide an off-by-one below it. */
+static bool reserve_start(struct heap *heap)
 {
-    if (heap->count < heap->capacity) {
+    if (heap->blocks.root != NULL) {
         return true;
     }
-    const size_t capacity = heap->capacity == 0 ? 64 : heap->capacity * 2;
-    struct allocation *larger = realloc(heap->items, capacity * sizeof *larger);
-    if (larger == NULL) {
-        return false;
+    struct block *start = calloc(1, sizeof *start);
+    if (start != NULL) {
+        start->gap = heap->bytes - ALIGNMENT;
+        mock_blocks_add(&heap->blocks, start);
     }
-    heap->items = larger;
-    heap->capacity = capacity;
-    return true;
+    return start != NULL;
 }
 
 bool mock_heap_allocate(struct heap *heap, uint64_t size, uint64_t requested, void **address)
 {
     const uint64_t most = mock_fault_memory();
     const uint64_t limit = heap->limit < most ? heap->limit : most;
-    if (size > limit || heap->used > limit - size || !reserve_item(heap)) {
+    if (size > limit || heap->used > limit - size || !reserve_start(heap)) {
         return false;
     }
-    const uint64_t step = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    /* Byte 0 stays unused: an address equal to the base would hide an off-by-one below it. */
-    uint64_t offset = ALIGNMENT;
-    size_t place = 0;
-    while (place < heap->count && heap->items[place].offset - offset < step) {
-        const struct allocation *block = &heap->items[place];
-        offset = (block->offset + block->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        place++;
-    }
-    if (offset > heap->bytes || step > heap->bytes - offset) {
+    const uint64_t step = aligned(size);
+    struct block *before = mock_blocks_fit(&heap->blocks, step);
+    struct block *block = before == NULL ? NULL : malloc(sizeof *block);
+    if (block == NULL) {
         return false;
     }
-    memmove(&heap->items[place + 1], &heap->items[place],
-            (heap->count - place) * sizeof heap->items[0]);
-    heap->items[place] =
-        (struct allocation){offset, size, requested, {.created = mock_origin_now()}};
-    heap->count++;
+    const uint64_t end = before->offset + (before->size == 0 ? ALIGNMENT : aligned(before->size));
+    *block = (struct block){.offset = end,
+                            .size = size,
+                            .requested = requested,
+                            .gap = before->gap - step,
+                            .history = {.created = mock_origin_now()}};
+    mock_blocks_set_gap(&heap->blocks, before, 0);
+    mock_blocks_add(&heap->blocks, block);
     heap->used += size;
-    poison(heap, &heap->items[place], MOCK_FRESH);
-    *address = heap->base + offset;
+    poison(heap, block, MOCK_FRESH);
+    *address = heap->base + block->offset;
     return true;
 }
 
-const struct allocation *mock_heap_find(const struct heap *heap, const void *address)
+static uint64_t offset_of(const struct heap *heap, const void *address)
 {
-    const uint64_t offset = (uint64_t)((const uint8_t *)address - heap->base);
-    const size_t place = upper_bound(heap, offset);
-    if (place == 0 || offset - heap->items[place - 1].offset >= heap->items[place - 1].size) {
-        return NULL;
-    }
-    return &heap->items[place - 1];
+    return (uint64_t)((const uint8_t *)address - heap->base);
 }
 
-const struct allocation *mock_heap_freed(const struct heap *heap, const void *address)
+const struct block *mock_heap_find(const struct heap *heap, const void *address)
 {
-    const uint64_t offset = (uint64_t)((const uint8_t *)address - heap->base);
+    const uint64_t offset = offset_of(heap, address);
+    const struct block *block = mock_blocks_find(&heap->blocks, offset);
+    return block == NULL || offset - block->offset >= block->size ? NULL : block;
+}
+
+const struct block *mock_heap_freed(const struct heap *heap, const void *address)
+{
+    const uint64_t offset = offset_of(heap, address);
     for (size_t back = 1; back <= MOCK_FREED_BLOCKS && back <= heap->freed_count; back++) {
-        const struct allocation *block =
-            &heap->freed[(heap->freed_count - back) % MOCK_FREED_BLOCKS];
+        const struct block *block = &heap->freed[(heap->freed_count - back) % MOCK_FREED_BLOCKS];
         if (offset - block->offset < block->size) {
             return block;
         }
@@ -107,24 +94,48 @@ const struct allocation *mock_heap_freed(const struct heap *heap, const void *ad
 
 bool mock_heap_free(struct heap *heap, const void *address)
 {
-    const struct allocation *found = mock_heap_find(heap, address);
-    if (found == NULL || heap->base + found->offset != (const uint8_t *)address) {
+    const uint64_t offset = offset_of(heap, address);
+    struct block *block = mock_blocks_find(&heap->blocks, offset);
+    if (block == NULL || block->offset != offset || block->size == 0) {
         return false;
     }
-    const size_t place = (size_t)(found - heap->items);
-    poison(heap, found, MOCK_FREED);
-    struct allocation *freed = &heap->freed[heap->freed_count++ % MOCK_FREED_BLOCKS];
-    *freed = *found;
+    poison(heap, block, MOCK_FREED);
+    struct block *freed = &heap->freed[heap->freed_count++ % MOCK_FREED_BLOCKS];
+    *freed = *block;
     freed->history.destroyed = mock_origin_now();
-    heap->used -= found->size;
-    heap->count--;
-    memmove(&heap->items[place], &heap->items[place + 1],
-            (heap->count - place) * sizeof heap->items[0]);
+    heap->used -= block->size;
+    struct block *before = mock_blocks_find(&heap->blocks, offset - 1);
+    mock_blocks_set_gap(&heap->blocks, before,
+                        before->gap + aligned(block->size) + block->gap);
+    mock_blocks_remove(&heap->blocks, block);
+    free(block);
     return true;
+}
+
+struct visit {
+    struct heap *heap;
+    void (*visit)(struct heap *heap, const struct block *block, void *data);
+    void *data;
+};
+
+static void visit(struct block *block, void *data)
+{
+    const struct visit *each = data;
+    if (block->size > 0) {
+        each->visit(each->heap, block, each->data);
+    }
+}
+
+void mock_heap_each(struct heap *heap,
+                    void (*function)(struct heap *heap, const struct block *block, void *data),
+                    void *data)
+{
+    struct visit each = {heap, function, data};
+    mock_blocks_each(&heap->blocks, visit, &each);
 }
 
 void mock_heap_clear(struct heap *heap)
 {
-    free(heap->items);
+    mock_blocks_clear(&heap->blocks);
     *heap = (struct heap){0};
 }

@@ -3,33 +3,30 @@
 #ifndef MOCK_HEAP_H
 #define MOCK_HEAP_H
 
-#include "handles.h"
-
-struct allocation {
-    uint64_t offset, size, requested;
-    struct mock_history history;
-};
+#include "blocks.h"
 
 enum { MOCK_FREED_BLOCKS = 256 };
 
-/* Live allocations of a device, sorted by offset, and the last ones that were freed. */
+/* Live blocks of a device by their offsets, and the last ones that were freed. */
 struct heap {
     uint8_t *base;  /* the addresses handed out: reserved, without access */
     uint8_t *alias; /* the same memory, for the runtime's own copies */
     uint64_t bytes;
-    struct allocation *items;
-    size_t count, capacity;
+    struct blocks blocks;
     uint64_t used, limit;
-    struct allocation freed[MOCK_FREED_BLOCKS];
+    struct block freed[MOCK_FREED_BLOCKS];
     size_t freed_count; /* ever */
 };
 
 bool mock_heap_allocate(struct heap *heap, uint64_t size, uint64_t requested, void **address);
 bool mock_heap_free(struct heap *heap, const void *address);
 /* The live block that holds an address of the heap, or NULL. */
-const struct allocation *mock_heap_find(const struct heap *heap, const void *address);
+const struct block *mock_heap_find(const struct heap *heap, const void *address);
 /* The block freed last that held an address, or NULL. */
-const struct allocation *mock_heap_freed(const struct heap *heap, const void *address);
+const struct block *mock_heap_freed(const struct heap *heap, const void *address);
+void mock_heap_each(struct heap *heap,
+                    void (*visit)(struct heap *heap, const struct block *block, void *data),
+                    void *data);
 /* Forgets every block. */
 void mock_heap_clear(struct heap *heap);
 

@@ -4,15 +4,18 @@
 
 #include "violation.h"
 
+static void report(struct heap *heap, const struct block *block, void *data)
+{
+    const int *device = data;
+    mock_violate(MOCK_MEMORY_ALIVE_AT_RESET, "device memory", heap->base + block->offset,
+                 &block->history, "these %llu bytes of device %d were not freed",
+                 (unsigned long long)block->requested, *device);
+}
+
 void mock_report_memory(struct device *device)
 {
     if (device->lost || device->reported) {
         return;
     }
-    for (size_t i = 0; i < device->heap.count; i++) {
-        const struct allocation *block = &device->heap.items[i];
-        mock_violate(MOCK_MEMORY_ALIVE_AT_RESET, "device memory", device->heap.base + block->offset,
-                     &block->history, "these %llu bytes of device %d were not freed",
-                     (unsigned long long)block->requested, device->id);
-    }
+    mock_heap_each(&device->heap, report, &device->id);
 }

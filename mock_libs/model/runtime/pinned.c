@@ -3,63 +3,71 @@
 #include "pinned.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 
 #include "poison.h"
 
-static struct pinned *pinned;
+static struct blocks pinned;
 
 /* The blocks that were freed last. */
-enum { FREED = 64 };
-static struct pinned freed[FREED];
+enum { FREED = 64, ALIGNMENT = 4096, PATTERN = 0xFFFF };
+static struct block freed[FREED];
 static size_t freed_count;
 
 void *mock_pinned_allocate(size_t size)
 {
-    struct pinned *item = calloc(1, sizeof *item);
+    const uint64_t rounded = (size + 31) / 32 * 32;
+    struct block *block = calloc(1, sizeof *block);
     void *memory = NULL;
-    if (item == NULL || posix_memalign(&memory, 4096, size) != 0) {
-        free(item);
+    if (block == NULL || rounded < size || posix_memalign(&memory, ALIGNMENT, rounded) != 0) {
+        free(block);
         return NULL;
     }
-    memset(memory, MOCK_FRESH & 0xFF, size);
-    *item = (struct pinned){memory, size, pinned, {.created = mock_origin_now()}, false};
-    pinned = item;
+    if (mock_poison_is_sparse(rounded)) {
+        /* Else a spot of poison could cost a page as large as the stretch between two. */
+        madvise((uint8_t *)memory + ALIGNMENT, rounded / ALIGNMENT * ALIGNMENT - ALIGNMENT,
+                MADV_NOHUGEPAGE);
+    }
+    mock_poison(memory, rounded, PATTERN);
+    block->offset = (uint64_t)(uintptr_t)memory;
+    block->size = rounded;
+    block->requested = size;
+    block->history.created = mock_origin_now();
+    mock_blocks_add(&pinned, block);
     return memory;
 }
 
-static struct pinned **link_to(const void *address)
+static struct block *find(const void *address)
 {
-    struct pinned **link = &pinned;
-    while (*link != NULL && (*link)->address != address) {
-        link = &(*link)->next;
-    }
-    return link;
+    const uint64_t offset = (uint64_t)(uintptr_t)address;
+    struct block *block = mock_blocks_find(&pinned, offset);
+    return block == NULL || offset - block->offset >= block->size ? NULL : block;
 }
 
-const struct pinned *mock_pinned_find(const void *address)
+const struct block *mock_pinned_find(const void *address)
 {
-    return *link_to(address);
+    return find(address);
 }
 
 void mock_pinned_free(const void *address)
 {
-    struct pinned **link = link_to(address), *item = *link;
-    if (item != NULL) {
-        *link = item->next;
-        item->history.destroyed = mock_origin_now();
-        freed[freed_count++ % FREED] = *item;
-        free(item->address);
-        free(item);
+    struct block *block = find(address);
+    if (block == NULL || block->offset != (uint64_t)(uintptr_t)address) {
+        return;
     }
+    mock_blocks_remove(&pinned, block);
+    block->history.destroyed = mock_origin_now();
+    freed[freed_count++ % FREED] = *block;
+    free((void *)(uintptr_t)block->offset);
+    free(block);
 }
 
-const struct pinned *mock_pinned_freed(const void *address)
+const struct block *mock_pinned_freed(const void *address)
 {
     for (size_t back = 1; back <= FREED && back <= freed_count; back++) {
-        const struct pinned *item = &freed[(freed_count - back) % FREED];
-        if (item->address == address) {
-            return item;
+        const struct block *block = &freed[(freed_count - back) % FREED];
+        if (block->offset == (uint64_t)(uintptr_t)address) {
+            return block;
         }
     }
     return NULL;
@@ -67,17 +75,11 @@ const struct pinned *mock_pinned_freed(const void *address)
 
 bool mock_host_is_pinned(const void *address, uint64_t bytes)
 {
-    const uintptr_t start = (uintptr_t)address;
-    const struct pinned *item = pinned;
-    while (item != NULL && start - (uintptr_t)item->address >= item->size) {
-        item = item->next;
-    }
-    return item != NULL && bytes <= item->size - (start - (uintptr_t)item->address);
+    const struct block *block = find(address);
+    return block != NULL && mock_block_holds(block, (uint64_t)(uintptr_t)address, bytes);
 }
 
-void mock_pinned_each(void (*visit)(struct pinned *block))
+void mock_pinned_each(void (*visit)(struct block *block, void *data), void *data)
 {
-    for (struct pinned *item = pinned; item != NULL; item = item->next) {
-        visit(item);
-    }
+    mock_blocks_each(&pinned, visit, data);
 }

@@ -3,10 +3,12 @@
 #include "place.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "device.h"
+#include "lock.h"
 #include "pinned.h"
 #include "violation.h"
 
@@ -18,8 +20,8 @@ enum mock_place mock_memory_place(int device_id, const void *address, int64_t di
     if (device == NULL) {
         return MOCK_NOWHERE;
     }
-    const struct allocation *block = mock_heap_find(&device->heap, address);
-    const struct allocation *known = block == NULL ? mock_heap_freed(&device->heap, address) : block;
+    const struct block *block = mock_heap_find(&device->heap, address);
+    const struct block *known = block == NULL ? mock_heap_freed(&device->heap, address) : block;
     if (known != NULL) {
         *history = known->history;
     }
@@ -29,12 +31,8 @@ enum mock_place mock_memory_place(int device_id, const void *address, int64_t di
     if (device->id != device_id) {
         return MOCK_ELSEWHERE;
     }
-    /* Below the block's start this is a huge number. */
-    const uint64_t offset = (uint64_t)((const uint8_t *)address - device->heap.base) - block->offset +
-                            (uint64_t)distance;
-    /* The padding behind a block is for the cores, not for the program. */
-    return offset <= block->requested && bytes <= block->requested - offset ? MOCK_INSIDE
-                                                                            : MOCK_BEYOND;
+    const uint64_t offset = (uint64_t)((const uint8_t *)address - device->heap.base);
+    return mock_block_holds(block, offset + (uint64_t)distance, bytes) ? MOCK_INSIDE : MOCK_BEYOND;
 }
 
 void *mock_alias(const void *address)
@@ -51,15 +49,16 @@ void *mock_reach(const void *address, uint64_t bytes)
         return (void *)(uintptr_t)address;
     }
     const uint64_t offset = (uint64_t)((const uint8_t *)address - device->heap.base);
-    const struct allocation *block = mock_heap_find(&device->heap, address);
+    const struct block *block = mock_heap_find(&device->heap, address);
     if (block == NULL || bytes > block->size - (offset - block->offset)) {
         return NULL;
     }
     return device->heap.alias + offset;
 }
 
-/* Whether the process may read a byte, and write it. Of a range, both ends are looked at: what lies
- * between may be gone as well, but a wrong address is hardly ever right at both. */
+/* Where the kernel cannot say it of a range (before Linux 5.14): whether the process may read a byte,
+ * and write it. What lies between the ends of a range may be gone as well, but a wrong address is
+ * hardly ever right at both. */
 static bool is_usable(const void *address, bool writing)
 {
     uint8_t byte;
@@ -71,32 +70,87 @@ static bool is_usable(const void *address, bool writing)
     return !writing || process_vm_writev(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
 }
 
-bool mock_is_live(const void *address, uint64_t bytes, bool writing)
+/* Makes pages accessible, as using them would: 0, or errno. */
+static int populate(uintptr_t first, uintptr_t end, bool writing)
 {
-    if (bytes == UINT64_MAX || mock_reach(address, bytes) == NULL) {
+    enum { POPULATE_READ = 22, POPULATE_WRITE = 23 };
+    return madvise((void *)first, end - first, writing ? POPULATE_WRITE : POPULATE_READ) == 0
+               ? 0
+               : errno;
+}
+
+/* Whether the process may read, or write, every byte of a range, of which there is one at least. */
+static bool is_there(const void *address, uint64_t bytes, bool writing)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)address;
+    uintptr_t last;
+    if (__builtin_add_overflow(start, bytes - 1, &last) || last >= UINTPTR_MAX - page) {
         return false;
     }
-    const uint8_t *last = (const uint8_t *)address + bytes - 1;
-    return mock_device_of(address) != NULL || mock_host_is_pinned(address, bytes) || bytes == 0 ||
-           (is_usable(address, writing) && is_usable(last, writing));
+    const uintptr_t own = (uintptr_t)&last / page * page;
+    if (populate(own, own + page, false) != 0) {
+        return is_usable(address, writing) && is_usable((const void *)last, writing);
+    }
+    const int error = populate(start / page * page, last / page * page + page, writing);
+    return error != ENOMEM && error != EFAULT && error != EINVAL;
+}
+
+bool mock_is_live(const void *address, uint64_t bytes, bool writing)
+{
+    if (bytes == UINT64_MAX) {
+        return false;
+    }
+    if (mock_device_of(address) != NULL) {
+        return mock_reach(address, bytes) != NULL;
+    }
+    if (mock_pinned_find(address) != NULL) {
+        return mock_host_is_pinned(address, bytes);
+    }
+    return bytes == 0 || is_there(address, bytes, writing);
+}
+
+static void report_beyond(const char *what, const char *kind, const void *address, uint64_t bytes,
+                          const struct mock_history *history)
+{
+    mock_violate(MOCK_COPY_OUT_OF_BOUNDS, kind, address, history,
+                 "%s is %llu bytes from this address on; its block has fewer", what,
+                 (unsigned long long)bytes);
 }
 
 void mock_report_dead_memory(const char *what, const void *address, uint64_t bytes)
 {
     const struct device *device = mock_device_of(address);
+    const struct block *pinned = mock_pinned_find(address);
     struct mock_history history = {0};
-    if (device == NULL) {
+    if (pinned != NULL) {
+        report_beyond(what, "pinned memory", address, bytes, &pinned->history);
+    } else if (device == NULL) {
         mock_violate(MOCK_HOST_MEMORY_INVALID, "address", address, NULL,
                      "%s is not %llu bytes of this process's memory", what,
                      (unsigned long long)bytes);
     } else if (mock_memory_place(device->id, address, 0, bytes, &history) == MOCK_BEYOND) {
-        mock_violate(MOCK_COPY_OUT_OF_BOUNDS, "device memory", address, &history,
-                     "%s is %llu bytes from this address on; its block has fewer", what,
-                     (unsigned long long)bytes);
+        report_beyond(what, "device memory", address, bytes, &history);
     } else {
         mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, &history,
                      "%s is no live memory from aclrtMalloc", what);
     }
+}
+
+bool mock_is_beyond_the_host(const char *what, const void *address)
+{
+    struct mock_history history;
+    if (!mock_devices_may_hold(address)) {
+        return false;
+    }
+    mock_lock();
+    const struct device *device = mock_device_of(address);
+    if (device != NULL) {
+        mock_memory_place(device->id, address, 0, 0, &history);
+        mock_violate(MOCK_DEVICE_ADDRESS_ON_HOST, "address", address, &history,
+                     "%s is memory of device %d, which the host cannot reach", what, device->id);
+    }
+    mock_unlock();
+    return device != NULL;
 }
 
 bool mock_is_pageable(const void *address, uint64_t bytes)

@@ -14,6 +14,10 @@ enum mock_place { MOCK_INSIDE, MOCK_BEYOND, MOCK_ELSEWHERE, MOCK_NOWHERE };
 enum mock_place mock_memory_place(int device, const void *address, int64_t distance,
                                   uint64_t bytes, struct mock_history *history);
 
+/* Whether a pointer that must lead to the host's memory is a device address, which breaks a rule and
+ * which nobody may follow. Takes the lock itself, and only where the address looks like it. */
+bool mock_is_beyond_the_host(const char *what, const void *address);
+
 #pragma GCC visibility pop
 
 /* Where the runtime reaches an address of an open device, allocated or not; a host address as

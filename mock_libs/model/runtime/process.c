@@ -111,6 +111,7 @@ static aclError map_memory(struct device *device)
                          "memory",
                          device->id, (unsigned long long)device->heap.bytes, strerror(errno));
     }
+    mock_devices_span(device);
     return ACL_SUCCESS;
 }
 

@@ -107,7 +107,8 @@ MEMORY = (
     Rule(
         id="copy-out-of-bounds",
         title="a copy or fill reaches beyond its memory",
-        explanation="More bytes are copied or filled than the block from aclrtMalloc has. What "
+        explanation="More bytes are copied or filled than the block from aclrtMalloc, or "
+        "aclrtMallocHost, has. What "
         "lies behind it is somebody else's, or nobody's (107000).",
         fix="copy no more than was allocated; the second argument is the room, not the count",
         source="CANN: aclrtMemcpy, aclrtMemset, destMax and maxCount",
@@ -124,6 +125,16 @@ MEMORY = (
         wrong="aclrtMemcpy(device, BYTES, (void *)64, 16, ACL_MEMCPY_HOST_TO_DEVICE);",
         right="char numbers[16] = {0};\n"
         "aclrtMemcpy(device, BYTES, numbers, 16, ACL_MEMCPY_HOST_TO_DEVICE);",
+    ),
+    Rule(
+        id="device-address-on-host",
+        title="a device address is given where the host reads or writes",
+        explanation="The function itself follows this pointer, on the host, which cannot reach "
+        "device memory: on a real NPU the program crashes. Refused: 100000.",
+        fix="pass the address of host memory; copy what lies on the device with aclrtMemcpy first",
+        source="CANN: a device address is no address of the host process",
+        wrong="aclrtGetDeviceCount((uint32_t *)device);",
+        right="uint32_t count;\naclrtGetDeviceCount(&count);",
     ),
     Rule(
         id="address-not-on-device",

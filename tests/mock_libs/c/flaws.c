@@ -5,6 +5,8 @@
 
 #include "expect.h"
 
+#include "aclnn/acl_meta.h"
+
 static aclrtRunMode shared;
 
 /* aclrtGetRunMode writes to its argument and takes no lock. */
@@ -36,9 +38,17 @@ static void misaligned(void)
     OK(aclrtGetRunMode((aclrtRunMode *)(void *)(bytes + 1)));
 }
 
+/* aclGetViewShape allocates what its caller must free. */
 static void leak(void)
 {
-    OK(aclrtCreateStreamConfigHandle() == NULL);
+    const int64_t four = 4;
+    uint64_t rank = 0;
+    int64_t *dims = NULL;
+    aclTensor *tensor = aclCreateTensor(&four, 1, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, &four, 1, NULL);
+    OK(tensor == NULL);
+    OK(aclGetViewShape(tensor, &dims, &rank));
+    dims = NULL;
+    OK(aclDestroyTensor(tensor));
 }
 
 int main(int count, char **arguments)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stream configurations. Their content is CANN's, so a handle of one is a pointer. */
+#ifndef MOCK_STREAM_CONFIG_H
+#define MOCK_STREAM_CONFIG_H
+
+#include <stdbool.h>
+
+#include "acl/acl.h"
+
+/* A new configuration, or NULL. */
+aclrtStreamConfigHandle *mock_stream_config_new(void);
+/* Whether there is such a configuration; that there is none breaks a rule. */
+bool mock_stream_config_check(const aclrtStreamConfigHandle *handle, bool destroying);
+void mock_stream_config_free(const aclrtStreamConfigHandle *handle);
+
+#endif

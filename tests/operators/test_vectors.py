@@ -27,6 +27,13 @@ ON_CHIPS = [
     if table.runs_on(chip)
 ]
 
+WITH_OPTIONS = [
+    pytest.param(table, chip, id=f"{table.name}-{chip}")
+    for table in KNOWN
+    for chip in table.chips
+    if table.optional and table.runs_on(chip)
+]
+
 
 @pytest.mark.parametrize(("table", "case"), CASES)
 def test_a_known_case(table: Table, case: Case, device: Device) -> None:
@@ -55,8 +62,6 @@ def test_strided_tensors(table: Table, chip: str, device: Device) -> None:
     assert list(results.strides(device(chip), table)) == []
 
 
-@pytest.mark.parametrize(
-    ("table", "chip"), [param for param in ON_CHIPS if param.values[0].optional]
-)
+@pytest.mark.parametrize(("table", "chip"), WITH_OPTIONS)
 def test_optional_tensors_left_out(table: Table, chip: str, device: Device) -> None:
     assert list(results.without_options(device(chip), table)) == []

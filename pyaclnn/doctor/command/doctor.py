@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import io
+import json
 import os
 import sys
 from typing import TYPE_CHECKING, Final
@@ -34,7 +35,7 @@ from pyaclnn.doctor.report.files import (
 )
 from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.junit import as_junit
-from pyaclnn.doctor.report.schema import schema_text
+from pyaclnn.doctor.report.schema import schema
 from pyaclnn.doctor.report.text import show
 
 if TYPE_CHECKING:
@@ -76,7 +77,11 @@ def doctor(options: argparse.Namespace) -> int:
             show_entries([of_check(options.explain)], _console())
             return 0
         if options.json_schema:
-            return 0 if _written(STANDARD_OUTPUT, schema_text()) else INCONCLUSIVE
+            return (
+                0
+                if _written(STANDARD_OUTPUT, json.dumps(schema(), indent=2) + "\n")
+                else INCONCLUSIVE
+            )
         wanted = _wanted(options)
         asked = _asked(options)
     except (UnknownCheckError, NothingLeftError, _NoBackendError, WriteError) as error:

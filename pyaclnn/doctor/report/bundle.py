@@ -6,7 +6,7 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.fleet import host_name, merge
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["as_bundle"]
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_LATEST: Final = 2**32 - 1
 _FOLDER: Final = "pyaclnn-doctor"
 
 _READ_ME: Final = """\
@@ -55,7 +57,9 @@ def as_bundle(reports: Sequence[Report]) -> bytes:
         "report.json": shared[0].to_text() if len(shared) == 1 else merge(shared).to_text(),
         "report.xml": as_junit(shared),
     }
-    when = int(datetime.fromisoformat(reports[0].started.replace("Z", "+00:00")).timestamp())
+    started = datetime.fromisoformat(reports[0].started.replace("Z", "+00:00"))
+    # What an archive can hold is less than what a date can say.
+    when = min(max(int((started - _EPOCH).total_seconds()), 0), _LATEST)
     packed = io.BytesIO()
     # gzip would write the file's name and the time of packing into its header.
     with (

@@ -13,22 +13,42 @@ if TYPE_CHECKING:
 
 __all__ = ["cleaned", "each_text"]
 
-# Control characters but tab and newline, lone surrogates, and what XML 1.0 cannot contain.
-_HARMFUL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# Control characters but tab and newline, what turns the direction of writing, separators of lines
+# that only some programs know, lone surrogates, and what XML 1.0 cannot contain.
+_HARMFUL: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+    "\ud800-\udfff\ufffe\uffff]"
+)
+_ON_ONE_LINE: Final = re.compile(r"\s*[\n\t]\s*")
+_LINES: Final = frozenset({"text", "summary", "verdict", "causes", "next_step"})
+"""The fields that may have several lines."""
 _ESCAPES: Final = re.compile("\x1b\\[[0-9;?]*[ -/]*[@-~]")
 
 
 def cleaned(report: Report) -> Report:
     """Return the report with texts that can be shown anywhere.
 
-    Escape sequences go; other control characters become U+FFFD.
+    Escape sequences go; other characters that do something instead of being seen become U+FFFD. A
+    name, e.g. of a machine, stays on one line, so that it cannot pass for lines of the report.
 
     Args:
         report: The report of one machine.
     """
-    return Report.from_json(
-        each_text(report.to_json(), lambda text: _HARMFUL.sub("\ufffd", _ESCAPES.sub("", text)))
-    )
+    return Report.from_json(_harmless(report.to_json(), on_one_line=True))
+
+
+def _harmless(value: Any, *, on_one_line: bool) -> Any:
+    if isinstance(value, dict):
+        return {
+            _harmless(key, on_one_line=True): _harmless(item, on_one_line=key not in _LINES)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_harmless(item, on_one_line=on_one_line) for item in value]
+    if not isinstance(value, str):
+        return value
+    text = _HARMFUL.sub("\ufffd", _ESCAPES.sub("", value))
+    return _ON_ONE_LINE.sub(" ", text) if on_one_line else text
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:

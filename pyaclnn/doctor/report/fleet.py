@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pyaclnn.doctor.report.record import SCHEMA, Report, Status
+from pyaclnn.doctor.report.fields import plain, read
+from pyaclnn.doctor.report.record import SCHEMA, Exit, Report, Status
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
     GOOD,
@@ -25,9 +26,15 @@ if TYPE_CHECKING:
 
     from pyaclnn.doctor.report.record import CheckResult
 
-__all__ = ["Fleet", "Group", "fleet_verdict", "host_name", "merge", "read_reports"]
+__all__ = ["FLEET", "TOLD", "Fleet", "Group", "fleet_verdict", "host_name", "merge", "read_reports"]
 
-_KIND: Final = "fleet"
+FLEET: Final = "fleet"
+"""What a fleet report says it is."""
+
+TOLD: Final = ("id", "title", "status", "code", "code_name", "summary", "causes", "next_step")
+"""What of a group's first result stands for the group."""
+
+_LARGEST: Final = 64 << 20
 _EXIT: Final = {GOOD: 0, SIMULATED: 0, BROKEN: 1, UNCLEAR: 3, NOTHING: 4}
 _TONES: Final = (BROKEN, NOTHING, UNCLEAR, SIMULATED, GOOD)
 """From the one that matters most to the one that matters least."""
@@ -66,18 +73,11 @@ class Fleet:
         """Return the fleet as JSON's own types."""
         return {
             "schema": SCHEMA,
-            "kind": _KIND,
+            "kind": FLEET,
             "exit_status": self.exit_status,
             "groups": [
                 {
-                    "id": group.results[0].id,
-                    "title": group.results[0].title,
-                    "status": group.results[0].status.value,
-                    "code": group.results[0].code,
-                    "code_name": group.results[0].code_name,
-                    "summary": group.results[0].summary,
-                    "causes": list(group.results[0].causes),
-                    "next_step": group.results[0].next_step,
+                    **{name: plain(getattr(group.results[0], name)) for name in TOLD},
                     "hosts": list(group.hosts),
                 }
                 for group in self.groups
@@ -163,14 +163,32 @@ def read_reports(path: str) -> Sequence[Report]:
         ValueError: It cannot be read, or holds no report; the message names the file.
     """
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-        if isinstance(data, dict) and data.get("kind") == _KIND:
-            return [Report.from_json(report) for report in data["reports"]]
-        return [Report.from_json(data)]
+        with Path(path).open("rb") as file:
+            text = file.read(_LARGEST + 1)
     except OSError as error:
         raise ValueError(f"'{path}' cannot be read: {error.strerror or error}.") from None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    try:
+        if len(text) > _LARGEST:
+            raise ValueError(f"it is larger than {_LARGEST >> 20} MiB")  # noqa: TRY301  # told as any other
+        data = json.loads(text)
+        if isinstance(data, dict) and data.get("kind") == FLEET:
+            reports = [Report.from_json(one) for one in _reports(data)]
+        else:
+            reports = [Report.from_json(data)]
+    except RecursionError:
+        raise ValueError(f"'{path}' is not a report of pyaclnn doctor: too deep.") from None
+    except ValueError as error:
         raise ValueError(f"'{path}' is not a report of pyaclnn doctor: {error}.") from None
+    return reports
+
+
+def _reports(data: dict[str, Any]) -> list[Any]:
+    """The reports of a fleet; the rest of it follows from them, but has to be what it must be."""
+    read(Exit, data.get("exit_status"), "exit_status")
+    reports = data.get("reports")
+    if not isinstance(reports, list) or not reports:
+        raise ValueError("reports is missing, empty or no array")
+    return reports
 
 
 def _likeness(result: CheckResult, host: str) -> tuple[object, ...]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
 from html import escape
 from importlib import resources
 from string import Template
@@ -34,7 +36,7 @@ def as_html(reports: Sequence[Report]) -> str:
     """Return a page about one machine, or about a fleet if there are several.
 
     Styles, pictures and the little script are in the page; it refers to nothing outside, and its
-    content policy forbids a browser to fetch anything.
+    content policy forbids a browser to fetch anything, and to run any script but that one.
 
     Args:
         reports: The reports of one or more machines.
@@ -46,8 +48,11 @@ def as_html(reports: Sequence[Report]) -> str:
         title, body = f"pyaclnn doctor: {host_name(first)}", _machine_page(first)
     else:
         title, body = f"pyaclnn doctor: {len(reports)} machines", _fleet_page(merge(shown))
-    return Template(template.read_text(encoding="utf-8")).substitute(
+    text = template.read_text(encoding="utf-8")
+    script = text.partition("<script>")[2].partition("</script>")[0]
+    return Template(text).substitute(
         title=escape(title),
+        script=b64encode(sha256(script.encode()).digest()).decode(),
         body=body,
         footer=f"Made by pyaclnn {escape(first.version)}. This page refers to nothing outside.",
     )
@@ -136,7 +141,7 @@ def _machines(fleet: Fleet) -> str:
     rows = "".join(
         f"<tr><td>{escape(host_name(report))}</td><td>{escape(about(report))}</td>"
         f"<td>{escape(verdict(report).headline)}</td>"
-        f'<td class="n">{report.exit_status}</td></tr>'
+        f'<td class="n">{escape(str(report.exit_status))}</td></tr>'
         for report in fleet.reports
     )
     return (

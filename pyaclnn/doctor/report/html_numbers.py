@@ -113,7 +113,8 @@ def _legend(numbers: Sequence[Number]) -> str:
 def _table(numbers: Sequence[Number]) -> str:
     rows = "".join(
         f"<tr><td>{escape(n.operator)}</td><td>{escape(n.output)}</td><td>{escape(n.dtype)}</td>"
-        f'<td>{"&times;".join(map(str, n.shape))}</td><td class="n">{_figure(n.max_abs_error)}</td>'
+        f"<td>{'&times;'.join(escape(str(size)) for size in n.shape)}</td>"
+        f'<td class="n">{_figure(n.max_abs_error)}</td>'
         f'<td class="n">{_figure(n.limit)}</td><td class="n">{_percent(n.matched_ratio)}</td>'
         f'<td class="n">{seconds(n.seconds)}</td>'
         f"<td>{badge(Status.PASS if n.passed else Status.FAIL)}</td></tr>"

@@ -149,7 +149,7 @@ def _story(result: CheckResult, *, summary: bool = True) -> str:
     parts = [_paragraph(result.summary)] if summary else []
     if result.code is not None:
         name = f" {escape(result.code_name)}" if result.code_name else ""
-        parts.append(f'<p class="mono">{result.code}{name}</p>')
+        parts.append(f'<p class="mono">{escape(str(result.code))}{name}</p>')
     if result.causes:
         causes = "".join(f"<li>{escape(cause)}</li>" for cause in result.causes)
         parts.append(f'<div class="cap">Likely causes</div><ol>{causes}</ol>')
@@ -167,8 +167,10 @@ def _story(result: CheckResult, *, summary: bool = True) -> str:
 
 
 def _evidence(evidence: Evidence) -> str:
-    label = f'<span class="soft small">{evidence.kind}</span> <code>{escape(evidence.label)}</code>'
-    return f"<div>{label}<pre>{escape(evidence.text)}</pre></div>"
+    kind = f'<span class="soft small">{escape(evidence.kind)}</span>'
+    return (
+        f"<div>{kind} <code>{escape(evidence.label)}</code><pre>{escape(evidence.text)}</pre></div>"
+    )
 
 
 def _next(step: str | None) -> str:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+
+from pyaclnn.doctor.report.fields import Rule, plain, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +24,22 @@ SCHEMA: Final = 1
 """The version of the JSON layout."""
 
 EVIDENCE_KINDS: Final = ("function", "path", "log", "value", "traceback", "command")
+
+Seconds: TypeAlias = Annotated[float, Rule(minimum=0)]
+Count: TypeAlias = Annotated[int, Rule(minimum=0)]
+Code: TypeAlias = Annotated[int, Rule(minimum=-(2**31), maximum=2**31 - 1)]
+Figure: TypeAlias = Annotated[
+    float, Rule(absent=math.nan, description="null if there is no such figure")
+]
+Edge: TypeAlias = Annotated[float, Rule(absent=math.inf, description="null: no upper edge")]
+Exit: TypeAlias = Annotated[
+    int,
+    Rule(
+        enum=(0, 1, 2, 3, 4, 129, 130, 143),
+        description="0 all passed, 1 something is broken, 3 inconclusive, 4 no CANN or no "
+        "device; 129, 130, 143 ended by SIGHUP, Ctrl-C, SIGTERM",
+    ),
+]
 
 
 class Status(str, Enum):
@@ -62,7 +80,7 @@ class Evidence:
         text: What was seen, possibly several lines.
     """
 
-    kind: str
+    kind: Annotated[str, Rule(enum=EVIDENCE_KINDS)]
     label: str
     text: str
 
@@ -93,13 +111,13 @@ class Number:
     operator: str
     output: str
     dtype: str
-    shape: tuple[int, ...]
+    shape: tuple[Count, ...]
     passed: bool
-    max_abs_error: float
-    limit: float
-    matched_ratio: float
-    seconds: float
-    error_histogram: tuple[tuple[float, int], ...]
+    max_abs_error: Figure
+    limit: Figure
+    matched_ratio: Figure
+    seconds: Figure
+    error_histogram: tuple[tuple[Edge, Count], ...]
     verdict: str
 
 
@@ -122,23 +140,23 @@ class CheckResult:
         numbers: The comparisons, for numeric checks.
     """
 
-    id: str
+    id: Annotated[str, Rule(pattern=r"^[A-Z]+-[0-9]+(@[0-9]+)?$")]
     title: str
     category: str
     status: Status
-    seconds: float
+    seconds: Seconds
     summary: str
     evidence: tuple[Evidence, ...] = ()
     causes: tuple[str, ...] = ()
     next_step: str | None = None
-    code: int | None = None
+    code: Code | None = None
     code_name: str | None = None
     numbers: tuple[Number, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON's own types."""
-        plain: dict[str, Any] = _plain(self)
-        return plain
+        told: dict[str, Any] = plain(self)
+        return told
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> CheckResult:
@@ -147,12 +165,8 @@ class CheckResult:
         Raises:
             ValueError: A key is missing, unknown, or has a value that it cannot have.
         """
-        known = _keys(cls, data)
-        known["status"] = Status(known["status"])
-        known["evidence"] = tuple(Evidence(**_keys(Evidence, e)) for e in known["evidence"])
-        known["causes"] = tuple(known["causes"])
-        known["numbers"] = tuple(_number(number) for number in known["numbers"])
-        return cls(**known)
+        result: CheckResult = read(cls, data)
+        return result
 
 
 @dataclass(frozen=True)
@@ -178,23 +192,23 @@ class Report:
     """
 
     version: str
-    started: str
-    seconds: float
+    started: Annotated[str, Rule(format="date-time")]
+    seconds: Seconds
     host: dict[str, str | int | bool]
-    backend: str
+    backend: Annotated[str, Rule(enum=("cann", "mock", "none"))]
     simulated: bool
     directory: str | None
     soc_name: str | None
     cann_version: str | None
-    level: str
+    level: Annotated[str, Rule(enum=("quick", "medium", "long"))]
     environment: dict[str, str]
     results: tuple[CheckResult, ...]
-    exit_status: int
-    schema: int = field(default=SCHEMA)
+    exit_status: Exit
+    schema: Annotated[int, Rule(enum=(SCHEMA,))] = SCHEMA
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON's own types; a figure that does not exist is None."""
-        return {"schema": self.schema, **_plain(self)}
+        return {"schema": self.schema, **plain(self)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
@@ -204,12 +218,10 @@ class Report:
             ValueError: The schema is another one, or a key is missing, unknown, or has a value that
                 it cannot have.
         """
-        if data.get("schema") != SCHEMA:
-            raise ValueError(f"schema is {data.get('schema')!r}; this version reads {SCHEMA}")
-        known = _keys(cls, data)
-        known["results"] = tuple(CheckResult.from_json(result) for result in known["results"])
-        known["host"], known["environment"] = dict(known["host"]), dict(known["environment"])
-        return cls(**known)
+        if isinstance(data, dict) and data.get("schema") != SCHEMA:
+            raise ValueError(f"schema is {data.get('schema')!r:.60}; this version reads {SCHEMA}")
+        report: Report = read(cls, data)
+        return report
 
     def to_text(self) -> str:
         """Return the report as JSON text."""
@@ -218,47 +230,4 @@ class Report:
     @classmethod
     def from_text(cls, text: str) -> Report:
         """Read what `to_text` returned; raises what `from_json` does."""
-        data = json.loads(text)
-        if not isinstance(data, dict):
-            raise ValueError(f"a report is a JSON object; this is a {type(data).__name__}")  # noqa: TRY004  # one kind of error for everything that is not a report
-        return cls.from_json(data)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if hasattr(value, "__dataclass_fields__"):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        # JSON has neither infinities nor NaN. A histogram's last edge and a figure that does not
-        # exist become null; the reader knows from the place which of the two it was.
-        return None
-    return value
-
-
-def _keys(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(data, dict):
-        raise ValueError(f"a {kind.__name__} is a JSON object; this is a {type(data).__name__}")  # noqa: TRY004  # as in from_text
-    names = {item.name for item in fields(kind)}
-    unknown, missing = sorted(set(data) - names), sorted(names - set(data))
-    if unknown:
-        raise ValueError(f"{kind.__name__} has unknown keys: {', '.join(unknown)}")
-    if missing:
-        raise ValueError(f"{kind.__name__} lacks the keys: {', '.join(missing)}")
-    return dict(data)
-
-
-def _number(data: Mapping[str, Any]) -> Number:
-    known = _keys(Number, data)
-    known["shape"] = tuple(known["shape"])
-    for name in ("max_abs_error", "limit", "matched_ratio", "seconds"):
-        known[name] = math.nan if known[name] is None else float(known[name])
-    known["error_histogram"] = tuple(
-        (math.inf if edge is None else float(edge), int(count))
-        for edge, count in known["error_histogram"]
-    )
-    return Number(**known)
+        return cls.from_json(json.loads(text))

@@ -1,23 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON Schema of the reports, which is shipped with the package."""
+"""The JSON Schema of the reports, derived from the records."""
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from typing import Any
 
-__all__ = ["schema", "schema_text"]
+from pyaclnn.doctor.report.fields import described
+from pyaclnn.doctor.report.fleet import FLEET, TOLD
+from pyaclnn.doctor.report.record import SCHEMA, Report
 
-
-def schema_text() -> str:
-    """Return the JSON Schema (draft 2020-12) of a report and of a fleet report, as text."""
-    return (resources.files("pyaclnn.doctor.report") / "report.schema.json").read_text(
-        encoding="utf-8"
-    )
+__all__ = ["schema"]
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of a report and of a fleet report."""
-    parsed: dict[str, Any] = json.loads(schema_text())
-    return parsed
+    """Return the JSON Schema (draft 2020-12) of a report and of a fleet report."""
+    known: dict[str, Any] = {}
+    described(Report, known)
+    result = known["result"]["properties"]
+    names = {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}
+    known["group"] = _object({**{name: result[name] for name in TOLD}, "hosts": names})
+    known["fleet"] = _object(
+        {
+            "schema": {"const": SCHEMA},
+            "kind": {"const": FLEET},
+            "exit_status": known["report"]["properties"]["exit_status"],
+            "groups": {"type": "array", "items": {"$ref": "#/$defs/group"}},
+            "reports": {"type": "array", "items": {"$ref": "#/$defs/report"}},
+        }
+    )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Report of pyaclnn doctor",
+        "description": "What `pyaclnn doctor --json` writes about one machine, and "
+        "`pyaclnn doctor merge --json` about several.",
+        "oneOf": [{"$ref": "#/$defs/report"}, {"$ref": "#/$defs/fleet"}],
+        "$defs": known,
+    }
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -266,8 +266,8 @@ def _numbers(results: Iterable[CheckResult]) -> Iterable[RenderableType]:
         ratios = [n.max_abs_error / n.limit for n in members if n.limit]
         good = sum(n.passed for n in members)
         table.add_row(
-            operator,
-            dtype,
+            Text(operator),
+            Text(dtype),
             f"{good}/{len(members)}",
             f"{max(ratios):.1e}"
             if ratios and not any(math.isnan(r) for r in ratios)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 import tarfile
+import time
 
 import pytest
 
@@ -13,6 +15,7 @@ from pyaclnn.doctor.report import bundle
 from pyaclnn.doctor.report.bundle import as_bundle
 from pyaclnn.doctor.report.record import Evidence, Report, Status
 from pyaclnn.doctor.report.redaction import PUBLIC_VARIABLES, names_of_this_machine, redact
+from pyaclnn.doctor.report.secrets import without_private
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import report, result
 
@@ -135,3 +138,109 @@ def test_a_bundle_tells_nothing_by_its_own_header() -> None:
     assert data == as_bundle([samples.HEALTHY])
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
         assert {(e.uid, e.gid, e.uname, e.gname) for e in archive} == {(0, 0, "", "")}
+
+
+# ---- secrets ------------------------------------------------------------------------------------
+
+SECRETS = [
+    ("cloning with ghp_abcdefghijklmnopqrstuvwxyz0123456789", "ghp_"),
+    ("AWS AKIAIOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "AKIA|wJal"),
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N", "eyJ"),
+    ("using sk-proj-abc123def456ghi789", "abc123"),
+    ("hf_AbCdEfGhIjKlMnOpQrStUvWxYz", "AbCd"),
+    ("mysql --password hunter", "hunter"),
+    ("mysql -phunter2", "hunter"),
+    ("passphrase: correct horse battery", "correct|horse|battery"),
+    ("Server=db;Uid=sa;Pwd=s3cret;", "s3cret"),
+    ("DB_PASS=s3cret", "s3cret"),
+    ("Authorization: Token abcdef0123456789abcdef", "abcdef"),
+    ("Authorization: ApiKey abcdef0123456789abcdef", "abcdef"),
+    ("Cookie: session=abcdef0123456789; id=7", "session|id=7"),
+    ('"client_secret": "abcdef 0123 rest"', "abcdef|rest"),
+    ("token='abc def ghi'", "abc|def|ghi"),
+    ("-----BEGIN RSA PRIVATE KEY-----\nMIIEowIB\n-----END RSA PRIVATE KEY-----", "MII"),
+    ("-----BEGIN PRIVATE KEY-----\nMIIEowIB, cut short", "MII|short"),
+    ("git@intern.example.com:team/secret-project.git", "intern|team|project"),
+    ("connect to fe80::1 and 2001:db8::7 port 22", "fe80|2001"),
+    ("cannot resolve node17.cluster.intern.example.com", "node17|intern"),
+    ("alice2@node17:", "alice|node17"),
+    ("/home/bob smith/secret project/x.py", "smith|project"),
+    ("~bob/y and ../../home/bob/x", "bob"),
+    ("C:\\Users\\bob\\x", "bob"),
+    ("/opt/acme-project/lib/libx.so", "acme"),
+    ("/usr/local/acme/bob/lib", "acme|bob"),
+    ("/home/bob\\ x/yes", "bob|yes"),
+    ("/home/bob/a=b/secret", "bob|secret"),
+    ("00-1A-2B-3C-4D-5E and 550e8400-e29b-41d4-a716-446655440000", "1A|e29b"),
+]
+
+
+@pytest.mark.parametrize(("text", "private"), SECRETS)
+def test_nothing_of_a_secret_stays(text: str, private: str) -> None:
+    assert not re.search(private, told(text))
+
+
+USEFUL = [
+    "/opt/Ascend/cann/lib64/libnnopbase.so and /usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+    "undefined symbol: _ZN3acl12GetDeviceNumERjAbCd0123456789xyzABCDEFGH, version GLIBC_2.34",
+    "memcpy@GLIBC_2.14 and aclInit@@CANN_8",
+    "DEV-103@0 did not pass; pyaclnn.doctor.child.probe wrote it",
+    "std::vector<ge::Tensor> add::face",
+    "max 3/4 of and/or; Ascend910B3, CANN 8.1.RC1.alpha002",
+    "libascend_hal.so: cannot open shared object file: No such file or directory",
+    "PASS, 12 of 12 outputs; the password is not known",
+]
+
+
+@pytest.mark.parametrize("text", USEFUL)
+def test_what_a_diagnosis_needs_stays(text: str) -> None:
+    assert told(text) == text
+
+
+REPEATED = [
+    "A",
+    "a1",
+    "-",
+    "a.",
+    "a@",
+    "1:",
+    "::",
+    "../",
+    "/a b/",
+    "token",
+    "password: ",
+    "--x-",
+    "sk-",
+    "eyJaaaaaa.",
+    "\\a",
+    "'",
+    " ",
+    "Aa1/",
+    "-----BEGIN PRIVATE KEY-----",
+]
+
+
+@pytest.mark.parametrize("unit", REPEATED)
+def test_redaction_takes_time_in_proportion_to_the_text(unit: str) -> None:
+    begun = time.process_time()
+    without_private(unit * (60_000 // len(unit)))
+    assert time.process_time() - begun < 4
+
+
+def test_variables_keep_only_what_has_their_form() -> None:
+    secret = {
+        "LD_LIBRARY_PATH": "/home/z/lib:/opt/acme-SECRET/lib:relative/SECRET:/usr/lib",
+        "ASCEND_CUSTOM_OPP_PATH": "/x/SECRET:https://u:SECRET@h/x",
+        "ASCEND_GLOBAL_LOG_LEVEL": "token=SECRET",
+        "ACLNN_CACHE_LIMIT": "pass phrase SECRET",
+        "ASCEND_SLOG_PRINT_TO_STDOUT": "DB_PASS=SECRET",
+        "ASCEND_VISIBLE_DEVICES": "ghp_SECRETFOURTEEN0",
+        "TOOLCHAIN_HOME": "C:\\Users\\z\\SECRET",
+        "DISABLE_L2_CACHE": '{"password": "SECRET"}',
+        "ASCEND_RT_VISIBLE_DEVICES": "0,1, 3",
+    }
+    kept = redact(report(environment=secret), 1, ()).environment
+    assert set(kept) == set(secret)
+    assert "SECRET" not in "".join(kept.values())
+    assert kept["ASCEND_RT_VISIBLE_DEVICES"] == "0,1, 3"
+    assert kept["LD_LIBRARY_PATH"].endswith(":/usr/lib")

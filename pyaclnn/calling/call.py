@@ -9,6 +9,7 @@ from their layouts and the options alone, so it is remembered for the next one
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from pyaclnn.calling.arrays import (
 from pyaclnn.calling.options import plain_value
 from pyaclnn.calling.refusals import Refusals
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators.parameters import Kind, Option
+from pyaclnn.operators.parameters import Kind
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.device import default_device
 from pyaclnn.runtime.dtypes import DTYPES, acl_dtype
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.arrays import Array
     from pyaclnn.operators import Operator
-    from pyaclnn.operators.parameters import Tensor
+    from pyaclnn.operators.parameters import Option, Tensor
     from pyaclnn.runtime.stream import Stream
 
 __all__ = ["Call", "Output"]
@@ -69,6 +70,8 @@ class Call:
         described: The operator.
         make_result: Makes what is returned of the results.
         values: Plain values of the options, and the arrays given, by Python names.
+        constants: What C gets for the options, by Python names.
+        updated: The arguments that are written in place.
         outputs: The results by Python names, in the order of C.
         on_host: Whether the arrays are NumPy arrays.
         zeros: The results that become 0 instead of asking CANN, which has nothing to do, or None.
@@ -106,26 +109,63 @@ class Call:
         self.values.update({tensor.name: arrays.get(tensor.name) for tensor in operator.inputs})
         wants = {tensor.name: operator.wants(tensor, self.values) for tensor in operator.results}
         results = given_results(operator, out, wants)
-        updated = [t.name for t in operator.inputs if t.written and operator.wants(t, self.values)]
+        written = [tensor for tensor in operator.inputs if tensor.written]
+        self.updated = [t.name for t in written if operator.wants(t, self.values)]
         self.on_host = check_arrays(operator.name, {**arrays, **results}, stream)
-        for name in (*updated, *results):
+        for name in (*self.updated, *results):
             check_overlap(operator.name, name, {**arrays, **results})
         refusals = Refusals(operator, arrays, self.values)
         refusals.find_types()
         refusals.find_lengths()
-        for name in updated:
+        for name in self.updated:
             require_writable(operator, name, arrays[name])
-        self._known = {**self.values, **refusals.types, **refusals.known}
+        known = {**self.values, **refusals.types, **refusals.known}
         if operator.refuse is not None:
-            wrong = operator.refuse(self._known)
+            wrong = operator.refuse(known)
             if wrong is not None:
                 refusals.refuse(*wrong)
+        self.constants = {option.name: _constant(option, known) for option in operator.options}
         self.outputs = {
             tensor.name: self._output(tensor, refusals, results, wants[tensor.name])
             for tensor in operator.results
         }
         self.zeros = self._nothing_to_do(refusals)
         self.arguments: list[Any] = []
+        self._layouts: dict[int, list[Layout | None]] = {}
+
+    def again(self, given: Mapping[str, Any], stream: Stream | None) -> Call:
+        """Return the same call of other arrays, of the same shapes and dtypes.
+
+        Args:
+            given: The arguments by their Python names.
+            stream: The ``stream`` argument.
+
+        Raises:
+            InvalidArgumentError: The stream is not acceptable.
+        """
+        if stream is not None:
+            require_stream(self.described.name, stream, None)
+        other = copy(self)
+        other._requested = stream  # noqa: SLF001  # the same class
+        other.values = {name: given.get(name) for name in self.values}
+        return other
+
+    def layouts(self, context: int) -> list[Layout | None]:
+        """List the layouts of the arguments, densely on a device; None for what is no array."""
+        found = self._layouts.get(context)
+        if found is None:
+            arrays: dict[str, Any] = {**self.values, **self.outputs}
+            tensors = [tensor.name for tensor in self.described.tensors]
+            found = self._layouts[context] = [
+                Layout.dense(context, array.dtype, array.shape)
+                if name in tensors and (array := arrays[name]) is not None and self._is_sent(name)
+                else None
+                for name in self.names
+            ]
+        return found
+
+    def _is_sent(self, name: str) -> bool:
+        return self.zeros is None and (name not in self.outputs or self.outputs[name].made)
 
     def _output(
         self, tensor: Tensor, refusals: Refusals, results: Mapping[str, Array], wanted: bool
@@ -188,18 +228,6 @@ class Call:
         kept = (found[name] if output.wanted else None for name, output in self.outputs.items())
         return self.make_result(*kept)
 
-    def argument(self, name: str) -> Any:
-        """Return what C gets for a parameter that is neither a result nor an array."""
-        parameter = self.described.by_name[name]
-        if isinstance(parameter, Option) and parameter.derived is not None:
-            return parameter.derived(self._known)
-        if isinstance(parameter, Option) and parameter.kind is Kind.DTYPE:
-            return acl_dtype(DTYPES[self._known[parameter.word]])
-        value = self.values[name]
-        if isinstance(parameter, Option) and isinstance(value, tuple):
-            return BoolArray(value) if parameter.kind is Kind.MASK else IntArray(value)
-        return value
-
     def place(self, stream: Stream) -> list[Any]:
         """List the arguments in the order of C, with results allocated in the stream's order."""
         device = stream.device
@@ -207,7 +235,7 @@ class Call:
         def placed(name: str) -> Any:
             output = self.outputs.get(name)
             if output is None:
-                return self.argument(name)
+                return self.constants[name] if name in self.constants else self.values[name]
             if output.given is not None or not output.made:
                 return output.given
             layout = Layout.dense(device.context, output.dtype, output.shape)
@@ -235,3 +263,15 @@ class Call:
             )
         self.place(self.stream)
         return self
+
+
+def _constant(option: Option, known: Mapping[str, Any]) -> Any:
+    """Return what C gets for an option."""
+    if option.derived is not None:
+        return option.derived(known)
+    if option.kind is Kind.DTYPE:
+        return acl_dtype(DTYPES[known[option.word]])
+    value = known[option.name]
+    if isinstance(value, tuple):
+        return BoolArray(value) if option.kind is Kind.MASK else IntArray(value)
+    return value

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.layout import Layout
     from pyaclnn.runtime.timeline import Timeline
 
-__all__ = ["Path", "Paths", "exact", "layouts"]
+__all__ = ["MOST_KEPT", "Path", "Paths", "exact", "layouts", "types_of"]
 
-_MOST: Final = 1024
+MOST_KEPT: Final = 1024
 """So many paths are kept for an operator; a program with more shapes than that starts over."""
 
 
@@ -54,14 +54,15 @@ def exact(options: tuple[object, ...], path: Path) -> bool:
         path: The path found under them.
     """
     return all(
-        mine is known or _types(mine) == _types(known)
+        mine is known or types_of(mine) == types_of(known)
         for mine, known in zip(options, path.options, strict=True)
     )
 
 
-def _types(option: object) -> object:
+def types_of(option: object) -> object:
+    """Return the type of an option, and of what is in it: ``1``, ``1.0`` and ``True`` are equal."""
     if isinstance(option, (tuple, list)):
-        return type(option), [type(item) for item in option]
+        return (type(option), *map(type, option))
     return type(option)
 
 
@@ -183,6 +184,6 @@ class Paths(dict[Any, Path]):
             call: The call, made on device arrays without an error.
             options: The options, the very objects.
         """
-        if len(self) >= _MOST:
+        if len(self) >= MOST_KEPT:
             self.clear()
         self[key] = Path(call, options)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyaclnn.calling.call import Call
 from pyaclnn.calling.documentation import docstring
 from pyaclnn.calling.fast_path import Paths, exact, layouts
-from pyaclnn.calling.host import run_on_host
+from pyaclnn.calling.host import HostCalls, host_key, run_on_host
 from pyaclnn.calling.launch import NO_TENSOR, launch
 from pyaclnn.operators.parameters import REQUIRED, Option, Tensor
 
@@ -49,14 +49,19 @@ class _Front:
         self.operator = operator
         self.make_result = make_result
         self.paths = Paths()
+        self.host_calls = HostCalls()
 
     def check(self, given: Mapping[str, Any], stream: Stream | None, out: Any) -> Call:
         return Call(self.operator, given, stream, out, self.make_result)
 
     def finish(self, key: object, given: Mapping[str, Any], stream: Stream | None, out: Any) -> Any:
         """Make a call that is not remembered, and remember it if that is possible."""
-        call = self.check(given, stream, out)
+        known = None if key is not None or out is not None else host_key(given)
+        found = self.host_calls.get(known)
+        call = self.check(given, stream, out) if found is None else found.again(given, stream)
         if call.on_host:
+            if found is None and known is not None and not call.updated:
+                self.host_calls.remember(known, call)
             return run_on_host(call)
         queue = call.stream
         arguments = call.place(queue)

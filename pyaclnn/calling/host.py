@@ -8,18 +8,49 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.calling.fast_path import MOST_KEPT, types_of
 from pyaclnn.calling.launch import launch
 from pyaclnn.errors import AclError
-from pyaclnn.operators.parameters import Tensor
 from pyaclnn.runtime.array import DeviceArray
-from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.transfer import fetch_now, send_now
 
 if TYPE_CHECKING:
-    from pyaclnn.calling.call import Call
+    from collections.abc import Mapping
+
+    from pyaclnn.calling.call import Call, Output
     from pyaclnn.runtime.stream import Stream
 
-__all__ = ["run_on_host"]
+__all__ = ["HostCalls", "host_key", "run_on_host"]
+
+
+def host_key(given: Mapping[str, Any]) -> tuple[object, ...] | None:
+    """Return what a call on NumPy arrays is known by: shapes and dtypes, and exact options.
+
+    Args:
+        given: The arguments by their Python names.
+
+    Returns:
+        None if an argument can be no part of a key.
+    """
+    key = tuple(
+        (value.shape, value.dtype) if type(value) is np.ndarray else (types_of(value), value)
+        for value in given.values()
+    )
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+class HostCalls(dict[Any, "Call"]):
+    """Calls of one operator on NumPy arrays that were accepted, without their arrays."""
+
+    def remember(self, key: tuple[object, ...], call: Call) -> None:
+        """Keep a call; what it is made of follows from its key."""
+        if len(self) >= MOST_KEPT:
+            self.clear()
+        self[key] = call.again({}, None)
 
 
 def run_on_host(call: Call) -> Any:
@@ -36,52 +67,31 @@ def run_on_host(call: Call) -> Any:
     Raises:
         AclError: CANN refused the work, or the work failed.
     """
+    if call.zeros is not None:
+        return call.make_result(*(_zeros(output) for output in call.outputs.values()))
     stream = call.stream
     with stream.device.active():
         arguments = _sent(call, stream)
-        if call.zeros is None:
-            _finish(call, arguments, stream)
-            arrays = dict(zip(call.names, arguments, strict=True))
-            results = [_fetched(call, name, arrays[name]) for name in call.outputs]
-            for tensor in call.described.inputs:
-                array = call.values[tensor.name]
-                if (
-                    array is not None
-                    and call.described.wants(tensor, call.values)
-                    and tensor.written
-                ):
-                    _fetch_into(array, arrays[tensor.name])
-        else:
-            results = [_filled(call, name) for name in call.outputs]
+        _finish(call, arguments, stream)
+        arrays = dict(zip(call.names, arguments, strict=True))
+        results = [_fetched(output, arrays[name]) for name, output in call.outputs.items()]
+        for name in call.updated:
+            _fetch_into(call.values[name], arrays[name])
     return call.make_result(*results)
 
 
 def _sent(call: Call, stream: Stream) -> list[Any]:
-    device, context = stream.device, stream.device.context
-
-    def on_device(value: np.ndarray[Any, Any] | None, layout: Layout) -> DeviceArray:
-        # Copies happen at once, so the memory must not be one that queued work still uses.
-        array = DeviceArray.on_loan(stream.pool.take(layout, device, idle=True), device)
-        if value is not None:
-            send_now(np.asarray(value, order="C"), array.memory)
-        return array
-
+    device, take, values = stream.device, stream.pool.take, call.values
     arguments = []
-    for name, parameter in call.described.by_name.items():
-        output = call.outputs.get(name)
-        if output is not None:
-            made = output.made and call.zeros is None
-            layout = Layout.dense(context, output.dtype, output.shape) if made else None
-            arguments.append(None if layout is None else on_device(None, layout))
-        elif isinstance(parameter, Tensor):
-            value = call.values[name]
-            if value is None or call.zeros is not None:
-                arguments.append(None)
-            else:
-                layout = Layout.dense(context, value.dtype, value.shape)
-                arguments.append(on_device(value, layout))
-        else:
-            arguments.append(call.argument(name))
+    for name, layout in zip(call.names, call.layouts(device.context), strict=True):
+        if layout is None:
+            arguments.append(call.constants.get(name))
+            continue
+        # Copies happen at once, so the memory must not be one that queued work still uses.
+        array = DeviceArray.on_loan(take(layout, device, idle=True), device)
+        if name in values:
+            send_now(np.asarray(values[name], order="C"), array.memory)
+        arguments.append(array)
     return arguments
 
 
@@ -98,15 +108,18 @@ def _finish(call: Call, arguments: list[Any], stream: Stream) -> None:
     stream.synchronize()
 
 
-def _fetched(call: Call, name: str, array: DeviceArray | None) -> Any:
-    output = call.outputs[name]
+def _fetched(output: Output, array: DeviceArray | None) -> Any:
     if not output.wanted or array is None:
         return None
-    target = output.given if isinstance(output.given, np.ndarray) else None
-    if target is None:
-        target = np.empty(output.shape, output.dtype)
+    target = _target(output)
     _fetch_into(target, array)
     return target
+
+
+def _target(output: Output) -> np.ndarray[Any, Any]:
+    if isinstance(output.given, np.ndarray):
+        return output.given
+    return np.empty(output.shape, output.dtype)
 
 
 def _fetch_into(target: np.ndarray[Any, Any], array: DeviceArray) -> None:
@@ -116,12 +129,9 @@ def _fetch_into(target: np.ndarray[Any, Any], array: DeviceArray) -> None:
         np.copyto(target, host)
 
 
-def _filled(call: Call, name: str) -> Any:
-    output = call.outputs[name]
+def _zeros(output: Output) -> Any:
     if not output.wanted:
         return None
-    target = output.given if isinstance(output.given, np.ndarray) else None
-    if target is None:
-        target = np.empty(output.shape, output.dtype)
+    target = _target(output)
     target[...] = 0
     return target

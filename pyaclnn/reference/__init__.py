@@ -31,7 +31,10 @@ from pyaclnn.reference import fast
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from pyaclnn.reference.add_layer_norm import *  # noqa: F403
+    from pyaclnn.reference.add_rms_norm import *  # noqa: F403
     from pyaclnn.reference.batch_norm import *  # noqa: F403
+    from pyaclnn.reference.deep_norm import *  # noqa: F403
     from pyaclnn.reference.group_norm import *  # noqa: F403
     from pyaclnn.reference.layer_norm import *  # noqa: F403
     from pyaclnn.reference.rms_norm import *  # noqa: F403

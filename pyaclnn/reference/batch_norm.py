@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyaclnn.reference.arithmetic.channels import ChannelLayout
-from pyaclnn.reference.arithmetic.precision import rounded, total
+from pyaclnn.reference.arithmetic.moments import moments
+from pyaclnn.reference.arithmetic.precision import rounded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -91,12 +92,12 @@ def batch_norm(
     x = layout.wide("input", tensor)
     count = layout.samples * layout.positions
     if training:
-        mean = total(x, (0, 2))[0] / max(count, 1)
-    x = x - mean
-    if training:
-        variance = total(x * x, (0, 2))[0] / count
+        centred, mean, variance = moments(x, (0, 2))
+        mean, variance = mean[0], variance[0]
+    else:
+        centred = x - mean
     invstd = 1 / np.sqrt(variance + eps)
-    output = rounded(x * invstd * scale + shift, tensor.dtype).reshape(tensor.shape)
+    output = rounded(centred * invstd * scale + shift, tensor.dtype).reshape(tensor.shape)
 
     def moved(
         given: ArrayLike | None, old: NDArray[Any], batch: NDArray[Any]

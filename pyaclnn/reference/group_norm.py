@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyaclnn.reference.arithmetic.channels import ChannelLayout
-from pyaclnn.reference.arithmetic.precision import rounded, total, wide
+from pyaclnn.reference.arithmetic.moments import moments
+from pyaclnn.reference.arithmetic.precision import rounded, wide
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -70,11 +71,9 @@ def group_norm(
     scale = layout.per_channel("weight", weight, 1)
     shift = layout.per_channel("bias", bias, 0)
     x = layout.wide("input", tensor).reshape(groups)
-    mean = total(x, 1) / max(groups[1], 1)
-    x = x - mean
-    variance = total(x * x, 1) / groups[1]
+    centred, mean, variance = moments(x, 1)
     rstd = 1 / np.sqrt(variance + eps)
-    out = (x * rstd).reshape(layout.samples, layout.channels, layout.positions) * scale + shift
+    out = layout.split(centred * rstd) * scale + shift
     if family == "910":
         variance = rounded(variance, tensor.dtype) + tensor.dtype.type(eps)
         rstd = 1 / np.sqrt(wide(variance, layout.dtype))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.precision import total
+from pyaclnn.reference.arithmetic.moments import moments, standardized_gradient
 from pyaclnn.reference.arithmetic.rows import RowLayout
 
 if TYPE_CHECKING:
@@ -83,11 +83,9 @@ def layer_norm(
     x = layout.wide_matrix("input", tensor)
     scale = layout.wide_row("weight", weight)
     shift = layout.wide_row("bias", bias, absent=0)
-    # The mean of nothing is 0, its variance is NaN.
-    mean = total(x, 1) / max(layout.columns, 1)
-    x = x - mean
-    rstd = 1 / np.sqrt(total(x * x, 1) / layout.columns + eps)
-    out = x * rstd * scale + shift
+    centred, mean, variance = moments(x, 1)
+    rstd = 1 / np.sqrt(variance + eps)
+    out = centred * rstd * scale + shift
     return LayerNormResult(
         layout.tensor(out, tensor.dtype), layout.statistic(mean), layout.statistic(rstd)
     )
@@ -147,11 +145,12 @@ def layer_norm_backward(
             f"output_mask has {len(output_mask)} elements; it must have one for each of "
             f"{', '.join(LayerNormGrads._fields)}"
         )
-    g = dy * scale
-    along_ones, along_xhat = (total(part, 1) / layout.columns for part in (g, g * xhat))
-    grad_input = (g - along_ones - xhat * along_xhat) * row_rstd
-    grad_weight, grad_bias = (total(part, 0).reshape(layout.normalized) for part in (dy * xhat, dy))
-    grads = layout.tensor(grad_input, tensor.dtype), grad_weight, grad_bias
+    grad_input = standardized_gradient(dy * scale, xhat, row_rstd)
+    grads = (
+        layout.tensor(grad_input, tensor.dtype),
+        layout.parameter(dy * xhat),
+        layout.parameter(dy),
+    )
     return LayerNormGrads(
         *(grad if wanted else None for grad, wanted in zip(grads, output_mask, strict=True))
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RmsNorm, its gradient, and those that add first (CANN: aclnnRmsNorm, aclnnAddRmsNorm, ...)."""
+"""RmsNorm and its gradient (CANN: aclnnRmsNorm, aclnnRmsNormGrad)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.added import Added
-from pyaclnn.reference.arithmetic.precision import rounded, total, wide
+from pyaclnn.reference.arithmetic.precision import total
 from pyaclnn.reference.arithmetic.rows import RowLayout
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
-    "AddRmsNormResult",
     "RmsNormGrads",
     "RmsNormResult",
-    "add_rms_norm",
     "rms_norm",
     "rms_norm_grad",
 ]
@@ -47,21 +44,6 @@ class RmsNormGrads(NamedTuple):
 
     dx: NDArray[Any]
     dgamma: NDArray[Any]
-
-
-class AddRmsNormResult(NamedTuple):
-    """What `add_rms_norm` returns.
-
-    Attributes:
-        y: The normalized sum: the shape and data type of x1.
-        rstd: The reciprocal root mean square of each row: the leading axes, then ones; float32
-            (float64 for float64 x1).
-        x: The sum; shape and data type as `y`.
-    """
-
-    y: NDArray[Any]
-    rstd: NDArray[Any]
-    x: NDArray[Any]
 
 
 @np.errstate(all="ignore")
@@ -125,48 +107,4 @@ def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike
     xhat = layout.wide_matrix("x", tensor) * row_rstd
     g = grad * layout.wide_row("gamma", parameter)
     dx = (g - xhat * (total(g * xhat, 1) / layout.columns)) * row_rstd
-    dgamma = total(grad * xhat, 0).reshape(layout.normalized)
-    return RmsNormGrads(layout.tensor(dx, tensor.dtype), dgamma)
-
-
-@np.errstate(all="ignore")
-def add_rms_norm(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    gamma: ArrayLike,
-    epsilon: float = 1e-6,
-    *,
-    family: str | None = None,
-) -> AddRmsNormResult:
-    """Add two tensors, divide the rows of the sum by their root mean square, then scale them.
-
-    `x = x1 + x2`, and then what `rms_norm` does: `rstd = 1 / sqrt(mean(x * x) + epsilon)`,
-    `y = x * rstd * gamma`.
-
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale, any float type; the shape of x1 must end in the shape of gamma.
-        epsilon: Added to the mean of squares.
-        family: The family of chips. ``"910b"``, ``"910_93"`` and ``"310p"`` round to a 16-bit type
-            more than once: the sum before it is normalized, `x * rstd` before it is scaled.
-
-    Returns:
-        `y`, `rstd` and `x`. If gamma holds no elements, rstd is NaN: the mean of nothing.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
-
-    Source: CANN: ops-nn norm/add_rms_norm.
-    """
-    tensor = np.asarray(x1)
-    added = Added.of(tensor, x2, gamma, epsilon, family)
-    normalized = added.x * added.rstd
-    if added.rounds:
-        normalized = wide(rounded(normalized, tensor.dtype), added.layout.dtype)
-    return AddRmsNormResult(
-        added.layout.tensor(normalized * added.gamma, tensor.dtype),
-        added.layout.statistic(added.rstd),
-        added.layout.tensor(added.x, tensor.dtype),
-    )
+    return RmsNormGrads(layout.tensor(dx, tensor.dtype), layout.parameter(grad * xhat))

@@ -10,8 +10,17 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pyaclnn.reference import add_rms_norm, add_rms_norm_quant, rms_norm
+from pyaclnn.reference import (
+    add_rms_norm,
+    add_rms_norm_cast,
+    add_rms_norm_dynamic_quant,
+    add_rms_norm_quant,
+    inplace_add_rms_norm,
+    rms_norm,
+    rms_norm_grad,
+)
 
+from . import oracle
 from .problems import DTYPES, f16, f32, f64
 
 PLAIN = ([[1, 2, 3, 4]], [[1, 0, -1, 2]], [1, 2, 0.5, 1])
@@ -115,6 +124,93 @@ class TestAddRmsNorm:
     def test_a_shape_that_does_not_fit_is_named(self, x2: Any, gamma: Any, message: str) -> None:
         with pytest.raises(ValueError, match=re.escape(message)):
             add_rms_norm(np.ones((2, 3)), x2, gamma)
+
+
+class TestItsVariants:
+    @pytest.mark.parametrize("family", [*ONCE, *ROUNDING])
+    @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+    def test_in_place_the_norm_replaces_the_first_summand_and_the_sum_the_second(
+        self, dtype: Any, family: str | None
+    ) -> None:
+        operands = arrays(SENSITIVE, dtype)
+        y, rstd, x = add_rms_norm(*operands, family=family)
+        result = inplace_add_rms_norm(*operands, family=family)
+        for actual, expected in ((result.x1, y), (result.x2, x), (result.rstd, rstd)):
+            assert actual.tolist() == expected.tolist()
+
+    @pytest.mark.parametrize("family", ROUNDING)
+    def test_a_cast_of_what_was_rounded(self, family: str) -> None:
+        result = add_rms_norm_cast(*arrays(SENSITIVE, np.float16), family=family)
+        assert result.y1.dtype == np.float32
+        assert result.y1.tolist() == f32([[0.484375, -0.27636719, 0.73193359, 1.2900391]]).tolist()
+        assert result.y2.tolist() == result.y1.tolist()
+
+    @pytest.mark.parametrize("family", ONCE)
+    def test_the_newest_chips_cast_before_they_round(self, family: str | None) -> None:
+        result = add_rms_norm_cast(*arrays(SENSITIVE, np.float16), family=family)
+        y1 = [[0.48410514, -0.27641773, 0.73191041, 1.2900994]]
+        assert np.allclose(result.y1, y1, rtol=2e-7)
+        assert result.y2.tolist() == result.y1.astype(np.float16).tolist()
+        assert result.x.tolist() == f16([[0.43017578, -0.30004883, 0.54980469, 1.7998047]]).tolist()
+
+    def test_the_gradient_of_a_sum_goes_through_its_norm(self) -> None:
+        generator = np.random.default_rng(3)
+        x1, x2, dy = generator.normal(1, 2, (3, 4, 5))
+        gamma = generator.normal(size=5)
+
+        def loss(x1: oracle.Array) -> float:
+            return float((dy * oracle.rms_norm(x1 + x2, gamma, 1e-2)[0]).sum())
+
+        forward = add_rms_norm(x1, x2, gamma, 1e-2)
+        dx = rms_norm_grad(dy, forward.x, forward.rstd, gamma).dx
+        assert np.allclose(dx, oracle.numeric_gradient(loss, x1), rtol=1e-7, atol=1e-8)
+
+
+class TestAddRmsNormDynamicQuant:
+    @pytest.mark.parametrize(
+        ("smooth", "y1"), [(None, [42, 85, 21, 127]), ([1, 0.5, 2, 1], [42, 42, 42, 127])]
+    )
+    def test_worked_example(self, smooth: Any, y1: list[int]) -> None:
+        result = add_rms_norm_dynamic_quant(*arrays(PLAIN, np.float32), smooth)
+        assert result.y1.tolist() == [y1]
+        assert result.y1.dtype == np.int8
+        assert np.allclose(result.scale1, [0.013638195], rtol=2e-7)
+        assert result.y2 is None
+        assert result.scale2 is None
+
+    def test_two_smooth_scales_give_two_results(self) -> None:
+        ones, smooth = f32([1, 1, 1, 1]), f32([1, 0.5, 2, 1])
+        result = add_rms_norm_dynamic_quant(*arrays(PLAIN, np.float32), ones, smooth)
+        assert result.y1.tolist() == [[42, 85, 21, 127]]
+        assert result.y2 is not None
+        assert result.y2.tolist() == [[42, 42, 42, 127]]
+        assert np.array_equal(np.asarray(result.scale2), result.scale1)
+
+    def test_the_second_alone_gives_none(self) -> None:
+        result = add_rms_norm_dynamic_quant(*arrays(PLAIN, np.float32), None, f32([1, 1, 1, 1]))
+        assert result.y2 is None
+
+    def test_the_sum_is_rounded_after_it_was_normalized(self) -> None:
+        # 2048 + 1 is 2048 in float16; the second element is 127 / 2049 of the first, times 100.
+        result = add_rms_norm_dynamic_quant(
+            f16([[2048, 0]]), f16([[1, 100]]), f32([1, 1]), epsilon=0
+        )
+        assert result.x.tolist() == [[2048, 100]]
+        rms = np.sqrt((2049**2 + 100**2) / 2)
+        assert result.scale1[0] == pytest.approx(2049 / rms / 127, rel=3e-7)
+
+    def test_every_row_has_a_scale(self) -> None:
+        x = np.random.default_rng(3).normal(size=(2, 3, 8)).astype(ml_dtypes.bfloat16)
+        result = add_rms_norm_dynamic_quant(x, 0 * x, np.ones(8, np.float32))
+        assert result.scale1.shape == (2, 3)
+        assert (np.abs(result.y1).max(axis=2) == 127).all()
+        expected = rms_norm(x.astype(np.float64), np.ones(8)).y
+        assert np.allclose(result.y1 * result.scale1[..., None], expected, atol=result.scale1.max())
+
+    def test_a_row_of_zeros_is_zero(self) -> None:
+        zeros = np.zeros((1, 2), np.float32)
+        result = add_rms_norm_dynamic_quant(zeros, zeros, f32([1, 1]))
+        assert result.y1.tolist() == [[0, 0]]
 
 
 class TestAddRmsNormQuant:

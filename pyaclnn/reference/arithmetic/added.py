@@ -62,3 +62,19 @@ class Added(NamedTuple):
         mean_square = total(x * x * share, 1) if layout.columns else total(x, 1) / 0
         rstd = 1 / np.sqrt(mean_square + epsilon)
         return cls(layout, x, rstd, layout.wide_row("gamma", scale), rounds)
+
+    def scaled(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Give `x * rstd * gamma`, rounded to the type of x1, in the tensor's shape."""
+        normalized = self.x * self.rstd
+        if self.rounds:
+            normalized = wide(rounded(normalized, dtype), self.layout.dtype)
+        return self.layout.tensor(normalized * self.gamma, dtype)
+
+    def sum(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Give the sum, rounded to the type of x1, in the tensor's shape."""
+        return self.layout.tensor(self.x, dtype)
+
+    @property
+    def row_rstd(self) -> NDArray[Any]:
+        """The reciprocal root mean squares, in the shape of one number per row."""
+        return self.layout.statistic(self.rstd)

@@ -69,7 +69,11 @@ class ChannelLayout(NamedTuple):
         array = np.asarray(tensor)
         if array.shape != self.shape:
             raise ValueError(f"{name} has the shape {array.shape}; it must be {self.shape}")
-        return wide(array, self.dtype).reshape(self.samples, self.channels, self.positions)
+        return self.split(wide(array, self.dtype))
+
+    def split(self, tensor: NDArray[Any]) -> NDArray[Any]:
+        """View a tensor with as many elements as (N, C, S)."""
+        return tensor.reshape(self.samples, self.channels, self.positions)
 
     def groups_of(self, name: str, count: int) -> tuple[int, int]:
         """Give the shape that has a row for each group of channels.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, rounded, wide
+from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, rounded, total, wide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,6 +125,10 @@ class RowLayout(NamedTuple):
     def tensor(self, rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         """Give (M, N) results the tensor's shape, rounded to a data type."""
         return rounded(rows, dtype).reshape(self.shape)
+
+    def parameter(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Add up (M, N) over all rows: a gradient of the normalized shape."""
+        return total(rows, 0).reshape(self.normalized)
 
     def statistic(self, columns: NDArray[Any]) -> NDArray[Any]:
         """Give (M, 1) results the shape of one number per row."""

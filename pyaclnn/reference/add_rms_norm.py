@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RmsNorm of a sum (CANN: aclnnAddRmsNorm, aclnnInplaceAddRmsNorm, aclnnAddRmsNormCast)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.reference.arithmetic.added import Added
+from pyaclnn.reference.arithmetic.precision import wide
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "AddRmsNormCastResult",
+    "AddRmsNormResult",
+    "InplaceAddRmsNormResult",
+    "add_rms_norm",
+    "add_rms_norm_cast",
+    "inplace_add_rms_norm",
+]
+
+
+class AddRmsNormResult(NamedTuple):
+    """What `add_rms_norm` returns.
+
+    Attributes:
+        y: The normalized sum: the shape and data type of x1.
+        rstd: The reciprocal root mean square of each row: the leading axes, then ones; float32
+            (float64 for float64 x1).
+        x: The sum; shape and data type as `y`.
+    """
+
+    y: NDArray[Any]
+    rstd: NDArray[Any]
+    x: NDArray[Any]
+
+
+class InplaceAddRmsNormResult(NamedTuple):
+    """What `inplace_add_rms_norm` makes of its arguments, and what it returns.
+
+    Attributes:
+        x1: What becomes of x1: the normalized sum, y of `add_rms_norm`.
+        x2: What becomes of x2: the sum, x of `add_rms_norm`.
+        rstd: The reciprocal root mean square of each row, as in `add_rms_norm`.
+    """
+
+    x1: NDArray[Any]
+    x2: NDArray[Any]
+    rstd: NDArray[Any]
+
+
+class AddRmsNormCastResult(NamedTuple):
+    """What `add_rms_norm_cast` returns.
+
+    Attributes:
+        y1: The normalized sum in float32 (float64 for float64 x1): the shape of x1.
+        y2: The normalized sum: the shape and data type of x1.
+        rstd: The reciprocal root mean square of each row, as in `add_rms_norm`.
+        x: The sum; shape and data type as `y2`.
+    """
+
+    y1: NDArray[Any]
+    y2: NDArray[Any]
+    rstd: NDArray[Any]
+    x: NDArray[Any]
+
+
+@np.errstate(all="ignore")
+def add_rms_norm(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    gamma: ArrayLike,
+    epsilon: float = 1e-6,
+    *,
+    family: str | None = None,
+) -> AddRmsNormResult:
+    """Add two tensors, divide the rows of the sum by their root mean square, then scale them.
+
+    `x = x1 + x2`, and then what `rms_norm` does: `rstd = 1 / sqrt(mean(x * x) + epsilon)`,
+    `y = x * rstd * gamma`.
+
+    Args:
+        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        x2: The other summand; the shape of x1, any float type.
+        gamma: The scale, any float type; the shape of x1 must end in the shape of gamma.
+        epsilon: Added to the mean of squares.
+        family: The family of chips. ``"910b"``, ``"910_93"`` and ``"310p"`` round to a 16-bit type
+            more than once: the sum before it is normalized, `x * rstd` before it is scaled.
+
+    Returns:
+        `y`, `rstd` and `x`. If gamma holds no elements, rstd is NaN: the mean of nothing.
+
+    Raises:
+        TypeError: The data type of x1 is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/add_rms_norm.
+    """
+    tensor = np.asarray(x1)
+    added = Added.of(tensor, x2, gamma, epsilon, family)
+    return AddRmsNormResult(added.scaled(tensor.dtype), added.row_rstd, added.sum(tensor.dtype))
+
+
+def inplace_add_rms_norm(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    gamma: ArrayLike,
+    epsilon: float = 1e-6,
+    *,
+    family: str | None = None,
+) -> InplaceAddRmsNormResult:
+    """Do what `add_rms_norm` does, for an operator that overwrites both summands.
+
+    Args:
+        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1. It is not written to.
+        x2: The other summand; the shape of x1, any float type. It is not written to.
+        gamma: The scale, any float type; the shape of x1 must end in the shape of gamma.
+        epsilon: Added to the mean of squares.
+        family: The family of chips, as in `add_rms_norm`.
+
+    Returns:
+        The new `x1`, the new `x2`, and `rstd`.
+
+    Raises:
+        TypeError: The data type of x1 is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/inplace_add_rms_norm.
+    """
+    y, rstd, x = add_rms_norm(x1, x2, gamma, epsilon, family=family)
+    return InplaceAddRmsNormResult(y, x, rstd)
+
+
+@np.errstate(all="ignore")
+def add_rms_norm_cast(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    gamma: ArrayLike,
+    epsilon: float = 1e-6,
+    *,
+    family: str | None = None,
+) -> AddRmsNormCastResult:
+    """Do what `add_rms_norm` does, and give the normalized sum in float32 as well.
+
+    Args:
+        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        x2: The other summand; the shape of x1, any float type.
+        gamma: The scale, any float type; the shape of x1 must end in the shape of gamma.
+        epsilon: Added to the mean of squares.
+        family: The family of chips, as in `add_rms_norm`. Those that round more than once give the
+            rounded `y2`, widened, for `y1`; the others give it before it is rounded.
+
+    Returns:
+        `y1`, `y2`, `rstd` and `x`.
+
+    Raises:
+        TypeError: The data type of x1 is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/add_rms_norm_cast.
+    """
+    tensor = np.asarray(x1)
+    added = Added.of(tensor, x2, gamma, epsilon, family)
+    y2 = added.scaled(tensor.dtype)
+    dtype = added.layout.dtype
+    y1 = wide(y2, dtype) if added.rounds else added.scaled(dtype)
+    return AddRmsNormCastResult(y1, y2, added.row_rstd, added.sum(tensor.dtype))

@@ -1,39 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calling the operators of a custom package, in two phases, from Python.
+"""Calling the operators of a custom package from Python.
 
-The compiled binding has the functions that its own headers declare. Those of a package are known
-only when it is opened; what it declares stands in ``op_api/functions.json``.
+What they take is read from the headers of the package, and they are launched like CANN's own.
 """
 
 from __future__ import annotations
 
-import ctypes
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyaclnn.calling.arguments import BoolArray, IntArray, describe
-from pyaclnn.cann import raw
-from pyaclnn.cann.gate import cleanup, create, text
-from pyaclnn.cann.library import backend
-from pyaclnn.cann.status import describe_failure
+from pyaclnn.calling.launch import launch_operator
+from pyaclnn.calling.operator import Operator
+from pyaclnn.cann.library import backend, open_library
+from pyaclnn.cann.signatures import PHASE_1, read_operators
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.stream import require_stream
 
 if TYPE_CHECKING:
     import os
-    from types import TracebackType
-
-    from typing_extensions import Self
 
     from pyaclnn.calling.arguments import Argument
-    from pyaclnn.cann.raw import Pointer
+    from pyaclnn.cann.signatures import Signature
     from pyaclnn.runtime.stream import Stream
 
 __all__ = ["CustomOperators"]
-
-_PHASE_1 = "GetWorkspaceSize"
 
 
 class CustomOperators:
@@ -57,18 +47,12 @@ class CustomOperators:
         backend()
         self.package = Path(package).resolve()
         api = self.package / "op_api"
-        rows = json.loads((api / "functions.json").read_text(encoding="utf-8"))
-        library = ctypes.CDLL(str(api / "lib" / "libcust_opapi.so"))
-        self._library = library
-        self._functions: dict[str, Any] = {}
-        self._parameters: dict[str, list[str]] = {}
-        for row in rows:
-            address = ctypes.cast(getattr(library, row["name"]), ctypes.c_void_p).value
-            self._functions[row["name"]] = raw.ffi.cast(row["c_type"], address)
-            self._parameters[row["name"]] = row["parameters"]
-        self.names = tuple(
-            name.removesuffix(_PHASE_1) for name in self._functions if name.endswith(_PHASE_1)
-        )
+        self._library = open_library(api / "lib" / "libcust_opapi.so")
+        self._declared: dict[str, Signature] = {}
+        for path in sorted((api / "include").rglob("*.h")):
+            self._declared.update(read_operators(path))
+        self.names = tuple(n for n in self._declared if f"{n}{PHASE_1}" in self._declared)
+        self._operators: dict[str, Operator] = {}
 
     def launch(self, operator: str, *arguments: Argument, stream: Stream | None = None) -> None:
         """Queue an operator on a stream, without waiting for it.
@@ -86,94 +70,17 @@ class CustomOperators:
                 arguments.
             AclError: A phase refused the call; the error describes every argument.
         """
-        names = self._names_of(operator, arguments)
         queue = require_stream(operator, stream, None)
-        with queue.device.active(), _Descriptors() as descriptors:
-            values = [descriptors.add(argument) for argument in arguments]
-            size: Any = raw.ffi.new("uint64_t *")
-            executor: Any = raw.ffi.new("aclOpExecutor **")
-            known = describe(names, arguments)
-            self._call(f"{operator}{_PHASE_1}", known, *values, size, executor)
-            submitted = False
-            try:
-                if size[0]:
-                    queue.workspace.grow(int(size[0]))
-                workspace = queue.timeline.struct.workspace if size[0] else raw.NULL
-                memories = [a.memory for a in arguments if isinstance(a, DeviceArray)]
-                with queue.using(*memories):
-                    submitted = True  # phase 2 consumes the executor, also when it fails
-                    self._call(operator, known, workspace, size[0], executor[0], queue.pointer)
-            finally:
-                if not submitted:
-                    cleanup("aclDestroyAclOpExecutor", executor[0])
+        launch_operator(self._operator(operator), *arguments, stream=queue)
 
-    def _names_of(self, operator: str, arguments: tuple[Argument, ...]) -> list[str]:
-        parameters = self._parameters.get(f"{operator}{_PHASE_1}")
-        if parameters is None:
+    def _operator(self, name: str) -> Operator:
+        if name not in self.names:
+            expected = f"one of {', '.join(self.names)}, which {self.package} has"
             raise InvalidArgumentError.of(
-                "CustomOperators.launch",
-                "operator",
-                repr(operator),
-                f"one of {', '.join(self.names)}, which {self.package} has",
+                "CustomOperators.launch", "operator", repr(name), expected
             )
-        names = parameters[:-2]
-        if len(names) != len(arguments):
-            raise InvalidArgumentError.of(
-                operator, "arguments", f"{len(arguments)} values", f"{len(names)}: {names}"
-            )
-        return names
-
-    def _call(self, name: str, known: dict[str, str], *values: Any) -> None:
-        status = self._functions[name](*values)
-        if status:
-            raise describe_failure(name, status, text("aclGetRecentErrMsg") or None, known)
-
-
-class _Descriptors:
-    """The aclnn objects of one call; leaving the ``with`` statement destroys them."""
-
-    def __init__(self) -> None:
-        self._made: list[tuple[str, Pointer]] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        while self._made:
-            destroyer, pointer = self._made.pop()
-            cleanup(destroyer, pointer)
-
-    def add(self, argument: Argument) -> Any:
-        """Make what the C function takes for an argument."""
-        if argument is None:
-            return raw.NULL
-        if isinstance(argument, DeviceArray):
-            tensor = argument.tensor
-            storage = raw.ffi.new("int64_t[]", [tensor.storage])
-            return self._keep(
-                "Tensor",
-                tensor.dims,
-                tensor.rank,
-                tensor.data_type,
-                tensor.strides,
-                tensor.element_offset,
-                raw.ACL_FORMAT_ND,
-                storage,
-                1,
-                tensor.block.address,
-            )
-        if isinstance(argument, (IntArray, BoolArray)):
-            kind = "IntArray" if isinstance(argument, IntArray) else "BoolArray"
-            values = raw.ffi.new(argument.c_type, argument.values)
-            return self._keep(kind, values, len(argument.values))
-        return argument
-
-    def _keep(self, kind: str, *arguments: Any) -> Pointer:
-        pointer = create(f"aclCreate{kind}", *arguments)
-        self._made.append((f"aclDestroy{kind}", pointer))
-        return pointer
+        if name not in self._operators:
+            phases = self._declared[f"{name}{PHASE_1}"], self._declared[name]
+            found = self._library.find(phases[0]), self._library.find(phases[1])
+            self._operators[name] = Operator(phases[0], found)
+        return self._operators[name]

@@ -6,7 +6,6 @@ environment variable ``ASCEND_CUSTOM_OPP_PATH``, which names folders, separated 
 
     op_api/include/aclnn_….h        the C interface, as the author wrote it
     op_api/lib/libcust_opapi.so     both phases of every operator, generated from the headers
-    op_api/functions.json           the same interface for Python
     mock/operators.py               the operators' rules and kernels, loaded by the device process
     mock/…                          what that module needs, such as the kernels' sources
 
@@ -16,7 +15,6 @@ The module has a list ``OPERATORS`` of `pyaclnn.mock.operators.operator.Operator
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shlex
 import shutil
@@ -33,7 +31,7 @@ from pyaclnn.mock.paths import includedir, libdir
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pyaclnn.bindgen.declarations import Declarations, Function
+    from pyaclnn.bindgen.declarations import Declarations
 
 __all__ = ["build_package"]
 
@@ -81,8 +79,6 @@ def build_package(
         # In one step: a library that a process has open is never written to.
         shutil.move(library, api / "lib" / f".{library.name}")
         (api / "lib" / f".{library.name}").replace(api / "lib" / library.name)
-    rows = [_row(function) for function in declared.functions]
-    (api / "functions.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     for path in paths:
         shutil.copy(path, api / "include")
     shutil.copy(operators, device / "operators.py")
@@ -135,13 +131,3 @@ def _compile(declared: Declarations, work: Path, header: Path) -> Path:
     if done.returncode != 0:
         raise diagnose(header, done.stderr, (includedir(),))
     return library
-
-
-def _row(function: Function) -> dict[str, object]:
-    types = ", ".join(parameter.type for parameter in function.parameters)
-    return {
-        "name": function.name,
-        "header": function.header,
-        "parameters": [parameter.name for parameter in function.parameters],
-        "c_type": f"{function.returns}(*)({types})",
-    }

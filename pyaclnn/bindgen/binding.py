@@ -5,6 +5,9 @@ The module is never linked against CANN. Every declared function gets a slot, a 
 that ``binding_resolve`` fills from an opened library, and a trampoline of the function's own type
 that calls through the slot. Python sees the trampoline under the function's C name, so a call
 costs one indirection more than a linked one and the compiler checks every signature.
+
+Operators are no part of it: their signatures are read when they are called, and one launcher, which
+is written by hand, calls them all.
 """
 
 from __future__ import annotations
@@ -14,14 +17,30 @@ from typing import TYPE_CHECKING
 
 import cffi
 
-from .launchers import launcher_cdef, launcher_sources
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .declarations import Declarations, Function
 
 __all__ = ["write_binding"]
+
+_LAUNCHER = (
+    "launcher.h",
+    "timelines.c",
+    "failures.c",
+    "objects.c",
+    "convention.c",
+    "call.c",
+    "plans.c",
+    "launcher.c",
+)
+"""The hand-written C of launching, in an order that compiles."""
+
+_IN_PYTHON = (
+    "int binding_in_python(const struct binding_operator *op, const union binding_value *values, "
+    "uint64_t *size, void **executor);"
+)
+"""What calls phase 1 where the machine's calling convention is not known."""
 
 
 def write_binding(declarations: Declarations, output: Path) -> None:
@@ -32,11 +51,12 @@ def write_binding(declarations: Declarations, output: Path) -> None:
         output: The file to write.
     """
     # A trampoline cannot forward "...": a variadic function is for C programs only.
-    functions = [f for f in declarations.functions if not f.variadic]
+    functions = [f for f in declarations.functions if f.library != "operators" and not f.variadic]
     ffi = cffi.FFI()
     ffi.cdef("\n".join(_cdef(declarations, functions)))
     source = "\n".join(_source(declarations, functions))
     ffi.set_source("pyaclnn._binding", source)
+    # A file that would be the same is not written: then nothing is compiled again.
     ffi.emit_c_code(str(output))
 
 
@@ -46,7 +66,7 @@ def _cdef(declarations: Declarations, functions: list[Function]) -> Iterator[str
     yield from (f"{f.signature(f.name)};" for f in functions)
     yield _hand_written("loader.h")
     yield _hand_written("launcher.h")
-    yield from launcher_cdef(declarations)
+    yield f'extern "Python" {_IN_PYTHON}'
 
 
 def _hand_written(name: str) -> str:
@@ -54,7 +74,8 @@ def _hand_written(name: str) -> str:
 
 
 def _source(declarations: Declarations, functions: list[Function]) -> Iterator[str]:
-    yield from (f'#include "{header}"' for header in declarations.headers)
+    headers = (h for h in declarations.headers if not h.startswith("aclnnop/"))
+    yield from (f'#include "{header}"' for header in headers)
     for function in functions:
         arguments = ", ".join(p.name for p in function.parameters)
         call = f"slot_{function.name}({arguments});"
@@ -71,9 +92,6 @@ def _source(declarations: Declarations, functions: list[Function]) -> Iterator[s
     yield from (f"    &slot_{f.name}," for f in functions)
     yield "};"
     yield _hand_written("loader.c")
-    yield _hand_written("launcher.h")
-    yield _hand_written("timelines.c")
-    yield _hand_written("launcher.c")
-    yield from launcher_sources(declarations)
+    yield from map(_hand_written, _LAUNCHER)
     # From here on, which is where cffi's wrappers stand, each name means its trampoline.
     yield from (f"#define {f.name} call_{f.name}" for f in functions)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call of an operator in one crossing from Python: what a launcher reads and writes. */
+/* One call of an operator in one crossing from Python: what a launch reads and writes. */
 
 /* Device or pinned memory. A use says up to which submission of a timeline the memory is needed. */
 struct binding_use {
@@ -14,23 +14,26 @@ struct binding_block {
     struct binding_use uses[4];
 };
 
-/* An array over a block: what aclCreateTensor is told. offset and span count bytes. */
-struct binding_tensor {
-    struct binding_block *block;
-    uint64_t offset;
+/* How an array lies in memory; 25 axes are the most that aclCreateTensor takes. Without a storage
+ * shape of its own, an array's storage is what it needs of its block, as one axis. */
+struct binding_layout {
     uint64_t span;
-    int64_t element_offset;
-    int64_t storage;
     int data_type;
+    int format;
     uint32_t rank;
-    int64_t dims[8];
-    int64_t strides[8];
+    uint32_t storage_rank;
+    int64_t dims[25];
+    int64_t strides[25];
+    int64_t storage[25];
 };
 
-/* The values of an aclIntArray, aclFloatArray or aclBoolArray. */
-struct binding_array {
-    uint64_t count;
-    const void *values;
+/* An array over a block: what aclCreateTensor is told. offset counts bytes, the rest elements. */
+struct binding_tensor {
+    struct binding_block *block;
+    const struct binding_layout *layout;
+    uint64_t offset;
+    int64_t element_offset;
+    int64_t extent;
 };
 
 /* A stream and its workspace. Submissions are counted from 1; `floor` is the count up to which all
@@ -46,19 +49,43 @@ struct binding_timeline {
     uint32_t in_progress;
 };
 
-/* An executor that is kept, with everything it needs. */
+/* An argument as phase 1 takes it. A float parameter is given as `real` too. */
+union binding_value {
+    uint64_t bits;
+    double real;
+    void *pointer;
+};
+
+/* An operator. `kinds` has a letter for each parameter of phase 1 but the last two:
+ *   t tensor that is only read     w tensor that is written, be it read too or not
+ *   T, W the same for tensor lists
+ *   I, F, B array of int64_t, float, bool       a, A scalar, list of scalars
+ *   s string        d double        f float     any other letter: an integer
+ * `invoke` calls phase 1; NULL does it by the machine's calling convention. */
+struct binding_operator {
+    void *phase1;
+    void *phase2;
+    const char *phase1_name;
+    const char *phase2_name;
+    const char *kinds;
+    int (*invoke)(const struct binding_operator *, const union binding_value *, uint64_t *, void **);
+};
+
+/* An executor that is kept, with everything it needs. Filled by binding_launch, emptied by
+ * binding_plan_close. `listed`: some of the tensors are in lists, and none can be exchanged. */
 struct binding_plan {
     void *executor;
-    int (*phase2)(void *, uint64_t, void *, void *);
+    void *phase2;
     const char *routine;
     uint64_t workspace_size;
     int repeatable;
+    int listed;
     uint32_t made_count;
     uint32_t tensor_count;
-    void *made[48];
-    unsigned char kinds[48];
-    void *descriptors[48];
-    const struct binding_tensor *tensors[48];
+    void **made;
+    char *kinds;
+    void **descriptors;
+    const struct binding_tensor **tensors;
 };
 
 /* Why the calling thread's latest launch failed: CANN's status, the thread's last runtime error,
@@ -71,23 +98,29 @@ struct binding_failure {
     char text[4096];
 };
 
-/* What a launcher answers beside 0 and CANN's status. UNTIDY: all went well but for destroying a
- * descriptor, or for putting the thread's context back. */
+/* What a launch answers beside 0 and CANN's status. UNTIDY: all went well but for destroying a
+ * descriptor, or for putting the thread's context back. TORN: CANN refused to exchange the arrays
+ * of a plan half-way and to take that back. */
 #define BINDING_GROW    -1
 #define BINDING_CLOSED  -2
 #define BINDING_OVERLAP -3
 #define BINDING_BUSY    -4
 #define BINDING_DIFFERS -5
 #define BINDING_UNTIDY  -6
+#define BINDING_MEMORY  -7
+#define BINDING_TORN    -8
 
 struct binding_failure *binding_failure(void);
 void binding_block_close(struct binding_block *block);
 void binding_block_take(struct binding_block *block, struct binding_use *uses);
-int binding_block_is_of(const struct binding_block *block, const struct binding_timeline *timeline);
+int binding_block_is_of(struct binding_block *block, const struct binding_timeline *timeline);
 void binding_timeline_open(struct binding_timeline *timeline);
 uint64_t binding_timeline_mark(struct binding_timeline *timeline);
 int binding_timeline_reserve(struct binding_timeline *timeline, struct binding_block **blocks, size_t count);
 void binding_timeline_settle(struct binding_timeline *timeline);
-int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline);
-int binding_plan_bind(struct binding_plan *plan, uint32_t index, const struct binding_tensor *tensor);
+uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *workspace, uint64_t capacity);
+int binding_reaches(const char *kinds);
+int binding_by_convention(const struct binding_operator *op, const union binding_value *values, uint64_t *size, void **executor);
+int binding_launch(const struct binding_operator *op, struct binding_timeline *timeline, struct binding_plan *plan, int judged, const char *message);
+int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline, uint32_t count, const char *message);
 int binding_plan_close(struct binding_plan *plan);

@@ -57,3 +57,8 @@ int binding_has_symbol(void *library, const char *symbol)
 {
     return dlsym(library, symbol) != NULL;
 }
+
+void *binding_symbol(void *library, const char *symbol)
+{
+    return dlsym(library, symbol);
+}

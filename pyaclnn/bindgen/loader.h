@@ -14,3 +14,4 @@ const char *binding_error(void);
 int binding_resolve(const char *symbol, void *library);
 int binding_resolved(const char *symbol);
 int binding_has_symbol(void *library, const char *symbol);
+void *binding_symbol(void *library, const char *symbol);

@@ -52,10 +52,10 @@ void binding_block_take(struct binding_block *block, struct binding_use *uses)
 }
 
 /* Whether a block is open and no other timeline has ever noted a use of it. */
-int binding_block_is_of(const struct binding_block *block, const struct binding_timeline *timeline)
+int binding_block_is_of(struct binding_block *block, const struct binding_timeline *timeline)
 {
-    int own = block->open && !block->shared;
     pthread_mutex_lock(&uses_lock);
+    int own = block->open && !block->shared;
     for (int i = 0; i < MOST_USES; i++) {
         own = own && (block->uses[i].timeline == 0 || block->uses[i].timeline == timeline->id);
     }
@@ -120,20 +120,18 @@ int binding_timeline_reserve(struct binding_timeline *timeline, struct binding_b
     return status;
 }
 
-static int reserve_tensors(struct binding_timeline *timeline, const struct binding_tensor *const *tensors,
-                           uint32_t count)
+static int reserve_tensors(struct binding_timeline *timeline,
+                           const struct binding_tensor *const *tensors, uint32_t count)
 {
     int status = 0;
     pthread_mutex_lock(&uses_lock);
     for (uint32_t i = 0; i < count && status == 0; i++) {
-        status = tensors[i] == NULL ? 0 : check_block(timeline, tensors[i]->block);
+        status = check_block(timeline, tensors[i]->block);
     }
     if (status == 0) {
         count_submission(timeline);
         for (uint32_t i = 0; i < count; i++) {
-            if (tensors[i] != NULL) {
-                note_use(timeline, tensors[i]->block);
-            }
+            note_use(timeline, tensors[i]->block);
         }
     }
     pthread_mutex_unlock(&uses_lock);
@@ -145,4 +143,33 @@ void binding_timeline_settle(struct binding_timeline *timeline)
     pthread_mutex_lock(&uses_lock);
     timeline->in_progress--;
     pthread_mutex_unlock(&uses_lock);
+}
+
+/* The workspace for a submission that is counted and not settled. One that is replaced from now on
+ * is kept for it: see below. */
+static int take_workspace(struct binding_timeline *timeline, uint64_t size, void **workspace)
+{
+    *workspace = NULL;
+    if (size == 0) {
+        return 0;
+    }
+    pthread_mutex_lock(&uses_lock);
+    const int small = size > timeline->capacity;
+    if (!small) {
+        *workspace = timeline->workspace;
+    }
+    pthread_mutex_unlock(&uses_lock);
+    return small ? BINDING_GROW : 0;
+}
+
+/* Returns the submission up to which the old workspace is needed. */
+uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *workspace,
+                                  uint64_t capacity)
+{
+    pthread_mutex_lock(&uses_lock);
+    timeline->workspace = workspace;
+    timeline->capacity = capacity;
+    const uint64_t submitted = timeline->submitted;
+    pthread_mutex_unlock(&uses_lock);
+    return submitted;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator is given, in the order of its C interface, and how a launcher takes it."""
+"""What an operator is given, in the order of its C interface."""
 
 from __future__ import annotations
 
@@ -9,73 +9,75 @@ from pyaclnn.cann import raw
 from pyaclnn.runtime.array import DeviceArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["Argument", "BoolArray", "IntArray", "describe", "value_of"]
+__all__ = ["Argument", "arrays_in", "describe", "frozen"]
 
+Argument: TypeAlias = Any
+"""What an operator takes: device arrays, numbers, sequences of either, strings, and None where the
+C interface takes NULL."""
 
-class _Array:
-    """Values for an array object of CANN, in the form a launcher reads."""
-
-    __slots__ = ("_items", "struct", "values")
-
-    kind: str
-    c_type: str
-
-    def __init__(self, values: Sequence[int]) -> None:
-        self.values = tuple(values)
-        self._items = raw.ffi.new(self.c_type, self.values)
-        self.struct = raw.ffi.new("struct binding_array *")
-        self.struct.count = len(self.values)
-        self.struct.values = self._items
+_FROZEN = (DeviceArray, tuple, float, int, str, bytes)
+_SEQUENCES = {
+    "I": "int array",
+    "F": "float array",
+    "B": "bool array",
+    "A": "list of scalars",
+}
 
 
-class IntArray(_Array):
-    """An ``aclIntArray`` to be made for a call."""
-
-    __slots__ = ()
-    kind = "int array"
-    c_type = "int64_t[]"
+def frozen(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+    """Return the arguments, with tuples in the place of sequences that somebody might change."""
+    return tuple([a if isinstance(a, _FROZEN) or not _is_many(a) else tuple(a) for a in arguments])
 
 
-class BoolArray(_Array):
-    """An ``aclBoolArray`` to be made for a call."""
-
-    __slots__ = ()
-    kind = "bool array"
-    c_type = "_Bool[]"
+def _is_many(argument: Argument) -> bool:
+    return hasattr(argument, "__iter__") and getattr(argument, "ndim", 1) > 0
 
 
-Argument: TypeAlias = "DeviceArray | IntArray | BoolArray | float | bool | None"
-"""What an operator takes: arrays, numbers, and None where the C interface takes NULL."""
+def arrays_in(arguments: Sequence[Argument]) -> Iterator[DeviceArray]:
+    """Give the device arrays among arguments, those in lists too."""
+    for argument in arguments:
+        if isinstance(argument, DeviceArray):
+            yield argument
+        elif isinstance(argument, tuple):
+            yield from (item for item in argument if isinstance(item, DeviceArray))
 
 
-def value_of(argument: Argument) -> Any:
-    """Return what a launcher takes for an argument; valid as long as the argument is."""
-    if argument is None:
-        return raw.NULL
-    if isinstance(argument, DeviceArray):
-        return argument.tensor
-    return argument.struct if isinstance(argument, _Array) else argument
+def describe(
+    names: Sequence[str], kinds: Sequence[str], arguments: Sequence[Argument]
+) -> dict[str, str]:
+    """Return the description of every argument by its C name, for error messages.
+
+    Args:
+        names: The C names.
+        kinds: What C takes for each; see ``struct binding_operator``.
+        arguments: The arguments.
+    """
+    rows = zip(names, kinds, arguments, strict=True)
+    return {name: _words(kind, argument) for name, kind, argument in rows}
 
 
-def describe(names: Sequence[str], arguments: Sequence[Argument]) -> dict[str, str]:
-    """Return the description of every argument by its C name, for error messages."""
-    return {name: _words(argument) for name, argument in zip(names, arguments, strict=True)}
-
-
-def _words(argument: Argument) -> str:
+def _words(kind: str, argument: Argument) -> str:
     if argument is None:
         return "NULL"
-    if isinstance(argument, _Array):
-        return f"{argument.kind} {argument.values}"
-    if not isinstance(argument, DeviceArray):
-        return repr(argument)
-    size = argument.itemsize
-    strides = tuple(step // size for step in argument.strides)
-    memory, tensor = argument.memory, argument.tensor
+    if isinstance(argument, DeviceArray):
+        return _tensor(argument)
+    if kind in "TW":
+        items = ", ".join(_words("t", item) for item in argument)
+        return f"list of {len(argument)} tensors: {items or 'none'}"
+    if kind in _SEQUENCES:
+        values = tuple(argument) if hasattr(argument, "__iter__") else (argument,)
+        return f"{_SEQUENCES[kind]} {values}"
+    return f"scalar {argument!r}" if kind == "a" else repr(argument)
+
+
+def _tensor(array: DeviceArray) -> str:
+    size = array.itemsize
+    strides = tuple(step // size for step in array.strides)
+    storage = (int(array.tensor.extent) if array.tensor else 0,)
     return (
-        f"{argument.dtype} tensor, shape {argument.shape}, strides {strides}, "
-        f"offset {argument.offset // size}, format ND, storage {(tensor.storage,)}, "
-        f"at 0x{raw.address_of(memory.pointer):x} on device {argument.device.id}"
+        f"{array.dtype} tensor, shape {array.shape}, strides {strides}, "
+        f"offset {array.offset // size}, format ND, storage {storage}, "
+        f"at 0x{raw.address_of(array.memory.pointer):x} on device {array.device.id}"
     )

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.calling.arguments import BoolArray, IntArray
 from pyaclnn.calling.arrays import (
     check_arrays,
     check_overlap,
@@ -26,7 +25,7 @@ from pyaclnn.calling.arrays import (
 from pyaclnn.calling.options import plain_value
 from pyaclnn.calling.refusals import Refusals
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators.parameters import Kind
+from pyaclnn.operators.parameters import Kind, Tensor
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.device import default_device
 from pyaclnn.runtime.dtypes import DTYPES, acl_dtype
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.arrays import Array
     from pyaclnn.operators import Operator
-    from pyaclnn.operators.parameters import Option, Tensor
+    from pyaclnn.operators.parameters import Option
     from pyaclnn.runtime.stream import Stream
 
 __all__ = ["Call", "Output"]
@@ -213,6 +212,12 @@ class Call:
         return tuple(name for name, output in self.outputs.items() if output.wanted)
 
     @property
+    def written(self) -> frozenset[int]:
+        """The places of the tensors that the operator writes, in the order of C."""
+        pairs = enumerate(self.described.parameters.values())
+        return frozenset(place for place, p in pairs if isinstance(p, Tensor) and p.written)
+
+    @property
     def stream(self) -> Stream:
         """Where the work goes."""
         arrays = (*self.values.values(), *(output.given for output in self.outputs.values()))
@@ -271,7 +276,4 @@ def _constant(option: Option, known: Mapping[str, Any]) -> Any:
         return option.derived(known)
     if option.kind is Kind.DTYPE:
         return acl_dtype(DTYPES[known[option.word]])
-    value = known[option.name]
-    if isinstance(value, tuple):
-        return BoolArray(value) if option.kind is Kind.MASK else IntArray(value)
-    return value
+    return known[option.name]

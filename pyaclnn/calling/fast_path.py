@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from pyaclnn.calling.arguments import describe, value_of
-from pyaclnn.calling.launch import NO_PLAN, UNTIDY, failure, launcher, report_untidy
+from pyaclnn.calling.launch import UNTIDY, failure, report_untidy
+from pyaclnn.calling.operator import NO_PLAN, operator
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.pool import pool_of
 from pyaclnn.runtime.stream import Stream
@@ -72,15 +72,16 @@ class Path:
     Attributes:
         options: The options that led to it, the very objects.
         kept: The arguments that are no tensors.
-        constants: Their values, as the launcher takes them.
+        constants: Their words in a message.
         allocates: Whether there are results to be allocated.
     """
 
     __slots__ = (
         "_context",
-        "_first_output",
-        "_launcher",
+        "_operator",
         "_outputs",
+        "_pack",
+        "_tail",
         "_wanted",
         "allocates",
         "constants",
@@ -93,10 +94,9 @@ class Path:
         outputs = call.outputs.values()
         found = dict(zip(call.names, call.arguments, strict=True))
         arrays = [found[name] for name in call.outputs]
-        tensors = [a for a in call.arguments if a is None or isinstance(a, DeviceArray)]
-        self._launcher = launcher(call.operator)
-        # Results that are masked off stand among the last tensors, as NULL.
-        self._first_output = len(tensors) - len(arrays)
+        self._operator = operator(call.operator, call.written)
+        words, self._tail = self._operator.words(call.arguments)
+        self._pack = self._operator.packer(self._tail)
         layouts = [a.layout if isinstance(a, DeviceArray) else None for a in arrays]
         self._context = next(layout.context for layout in layouts if layout is not None)
         self._outputs = [
@@ -105,9 +105,9 @@ class Path:
         ]
         self.allocates = any(layout is not None for layout in self._outputs)
         self._wanted = [output.wanted for output in outputs]
-        tensor_names = {tensor.name for tensor in call.described.tensors}
-        self.kept = [value for name, value in found.items() if name not in tensor_names]
-        self.constants = tuple(value_of(a) for a in self.kept)
+        kept = [place for place, kind in enumerate(self._operator.kinds) if kind not in "tw"]
+        self.kept = [call.arguments[place] for place in kept]
+        self.constants = tuple(words[place] for place in kept)
         self.options = options
 
     def timeline(self, stream: Stream | None, device: Device) -> Timeline | None:
@@ -146,31 +146,32 @@ class Path:
         pairs = zip(results, self._wanted, strict=True)
         return [result if wanted else None for result, wanted in pairs]
 
-    def queue(self, timeline: Timeline, *values: Any) -> int:
+    def queue(self, timeline: Timeline, *words: Any) -> int:
         """Make the call.
 
         Args:
             timeline: Of the stream to use.
-            *values: What the launcher takes, in the order of the C interface.
+            *words: The words of the message, in the order of the C interface.
 
         Returns:
             0; less than 0 if CANN was not asked and the call needs a closer look; more than 0 if
             CANN refused it, see ``failure``.
         """
-        status: int = self._launcher.function(timeline.struct, NO_PLAN, self._first_output, *values)
+        message = self._pack(*words, self._tail)
+        status: int = self._operator.function(timeline.struct, NO_PLAN, 0, message)
         if status == UNTIDY:
             report_untidy()
             return 0
         return status
 
-    def failure(self, status: int, *arguments: Argument) -> AclError:
+    def failure(self, status: int, *arguments: Argument) -> AclError | MemoryError:
         """Return the error of a call that CANN refused just now.
 
         Args:
             status: What ``queue`` returned.
             *arguments: The arguments, in the order of the C interface.
         """
-        return failure(status, describe(self._launcher.names, arguments))
+        return failure(status, self._operator.describe(arguments))
 
 
 class Paths(dict[Any, Path]):

@@ -15,7 +15,7 @@ from pyaclnn.calling.call import Call
 from pyaclnn.calling.documentation import docstring
 from pyaclnn.calling.fast_path import Paths, exact, layouts
 from pyaclnn.calling.host import HostCalls, host_key, run_on_host
-from pyaclnn.calling.launch import NO_TENSOR, launch
+from pyaclnn.calling.launch import launch
 from pyaclnn.operators.parameters import REQUIRED, Option, Tensor
 
 if TYPE_CHECKING:
@@ -96,7 +96,6 @@ def public_function(operator: Operator, make_result: Callable[..., Any]) -> Call
         "make_result": make_result,
         "layouts": layouts,
         "exact": exact,
-        "NO_TENSOR": NO_TENSOR,
         "defaults": {p.name: p.default for p in operator.options},
     }
     exec(compile(source, name, "exec"), space)  # noqa: S102  # the text is our own
@@ -164,7 +163,7 @@ def _keys(operator: Operator) -> Iterator[str]:
 
 
 def _values(operator: Operator) -> Iterator[str]:
-    """What the launcher takes, in the order of C; constants and results by number."""
+    """The words of the message, in the order of C; constants and results by number."""
     constants = results = 0
     for parameter in operator.parameters.values():
         if isinstance(parameter, Option):
@@ -174,15 +173,12 @@ def _values(operator: Operator) -> Iterator[str]:
             array = f"results[{results}]"
             results += 1
             always = parameter.when is None and operator.mask is None
-            yield (
-                f"{array}.tensor"
-                if always
-                else f"(NO_TENSOR if {array} is None else {array}.tensor)"
-            )
+            there = f"{array}.tensor_at"
+            yield there if always else f"(0 if {array} is None else {there})"
         elif isinstance(parameter, Tensor) and parameter.optional:
-            yield f"(NO_TENSOR if {parameter.name} is None else {parameter.name}.tensor)"
+            yield f"(0 if {parameter.name} is None else {parameter.name}.tensor_at)"
         else:
-            yield f"{parameter.name}.tensor"
+            yield f"{parameter.name}.tensor_at"
 
 
 def _arguments(operator: Operator) -> Iterator[str]:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-import itertools
+import struct
+import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pyaclnn._binding import lib
-from pyaclnn.calling.arguments import describe, value_of
-from pyaclnn.calling.launch import UNTIDY, failure, launcher, make_way, report_untidy
+from pyaclnn.calling.arguments import arrays_in, frozen
+from pyaclnn.calling.launch import TRIES, UNTIDY, failure, make_way, report_untidy, settle
+from pyaclnn.calling.operator import NO_PLAN, operator
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import silence
 from pyaclnn.errors import ContextError, InvalidArgumentError
@@ -19,7 +21,7 @@ from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import Stream, require_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import NoReturn
 
     from typing_extensions import Self
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 # Looked up once, not at every run.
 _run: Any = lib.binding_plan_run
-_bind: Any = lib.binding_plan_bind
+_one: Final = struct.Struct("@QQ").pack
 
 __all__ = ["Plan", "Planned", "plan"]
 
@@ -42,6 +44,7 @@ class Planned(Protocol):
     arguments: Sequence[Argument]
     names: Sequence[str]
     result_names: Sequence[str]
+    written: frozenset[int]
 
     def result(self, arguments: Sequence[Argument]) -> Any:
         """Return the named results among the arguments."""
@@ -53,6 +56,9 @@ class Plan:
     Phase 1 has been run; ``run`` is phase 2 alone. Where CANN refuses to keep the executor, because
     it answered phase 1 from its cache or because of what the operator does inside, each run does
     both phases and gives the same results: see ``repeatable``. A plan keeps the memory it uses.
+
+    Threads may share a plan: they take turns, and a run uses the arrays it was given. Its results
+    are overwritten by the next one all the same.
     """
 
     def __init__(self, planned: Planned) -> None:
@@ -60,30 +66,40 @@ class Plan:
         self._planned = planned
         self._stream = planned.stream
         self._context = self._stream.device.context
-        self._arguments = list(planned.arguments)
-        self._launcher = launcher(planned.operator)
+        self._operator = operator(planned.operator, planned.written)
+        # What C has; it never has an array that is not here, or among those that are to come.
+        self._arguments = list(frozen(planned.arguments))
+        self._coming: Mapping[str, DeviceArray] | None = None
         # Name -> where the array stands among those that are given, and among all; its layout.
         self._slots: dict[str, tuple[int, int, Layout]] = {}
         for place, argument in enumerate(self._arguments):
             if isinstance(argument, DeviceArray):
                 slot = (len(self._slots), place, argument.layout)
                 self._slots[planned.names[place]] = slot
-        self._first_result = min(planned.names.index(name) for name in planned.result_names)
+        self._has_lists = any(kind in "TW" for kind in self._operator.kinds)
+        self._written = planned.written
+        # Re-entrant: a signal handler may run the plan whose run it interrupts.
+        self._lock = threading.RLock()
         self._struct: Any = raw.ffi.new("struct binding_plan *")
-        values = [value_of(argument) for argument in self._arguments]
-        count = self._launcher.tensor_count(self._arguments)
-        status = self._launcher.function(self._stream.timeline.struct, self._struct, count, *values)
-        if status:
-            self._launcher.settle(status, self._stream, self._arguments, self._struct)
-        self._repeatable = bool(self._struct.repeatable)
-        if self._repeatable:
-            count_live("plan", +1)
         device = self._stream.device.resource
         device.pin()
-        self._finalizer = weakref.finalize(
-            self, _release, self._struct, self._repeatable, device.unpin
-        )
-        self._note_results()
+        self._finalizer = weakref.finalize(self, _release, self._struct, device.unpin)
+        try:
+            self._make()
+        except BaseException:
+            self._finalizer()
+            raise
+        self._repeatable = bool(self._struct.repeatable)
+        self._adopt(self._arguments)
+
+    def _make(self) -> None:
+        message = self._operator.message(self._arguments)
+        timeline = self._stream.timeline.struct
+        status = self._operator.function(timeline, self._struct, 1, message)
+        if status:
+            settle(self._operator, status, self._stream, self._arguments, message, self._struct)
+        if self._struct.repeatable:
+            count_live("plan", +1)
 
     @property
     def workspace_size(self) -> int:
@@ -111,7 +127,8 @@ class Plan:
         Args:
             stream: Where; the stream of the plan if None.
             **arrays: Other arrays for arguments and results, by their names in the operator's
-                signature and result, of equal layout. They stay until others are given.
+                signature and result, of equal layout. They stay until others are given. The plan
+                of an operator that takes lists keeps the arrays it was made with.
 
         Returns:
             The results, as the operator itself returns them.
@@ -128,130 +145,153 @@ class Plan:
             timeline = queue.timeline
         if timeline.crowded:
             queue.catch_up()
+        with self._lock:
+            if self._coming is not None:
+                self._take_stock()
+            if not self._repeatable:
+                return self._run_afresh(queue, arrays)
+            if not arrays:
+                status = _run(self._struct, timeline.struct, 0, b"")
+            elif len(arrays) == 1 and (found := self._place_of(arrays)) is not None:
+                # The usual case, in as few steps as can be.
+                index, place, array = found
+                self._coming = arrays
+                status = _run(self._struct, timeline.struct, 1, _one(index, array.tensor_at))
+                if status or self._coming is not arrays:  # a signal handler has run it too
+                    self._coming = arrays
+                else:
+                    self._arguments[place] = array
+                    self._coming = None
+            else:
+                status = self._run_on(arrays, queue)
+            if status or self._coming is not None:
+                self._settle(status, arrays, queue)
+            return self._results
+
+    def _place_of(self, arrays: dict[str, DeviceArray]) -> tuple[int, int, DeviceArray] | None:
+        """Say where a single array goes; None if it has to be looked at closely.
+
+        All do but inputs in memory of their own.
+        """
+        ((name, array),) = arrays.items()
+        slot = self._slots.get(name)
+        if slot is None or array.__class__ is not DeviceArray:
+            return None
+        index, place, layout = slot
+        if array.layout is not layout or place in self._written or self._has_lists:
+            return None
+        memory = array.memory
+        return None if memory.borrowed or memory in self._results_in else (index, place, array)
+
+    def _run_on(self, arrays: dict[str, DeviceArray], queue: Stream) -> int:
+        self._check(arrays)
+        self._coming = arrays
+        pairs = [(self._slots[name][0], array.tensor_at) for name, array in arrays.items()]
+        message = b"".join([_one(*pair) for pair in pairs])
+        status: int = _run(self._struct, queue.timeline.struct, len(pairs), message)
+        return status
+
+    def _run_afresh(self, queue: Stream, arrays: dict[str, DeviceArray]) -> Any:
+        if self.closed:
+            self._refuse_closed()
         if arrays:
-            self._bind(arrays)
-        if self._repeatable:
-            status = _run(self._struct, timeline.struct)
-            if status:
-                self._settle(status, queue)
-        else:
-            self._run_afresh(queue)
+            self._adopt(self._check(arrays))
+        message = self._operator.message(self._arguments)
+        status = self._operator.function(queue.timeline.struct, NO_PLAN, 1, message)
+        if status:
+            settle(self._operator, status, queue, self._arguments, message)
         return self._results
 
-    def _run_afresh(self, queue: Stream) -> None:
+    def _settle(self, status: int, arrays: dict[str, DeviceArray], queue: Stream) -> None:
+        """Deal with a run that was not a plain success, or whose arrays have to be noted."""
         if self.closed:
             self._refuse_closed()
-        values = [value_of(argument) for argument in self._arguments]
-        count = self._launcher.tensor_count(self._arguments)
-        status = self._launcher.function(queue.timeline.struct, raw.NULL, count, *values)
-        if status:
-            self._launcher.settle(status, queue, self._arguments)
-
-    def _settle(self, status: int, queue: Stream) -> None:
-        if self.closed:
-            self._refuse_closed()
-        while status and make_way(status, queue, self._arguments):
-            status = lib.binding_plan_run(self._struct, queue.timeline.struct)
+        wanted = self._wanted(arrays)
+        if self._take_stock():  # CANN has them all: it is the run that has failed
+            for _ in range(TRIES):
+                if not make_way(status, queue, self._arguments):
+                    break
+                status = _run(self._struct, queue.timeline.struct, 0, b"")
+        elif status == raw.BINDING_TORN:
+            # What the executor would use is not known, and nobody keeps it alive.
+            error = failure(status, self._operator.describe(wanted))
+            self.close()
+            raise error
+        elif status <= 0:
+            self._check(arrays)
+            name = next(iter(arrays))
+            self._refuse(name, arrays[name])
         if status == UNTIDY:
             report_untidy()
         elif status:
-            raise failure(status, describe(self._launcher.names, self._arguments))
+            raise failure(status, self._operator.describe(wanted))
+
+    def _take_stock(self) -> bool:
+        """Note which of the arrays that were to come C has, and tell whether it has all of them.
+
+        A run may have been interrupted before that was noted.
+        """
+        coming = self._coming or {}
+        has = {
+            name: array
+            for name, array in coming.items()
+            if name in self._slots
+            and not self.closed
+            and self._struct.tensors[self._slots[name][0]] == array.tensor
+        }
+        self._adopt(self._wanted(has))
+        self._coming = None
+        return len(has) == len(coming)
+
+    def _wanted(self, arrays: Mapping[str, DeviceArray]) -> list[Argument]:
+        wanted = list(self._arguments)
+        for name, array in arrays.items():
+            wanted[self._slots[name][1]] = array
+        return wanted
 
     def _refuse_closed(self) -> NoReturn:
         message = "this plan is closed.\nHint: make another one, or close it later."
         raise ContextError(message, routine="Plan.run")
 
-    def _bind(self, arrays: dict[str, DeviceArray]) -> None:
-        """Bind other arrays; all but inputs in memory of their own are looked at closely."""
-        slots, written = self._slots, self._written
-        index = place = 0
-        for name, array in arrays.items():
-            slot = slots.get(name)
-            if slot is None or array.__class__ is not DeviceArray:
-                return self._bind_closely(arrays)
-            index, place, layout = slot
-            memory = array.memory
-            if array.layout is not layout or place >= self._first_result:
-                return self._bind_closely(arrays)
-            if memory in written or memory.borrowed or not self._repeatable:
-                return self._bind_closely(arrays)
-        if len(arrays) > 1:
-            return self._set_addresses(arrays)
-        # The usual case, in as few steps as can be.
-        status = _bind(self._struct, index, array.tensor)
-        if status:
-            self._take_back(name, arrays, status)
-        self._arguments[place] = array
-        return None
-
-    def _bind_closely(self, arrays: dict[str, DeviceArray]) -> None:
+    def _check(self, arrays: Mapping[str, Any]) -> list[Argument]:
+        """Look closely at arrays that are to take the place of others; return all arguments."""
         if self.closed:
             self._refuse_closed()
-        wanted = list(self._arguments)
-        given: dict[str, Any] = dict(arrays)
-        for name, array in given.items():
+        for name, array in arrays.items():
+            if self._has_lists:
+                given = f"given to a plan of {self._operator.name}, which takes lists of arrays"
+                expected = "left out: such a plan keeps the arrays it was made with"
+                raise InvalidArgumentError.of("Plan.run", name, given, expected)
             if name not in self._slots:
                 expected = f"one of {', '.join(self._slots)}"
                 raise InvalidArgumentError.of("Plan.run", name, "no array of this plan", expected)
-            _, place, layout = self._slots[name]
+            layout = self._slots[name][2]
             if not isinstance(array, DeviceArray) or array.layout is not layout or array.closed:
                 self._refuse(name, array)
-            wanted[place] = array
+            bound = self._arguments[self._slots[name][1]]
+            if self._repeatable and array.offset != bound.offset:
+                self._refuse(name, array)
+        wanted = self._wanted(arrays)
         self._check_overlap(wanted)
-        if self._repeatable:
-            self._set_addresses(arrays)
-        else:
-            self._arguments = wanted
-        self._note_results()
-
-    def _set_addresses(self, arrays: dict[str, DeviceArray]) -> None:
-        """Give the executor all of the arrays, or none."""
-        slots = self._slots
-        for name, array in arrays.items():
-            status = _bind(self._struct, slots[name][0], array.tensor)
-            if status:
-                self._take_back(name, arrays, status)
-        for name, array in arrays.items():
-            self._arguments[slots[name][1]] = array
-
-    def _take_back(self, refused: str, arrays: dict[str, DeviceArray], status: int) -> NoReturn:
-        if self.closed:
-            self._refuse_closed()
-        error = None
-        if status > 0:
-            wanted = list(self._arguments)
-            for name, array in arrays.items():
-                wanted[self._slots[name][1]] = array
-            error = failure(status, describe(self._launcher.names, wanted))
-        for name in itertools.takewhile(lambda name: name != refused, arrays):
-            index, place, _ = self._slots[name]
-            before: Any = self._arguments[place]
-            if _bind(self._struct, index, before.tensor):
-                # What the executor would use is not known, and nobody keeps it alive.
-                self.close()
-        if error is not None:
-            raise error
-        self._refuse(refused, arrays[refused])
+        return wanted
 
     def _check_overlap(self, arguments: list[Argument]) -> None:
-        arrays = [
-            (name, array)
-            for name, (_, place, _) in self._slots.items()
-            if isinstance(array := arguments[place], DeviceArray)
-        ]
-        for name, result in arrays:
-            if self._slots[name][1] < self._first_result:
+        arrays = [(name, place, arguments[place]) for name, (_, place, _) in self._slots.items()]
+        for name, place, result in arrays:
+            if place not in self._written:
                 continue
-            for other_name, other in arrays:
+            for other_name, _, other in arrays:
                 if name != other_name and _may_touch(result, other):
                     given = f"an array that shares memory with '{other_name}'"
                     expected = "an array apart from all others"
                     raise InvalidArgumentError.of("Plan.run", name, given, expected)
 
-    def _note_results(self) -> None:
-        results = self._arguments[self._first_result :]
-        self._written = {a.memory for a in results if isinstance(a, DeviceArray)}
-        self._results = self._planned.result(self._arguments)
+    def _adopt(self, arguments: list[Argument]) -> None:
+        written = [arguments[place] for place in self._written]
+        memories = {array.memory for array in arrays_in(written)}
+        results = self._planned.result(arguments)
+        # No signal comes between these.
+        self._arguments, self._results_in, self._results = arguments, memories, results
 
     def _refuse(self, name: str, array: object) -> NoReturn:
         bound = self._arguments[self._slots[name][1]]
@@ -260,7 +300,11 @@ class Plan:
 
     def close(self) -> None:
         """Give the executor and its descriptors back. Closing twice is harmless."""
-        self._finalizer()
+        if silence.forked:  # a thread that is not here may have the lock
+            self._finalizer()
+            return
+        with self._lock:
+            self._finalizer()
 
     def __enter__(self) -> Self:
         return self
@@ -272,7 +316,7 @@ class Plan:
         kind = (
             "closed" if self.closed else "repeatable" if self._repeatable else "both phases a run"
         )
-        return f"<Plan of {self._launcher.operator}, {kind}>"
+        return f"<Plan of {self._operator.name}, {kind}>"
 
 
 def _may_touch(result: DeviceArray, other: DeviceArray) -> bool:
@@ -283,8 +327,8 @@ def _may_touch(result: DeviceArray, other: DeviceArray) -> bool:
     return overlap(result.phantom(), other.phantom())
 
 
-def _release(struct: Any, repeatable: bool, unpin_device: Callable[[], None]) -> None:
-    if repeatable:
+def _release(struct: Any, unpin_device: Callable[[], None]) -> None:
+    if struct.repeatable:
         count_live("plan", -1)
         if not silence.finalised and lib.binding_plan_close(struct):
             report_untidy()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import function
-from pyaclnn.cann.signatures import signatures
+from pyaclnn.cann.signatures import signature
 from pyaclnn.cann.status import code_named, describe_failure, meaning
 from pyaclnn.errors import AclError, CleanupWarning, ContextError
 
@@ -221,11 +221,14 @@ def _cause(status: int) -> int | None:
 
 @functools.cache
 def _parameter_types(name: str) -> tuple[Any, ...]:
-    return raw.ffi.typeof(_resolve(name)).args
+    kind = raw.ffi.typeof(_resolve(name))
+    # Operators are called through pointers.
+    return (kind.item if kind.kind == "pointer" else kind).args
 
 
 def _plain(name: str, arguments: tuple[object, ...]) -> dict[str, str]:
-    names = signatures()[name].parameters
+    declared = signature(name)
+    names = declared.parameters if declared else ()
     return {key: _describe(value) for key, value in zip(names, arguments, strict=True)}
 
 

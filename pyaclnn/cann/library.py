@@ -13,11 +13,11 @@ import sys
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.discovery import custom_operators, home_folder, installation_roots, library_sets
-from pyaclnn.cann.signatures import signatures
+from pyaclnn.cann.signatures import signature
 from pyaclnn.errors import BackendNotFoundError, InvalidArgumentError, MissingSymbolError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyaclnn.cann.discovery import LibrarySet
     from pyaclnn.cann.signatures import Signature
 
-__all__ = ["Backend", "backend", "function", "select_backend"]
+__all__ = ["Backend", "Library", "backend", "function", "open_library", "select_backend"]
 
 _VARIABLE: Final = "PYACLNN_BACKEND"
 _MARKER: Final = b"pyaclnn_mock_marker"
@@ -131,18 +131,66 @@ def function(name: str) -> Callable[..., Any]:
         MissingSymbolError: The loaded libraries do not have it.
         BackendNotFoundError: There is no backend to load.
     """
-    signature = signatures().get(name)
-    if signature is None:
+    declared = signature(name)
+    if declared is None:
         message = f"no header of this binding declares a C function named {name!r}"
         raise AttributeError(message)
     with _lock:
         loaded = _current()
-        for path in loaded.info.files[signature.library]:
+        for path in loaded.info.files[declared.library]:
             library = loaded.open(path)
-            if library is not None and lib.binding_resolve(name.encode(), library) == 1:
-                resolved: Callable[..., Any] = getattr(lib, name)
-                return resolved
-    raise _missing(signature, loaded)
+            found = None if library is None else _resolve(declared, library)
+            if found is not None:
+                return found
+    raise _missing(declared, loaded)
+
+
+class Library:
+    """A library beside those of the backend, such as one of custom operators."""
+
+    def __init__(self, path: Path, opened: CData) -> None:
+        """Use a library that is open."""
+        self.path = path
+        self._opened = opened
+
+    def find(self, declared: Signature) -> Callable[..., Any]:
+        """Return a function that a header declares as one of an operator.
+
+        Raises:
+            MissingSymbolError: The library does not have it.
+        """
+        found = _resolve(declared, self._opened)
+        if found is None:
+            message = f"{declared.name} is not in {self.path}, although {declared.header} has it."
+            files = [(str(self.path), "does not have it")]
+            raise MissingSymbolError(
+                message, symbol=declared.name, files=files, since=declared.since
+            )
+        return found
+
+
+def open_library(path: Path) -> Library:
+    """Open a library that needs those of the backend.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    library, message = _open(path)
+    if library is None:
+        raise OSError(f"{path}: {message}")
+    return Library(path, library)
+
+
+def _resolve(declared: Signature, library: CData) -> Callable[..., Any] | None:
+    name = declared.name.encode()
+    if declared.library != "operators":
+        return getattr(lib, declared.name) if lib.binding_resolve(name, library) == 1 else None
+    # The functions of operators are not compiled into the binding.
+    address = lib.binding_symbol(library, name)
+    return None if address == ffi.NULL else cast("Any", ffi.cast(declared.c_type, address))
 
 
 def _missing(signature: Signature, loaded: _Loaded) -> MissingSymbolError:

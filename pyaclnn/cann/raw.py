@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.library import function
-from pyaclnn.cann.signatures import signatures
+from pyaclnn.cann.signatures import signature, signatures
 
 __all__ = ["NULL", "Pointer", "address_of", "ffi", "is_pointer", "pointer_to"]
 
@@ -26,10 +26,11 @@ Pointer: TypeAlias = Any
 """A C pointer, opaque to Python."""
 
 NULL: Pointer = ffi.NULL
+_CONSTANTS = ("ACL", "UCE", "BINDING_")
 
 
 def __getattr__(name: str) -> Any:
-    value = function(name) if name in signatures() else _constant(name)
+    value = _constant(name) if name.startswith(_CONSTANTS) else _function(name)
     globals()[name] = value
     return value
 
@@ -38,11 +39,21 @@ def __dir__() -> list[str]:
     return sorted({*__all__, *signatures(), *(n for n in dir(lib) if n.startswith("ACL"))})
 
 
+def _function(name: str) -> Any:
+    if signature(name) is None:
+        raise _nothing(name)
+    return function(name)
+
+
 def _constant(name: str) -> Any:
-    if name.startswith(("ACL", "UCE", "BINDING_")) and name in dir(lib):
+    if name in dir(lib):
         return getattr(lib, name)
+    raise _nothing(name)
+
+
+def _nothing(name: str) -> AttributeError:
     message = f"no header of this binding declares a constant or a function named {name!r}"
-    raise AttributeError(message)
+    return AttributeError(message)
 
 
 def pointer_to(address: int) -> Pointer:

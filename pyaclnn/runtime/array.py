@@ -56,7 +56,8 @@ class DeviceArray:
     written: ``to_device``, ``numpy``, ``copy_from``, ``copy_to``, ``fill_bytes``.
     """
 
-    __slots__ = ("_device", "_offset", "_owner", "layout", "tensor")
+    # tensor and tensor_at: the description that the launcher reads, and its address.
+    __slots__ = ("_device", "_offset", "_owner", "layout", "tensor", "tensor_at")
 
     # NumPy must neither convert a device array element by element nor compute with it.
     __array_ufunc__ = None
@@ -102,6 +103,7 @@ class DeviceArray:
         self._offset = offset
         self.layout = layout
         self.tensor = tensor
+        self.tensor_at = raw.address_of(tensor)
 
     @classmethod
     def on_loan(cls, loan: Loan, device: Device) -> DeviceArray:
@@ -109,7 +111,7 @@ class DeviceArray:
         # Every launch comes here: no call that can be avoided.
         array = _new(cls)
         array._owner, array._device, array._offset = loan, device, 0  # noqa: SLF001  # same class
-        _, _, array.layout, array.tensor = loan
+        _, _, array.layout, array.tensor, array.tensor_at = loan
         return array
 
     @classmethod
@@ -136,9 +138,8 @@ class DeviceArray:
     @property
     def buffer(self) -> Buffer:
         """The memory, which other arrays may look at too."""
-        return (
-            self._owner if isinstance(self._owner, Buffer) else self._owner.as_buffer(self._device)
-        )
+        owner = self._owner
+        return owner if isinstance(owner, Buffer) else owner.as_buffer(self._device)
 
     @property
     def memory(self) -> Memory:

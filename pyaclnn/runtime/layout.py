@@ -27,8 +27,8 @@ _SMALL: Final = 512
 _LARGE: Final = 2 << 20
 """Blocks are handed out in multiples of the first up to the second, then in multiples of that."""
 
-_MOST_AXES: Final = 8
-"""The most axes a launcher's tensor has, which is the most that aclnn accepts."""
+_MOST_AXES: Final = 25
+"""The most axes that ``aclCreateTensor`` takes; operators take fewer, and say so."""
 
 
 class Layout:
@@ -47,7 +47,7 @@ class Layout:
 
     __slots__ = (
         "__weakref__",
-        "_template",
+        "_struct",
         "context",
         "dtype",
         "is_contiguous",
@@ -70,7 +70,7 @@ class Layout:
         self.is_contiguous = bool(phantom(shape, strides, dtype.itemsize, 0).flags.c_contiguous)
         step = _SMALL if self.span <= _LARGE else _LARGE
         self.room = -(-self.span // step) * step
-        self._template = self._fill() if len(shape) <= _MOST_AXES else None
+        self._struct = self._fill() if len(shape) <= _MOST_AXES else None
 
     @classmethod
     def of(
@@ -116,37 +116,35 @@ class Layout:
         return start
 
     def tensor(self, memory: Memory, offset: int) -> Any:
-        """Describe an array of this layout to the launchers.
+        """Describe an array of this layout to the launcher.
 
         Args:
-            memory: The memory it looks at; must outlive what is returned.
+            memory: The memory it looks at; must outlive what is returned, as must this layout.
             offset: Bytes from the start of the memory to the first element.
 
         Returns:
-            A ``struct binding_tensor``, or None for more axes than aclnn accepts.
+            A ``struct binding_tensor``, or NULL for more axes than CANN takes.
         """
-        if self._template is None:
-            return None
-        tensor = raw.ffi.new("struct binding_tensor *", self._template[0])
+        if self._struct is None:
+            return raw.NULL
         itemsize = self.dtype.itemsize
-        tensor.block = memory.block
-        tensor.offset = offset
-        tensor.element_offset = offset // itemsize
-        # No more than the array needs: what else the buffer holds is nobody's business, and arrays
-        # in buffers of different sizes can take each other's place in a plan.
-        tensor.storage = (offset + self.span) // itemsize
-        return tensor
+        # The storage is no more than the array needs: what else the buffer holds is nobody's
+        # business, and arrays in buffers of different sizes can take each other's place in a plan.
+        extent = (offset + self.span) // itemsize
+        described = (memory.block, self._struct, offset, offset // itemsize, extent)
+        return raw.ffi.new("struct binding_tensor *", described)
 
     def _fill(self) -> Any:
-        tensor = raw.ffi.new("struct binding_tensor *")
+        layout = raw.ffi.new("struct binding_layout *")
         itemsize = self.dtype.itemsize
-        tensor.span = self.span
-        tensor.data_type = acl_dtype(self.dtype)
-        tensor.rank = len(self.shape)
+        layout.span = self.span
+        layout.data_type = acl_dtype(self.dtype)
+        layout.format = raw.ACL_FORMAT_ND
+        layout.rank = len(self.shape)
         for axis, (length, step) in enumerate(zip(self.shape, self.strides, strict=True)):
-            tensor.dims[axis] = length
-            tensor.strides[axis] = step // itemsize
-        return tensor
+            layout.dims[axis] = length
+            layout.strides[axis] = step // itemsize
+        return layout
 
 
 _known: Final[

@@ -54,14 +54,16 @@ class Loan(NamedTuple):
     layout: Layout
     """The layout of the array it was handed out for."""
     tensor: Any
-    """That array, as the launchers take it."""
+    """That array, described to the launcher."""
+    tensor_at: int
+    """The address of the description."""
 
     # Not weakref.finalize: that costs more than the whole launch this block was taken for. A loan
     # is in no reference cycle, and what it does cannot raise.
     def __del__(self) -> None:
-        pool, memory, layout, tensor = self
+        pool, memory, layout, tensor, tensor_at = self
         if pool.enabled and lib.binding_block_is_of(memory.block, pool.timeline):
-            pool.free[layout.room].append((memory, layout, tensor))
+            pool.free[layout.room].append((memory, layout, tensor, tensor_at))
         else:
             pool.take_back(memory, layout, tensor)
 
@@ -112,7 +114,7 @@ class Pool:
         self.timeline = timeline.struct
         self._timeline = timeline
         self._lock = threading.RLock()
-        self.free: defaultdict[int, list[tuple[Memory, Layout, Any]]] = defaultdict(list)
+        self.free: defaultdict[int, list[tuple[Memory, Layout, Any, int]]] = defaultdict(list)
         # Buffers, and not only their memory: those are closed when the interpreter ends.
         self._owned: dict[int, Buffer] = {}
         self._reserved = 0
@@ -146,12 +148,12 @@ class Pool:
         stack = self.free[layout.room]
         if stack and not (idle and self._timeline.busy):
             try:
-                memory, known, tensor = stack.pop()
+                memory, known, tensor, tensor_at = stack.pop()
             except IndexError:  # another thread was faster
                 return self._allocate(layout, device)
             if known is not layout:
-                tensor = layout.tensor(memory, 0)
-            return _lend(Loan, (self, memory, layout, tensor))
+                return self._lend(memory, layout)
+            return _lend(Loan, (self, memory, layout, tensor, tensor_at))
         return self._allocate(layout, device)
 
     def _allocate(self, layout: Layout, device: Device) -> Loan:
@@ -159,7 +161,7 @@ class Pool:
         if not size:
             memory = Memory(Buffer.kind, raw.NULL, 0)
             memory.block.shared = 1  # nothing to be kept
-            return Loan(self, memory, layout, layout.tensor(memory, 0))
+            return self._lend(memory, layout)
         with self._lock:
             self._make_room(size)
             self._reserved += size
@@ -173,7 +175,11 @@ class Pool:
         with self._lock:
             self._owned[id(memory)] = buffer
             self._allocations += 1
-        return Loan(self, memory, layout, layout.tensor(memory, 0))
+        return self._lend(memory, layout)
+
+    def _lend(self, memory: Memory, layout: Layout) -> Loan:
+        tensor = layout.tensor(memory, 0)
+        return Loan(self, memory, layout, tensor, raw.address_of(tensor))
 
     def _make_room(self, size: int) -> None:
         if self.cap is None or self._reserved + size <= self.cap:
@@ -191,9 +197,9 @@ class Pool:
         """Decide about a block that other streams have used; called when its loan is gone."""
         if not memory.block.open:
             return
-        if self.enabled and tensor is not None and memory.nbytes and not memory.uses():
+        if self.enabled and tensor and memory.nbytes and not memory.uses():
             memory.make_room()
-            self.free[layout.room].append((memory, layout, tensor))
+            self.free[layout.room].append((memory, layout, tensor, raw.address_of(tensor)))
         else:
             self.give_up(memory)
 
@@ -212,7 +218,7 @@ class Pool:
         for stack in list(self.free.values()):
             while stack:
                 try:
-                    memory, _, _ = stack.pop()
+                    memory, *_ = stack.pop()
                 except IndexError:
                     break
                 freed += memory.nbytes

@@ -239,11 +239,11 @@ class Timeline:
 
     def _replace(self, block: Block | None) -> None:
         old, self._workspace = self._workspace, block
-        self.struct.workspace = raw.NULL if block is None else block.pointer
-        self.struct.capacity = 0 if block is None else block.nbytes
+        address, nbytes = (raw.NULL, 0) if block is None else (block.pointer, block.nbytes)
+        # Whatever was submitted so far may use the old one.
+        last = int(lib.binding_timeline_replace(self.struct, address, nbytes))
         if old is not None:
-            # Whatever was submitted so far may use it.
-            _Held(old).hold(self)
+            _Held(old).hold(self, last)
 
 
 class _Held:
@@ -254,12 +254,11 @@ class _Held:
     def __init__(self, block: Block) -> None:
         self._block = block
 
-    def hold(self, timeline: Timeline) -> None:
-        submitted = int(timeline.struct.submitted)
-        if timeline.has_passed(submitted):
+    def hold(self, timeline: Timeline, submission: int) -> None:
+        if timeline.has_passed(submission):
             self.reconsider()
         else:
-            timeline.wait_for(submitted, self)
+            timeline.wait_for(submission, self)
 
     def reconsider(self) -> None:
         self._block.let_go()

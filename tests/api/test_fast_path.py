@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from pyaclnn import raw
-from pyaclnn.calling.launch import launcher
+from pyaclnn.calling.operator import operator as operator_of
 from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
 from pyaclnn.runtime.array import DeviceArray, to_device
@@ -217,14 +216,18 @@ def test_what_cann_refuses_is_raised_once_and_not_tried_again(
     for _ in range(2):
         operator(**good)
     prepare: Any = operator.prepare  # type: ignore[attr-defined]  # every operator has it
-    chosen = launcher(prepare(**good).operator)
+    call = prepare(**good)
+    chosen = operator_of(call.operator, call.written)
     function, asked = chosen.function, []
 
-    def without_arrays(timeline: Any, *arguments: Any) -> int:
-        asked.append(arguments)
-        values = (raw.NULL if raw.is_pointer(value) else value for value in arguments)
-        status: int = function(timeline, *values)
-        return status
+    def without_arrays(timeline: Any, plan: Any, judged: int, message: bytes) -> int:
+        asked.append(message)
+        words = (
+            bytes(8) if kind in "tw" else message[8 * place : 8 * place + 8]
+            for place, kind in enumerate(chosen.kinds)
+        )
+        tail = message[8 * len(chosen.kinds) :]
+        return function(timeline, plan, judged, b"".join(words) + tail)
 
     with monkeypatch.context() as patch:
         patch.setattr(chosen, "function", without_arrays)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
@@ -12,9 +13,11 @@ import pytest
 
 from pyaclnn import _binding
 from pyaclnn.bindgen import __main__ as generate
+from pyaclnn.bindgen.binding import write_binding
 from pyaclnn.bindgen.declarations import Declarations, Function, Parameter
 from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks, write_operators
 from pyaclnn.bindgen.reader import HeaderError, read
+from pyaclnn.cann.signatures import signatures
 
 from .test_reader import STUBS
 
@@ -105,23 +108,39 @@ def test_chips_become_initialisers(tmp_path: Path) -> None:
 
 
 def test_the_binding_has_every_function_of_the_stubs_that_python_can_call() -> None:
-    lib, ffi = _binding.lib, _binding.ffi
-    table = {
-        ffi.string(entry.name).decode(): (
-            ffi.string(entry.header).decode(),
-            ffi.string(entry.since).decode(),
-            ffi.string(entry.library).decode(),
-            ffi.string(entry.parameters).decode(),
-        )
-        for entry in (lib.binding_functions[i] for i in range(lib.binding_function_count))
+    known = {
+        s.name: (s.header, s.since, s.library, s.parameters, s.types) for s in signatures().values()
     }
     declared = {
-        f.name: (f.header, f.since, f.library, ",".join(p.name for p in f.parameters))
+        f.name: (
+            f.header,
+            f.since,
+            f.library,
+            tuple(p.name for p in f.parameters),
+            tuple(p.type for p in f.parameters) if f.library == "operators" else (),
+        )
         for f in read(STUBS).functions
         if not f.variadic
     }
-    assert table == declared
-    assert set(declared) <= set(dir(lib))
+    assert known == declared
+    compiled = {name for name, row in declared.items() if row[2] != "operators"}
+    assert compiled <= set(dir(_binding.lib))
+
+
+def test_the_binding_does_not_change_with_the_headers_of_operators(tmp_path: Path) -> None:
+    write_binding(read(STUBS), tmp_path / "before.c")
+    shutil.copytree(STUBS, tmp_path / "include")
+    header = tmp_path / "include" / "aclnnop" / "aclnn_new.h"
+    header.write_text(
+        '#include "aclnn/acl_meta.h"\n'
+        "aclnnStatus aclnnNewGetWorkspaceSize(const aclTensor *x, uint64_t *workspaceSize,\n"
+        "    aclOpExecutor **executor);\n",
+        encoding="utf-8",
+    )
+    declarations = read(tmp_path / "include")
+    assert any(f.name == "aclnnNewGetWorkspaceSize" for f in declarations.functions)
+    write_binding(declarations, tmp_path / "after.c")
+    assert (tmp_path / "before.c").read_bytes() == (tmp_path / "after.c").read_bytes()
 
 
 def test_the_binding_has_every_constant_of_the_stubs() -> None:

@@ -16,7 +16,7 @@ NASTY = "<script>alert('x')</script> & \"quotes\" \x00\x1b[31m $body {brace}"
 
 
 def number(operator: str, output: str, dtype: str, shape: tuple[int, ...], **but: object) -> Number:
-    chance = random.Random(f"{operator}{output}{dtype}{shape}")  # noqa: S311  # made-up figures
+    chance = random.Random(f"{operator}{output}{dtype}{shape}")  # made-up figures
     centre = {"float32": 4, "float16": 8, "bfloat16": 9}[dtype] + chance.random()
     counts = [int(900 * math.exp(-((k - centre) ** 2) / 3)) for k in range(len(EDGES))]
     counts[-3:] = [0, 0, 0]

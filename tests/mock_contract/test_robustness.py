@@ -112,7 +112,7 @@ def device() -> Iterator[Device]:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_the_device_understands_or_refuses_every_message(device: Device) -> None:
-    dice = random.Random(20)  # noqa: S311  (the same messages every time)
+    dice = random.Random(20)
     answers = refusals = 0
     for _ in range(MESSAGES):
         request = dice.choice(_requests())

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn import _binding
+from pyaclnn.cann.signatures import signatures
 from pyaclnn.mock import libdir
 
 if TYPE_CHECKING:
@@ -45,7 +46,19 @@ __all__ = [
 ]
 
 ffi: Any = _binding.ffi
-lib: Any = _binding.lib
+
+
+class _Functions:
+    """The functions of the binding, and those of the operators."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_binding.lib, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(_binding.lib), *vars(self)})
+
+
+lib: Any = _Functions()
 NULL: Any = ffi.NULL
 HOST_TO_DEVICE = 1
 DEVICE_TO_HOST = 2
@@ -64,6 +77,10 @@ def load() -> None:
     for index in range(lib.binding_function_count):
         symbol = lib.binding_functions[index].name
         any(lib.binding_resolve(symbol, library) == 1 for library in libraries)
+    for name, declared in signatures().items():
+        if declared.library == "operators":
+            address = lib.binding_symbol(libraries[-1], name.encode())
+            setattr(lib, name, ffi.cast(declared.c_type, address))
 
 
 def message() -> str:

@@ -7,8 +7,7 @@ import resource
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from . import npu
 from .npu import ffi, lib

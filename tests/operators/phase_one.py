@@ -73,7 +73,7 @@ def unconfigured(npu: Npu, table: Table) -> Iterator[str]:
 
 def sample(rows: Sequence[tuple[str, ...]], most: int) -> list[tuple[str, ...]]:
     """Some of the rows, the same every time."""
-    return list(rows) if len(rows) <= most else random.Random(0).sample(rows, most)  # noqa: S311
+    return list(rows) if len(rows) <= most else random.Random(0).sample(rows, most)
 
 
 def of_types(table: Table, row: tuple[str, ...]) -> Changes:
@@ -118,7 +118,7 @@ def _beside(table: Table, chip: str, most: int) -> Iterator[tuple[str, ...]]:
     )
     elsewhere = (row for rows in known.rows.values() for row in sample(rows, most))
     used = sorted({dtype for rows in known.rows.values() for row in rows for dtype in row})
-    draw = random.Random(1)  # noqa: S311
+    draw = random.Random(1)
     mixed = (tuple(draw.choices(used, k=len(known.names))) for _ in range(8 * most))
     skipped = {*known.rows[chip], *known.unknown}
     listed = known.listed.get(chip, frozenset())

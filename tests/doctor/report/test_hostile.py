@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from rich.console import Console
 
 from pyaclnn.doctor.report.bundle import as_bundle

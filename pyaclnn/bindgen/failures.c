@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a failed launch leaves for Python, and the thread's context right around a launch. */
+
+static _Thread_local struct binding_failure failure;
+
+struct binding_failure *binding_failure(void)
+{
+    return &failure;
+}
+
+static int fail(int status, const char *routine)
+{
+    const char *text = slot_aclGetRecentErrMsg();
+    failure.status = status;
+    failure.routine = routine;
+    failure.cause = 0;
+    failure.text[0] = '\0';
+    if (text != NULL) {
+        strncpy(failure.text, text, sizeof failure.text - 1);
+        failure.text[sizeof failure.text - 1] = '\0';
+    }
+    /* aclnn only says that something in the runtime failed; the thread's last error says what. */
+    if (status == ACLNN_ERR_RUNTIME_ERROR && slot_aclrtPeekAtLastError != NULL) {
+        failure.cause = slot_aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL);
+    }
+    return status;
+}
+
+static int enter_context(const struct binding_timeline *timeline, void **previous)
+{
+    void *current = NULL;
+    const int none = slot_aclrtGetCurrentContext(&current);
+    if (none == ACL_ERROR_RT_CONTEXT_NULL) {
+        current = NULL;
+        slot_aclGetRecentErrMsg(); /* having no context is no failure of this call */
+    } else if (none != 0) {
+        return fail(none, "aclrtGetCurrentContext");
+    }
+    if (current == timeline->context) {
+        *previous = NULL;
+        return 0;
+    }
+    *previous = current;
+    const int status = slot_aclrtSetCurrentContext(timeline->context);
+    return status == 0 ? 0 : fail(status, "aclrtSetCurrentContext");
+}
+
+/* What went wrong before goes before what fails here. */
+static int leave_context(void *previous, int status)
+{
+    const int refused = previous == NULL ? 0 : slot_aclrtSetCurrentContext(previous);
+    if (refused != 0 && status == 0) {
+        fail(refused, "aclrtSetCurrentContext");
+        return BINDING_UNTIDY;
+    }
+    return status;
+}

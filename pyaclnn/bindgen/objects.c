@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a launch makes for its operator and destroys again: tensors, scalars, arrays, lists. They are
+ * told of by the message, which has a word of eight bytes for each parameter and a tail. A word is a
+ * number; the address of a struct binding_tensor; or, counted from the start of the message, where
+ * in the tail the value stands: an array or a list as its length and its items, a scalar as its data
+ * type and sixteen bytes, a string with its end. 0 stands for NULL. */
+
+enum { WORD = 8, SCALAR = 3 * WORD };
+
+static uint64_t word_at(const char *place)
+{
+    uint64_t word;
+    memcpy(&word, place, sizeof word);
+    return word;
+}
+
+static const void *address_at(const char *place)
+{
+    return (const void *)(uintptr_t)word_at(place);
+}
+
+static int is_list(char kind)
+{
+    return kind == 'T' || kind == 'W' || kind == 'A';
+}
+
+/* ---- destroying --------------------------------------------------------------------------- */
+
+/* The status of destroying an object; *routine gets the function's name. */
+static int destroy(void *object, char kind, const char **routine)
+{
+    switch (kind) {
+    case 't':
+    case 'w':
+        *routine = "aclDestroyTensor";
+        return slot_aclDestroyTensor(object);
+    case 'T':
+    case 'W':
+        *routine = "aclDestroyTensorList";
+        return slot_aclDestroyTensorList(object);
+    case 'I':
+        *routine = "aclDestroyIntArray";
+        return slot_aclDestroyIntArray(object);
+    case 'F':
+        *routine = "aclDestroyFloatArray";
+        return slot_aclDestroyFloatArray(object);
+    case 'B':
+        *routine = "aclDestroyBoolArray";
+        return slot_aclDestroyBoolArray(object);
+    case 'a':
+        *routine = "aclDestroyScalar";
+        return slot_aclDestroyScalar(object);
+    default:
+        *routine = "aclDestroyScalarList";
+        return slot_aclDestroyScalarList(object);
+    }
+}
+
+/* Destroys all, newest first. What the call itself had to say goes before what fails here, unless
+ * it only has to be made again: then nothing is queued, and this is what ends it. */
+static int destroy_made(void **made, const char *kinds, uint32_t *count, int status)
+{
+    while (*count > 0) {
+        const char *routine;
+        (*count)--;
+        const int refused = destroy(made[*count], kinds[*count], &routine);
+        if (refused != 0 && (status == 0 || status == BINDING_GROW)) {
+            fail(refused, routine);
+            status = status == 0 ? BINDING_UNTIDY : refused;
+        }
+    }
+    return status;
+}
+
+/* ---- making ------------------------------------------------------------------------------- */
+
+static void *make_tensor(const struct binding_tensor *tensor, const char **routine)
+{
+    const struct binding_layout *layout = tensor->layout;
+    const int own = layout->storage_rank != 0;
+    *routine = "aclCreateTensor";
+    return slot_aclCreateTensor(layout->dims, layout->rank, (aclDataType)layout->data_type,
+                                layout->strides, tensor->element_offset, (aclFormat)layout->format,
+                                own ? layout->storage : &tensor->extent,
+                                own ? layout->storage_rank : 1, tensor->block->address);
+}
+
+/* CANN's scalars copy the value but do not say so in the type. */
+static void *make_scalar(const char *place, const char **routine)
+{
+    uint64_t value[2];
+    memcpy(value, place + WORD, sizeof value);
+    *routine = "aclCreateScalar";
+    return slot_aclCreateScalar(value, (aclDataType)word_at(place));
+}
+
+/* The list takes over its elements. If one cannot be made, none is left. */
+static void *make_list(const char *place, char kind, void **elements, const char **routine)
+{
+    const uint64_t count = word_at(place);
+    const char element = kind == 'A' ? 'a' : 't';
+    uint64_t made = 0;
+    int whole = 1;
+    for (const char *item = place + WORD; made < count && whole; made++) {
+        elements[made] = NULL;
+        if (element == 'a') {
+            elements[made] = make_scalar(item, routine);
+            item += SCALAR;
+        } else {
+            const struct binding_tensor *tensor = address_at(item);
+            if (tensor == NULL) { /* an element that is not there */
+                item += WORD;
+                continue;
+            }
+            elements[made] = make_tensor(tensor, routine);
+            item += WORD;
+        }
+        whole = elements[made] != NULL;
+    }
+    void *list = NULL;
+    if (whole && element == 'a') {
+        *routine = "aclCreateScalarList";
+        list = slot_aclCreateScalarList((const aclScalar *const *)elements, count);
+    } else if (whole) {
+        *routine = "aclCreateTensorList";
+        list = slot_aclCreateTensorList((const aclTensor *const *)elements, count);
+    }
+    if (list == NULL) {
+        while (made-- > 0) {
+            const char *ignored;
+            if (elements[made] != NULL) {
+                destroy(elements[made], element, &ignored);
+            }
+        }
+    }
+    return list;
+}
+
+/* What a word of the message stands for, which is not 0; NULL if it cannot be made. */
+static void *make(const char *message, uint64_t word, char kind, void **elements,
+                  const char **routine)
+{
+    const char *place = message + word;
+    switch (kind) {
+    case 't':
+    case 'w':
+        return make_tensor((const void *)(uintptr_t)word, routine);
+    case 'I':
+        *routine = "aclCreateIntArray";
+        return slot_aclCreateIntArray((const void *)(place + WORD), word_at(place));
+    case 'F':
+        *routine = "aclCreateFloatArray";
+        return slot_aclCreateFloatArray((const void *)(place + WORD), word_at(place));
+    case 'B':
+        *routine = "aclCreateBoolArray";
+        return slot_aclCreateBoolArray((const void *)(place + WORD), word_at(place));
+    case 'a':
+        return make_scalar(place, routine);
+    default:
+        return make_list(place, kind, elements, routine);
+    }
+}
+
+static int is_made(char kind)
+{
+    return memchr("twTWIFBaA", kind, 9) != NULL;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Executors that are kept and run again, on the same tensors or on others in their place. */
+
+static int run_phase2(void *phase2, void *workspace, uint64_t size, void *executor,
+                      const struct binding_timeline *timeline)
+{
+    union {
+        void *address;
+        aclnnStatus (*call)(void *, uint64_t, aclOpExecutor *, aclrtStream);
+    } as = {phase2};
+    return as.call(workspace, size, executor, timeline->stream);
+}
+
+static void empty(struct binding_plan *plan)
+{
+    free(plan->made);
+    plan->made = plan->descriptors = NULL;
+    plan->tensors = NULL;
+    plan->kinds = NULL;
+    plan->made_count = plan->tensor_count = 0;
+}
+
+/* Room for what a plan keeps, in one piece. */
+static int find_plan_room(struct binding_plan *plan, size_t made, size_t tensors)
+{
+    char *room = malloc((made + 2 * tensors + 1) * sizeof(void *) + made);
+    if (room == NULL) {
+        return BINDING_MEMORY;
+    }
+    plan->made = (void *)room;
+    plan->descriptors = (void *)(room += made * sizeof(void *));
+    plan->tensors = (void *)(room += tensors * sizeof(void *));
+    plan->kinds = room + tensors * sizeof(void *);
+    return 0;
+}
+
+static void hand_over(struct call *call, struct binding_plan *plan)
+{
+    memcpy(plan->made, call->made, call->made_count * sizeof *plan->made);
+    memcpy(plan->kinds, call->kinds, call->made_count);
+    memcpy(plan->tensors, call->tensors, call->tensor_count * sizeof *plan->tensors);
+    plan->made_count = call->made_count;
+    plan->tensor_count = call->tensor_count;
+    plan->listed = 0;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < call->made_count; i++) {
+        const char kind = call->kinds[i];
+        if (kind == 't' || kind == 'w') {
+            plan->descriptors[found++] = call->made[i];
+        } else if (kind == 'T' || kind == 'W') {
+            plan->listed = 1;
+        }
+    }
+    call->made_count = 0;
+}
+
+/* Phase 1 has answered. Where CANN does not want the executor kept, plan->repeatable says so. */
+static void keep_executor(struct call *call, struct binding_plan *plan, void *executor, uint64_t size)
+{
+    plan->workspace_size = size;
+    plan->phase2 = call->op->phase2;
+    plan->routine = call->op->phase2_name;
+    if (find_plan_room(plan, call->made_count, call->tensor_count) != 0) {
+        discard(call, executor, BINDING_MEMORY);
+        return;
+    }
+    const int refused = slot_aclSetAclOpExecutorRepeatable(executor);
+    plan->repeatable = refused == 0;
+    if (plan->repeatable) {
+        plan->executor = executor;
+        hand_over(call, plan);
+        return;
+    }
+    empty(plan);
+    if (refused == ACLNN_ERR_INNER) {
+        slot_aclGetRecentErrMsg(); /* by this CANN refuses; it is no failure of the call */
+        discard(call, executor, 0);
+    } else {
+        fail(refused, "aclSetAclOpExecutorRepeatable");
+        slot_aclDestroyAclOpExecutor(executor);
+        call->status = refused;
+    }
+}
+
+/* A tensor can stand for another if CANN would be told the same but for the address. */
+static int fits(const struct binding_tensor *tensor, const struct binding_tensor *bound)
+{
+    return tensor->layout == bound->layout && tensor->offset == bound->offset &&
+           tensor->extent == bound->extent;
+}
+
+static int set_address(const struct binding_plan *plan, uint64_t index,
+                       const struct binding_tensor *tensor)
+{
+    const int status = slot_aclSetTensorAddr(plan->executor, index, plan->descriptors[index],
+                                             tensor->block->address);
+    return status == 0 ? 0 : fail(status, "aclSetTensorAddr");
+}
+
+/* Puts other tensors in the place of some, of all of them or of none. */
+static int exchange(struct binding_plan *plan, uint32_t count, const char *message)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t index = word_at(message + (size_t)2 * i * WORD);
+        const struct binding_tensor *tensor = address_at(message + ((size_t)2 * i + 1) * WORD);
+        if (!tensor->block->open) {
+            return BINDING_CLOSED;
+        }
+        if (plan->listed || index >= plan->tensor_count || !fits(tensor, plan->tensors[index])) {
+            return BINDING_DIFFERS;
+        }
+    }
+    int status = 0;
+    uint32_t done = 0;
+    while (done < count && status == 0) {
+        const uint64_t index = word_at(message + (size_t)2 * done * WORD);
+        status = set_address(plan, index, address_at(message + ((size_t)2 * done + 1) * WORD));
+        done += status == 0;
+    }
+    if (status == 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            const uint64_t index = word_at(message + (size_t)2 * i * WORD);
+            plan->tensors[index] = address_at(message + ((size_t)2 * i + 1) * WORD);
+        }
+        return 0;
+    }
+    const struct binding_failure first = failure;
+    while (done-- > 0) {
+        const uint64_t index = word_at(message + (size_t)2 * done * WORD);
+        if (set_address(plan, index, plan->tensors[index]) != 0) {
+            status = BINDING_TORN;
+        }
+    }
+    failure = first;
+    return status;
+}
+
+/* Runs the executor, on other tensors in the place of `count` of those it has, which stay. The message
+ * says for each of them which it replaces, and the address of its struct binding_tensor. */
+int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline, uint32_t count,
+                     const char *message)
+{
+    void *previous, *workspace;
+    if (plan->executor == NULL) {
+        return BINDING_CLOSED;
+    }
+    int status = count == 0 ? 0 : exchange(plan, count, message);
+    if (status == 0) {
+        status = reserve_tensors(timeline, plan->tensors, plan->tensor_count);
+    }
+    if (status != 0) {
+        return status;
+    }
+    status = take_workspace(timeline, plan->workspace_size, &workspace);
+    if (status != 0) {
+        failure.workspace_size = plan->workspace_size;
+    } else {
+        status = enter_context(timeline, &previous);
+    }
+    if (status == 0) {
+        status = run_phase2(plan->phase2, workspace, plan->workspace_size, plan->executor, timeline);
+        status = leave_context(previous, status == 0 ? 0 : fail(status, plan->routine));
+    }
+    binding_timeline_settle(timeline);
+    return status;
+}
+
+int binding_plan_close(struct binding_plan *plan)
+{
+    int status = 0;
+    if (plan->executor != NULL) {
+        status = slot_aclDestroyAclOpExecutor(plan->executor);
+        plan->executor = NULL;
+        if (status != 0) {
+            fail(status, "aclDestroyAclOpExecutor");
+            status = BINDING_UNTIDY;
+        }
+    }
+    status = destroy_made(plan->made, plan->kinds, &plan->made_count, status);
+    empty(plan);
+    return status;
+}

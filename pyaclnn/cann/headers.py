@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the C headers of operators, without a preprocessor and without a C compiler.
+
+Such a header declares functions and nothing else, so that what is left when comments, directives
+and attributes are taken away is a list of declarations. Each header is read for itself: two of
+CANN's own share an include guard, and one of them would be lost. What is not understood is told
+with its file and line, and costs only itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["Declaration", "Header", "declared_in", "read_header"]
+
+_BLANK: Final = re.compile(
+    r"""/\*.*?\*/ | //[^\n]* | ("(?:[^"\\\n]|\\.)*") | ^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+_ATTRIBUTE: Final = re.compile(
+    r"""__attribute__\s*\(\(.*?\)\) | \bACL_DEPRECATED(?:_MESSAGE\s*\([^()]*\))?
+    | \b(?:ACLNN_API|(?:ACL|OP_API)_FUNC_VISIBILITY)\b | \bextern\s+"C"\s*\{?""",
+    re.DOTALL | re.VERBOSE,
+)
+_FUNCTION: Final = re.compile(r"\b(aclnnStatus|aclError|int32_t|int)\s+(\w+)\s*\(([^()]*)\)\s*;")
+_PARAMETER: Final = re.compile(
+    r"(?:(const)\s+)?((?:unsigned\s+)?[A-Za-z_]\w*)(?:\s+(const))?\s*((?:\*\s*(?:const\b\s*)?)*)"
+    r"([A-Za-z_]\w*)\s*(\[\w*\])?"
+)
+_REST: Final = re.compile(r"(?:typedef\s+)?(?:enum|struct)\b[^{};]*(?:\{[^{}]*\})?[^{};]*;|[\s{};]")
+_NEWER: Final = re.compile(
+    r"^[ \t]*#[ \t]*(?:(if)\b(.*ACL_STUBS_CANN\s*>=\s*901)?|(ifn?def)\b|(else|elif)\b|(endif)\b)",
+    re.MULTILINE,
+)
+_OLDEST, _NEWEST = "8.1", "9.1"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A function as a header declares it.
+
+    Attributes:
+        name: Its C name.
+        returns: The C type of its result.
+        types: The C types of its parameters, as ``const aclTensor *``.
+        parameters: Their names.
+        since: The first CANN, of 8.1 and 9.1, that has it.
+        line: Where it stands.
+    """
+
+    name: str
+    returns: str
+    types: tuple[str, ...]
+    parameters: tuple[str, ...]
+    since: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a header holds.
+
+    Attributes:
+        declarations: Its functions, in order.
+        problems: What was not understood, each with its file and line.
+    """
+
+    declarations: tuple[Declaration, ...]
+    problems: tuple[str, ...]
+
+
+def read_header(path: Path) -> Header:
+    """Read one header.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    text = path.read_text(encoding="utf-8", errors="replace")
+    newer = list(_newer_parts(text))
+    plain = _ATTRIBUTE.sub(_same_length, _BLANK.sub(_same_length, text))
+    found: list[Declaration] = []
+    problems: list[tuple[int, str]] = []
+    at = 0
+    for match in _FUNCTION.finditer(plain):
+        problems += _left_over(plain, at, match.start())
+        at = match.end()
+        line = plain.count("\n", 0, match.start()) + 1
+        pairs, unclear = _parameters(match[3])
+        if unclear:
+            problems.append((line, f"{match[2]}: parameter {unclear!r}"))
+            continue
+        late = any(start <= match.start() < end for start, end in newer)
+        types, names = tuple(kind for kind, _ in pairs), tuple(name for _, name in pairs)
+        since = _NEWEST if late else _OLDEST
+        found.append(Declaration(match[2], match[1], types, names, since, line))
+    problems += _left_over(plain, at, len(plain))
+    return Header(tuple(found), tuple(f"{path}:{line}: {what}" for line, what in problems))
+
+
+def declared_in(text: bytes) -> Iterator[str]:
+    """Give the names that may be operators of a header: those of a first phase, in its text."""
+    for match in re.finditer(rb"\b(\w+)GetWorkspaceSize\s*\(", text):
+        yield match[1].decode()
+
+
+def _same_length(match: re.Match[str]) -> str:
+    """Blank out what was found, so that what follows stays at its place; strings stay."""
+    kept = match.re is _BLANK and match[1]
+    return match[0] if kept else re.sub(r"[^\n]", " ", match[0])
+
+
+def _newer_parts(text: str) -> Iterator[tuple[int, int]]:
+    """The stretches that only the newest CANN has."""
+    opened: list[int | None] = []
+    for match in _NEWER.finditer(text):
+        if match[1] or match[3]:
+            opened.append(match.end() if match[2] else None)
+        elif match[4] and opened:
+            start, opened[-1] = opened[-1], None
+            if start is not None:
+                yield start, match.start()
+        elif match[5] and opened:
+            start = opened.pop()
+            if start is not None:
+                yield start, match.start()
+
+
+def _parameters(text: str) -> tuple[list[tuple[str, str]], str | None]:
+    """The types and names in a parameter list, or the part of it that is not understood."""
+    pairs: list[tuple[str, str]] = []
+    for piece in text.split(","):
+        words = " ".join(piece.split())
+        if words in {"", "void"}:
+            continue
+        match = _PARAMETER.fullmatch(words)
+        if match is None:
+            return [], words
+        stars = re.sub(r"\s|const", "", match[4]) + "*" * bool(match[6])
+        constant = "const " if match[1] or match[3] else ""
+        pairs.append((f"{constant}{match[2]} {stars}".rstrip(), match[5]))
+    return pairs, None
+
+
+def _left_over(text: str, start: int, end: int) -> list[tuple[int, str]]:
+    rest = _REST.sub(" ", text[start:end]).strip()
+    if not rest:
+        return []
+    return [(text.count("\n", 0, start) + 1, " ".join(rest.split())[:160])]

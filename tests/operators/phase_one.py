@@ -48,10 +48,11 @@ def mistakes(npu: Npu, table: Table) -> Iterator[str]:
 
 def pairs(npu: Npu, table: Table) -> Iterator[str]:
     """Every two mistakes of different steps: that of the earlier step answers."""
-    for mistake, other, code in table.pairs(npu.chip):
+    for mistake, other, step in table.pairs(npu.chip):
         reply = npu.check(table, apply(table.arguments, mistake.changes, other.changes))
-        if not _refused(reply, code, mistake.says):
-            yield _told(f"{mistake.name} and {other.name}", reply, (code, mistake.says))
+        named = (mistake.says,) if step.ordered else (mistake.says, other.says)
+        if not any(_refused(reply, step.code, says) for says in named):
+            yield _told(f"{mistake.name} and {other.name}", reply, (step.code, *named))
 
 
 def unconfigured(npu: Npu, table: Table) -> Iterator[str]:

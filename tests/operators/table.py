@@ -65,7 +65,7 @@ class Broken:
     Attributes:
         name: Shown by pytest.
         changes: What makes the mistake out of the sound call.
-        says: What the error's text names: the argument at fault.
+        says: What the text names, the argument at fault; empty if that is a matter of taste.
     """
 
     name: str
@@ -82,8 +82,8 @@ class Step:
         mistakes: Some that it finds.
         chips: Families on which it is made.
         unconfigured: Families of chips on which every call that comes so far gets the code.
-        ordered: Whether of two mistakes the one that stands first is named. CANN's codes do not
-            show an order inside of a step, its log does.
+        ordered: Whether of two mistakes with one code the log names that which stands first, here
+            or of two steps. The codes do not show it.
     """
 
     code: int
@@ -246,14 +246,14 @@ class Table:
             for mistake in step.mistakes
         ]
 
-    def pairs(self, chip: str) -> Iterable[tuple[Broken, Broken, int]]:
-        """Every two mistakes that fit into one call, the earlier first, and its code."""
+    def pairs(self, chip: str) -> Iterable[tuple[Broken, Broken, Step]]:
+        """Every two mistakes that fit into one call, the earlier first, and its step."""
         found = self.mistakes(chip)
         for place, (number, step, mistake) in enumerate(found):
             for later, _, other in found[place + 1 :]:
                 known = later > number or step.ordered
                 if known and not touching(mistake.changes, other.changes):
-                    yield mistake, other, step.code
+                    yield mistake, other, step
 
     def runs_on(self, chip: str) -> bool:
         """Whether a family of chips has kernels for the sound call."""
@@ -265,9 +265,9 @@ class Table:
         return chip in self.chips and self.types.fails(chip, types) is False
 
 
-def broken(name: str, says: str = "", **changes: Argument | Changed) -> Broken:
+def broken(name: str, says: str | None = None, **changes: Argument | Changed) -> Broken:
     """A mistake in one argument or several; its text names the first unless told otherwise."""
-    return Broken(name, changes, says or next(iter(changes)))
+    return Broken(name, changes, next(iter(changes)) if says is None else says)
 
 
 def nulls(*names: str) -> tuple[Broken, ...]:

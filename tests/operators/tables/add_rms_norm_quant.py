@@ -19,6 +19,7 @@ from tests.operators.table import (
     Table,
     Types,
     as_nd,
+    broken,
     individual,
     shaped,
 )
@@ -140,7 +141,8 @@ TABLE = Table(
             (
                 *shaped("x1", NINE),
                 *shaped("x2", (2, 3, 15), (3, 16)),
-                *shaped("gamma", (15,), (4, 16)),
+                broken("gamma of too few columns", "", gamma=Changed((15,))),
+                broken("gamma of too many rows", "", gamma=Changed((4, 16))),
                 *shaped("scales1", (15,)),
                 *shaped("y1Out", (2, 3, 15)),
                 *shaped("y2Out", (2, 4, 16)),

@@ -274,7 +274,11 @@ TABLE = Table(
         ),
         Step(
             INVALID,
-            (*shaped("input", (3,), NINE, (2, 3, 5)), *shaped("output", (3,), NINE, (2, 12))),
+            (
+                *shaped("input", (3,), NINE),
+                broken("input and output of two shapes", "output", input=Changed((2, 3, 5))),
+                *shaped("output", (3,), NINE, (2, 12)),
+            ),
             ordered=False,
         ),
         Step(

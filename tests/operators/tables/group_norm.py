@@ -118,7 +118,7 @@ TABLE = Table(
                 broken("no group", group=0),
                 broken("group below 0", group=-2),
                 broken("groups that do not divide the channels", "group", group=3),
-                broken("channels that the groups do not divide", "C", C=5),
+                broken("channels that the groups do not divide", "group", C=5),
                 broken("eps 0", eps=0.0),
                 broken("eps below 0", eps=-1.0),
             ),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-__all__ = ["EXACT", "REQUIRED_RATIO", "TOLERANCES", "Tolerance", "Verdict", "judge"]
+__all__ = ["EXACT", "QUANTIZED", "REQUIRED_RATIO", "TOLERANCES", "Tolerance", "Verdict", "judge"]
 
 REQUIRED_RATIO = 0.99
 """The share of the elements that must match, for floating-point results."""
@@ -75,6 +75,9 @@ TOLERANCES: dict[np.dtype[Any], Tolerance] = {
 
 EXACT = Tolerance(0.0, 0.0, 0.0, required_ratio=1.0)
 """What integers and booleans are held to."""
+
+QUANTIZED = Tolerance(0.0, 1.0, 1.0, required_ratio=1.0)
+"""What integers are held to that stand for real numbers."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,9 @@ class Verdict:
         )
 
 
-def judge(actual: ArrayLike, golden: ArrayLike, dtype: DTypeLike | None = None) -> Verdict:
+def judge(
+    actual: ArrayLike, golden: ArrayLike, dtype: DTypeLike | None = None, *, quantized: bool = False
+) -> Verdict:
     """Hold a result against a golden result of higher precision.
 
     Args:
@@ -155,6 +160,7 @@ def judge(actual: ArrayLike, golden: ArrayLike, dtype: DTypeLike | None = None) 
         golden: The golden result: the same shape, float64 (other types are converted to it; for an
             integer result, integers are compared as integers).
         dtype: The operator's output data type, if `actual` was converted from it since.
+        quantized: Whether integers stand for real numbers: they may be 1 apart.
 
     Returns:
         The verdict; ask its `passed`.
@@ -173,7 +179,7 @@ def judge(actual: ArrayLike, golden: ArrayLike, dtype: DTypeLike | None = None) 
     kind = np.dtype(result.dtype if dtype is None else dtype)
     with np.errstate(all="ignore"):
         if kind.kind in "biu":
-            return _judge_exact(kind, result, expected)
+            return _judge_exact(kind, result, expected, QUANTIZED if quantized else EXACT)
         if kind not in TOLERANCES:
             raise TypeError(
                 f"dtype is {kind}, for which the standard has no figures; it must be an integer "
@@ -182,15 +188,17 @@ def judge(actual: ArrayLike, golden: ArrayLike, dtype: DTypeLike | None = None) 
         return _judge_floating(kind, result.astype(np.float64), expected.astype(np.float64))
 
 
-def _judge_exact(dtype: np.dtype[Any], actual: NDArray[Any], golden: NDArray[Any]) -> Verdict:
+def _judge_exact(
+    dtype: np.dtype[Any], actual: NDArray[Any], golden: NDArray[Any], tolerance: Tolerance
+) -> Verdict:
     equal = np.asarray(actual == golden)
     wide_actual, wide_golden = actual.astype(np.float64), golden.astype(np.float64)
     # A difference too small for float64 to show is still a difference.
     error = np.where(equal, 0.0, np.fmax(np.abs(wide_actual - wide_golden), 1.0))
     ordinary = np.ones(actual.shape, bool)
-    limits = np.zeros_like(error)
+    limits = np.full_like(error, tolerance.limit)
     return _verdict(
-        dtype, EXACT, wide_actual, wide_golden, error=error, ordinary=ordinary, limits=limits
+        dtype, tolerance, wide_actual, wide_golden, error=error, ordinary=ordinary, limits=limits
     )
 
 

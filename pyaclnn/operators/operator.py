@@ -70,6 +70,7 @@ class Operator:
         refuse: Looks at what words do not say: gets the values and lengths by Python names, and
             returns None or an argument's name, what it is and what it must be.
         formats: Formats by the number of axes of the leading tensor, where ND will not do.
+        essential: Whether a CANN without it is no CANN for norms.
         source: Where the rules stand.
     """
 
@@ -87,6 +88,7 @@ class Operator:
     without: tuple[str, tuple[str, ...]] | None = None
     refuse: Callable[[Mapping[str, Any]], tuple[str, str, str] | None] | None = None
     formats: Mapping[int, str] | None = None
+    essential: bool = False
     source: str = ""
 
     @cached_property

@@ -90,6 +90,10 @@ class Tensor(Parameter):
         placeholder: Whether C wants a tensor also where the result is not wanted.
         infer: Finds the shape of a result that words do not say.
         loose: What CANN does not compare although it must be so: ``type``, ``shape``.
+        positive: Whether its values are positive numbers.
+        made_by: Which operator returns it, and as which result: it is made by that in samples.
+        exact_as: The word of types that its values are only as exact as.
+        unwritten: The chip families that never write it, though it must be there.
     """
 
     role: Role = Role.GIVEN
@@ -100,6 +104,10 @@ class Tensor(Parameter):
     placeholder: bool = False
     infer: Callable[[Mapping[str, Any]], Dims] | None = None
     loose: str = ""
+    positive: bool = False
+    made_by: tuple[str, str] | None = None
+    exact_as: str = ""
+    unwritten: str = ""
 
     @property
     def read(self) -> bool:
@@ -126,6 +134,7 @@ class Option(Parameter):
         shape: With `Kind.LENGTHS`, the axes whose lengths it gives.
         results: With `Kind.MASK`, the results it selects, by their C names.
         word: With `Kind.DTYPE`, the word of types it decides.
+        sample: Its value in samples, by the lengths that are known, if not the default.
     """
 
     kind: Kind = Kind.REAL
@@ -137,6 +146,7 @@ class Option(Parameter):
     shape: Shape = NO_AXES
     results: tuple[str, ...] = ()
     word: str = ""
+    sample: Rule | None = None
 
 
 def given(spec: str, says: str = "", **more: Any) -> Tensor:

@@ -37,8 +37,14 @@ BATCH_NORM = describe(
     weight=given("W C", "The scale of each channel; ones if None", optional=True),
     bias=given("B C", "The shift of each channel; zeros if None", optional=True),
     runningMean=updated("M C", "The running mean; zeros if None", optional=True, when=_trains),
-    runningVar=updated("V C", "The running variance; ones if None", optional=True, when=_trains),
-    training=flag(False, "Whether to use the batch's statistics, and update the running ones"),
+    runningVar=updated(
+        "V C", "The running variance; ones if None", optional=True, when=_trains, positive=True
+    ),
+    training=flag(
+        False,
+        "Whether to use the batch's statistics, and update the running ones",
+        sample=lambda _: True,
+    ),
     momentum=real(0.1, "The share of the batch in the running statistics", least=0, most=1),
     eps=real(1e-5, "Added to the variance", above=0),
     output=result("T N C space*", "The normalized tensor", loose="type"),

@@ -22,7 +22,12 @@ GROUP_NORM = describe(
     N=integer(derived=lambda known: known["N"][0]),
     C=integer(derived=lambda known: known["C"][0]),
     HxW=integer(derived=lambda known: prod(known["space"])),
-    group=integer(says="Into how many groups the channels are divided", name="num_groups", least=1),
+    group=integer(
+        says="Into how many groups the channels are divided",
+        name="num_groups",
+        least=1,
+        sample=lambda known: 2 - known["C"][0] % 2,
+    ),
     eps=real(1e-5, "Added to the variance", above=0),
     out=result("T N C space*", "The normalized tensor"),
     meanOut=result("T N num_groups", "The mean of each group"),

@@ -22,9 +22,12 @@ _ARGUMENTS = {
     "biasOptional": given("W norm*", "The shift; zeros if None", optional=True),
     "eps": real(1e-5, "Added to the variance", least=0),
     "out": result("T rows* norm*", "The normalized tensor", loose="type"),
-    "meanOutOptional": result("f32 rows* 1*norm", "The mean", loose="type shape"),
+    "meanOutOptional": result("f32 rows* 1*norm", "The mean", loose="type shape", exact_as="W"),
     "rstdOutOptional": result(
-        "f32 rows* 1*norm", "``1 / sqrt(variance + eps)``", loose="type shape"
+        "f32 rows* 1*norm",
+        "``1 / sqrt(variance + eps)``",
+        loose="type shape",
+        exact_as="W",
     ),
 }
 _SOURCE = "CANN: ops-nn norm/layer_norm_v4"
@@ -35,7 +38,7 @@ LAYER_NORM = describe(
     _SAYS,
     types=_TYPES,
     **_ARGUMENTS,
-    about={"source": _SOURCE},
+    about={"essential": True, "source": _SOURCE},
 )
 
 LAYER_NORM_WITH_IMPL_MODE = describe(
@@ -73,8 +76,12 @@ LAYER_NORM_BACKWARD = describe(
     gradOut=given("T rows* norm*", "The gradient of ``out``"),
     input=given("T rows* norm*", "What ``layer_norm`` was given"),
     normalizedShape=lengths("norm*", "The lengths of the trailing axes that were normalized"),
-    mean=given("M #rows", "What ``layer_norm`` returned: one element for each row, in any shape"),
-    rstd=given("R =mean", "The same"),
+    mean=given(
+        "M #rows",
+        "What ``layer_norm`` returned: one element for each row, in any shape",
+        made_by=("layer_norm", "mean"),
+    ),
+    rstd=given("R =mean", "The same", made_by=("layer_norm", "rstd")),
     weightOptional=given("W norm*", "The scale; ones if None", optional=True),
     biasOptional=given("B norm*", "The shift, whose values do not matter", optional=True),
     outputMask=mask("gradInputOut gradWeightOut gradBiasOut", "Which gradients to compute"),
@@ -84,6 +91,7 @@ LAYER_NORM_BACKWARD = describe(
     about={
         "python": "grad_out input normalized_shape mean rstd weight bias * output_mask",
         "result_type": "LayerNormGradients",
+        "essential": True,
         "source": "CANN: ops-nn norm/layer_norm_grad_v3",
     },
 )

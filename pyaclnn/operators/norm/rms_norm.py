@@ -21,7 +21,7 @@ RMS_NORM = describe(
     epsilon=real(1e-6, "Added to the mean square", least=0),
     yOut=result("T rows* norm*", "The normalized tensor"),
     rstdOut=result("f32 rows* 1*norm", "``1 / sqrt(mean(x ** 2) + epsilon)``"),
-    about={"filled": "norm", "source": "CANN: ops-nn norm/rms_norm"},
+    about={"filled": "norm", "essential": True, "source": "CANN: ops-nn norm/rms_norm"},
 )
 
 RMS_NORM_GRAD = describe(
@@ -33,12 +33,17 @@ RMS_NORM_GRAD = describe(
     types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
     dy=given("T rows* norm*", "The gradient of ``y``"),
     x=given("T rows* norm*", "What ``rms_norm`` was given"),
-    rstd=given("f32 rows~", "What ``rms_norm`` returned: one element for each row"),
+    rstd=given(
+        "f32 rows~",
+        "What ``rms_norm`` returned: one element for each row",
+        made_by=("rms_norm", "rstd"),
+    ),
     gamma=given("G norm*", "The scale, whose axes are those that were normalized"),
     dxOut=result("T rows* norm*", "The gradient of ``x``"),
     dgammaOut=result("f32 norm*", "The gradient of ``gamma``"),
     about={
         "result_type": "RmsNormGradients",
+        "essential": True,
         # CANN itself disagrees here from chip to chip: the 950 gives NaN, others refuse.
         "without": ("rows", ("dgamma",)),
         "source": "CANN: ops-nn norm/rms_norm_grad",
@@ -57,7 +62,9 @@ ADD_RMS_NORM = describe(
     epsilon=real(1e-6, "Added to the mean square", least=0),
     yOut=result("T rows* norm*", "The normalized sum"),
     rstdOut=result(
-        "f32 rows* 1*norm", "``1 / sqrt(mean(x ** 2) + epsilon)``; the 310P never writes it"
+        "f32 rows* 1*norm",
+        "``1 / sqrt(mean(x ** 2) + epsilon)``; the 310P never writes it",
+        unwritten="310p",
     ),
     xOut=result("T rows* norm*", "The sum"),
     about={"filled": "norm", "source": "CANN: ops-nn norm/add_rms_norm"},
@@ -78,9 +85,12 @@ ADD_RMS_NORM_QUANT = describe(
     x1=given("T rows* norm*", "What is normalized, with ``x2``"),
     x2=given("T rows* norm*", "What is added to ``x1``"),
     gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
-    scales1=given("S norm*", "What ``y1`` is divided by"),
+    scales1=given("S norm*", "What ``y1`` is divided by", positive=True),
     scales2Optional=given(
-        "S norm*", "What ``y2`` is divided by; without it there is no ``y2``", optional=True
+        "S norm*",
+        "What ``y2`` is divided by; without it there is no ``y2``",
+        optional=True,
+        positive=True,
     ),
     zeroPoints1Optional=given("Z norm*", "What is added to ``y1`` before rounding", optional=True),
     zeroPoints2Optional=given("Z norm*", "The same for ``y2``", optional=True),

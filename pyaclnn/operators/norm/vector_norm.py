@@ -36,7 +36,12 @@ LINALG_VECTOR_NORM = describe(
     },
     self=given("T shape*", "The vectors", name="input"),
     ord=scalar(2.0, "The order; it may be infinite"),
-    dims=axes((), "The axes along which the vectors lie; all of them if None", name="dim"),
+    dims=axes(
+        (),
+        "The axes along which the vectors lie; all of them if None",
+        name="dim",
+        sample=lambda _: (-1,),
+    ),
     keepDims=flag(False, "Whether these axes stay, with length 1", name="keepdim"),
     dtype=dtype("D", "The dtype of the result; that of ``input`` if None"),
     out=result("D", "The norms", infer=_reduced),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GroupNorm (CANN: aclnnGroupNorm)."""
+"""GroupNorm, its gradient, and SiLU of it (CANN: aclnnGroupNorm, aclnnGroupNormSilu, ...)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyaclnn.reference.arithmetic.channels import ChannelLayout
-from pyaclnn.reference.arithmetic.moments import moments
+from pyaclnn.reference.arithmetic.groups import GroupGradient, GroupNormalization, swish
 from pyaclnn.reference.arithmetic.precision import rounded, wide
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["GroupNormResult", "group_norm"]
+__all__ = [
+    "GroupNormGrads",
+    "GroupNormResult",
+    "group_norm",
+    "group_norm_backward",
+    "group_norm_silu",
+    "group_norm_silu_v2",
+]
 
 
 class GroupNormResult(NamedTuple):
-    """What `group_norm` returns.
+    """What `group_norm` and those after it return.
 
     Attributes:
         out: The normalized tensor: the input's shape and data type.
@@ -29,6 +36,20 @@ class GroupNormResult(NamedTuple):
     out: NDArray[Any]
     mean: NDArray[Any]
     rstd: NDArray[Any]
+
+
+class GroupNormGrads(NamedTuple):
+    """What `group_norm_backward` returns; None stands for an output that was masked off.
+
+    Attributes:
+        grad_input: The gradient of the input: its shape, the data type of grad_out.
+        grad_weight: The gradient of the weight: (C,), the data type of mean.
+        grad_bias: The gradient of the bias, like `grad_weight`.
+    """
+
+    grad_input: NDArray[Any] | None
+    grad_weight: NDArray[Any] | None
+    grad_bias: NDArray[Any] | None
 
 
 @np.errstate(all="ignore")
@@ -67,17 +88,153 @@ def group_norm(
     """
     tensor = np.asarray(input)
     layout = ChannelLayout.of("input", tensor)
-    groups = layout.groups_of("num_groups", num_groups)
-    scale = layout.per_channel("weight", weight, 1)
-    shift = layout.per_channel("bias", bias, 0)
-    x = layout.wide("input", tensor).reshape(groups)
-    centred, mean, variance = moments(x, 1)
-    rstd = 1 / np.sqrt(variance + eps)
-    out = layout.split(centred * rstd) * scale + shift
+    layout.check_groups("num_groups", num_groups)
+    out, mean, variance, rstd = GroupNormalization.of(
+        layout,
+        num_groups,
+        layout.wide("input", tensor),
+        layout.per_channel("weight", weight, 1),
+        layout.per_channel("bias", bias, 0),
+        eps,
+    )
     if family == "910":
         variance = rounded(variance, tensor.dtype) + tensor.dtype.type(eps)
         rstd = 1 / np.sqrt(wide(variance, layout.dtype))
-    mean, rstd = (
-        rounded(part, tensor.dtype).reshape(layout.samples, num_groups) for part in (mean, rstd)
+    return GroupNormResult(*(rounded(part, tensor.dtype) for part in (out, mean, rstd)))
+
+
+@np.errstate(all="ignore")
+def group_norm_backward(
+    grad_out: ArrayLike,
+    input: ArrayLike,
+    mean: ArrayLike,
+    rstd: ArrayLike,
+    weight: ArrayLike | None,
+    num_groups: int,
+    *,
+    output_mask: tuple[bool, bool, bool] = (True, True, True),
+    family: str | None = None,
+) -> GroupNormGrads:
+    """Propagate a gradient back through `group_norm`.
+
+    With `xhat = (input - mean) * rstd` and `g = grad_out * weight`, means over a group and sums
+    over all samples and positions: `grad_input = (g - mean(g) - xhat * mean(g * xhat)) * rstd`,
+    `grad_weight = sum(grad_out * xhat)`, `grad_bias = sum(grad_out)`.
+
+    The given `mean` and `rstd` are used as they are, also where they are not those of the input.
+
+    Args:
+        grad_out: The gradient of the forward out; as many elements as the input.
+        input: The forward input: float16, bfloat16, float32 or float64, (N, C, ...).
+        mean: The mean of each group: N * num_groups elements, any float type.
+        rstd: The reciprocal standard deviation of each group, like `mean`.
+        weight: (C,), any float type; None means ones.
+        num_groups: How many groups the channels form; it divides C.
+        output_mask: Which of grad_input, grad_weight and grad_bias to return.
+        family: The family of chips. ``"910b"`` and ``"910_93"`` round 16-bit results half away from
+            zero, the others to even.
+
+    Returns:
+        The three gradients, None where masked off. Without elements, those of weight and bias are
+        0.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/group_norm_grad.
+    """
+    tensor, statistic = np.asarray(input), np.asarray(mean)
+    layout = ChannelLayout.of("input", tensor)
+    layout.check_groups("num_groups", num_groups)
+    gradient = GroupGradient.of(layout, num_groups, tensor, statistic, rstd)
+    grad = layout.wide("grad_out", grad_out)
+    scale = layout.per_channel("weight", weight, 1)
+    want_input, want_weight, want_bias = output_mask
+    round_to = gradient.rounding(family)
+    return GroupNormGrads(
+        round_to(gradient.of_input(grad * scale), tensor.dtype) if want_input else None,
+        round_to(gradient.of_scale(grad), statistic.dtype) if want_weight else None,
+        round_to(gradient.of_shift(grad), statistic.dtype) if want_bias else None,
     )
-    return GroupNormResult(rounded(out, tensor.dtype).reshape(tensor.shape), mean, rstd)
+
+
+def group_norm_silu(
+    input: ArrayLike,
+    gamma: ArrayLike | None,
+    beta: ArrayLike | None,
+    group: int,
+    eps: float = 1e-5,
+    *,
+    family: str | None = None,
+) -> GroupNormResult:
+    """Normalize groups of channels as `group_norm` does, then apply `y / (1 + exp(-y))`.
+
+    Args:
+        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
+        gamma: The scale, (C,), any float type; None means ones.
+        beta: The shift, (C,), any float type; None means zeros.
+        group: How many groups the channels form; it divides C.
+        eps: Added to the variance.
+        family: The family of chips. On ``"950"`` the statistics come in the data type of gamma, or
+            of beta without one.
+
+    Returns:
+        `out`, and `mean` and `rstd` of the norm, not of what the activation made of it.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/group_norm_silu.
+    """
+    return group_norm_silu_v2(input, gamma, beta, group, eps, family=family)
+
+
+@np.errstate(all="ignore")
+def group_norm_silu_v2(
+    input: ArrayLike,
+    gamma: ArrayLike | None,
+    beta: ArrayLike | None,
+    group: int,
+    eps: float = 1e-5,
+    activate_silu: bool = True,
+    *,
+    family: str | None = None,
+) -> GroupNormResult:
+    """Normalize groups of channels as `group_norm` does, then, if asked to, `y / (1 + exp(-y))`.
+
+    Args:
+        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
+        gamma: The scale, (C,), any float type; None means ones.
+        beta: The shift, (C,), any float type; None means zeros.
+        group: How many groups the channels form; it divides C.
+        eps: Added to the variance.
+        activate_silu: Whether to apply the activation.
+        family: The family of chips, as in `group_norm_silu`.
+
+    Returns:
+        `out`, and `mean` and `rstd` of the norm, not of what the activation made of it.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/group_norm_silu.
+    """
+    tensor = np.asarray(input)
+    layout = ChannelLayout.of("input", tensor)
+    layout.check_groups("group", group)
+    out, mean, _, rstd = GroupNormalization.of(
+        layout,
+        group,
+        layout.wide("input", tensor),
+        layout.per_channel("gamma", gamma, 1),
+        layout.per_channel("beta", beta, 0),
+        eps,
+    )
+    if activate_silu:
+        out = swish(out, 1)
+    given = next((part for part in (gamma, beta) if part is not None), tensor)
+    dtype = np.asarray(given if family == "950" else tensor).dtype
+    return GroupNormResult(rounded(out, tensor.dtype), rounded(mean, dtype), rounded(rstd, dtype))

@@ -7,8 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pyaclnn.accuracy import judge
 from pyaclnn.reference import add_layer_norm, add_layer_norm_grad

@@ -75,20 +75,23 @@ class ChannelLayout(NamedTuple):
         """View a tensor with as many elements as (N, C, S)."""
         return tensor.reshape(self.samples, self.channels, self.positions)
 
-    def groups_of(self, name: str, count: int) -> tuple[int, int]:
-        """Give the shape that has a row for each group of channels.
+    def check_groups(self, name: str, count: int) -> None:
+        """Check that the channels of a sample split into groups.
 
         Args:
             name: What the caller calls the number of groups.
-            count: How many groups the channels of a sample form.
+            count: The number of groups.
 
         Raises:
-            ValueError: The channels cannot be split into so many.
+            ValueError: They do not.
         """
         if count < 1 or self.channels % count:
             raise ValueError(
                 f"{name} is {count}; it must be at least 1 and divide the {self.channels} channels"
             )
+
+    def groups(self, count: int) -> tuple[int, int]:
+        """Give the shape that has a row for each group of channels of each sample."""
         return self.samples * count, self.channels // count * self.positions
 
     def per_channel(self, name: str, parameter: ArrayLike | None, absent: float) -> NDArray[Any]:

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the gradients of group normalizations share, and the activation that follows some."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.reference.arithmetic.moments import moments, standardized_gradient
+from pyaclnn.reference.arithmetic.precision import rounded, rounded_away, total, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from pyaclnn.reference.arithmetic.channels import ChannelLayout
+
+__all__ = ["GroupGradient", "GroupNormalization", "swish"]
+
+AWAY = ("910b", "910_93")
+"""The families that round the gradients of group normalizations half away from zero."""
+
+
+def swish(numbers: NDArray[Any], scale: float) -> NDArray[Any]:
+    """`y / (1 + exp(-scale * y))`."""
+    result: NDArray[Any] = numbers / (1 + np.exp(-scale * numbers))
+    return result
+
+
+class GroupNormalization(NamedTuple):
+    """A tensor normalized by groups of its channels, not rounded yet.
+
+    Attributes:
+        out: The normalized tensor, in its own shape.
+        mean: The mean of each group, (N, groups).
+        variance: The biased variance of each group, like `mean`.
+        rstd: `1 / sqrt(variance + eps)`, like `mean`.
+    """
+
+    out: NDArray[Any]
+    mean: NDArray[Any]
+    variance: NDArray[Any]
+    rstd: NDArray[Any]
+
+    @classmethod
+    def of(
+        cls,
+        layout: ChannelLayout,
+        count: int,
+        x: NDArray[Any],
+        scale: NDArray[Any],
+        shift: NDArray[Any],
+        eps: float,
+    ) -> GroupNormalization:
+        """Normalize a tensor.
+
+        Args:
+            layout: How it splits into channels.
+            count: How many groups the channels form.
+            x: The tensor, (N, C, S).
+            scale: (C, 1).
+            shift: (C, 1).
+            eps: Added to the variance.
+        """
+        centred, mean, variance = moments(x.reshape(layout.groups(count)), 1)
+        rstd = 1 / np.sqrt(variance + eps)
+        out = layout.split(centred * rstd) * scale + shift
+        statistics = (part.reshape(layout.samples, count) for part in (mean, variance, rstd))
+        return cls(out.reshape(layout.shape), *statistics)
+
+
+class GroupGradient(NamedTuple):
+    """The input of a group normalization, standardized by given statistics.
+
+    Attributes:
+        layout: How the input splits into channels.
+        xhat: `(input - mean) * rstd`, a row for each group.
+        rstd: A reciprocal standard deviation for each group, a column.
+    """
+
+    layout: ChannelLayout
+    xhat: NDArray[Any]
+    rstd: NDArray[Any]
+
+    @classmethod
+    def of(
+        cls,
+        layout: ChannelLayout,
+        count: int,
+        tensor: NDArray[Any],
+        mean: ArrayLike,
+        rstd: ArrayLike,
+    ) -> GroupGradient:
+        """Standardize a tensor.
+
+        Args:
+            layout: How it splits into channels.
+            count: How many groups the channels form.
+            tensor: The tensor.
+            mean: One number for each group of each sample.
+            rstd: Like `mean`.
+        """
+        shape = layout.groups(count)
+
+        def column(name: str, statistic: ArrayLike) -> NDArray[Any]:
+            array = np.asarray(statistic)
+            if array.size != shape[0]:
+                raise ValueError(
+                    f"{name} has the shape {array.shape}, which is {array.size} elements; "
+                    f"it must have one for each of the {shape[0]} groups of all samples"
+                )
+            return wide(array, layout.dtype).reshape(shape[0], 1)
+
+        centred = wide(tensor, layout.dtype).reshape(shape) - column("mean", mean)
+        deviations = column("rstd", rstd)
+        return cls(layout, centred * deviations, deviations)
+
+    def of_input(self, g: NDArray[Any]) -> NDArray[Any]:
+        """Turn the gradient of `xhat` into that of the input, in the input's shape."""
+        rows = standardized_gradient(g.reshape(self.xhat.shape), self.xhat, self.rstd)
+        return rows.reshape(self.layout.shape)
+
+    def of_scale(self, grad: NDArray[Any]) -> NDArray[Any]:
+        """Add up what a gradient (N, C, S) leaves to the scale of each channel."""
+        return self.of_shift(grad * self.layout.split(self.xhat))
+
+    def of_shift(self, grad: NDArray[Any]) -> NDArray[Any]:
+        """Add up what a gradient (N, C, S) leaves to the shift of each channel."""
+        return total(grad, (0, 2)).reshape(self.layout.channels)
+
+    @staticmethod
+    def rounding(family: str | None) -> Callable[[NDArray[Any], np.dtype[Any]], NDArray[Any]]:
+        """Choose how a family of chips rounds the results."""
+        return rounded_away if family in AWAY else rounded

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
+from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -11,6 +14,49 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 __all__ = ["public_names"]
+
+
+class _Loads:
+    """The loads in progress. A fork lets those of other threads end first.
+
+    What a module's import holds in the parent would be held for ever in a child, where nobody ends
+    the import. This is no lock that a load holds: imports wait for each other in any order.
+    """
+
+    def __init__(self) -> None:
+        self._start()
+        os.register_at_fork(
+            before=self._await_others, after_in_parent=self._release, after_in_child=self._start
+        )
+
+    def _start(self) -> None:
+        self._changed = threading.Condition()
+        self._threads: Counter[int] = Counter()
+
+    def _await_others(self) -> None:
+        own = threading.get_ident()
+        self._changed.acquire()
+        # Not for ever: an import may wait for what this thread is about to do after the fork.
+        self._changed.wait_for(lambda: not self._threads.keys() - {own}, timeout=_PATIENCE)
+
+    def _release(self) -> None:
+        self._changed.release()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._threads[threading.get_ident()] += 1
+
+    def __exit__(self, *_: object) -> None:
+        own = threading.get_ident()
+        with self._changed:
+            self._threads[own] -= 1
+            if self._threads[own] <= 0:
+                del self._threads[own]
+            self._changed.notify_all()
+
+
+_PATIENCE = 10.0
+_loads = _Loads()
 
 
 def public_names(
@@ -31,8 +77,10 @@ def public_names(
     def load(name: str) -> object:
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        modules = (import_module(f"{package}.{home}") for home in homes)
-        value: object = next(getattr(module, name) for module in modules if name in module.__all__)
+        with _loads:
+            modules = (import_module(f"{package}.{home}") for home in homes)
+            found = (getattr(module, name) for module in modules if name in module.__all__)
+            value: object = next(found)
         setattr(sys.modules[package], name, value)
         return value
 

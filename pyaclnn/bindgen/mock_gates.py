@@ -70,7 +70,7 @@ def _gates(declarations: Declarations, library: str, functions: list[Function]) 
 
 
 def _gate(
-    index: int, function: Function, gate: str, operators: set[str | None], handles: set[str]
+    index: int, function: Function, gate: str, operators: set[str], handles: set[str]
 ) -> Iterator[str]:
     names = ", ".join(parameter.name for parameter in function.parameters)
     call = f"impl_{function.name}({names})"

@@ -31,6 +31,7 @@ __all__ = ["Backend", "Library", "backend", "function", "open_library", "select_
 
 _VARIABLE: Final = "PYACLNN_BACKEND"
 _MARKER: Final = b"pyaclnn_mock_marker"
+_TELL_PYTHON: Final = b"pyaclnn_mock_python_tell"
 _HOW_TO_CHOOSE: Final = (
     "Hint: on a machine with CANN, source the set_env.sh of its installation, or name the "
     f"directory of its libraries in {_VARIABLE} or pyaclnn.select_backend(); LD_LIBRARY_PATH is "
@@ -304,6 +305,10 @@ def _try(
     if runtime is None:
         return None
     is_mock = lib.binding_has_symbol(opened[runtime], _MARKER) == 1
+    if is_mock and sys.executable:
+        tell = lib.binding_symbol(opened[runtime], _TELL_PYTHON)
+        if tell != ffi.NULL:
+            ffi.cast("void (*)(const char *)", tell)(os.fsencode(sys.executable))
     if is_mock and choice == "cann":
         attempts.append((str(runtime), "is the simulated NPU, which has to be chosen by name"))
         return None

@@ -10,6 +10,7 @@ import socket
 import struct
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -191,6 +192,24 @@ def test_an_unknown_operator_says_so(host: Host) -> None:
     assert checked.status == 999001
     assert "does not implement aclnnFoo" in checked.text
     assert host.ask(Run(0, 0, Call("aclnnFoo"))).status == 507015
+
+
+@pytest.mark.parametrize("end", ["SystemExit(3)", "KeyboardInterrupt"])
+def test_a_package_that_wants_to_end_the_process_ends_its_own_calls_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    (tmp_path / "mock").mkdir()
+    (tmp_path / "mock" / "operators.py").write_text(f"raise {end}", encoding="utf-8")
+    monkeypatch.setenv("ASCEND_CUSTOM_OPP_PATH", str(tmp_path))
+    with closing(Host()) as host:
+        host.ask(HELLO)
+        checked = host.ask(Check(Call("aclnnNobodysOwn", 0, {})))
+        ran = host.ask(Run(0, 0, Call("aclnnNobodysOwn", 0, {})))
+        assert (checked.status, ran.status) == (561000, 507015)
+        assert end.partition("(")[0] in checked.text
+        assert host.ask(Check(rms_norm())).status == 0
+        assert host.ask(Bye()) == Reply(0, "")
+        assert host.end()[0] == 0
 
 
 def test_memory_outside_of_the_device_is_an_exception_of_the_kernel(host: Host) -> None:

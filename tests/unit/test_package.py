@@ -30,6 +30,53 @@ def python(
     )
 
 
+FORK = """
+import os, sys, threading, time
+import pyaclnn.lazy as lazy
+sys.modules["slow"] = type(sys)("slow")
+begun = threading.Event()
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "slow.home":
+            import importlib.machinery as m
+            return m.ModuleSpec(name, self)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        begun.set()
+        time.sleep(0.5)
+        module.__all__, module.thing = ["thing"], 1
+
+sys.modules["slow"].__path__ = []
+sys.meta_path.insert(0, Finder())
+load, _ = lazy.public_names("slow", {"thing"}, ["home"])
+threading.Thread(target=load, args=("thing",)).start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    load("thing")
+    os._exit(7)
+deadline = time.time() + 20
+while time.time() < deadline:
+    ended, status = os.waitpid(child, os.WNOHANG)
+    if ended:
+        print(os.waitstatus_to_exitcode(status))
+        break
+    time.sleep(0.01)
+else:
+    os.kill(child, 9)
+    print("hangs")
+"""
+
+
+def test_a_fork_during_the_first_use_of_a_name_leaves_the_child_able_to_use_it() -> None:
+    done = python("-c", FORK, path=os.pathsep.join(sys.path))
+    assert done.stdout == "7\n", done.stderr
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_modules_are_there_without_an_import_of_their_own(name: str) -> None:
     code = f"import pyaclnn; print(pyaclnn.{name}.__name__)"

@@ -5,6 +5,7 @@
 #include "fault.h"
 #include "functions.h"
 #include "mode.h"
+#include "python.h"
 #include "violation.h"
 
 #pragma GCC visibility push(default)
@@ -21,6 +22,8 @@ const char *pyaclnn_mock_faults_set(const char *text);
 size_t pyaclnn_mock_faults(char *text, size_t capacity);
 /* Changes the mode and starts its random order anew. 0: done; -1: there is no such mode. */
 int pyaclnn_mock_mode_set(const char *text);
+/* Tells which Python runs the host program, in case no other is known. */
+void pyaclnn_mock_python_tell(const char *python);
 size_t pyaclnn_mock_violation_count(void);
 /* One record as JSON; gives its length, 0 when there is no such record. */
 size_t pyaclnn_mock_violation_read(size_t index, char *text, size_t capacity);
@@ -63,6 +66,13 @@ int pyaclnn_mock_mode_set(const char *text)
     const bool good = mock_mode_set(text);
     mock_leave();
     return good ? 0 : -1;
+}
+
+void pyaclnn_mock_python_tell(const char *python)
+{
+    mock_enter();
+    mock_tell_python(python);
+    mock_leave();
 }
 
 size_t pyaclnn_mock_violation_count(void)

@@ -162,6 +162,12 @@ aclError mock_process_start(struct device *device)
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "%s", complaint);
     }
     char python[PATH_MAX];
+    if (!mock_find_python(python)) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                         "device %d: no Python is known that could run the device process; set "
+                         "PYACLNN_MOCK_PYTHON to one that can import pyaclnn",
+                         device->id);
+    }
     int pair[2];
     device->lost = false;
     device->loss = NULL;
@@ -177,7 +183,6 @@ aclError mock_process_start(struct device *device)
                            strerror(errno));
     }
     if (status == ACL_SUCCESS) {
-        mock_find_python(python);
         device->socket = move_up(pair[0]);
         const int theirs = move_up(pair[1]);
         const int failed = device->socket < 0 || theirs < 0

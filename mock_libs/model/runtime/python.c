@@ -4,10 +4,10 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* An address inside this library, by which it finds its own file. */
@@ -35,36 +35,69 @@ static bool python_of_build(const char *directory, char *python)
     return read && is_program(python);
 }
 
-/* An installed library lies below the prefix of the environment it was installed into. */
-static bool python_of_prefix(const char *directory, char *python)
+/* Whether nobody but the owner of a file, this process's user or root can have put a path there. */
+static bool is_trusted(const char *path, uid_t owner)
 {
-    char prefix[PATH_MAX];
-    snprintf(prefix, sizeof prefix, "%s", directory);
-    for (char *slash = strrchr(prefix, '/'); slash != NULL && slash != prefix;
-         slash = strrchr(prefix, '/')) {
-        *slash = '\0';
-        if (snprintf(python, PATH_MAX, "%s/bin/python3", prefix) < PATH_MAX && is_program(python)) {
-            return true;
-        }
-    }
-    return false;
+    struct stat found;
+    return stat(path, &found) == 0 &&
+           (found.st_uid == 0 || found.st_uid == owner || found.st_uid == geteuid());
 }
 
-void mock_find_python(char *python)
+/* Takes the last part off a path, which must be a word, or begin with it where `begins` says so. */
+static bool strip(char *path, const char *word, bool begins)
+{
+    char *slash = strrchr(path, '/');
+    if (slash == NULL || strncmp(slash + 1, word, strlen(word)) != 0 ||
+        (!begins && strlen(slash + 1) != strlen(word))) {
+        return false;
+    }
+    *slash = '\0';
+    return true;
+}
+
+/* An installed library lies in PREFIX/lib/python3.N/site-packages/pyaclnn/mock/lib. No other folder
+ * above it is looked at: it may be anybody's. */
+static bool python_of_prefix(const char *library, const char *directory, char *python)
+{
+    char prefix[PATH_MAX], folder[PATH_MAX];
+    struct stat own;
+    snprintf(prefix, sizeof prefix, "%s", directory);
+    if (!strip(prefix, "lib", false) || !strip(prefix, "mock", false) ||
+        !strip(prefix, "pyaclnn", false) ||
+        !(strip(prefix, "site-packages", false) || strip(prefix, "dist-packages", false)) ||
+        !strip(prefix, "python3", true) || !strip(prefix, "lib", true) ||
+        stat(library, &own) != 0) {
+        return false;
+    }
+    const int length = snprintf(python, PATH_MAX, "%s/bin/python3", prefix);
+    snprintf(folder, sizeof folder, "%s", python);
+    return length < PATH_MAX && is_program(python) && strip(folder, "python3", false) &&
+           is_trusted(folder, own.st_uid) && is_trusted(python, own.st_uid);
+}
+
+static char told[PATH_MAX];
+
+void mock_tell_python(const char *python)
+{
+    snprintf(told, sizeof told, "%s", python);
+}
+
+bool mock_find_python(char *python)
 {
     const char *named = getenv("PYACLNN_MOCK_PYTHON");
     if (named != NULL && named[0] != '\0') {
         snprintf(python, PATH_MAX, "%s", named);
-        return;
+        return true;
     }
     Dl_info self;
-    char directory[PATH_MAX];
-    if (dladdr(&anchor, &self) != 0 &&
-        realpath(self.dli_fname, directory) != NULL) {
-        *strrchr(directory, '/') = '\0';
-        if (python_of_build(directory, python) || python_of_prefix(directory, python)) {
-            return;
+    char library[PATH_MAX], directory[PATH_MAX];
+    if (dladdr(&anchor, &self) != 0 && realpath(self.dli_fname, library) != NULL) {
+        snprintf(directory, sizeof directory, "%.*s", (int)(strrchr(library, '/') - library),
+                 library);
+        if (python_of_build(directory, python) || python_of_prefix(library, directory, python)) {
+            return true;
         }
     }
-    snprintf(python, PATH_MAX, "python3");
+    snprintf(python, PATH_MAX, "%s", told);
+    return told[0] != '\0';
 }

@@ -3,7 +3,12 @@
 #ifndef MOCK_PYTHON_H
 #define MOCK_PYTHON_H
 
-/* Fills a buffer of PATH_MAX bytes with the interpreter. */
-void mock_find_python(char *python);
+#include <stdbool.h>
+
+/* Fills a buffer of PATH_MAX bytes with the interpreter: the one that PYACLNN_MOCK_PYTHON names, that
+ * of the build, that of the environment this library is installed in, or the one that a host program
+ * in Python has told of itself. false: none is known. */
+bool mock_find_python(char *python);
+void mock_tell_python(const char *python);
 
 #endif

@@ -308,7 +308,7 @@ def _try(
     if is_mock and sys.executable:
         tell = lib.binding_symbol(opened[runtime], _TELL_PYTHON)
         if tell != ffi.NULL:
-            ffi.cast("void (*)(const char *)", tell)(os.fsencode(sys.executable))
+            cast("Any", ffi.cast("void (*)(const char *)", tell))(os.fsencode(sys.executable))
     if is_mock and choice == "cann":
         attempts.append((str(runtime), "is the simulated NPU, which has to be chosen by name"))
         return None

@@ -149,7 +149,8 @@ class Case:
         code: What phase 1 answers.
         launch: What phase 2 does; None if nobody knows.
         workspace: Bytes of workspace; None if nobody knows.
-        gives: What tensors hold afterwards; only a call with this is run.
+        gives: What tensors hold afterwards.
+        computed: Whether the formula tells the rest. A call of which neither tells is not run.
         exact: Whether results must agree to the last bit of their type.
         rtol: Otherwise the relative error of float32; 16-bit types have one unit in the last place.
         deterministic: Whether the device is set to deterministic results.
@@ -162,6 +163,7 @@ class Case:
     launch: int | None = None
     workspace: int | None = None
     gives: Mapping[str, Any] = field(default_factory=dict)
+    computed: bool = True
     exact: bool = False
     rtol: float = 1e-6
     deterministic: bool = False

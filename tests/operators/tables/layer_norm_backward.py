@@ -160,7 +160,6 @@ def masked(*mask: bool) -> Case:
         {"outputMask": Bools(mask), off[0]: None},
         WITH_KERNELS,
         launch=KERNELS if any(mask) else NOTHING,
-        gives=dict.fromkeys(off[1:], UNTOUCHED),
     )
 
 

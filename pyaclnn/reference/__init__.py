@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pyaclnn.reference.layer_norm import *  # noqa: F403
     from pyaclnn.reference.rms_norm import *  # noqa: F403
     from pyaclnn.reference.rms_norm_quant import *  # noqa: F403
+    from pyaclnn.reference.sync_batch_norm import *  # noqa: F403
     from pyaclnn.reference.vector_norm import *  # noqa: F403
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""BatchNorm (CANN: aclnnBatchNorm)."""
+"""BatchNorm and its gradient (CANN: aclnnBatchNorm, aclnnBatchNormBackward)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from pyaclnn.reference.arithmetic.channels import ChannelLayout
 from pyaclnn.reference.arithmetic.moments import moments
-from pyaclnn.reference.arithmetic.precision import rounded
+from pyaclnn.reference.arithmetic.precision import rounded, total
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BatchNormResult", "batch_norm"]
+__all__ = ["BatchNormGrads", "BatchNormResult", "batch_norm", "batch_norm_backward"]
 
 RECIPROCAL_DEVIATION = (None, "950")
 """Whose save_invstd is what its name says; that of the other families is the variance."""
@@ -39,6 +39,20 @@ class BatchNormResult(NamedTuple):
     save_invstd: NDArray[Any] | None
     running_mean: NDArray[Any] | None
     running_var: NDArray[Any] | None
+
+
+class BatchNormGrads(NamedTuple):
+    """What `batch_norm_backward` returns; None stands for an output that was masked off.
+
+    Attributes:
+        grad_input: The gradient of the input: its shape, the data type of grad_out.
+        grad_weight: The gradient of the weight: (C,), float32 (float64 for float64 input).
+        grad_bias: The gradient of the bias, like `grad_weight`.
+    """
+
+    grad_input: NDArray[Any] | None
+    grad_weight: NDArray[Any] | None
+    grad_bias: NDArray[Any] | None
 
 
 @np.errstate(all="ignore")
@@ -114,4 +128,78 @@ def batch_norm(
         saved[:, 0] if training else None,
         moved(running_mean, old_mean, mean),
         moved(running_var, old_variance, variance * (count / max(count - 1, 1))),
+    )
+
+
+@np.errstate(all="ignore")
+def batch_norm_backward(
+    grad_out: ArrayLike,
+    input: ArrayLike,
+    weight: ArrayLike | None,
+    running_mean: ArrayLike | None,
+    running_var: ArrayLike | None,
+    save_mean: ArrayLike | None,
+    save_invstd: ArrayLike | None,
+    training: bool = True,
+    eps: float = 1e-5,
+    *,
+    output_mask: tuple[bool, bool, bool] = (True, True, True),
+    family: str | None = None,
+) -> BatchNormGrads:
+    """Propagate a gradient back through `batch_norm`.
+
+    With `xhat = (input - mean) * invstd` and sums over all samples and positions, n of them:
+    `grad_bias = sum(grad_out)`, `grad_weight = sum(grad_out * xhat)`. If training,
+    `grad_input = weight * invstd * (grad_out - grad_bias / n - xhat * grad_weight / n)`, where mean
+    and invstd are those saved, as they are; else `grad_input = weight * invstd * grad_out`, where
+    they are the running mean and `1 / sqrt(running_var + eps)`.
+
+    Args:
+        grad_out: The gradient of the forward output; the shape of the input, any float type.
+        input: The forward input: float16, bfloat16, float32 or float64, (N, C, ...).
+        weight: (C,), any float type; None means ones.
+        running_mean: (C,), any float type; None means zeros.
+        running_var: (C,), any float type; None means ones.
+        save_mean: The mean of each channel, as the forward function gave it; None means zeros.
+            Unless training, it does not matter.
+        save_invstd: What the forward function gave beside it; None means ones.
+        training: Whether the forward function normalized with the statistics of its batch.
+        eps: Added to the variance.
+        output_mask: Which of grad_input, grad_weight and grad_bias to return.
+        family: The family of chips. All but ``"950"`` take `save_invstd` for a variance, as they
+            give it, and add eps to it.
+
+    Returns:
+        The three gradients, None where masked off.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/batch_norm_grad_v3.
+    """
+    tensor, grads = np.asarray(input), np.asarray(grad_out)
+    layout = ChannelLayout.of("input", tensor)
+    grad, x = layout.wide("grad_out", grads), layout.wide("input", tensor)
+    scale = layout.per_channel("weight", weight, 1)
+    if training:
+        mean = layout.per_channel("save_mean", save_mean, 0)
+        invstd = layout.per_channel("save_invstd", save_invstd, 1)
+        if family not in RECIPROCAL_DEVIATION:
+            invstd = 1 / np.sqrt(invstd + eps)
+    else:
+        mean = layout.per_channel("running_mean", running_mean, 0)
+        invstd = 1 / np.sqrt(layout.per_channel("running_var", running_var, 1) + eps)
+    xhat = (x - mean) * invstd
+    grad_weight, grad_bias = (total(part, (0, 2))[0] for part in (grad * xhat, grad))
+    grad_input = grad
+    if training:
+        count = layout.samples * layout.positions
+        grad_input = grad - grad_bias / count - xhat * (grad_weight / count)
+    grad_input = rounded(grad_input * (invstd * scale), grads.dtype).reshape(layout.shape)
+    want_input, want_weight, want_bias = output_mask
+    return BatchNormGrads(
+        grad_input if want_input else None,
+        grad_weight[:, 0] if want_weight else None,
+        grad_bias[:, 0] if want_bias else None,
     )

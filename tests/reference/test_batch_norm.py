@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from pyaclnn.accuracy import judge
-from pyaclnn.reference import batch_norm
+from pyaclnn.reference import batch_norm, batch_norm_backward
 
+from . import oracle
 from .problems import DTYPES, f16, f32, f64
 
 INPUT = [[[1, 2], [3, 4]], [[5, 6], [7, 9]]]
@@ -152,3 +153,114 @@ def test_a_shape_that_does_not_fit_is_named(changes: dict[str, Any], message: st
     arguments: dict[str, Any] = {"input": ARGUMENTS[0], "running_mean": None, "running_var": None}
     with pytest.raises(ValueError, match=re.escape(message)):
         batch_norm(**(arguments | changes))
+
+
+GRAD_OUT = [[[1, 0], [-1, 2]], [[0.5, 1], [1, -1]]]
+
+
+class TestBackward:
+    @pytest.mark.parametrize(
+        ("family", "saved"),
+        [(family, [4.25, 5.6875]) for family in OF_VARIANCE]
+        + [(family, [0.48507071, 0.41931358]) for family in OF_DEVIATION],
+    )
+    def test_worked_example_of_training(self, family: str | None, saved: list[float]) -> None:
+        x, mean, variance, weight, _ = ARGUMENTS
+        grads = batch_norm_backward(
+            f32(GRAD_OUT), x, weight, mean, variance, f32([3.5, 5.75]), f32(saved), family=family
+        )
+        grad_input = [
+            [[0.235402, -0.271069], [-1.32706, 1.2902]],
+            [[-0.092734, 0.128401], [0.755686, -0.718824]],
+        ]
+        assert np.allclose(np.asarray(grads.grad_input), grad_input, rtol=5e-6)
+        assert np.allclose(np.asarray(grads.grad_weight), [0.363803, -1.15311], rtol=5e-6)
+        assert np.asarray(grads.grad_bias).tolist() == [2.5, 1]
+
+    @pytest.mark.parametrize("family", [None, "910b", "950"])
+    def test_worked_example_of_inference(self, family: str | None) -> None:
+        x, mean, variance, weight, _ = ARGUMENTS
+        grads = batch_norm_backward(
+            f32(GRAD_OUT), x, weight, mean, variance, None, None, training=False, family=family
+        )
+        grad_input = [
+            [[0.999995, 0], [-1.41421, 2.82842]],
+            [[0.499997, 0.999995], [1.41421, -1.41421]],
+        ]
+        assert np.allclose(np.asarray(grads.grad_input), grad_input, rtol=5e-6)
+        assert np.allclose(np.asarray(grads.grad_weight), [8.24996, 1.76776], rtol=5e-6)
+
+    @pytest.mark.parametrize(
+        ("family", "grad_input", "grad_weight"),
+        [
+            (
+                "910b",
+                [
+                    [-1.499993, -3.999945, -6.499898, -8.99985],
+                    [-127.498103, -157.997635, -188.497168, -218.9967],
+                ],
+                [13.99993, 125.99937],
+            ),
+            ("950", [[-1.5, -4, -6.5, -9], [-127.5, -158, -188.5, -219]], [14, 126]),
+        ],
+    )
+    def test_official_sample_tells_a_variance_from_a_deviation(
+        self, family: str, grad_input: list[list[float]], grad_weight: list[float]
+    ) -> None:
+        x = np.arange(8, dtype=np.float32).reshape(1, 2, 4)
+        one, zero = np.ones(2, np.float32), np.zeros(2, np.float32)
+        grads = batch_norm_backward(x, x, one, zero, one, zero, one, family=family)
+        assert np.allclose(np.asarray(grads.grad_input), [grad_input], rtol=1e-6)
+        assert np.allclose(np.asarray(grads.grad_weight), grad_weight, rtol=1e-6)
+        assert np.asarray(grads.grad_bias).tolist() == [6, 22]
+
+    @pytest.mark.parametrize("family", [None, "910b"])
+    def test_is_the_derivative_of_the_forward_function(self, family: str | None) -> None:
+        generator = np.random.default_rng(3)
+        x, dy = generator.normal(1, 2, (2, 3, 2, 4))
+        weight, bias = generator.normal(size=(2, 2))
+
+        def loss(x: oracle.Array, weight: oracle.Array, bias: oracle.Array) -> float:
+            rows = np.moveaxis(x, 1, 0).reshape(2, 12)
+            xhat = oracle.layer_norm(rows, np.ones(12), np.zeros(12), 1e-2)[0]
+            out = xhat * weight[:, None] + bias[:, None]
+            return float((np.moveaxis(dy, 1, 0).reshape(2, 12) * out).sum())
+
+        forward = batch_norm(x, None, None, weight, bias, True, eps=1e-2, family=family)
+        saved = forward.save_mean, forward.save_invstd
+        grads = batch_norm_backward(
+            dy, x, weight, None, None, *saved, training=True, eps=1e-2, family=family
+        )
+        numeric = (
+            oracle.numeric_gradient(lambda at: loss(at, weight, bias), x),
+            oracle.numeric_gradient(lambda at: loss(x, at, bias), weight),
+            oracle.numeric_gradient(lambda at: loss(x, weight, at), bias),
+        )
+        for actual, expected in zip(grads, numeric, strict=True):
+            assert np.allclose(np.asarray(actual), expected, rtol=1e-7, atol=1e-8)
+
+    @pytest.mark.parametrize("training", [True, False])
+    @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+    def test_agrees_with_torch(self, dtype: Any, *, training: bool) -> None:
+        torch: Any = pytest.importorskip("torch")
+        generator = np.random.default_rng(7)
+        x, dy = generator.normal(1, 2, (2, 4, 3, 5)).astype(dtype)
+        wide = np.float64 if dtype == np.float64 else np.float32
+        weight, mean, save_mean = generator.normal(size=(3, 3)).astype(wide)
+        variance, invstd = generator.uniform(0.5, 2, (2, 3)).astype(wide)
+        arguments = dy, x, weight, mean, variance, save_mean, invstd
+        tensors = [torch.tensor(array.astype(np.float64)) for array in arguments]
+        golden = torch.ops.aten.native_batch_norm_backward(*tensors, training, 1e-3, [True] * 3)
+        for actual, expected in zip(
+            batch_norm_backward(*arguments, training, 1e-3), golden, strict=True
+        ):
+            assert actual is not None
+            verdict = judge(actual, expected.numpy())
+            assert verdict.passed, verdict
+
+    @pytest.mark.parametrize("mask", [(True, False, True), (False, True, False)])
+    def test_what_is_masked_off_is_none(self, mask: tuple[bool, bool, bool]) -> None:
+        grads = batch_norm_backward(
+            f32(GRAD_OUT), f32(INPUT), None, None, None, None, None, output_mask=mask
+        )
+        assert tuple(grad is not None for grad in grads) == mask

@@ -2,6 +2,7 @@
 /* The loader of the compiled binding: fills the slots generated from the headers.
  * Generated above: struct binding_function, binding_functions[] and binding_slots[]. */
 #include <dlfcn.h>
+#include <link.h>
 #include <string.h>
 
 const size_t binding_function_count = sizeof binding_slots / sizeof binding_slots[0];
@@ -11,6 +12,32 @@ const size_t binding_function_count = sizeof binding_slots / sizeof binding_slot
 void *binding_open(const char *path)
 {
     return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+}
+
+struct binding_text {
+    char *text;
+    size_t capacity, length;
+};
+
+static int binding_note_loaded(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct binding_text *to = data;
+    const size_t bytes = strlen(info->dlpi_name) + 1; /* with the 0 at its end */
+    if (to->length + bytes <= to->capacity) {
+        memcpy(to->text + to->length, info->dlpi_name, bytes);
+    }
+    to->length += bytes;
+    return 0;
+}
+
+/* The paths of all libraries in this process, by whomever they were loaded, each with a 0 at its
+ * end; gives the length of the whole text, which is incomplete if that exceeds the capacity. */
+size_t binding_loaded(char *text, size_t capacity)
+{
+    struct binding_text to = {text, capacity, 0};
+    dl_iterate_phdr(binding_note_loaded, &to);
+    return to.length;
 }
 
 const char *binding_error(void)

@@ -10,6 +10,7 @@ struct binding_function {
 extern const struct binding_function binding_functions[];
 extern const size_t binding_function_count;
 void *binding_open(const char *path);
+size_t binding_loaded(char *text, size_t capacity);
 const char *binding_error(void);
 int binding_resolve(const char *symbol, void *library);
 int binding_resolved(const char *symbol);

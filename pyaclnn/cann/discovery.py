@@ -11,19 +11,31 @@ from __future__ import annotations
 
 import configparser
 import platform
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["LibrarySet", "custom_operators", "home_folder", "installation_roots", "library_sets"]
+__all__ = [
+    "RUNTIME",
+    "LibrarySet",
+    "custom_operators",
+    "home_folder",
+    "installation_roots",
+    "library_sets",
+    "loader_folders",
+    "set_of",
+]
 
-_RUNTIME: Final = ("libascendcl.so", "libacl_rt.so")
+RUNTIME: Final = ("libascendcl.so", "libacl_rt.so")
+"""The libraries that may have ``acl*`` and ``aclrt*``, best first."""
 _BASE: Final = "libnnopbase.so"
 _MONOLITH: Final = "libopapi.so"
 _MONOLITH_COMPANIONS: Final = ("ops_infer", "ops_train", "math", "sparse", "fft", "rand")
 _SPLIT_ORDER: Final = ("math", "nn", "cv", "transformer", "oam", "ras", "legacy")
+_STUBS: Final = ("devlib", "stub", "stubs")
 _CUSTOM: Final = Path("op_api", "lib", "libcust_opapi.so")
 
 
@@ -89,14 +101,15 @@ def library_sets(root: Path, *, flat: bool = False) -> list[LibrarySet]:
     """
     inner = [root / "lib64", root / f"{platform.machine()}-linux" / "lib64"]
     directories = [root, *inner] if flat else inner
-    found = [d for d in directories if any((d / name).exists() for name in (*_RUNTIME, _BASE))]
-    return [_set_of(d) for d in found or directories]
+    found = [d for d in directories if any((d / name).exists() for name in (*RUNTIME, _BASE))]
+    return [set_of(d) for d in found or directories]
 
 
-def _set_of(directory: Path) -> LibrarySet:
+def set_of(directory: Path) -> LibrarySet:
+    """Return the libraries of one directory, whether they exist or not."""
     return LibrarySet(
         directory,
-        tuple(directory / name for name in _RUNTIME),
+        tuple(directory / name for name in RUNTIME),
         directory / _BASE,
         tuple(_operators(directory)),
     )
@@ -113,6 +126,27 @@ def _operators(directory: Path) -> Iterator[Path]:
         return
     companions = (f"libaclnn_{area}.so" for area in _MONOLITH_COMPANIONS)
     yield from (path for name in (_MONOLITH, *companions) if (path := directory / name).exists())
+
+
+def loader_folders(environment: Mapping[str, str]) -> list[Path]:
+    """List the folders of LD_LIBRARY_PATH in which a CANN may be, without repetition.
+
+    The dynamic linker takes a relative or empty entry for the current folder; that is left out
+    here, and so are the folders of stubs that are only there to link against.
+
+    Args:
+        environment: The environment variables.
+
+    Returns:
+        The folders that have the runtime library.
+    """
+    entries = re.split("[:;]", environment.get("LD_LIBRARY_PATH", ""))
+    folders = [Path(entry) for entry in entries if entry.startswith("/")]
+    return [
+        folder
+        for folder in dict.fromkeys(folders)
+        if folder.name not in _STUBS and any((folder / name).exists() for name in RUNTIME)
+    ]
 
 
 def custom_operators(environment: Mapping[str, str], root: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.cann import library
+from pyaclnn.cann import library, search
 from pyaclnn.cann.library import backend, select_backend
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.mock import libdir
@@ -41,7 +41,7 @@ except AclError as error:
 HINT = (
     "Hint: on a machine with CANN, source the set_env.sh of its installation, or name the "
     "directory of its libraries in PYACLNN_BACKEND or pyaclnn.select_backend(); LD_LIBRARY_PATH is "
-    "not searched. Without an NPU, choose the simulated one: PYACLNN_BACKEND=mock or "
+    "searched last. Without an NPU, choose the simulated one: PYACLNN_BACKEND=mock or "
     'pyaclnn.select_backend("mock").\n'
 )
 ARCHITECTURE = f"{platform.machine()}-linux"
@@ -213,7 +213,7 @@ def test_a_function_newer_than_the_simulated_cann_is_told_so(run_python: Run) ->
 def test_on_cann_the_package_that_would_have_a_symbol_is_named(group: str, package: str) -> None:
     signature = next(s for s in signatures().values() if s.library == group)
     files: dict[str, tuple[Path, ...]] = {group: (Path("/a/liba.so"), Path("/a/libb.so"))}
-    loaded = library._Loaded(library.Backend("cann", Path("/a"), files), "cann")
+    loaded = search.Loaded(library.Backend("cann", Path("/a"), files), "cann")
     loaded.refused[Path("/a/libb.so")] = "file too short"
     error = library._missing(signature, loaded)
     assert str(error) == (

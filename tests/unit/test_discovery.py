@@ -6,7 +6,12 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-from pyaclnn.cann.discovery import custom_operators, installation_roots, library_sets
+from pyaclnn.cann.discovery import (
+    custom_operators,
+    installation_roots,
+    library_sets,
+    loader_folders,
+)
 
 COMMON = ["libascendcl.so", "libnnopbase.so"]
 
@@ -91,3 +96,15 @@ def test_an_unreadable_vendor_list_names_no_vendors(tmp_path: Path) -> None:
     vendors = make(tmp_path / "opp" / "vendors")
     (vendors / "config.ini").write_bytes(b"\xff\xfe nonsense")
     assert custom_operators({}, tmp_path) == []
+
+
+def test_folders_of_the_loader_are_absolute_ones_with_a_runtime_and_no_stubs(
+    tmp_path: Path,
+) -> None:
+    old = make(tmp_path / "lib64", "libascendcl.so")
+    new = make(tmp_path / "new", "libacl_rt.so")
+    stubs = [make(tmp_path / name, "libascendcl.so") for name in ("devlib", "stub")]
+    empty = make(tmp_path / "empty")
+    path = ":".join(map(str, ["", "lib64", *stubs, empty, new, old, new, "/none"]))
+    assert loader_folders({"LD_LIBRARY_PATH": path}) == [new, old]
+    assert loader_folders({}) == []

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding and opening the libraries of a backend.
+
+What is in the process already comes before everything else: see :mod:`pyaclnn.cann.residents`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from pyaclnn._binding import ffi, lib
+from pyaclnn.cann.discovery import (
+    custom_operators,
+    home_folder,
+    installation_roots,
+    library_sets,
+    loader_folders,
+    set_of,
+)
+from pyaclnn.cann.residents import Residents, loaded_libraries
+from pyaclnn.errors import BackendNotFoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn._binding import CData
+    from pyaclnn.cann.discovery import LibrarySet
+
+__all__ = ["VARIABLE", "Backend", "Loaded", "dlopen", "search"]
+
+VARIABLE: Final = "PYACLNN_BACKEND"
+"""The environment variable that chooses the backend."""
+
+_MARKER: Final = b"pyaclnn_mock_marker"
+_TELL_PYTHON: Final = b"pyaclnn_mock_python_tell"
+_WORDS: Final = ("cann", "mock")
+_HOW_TO_CHOOSE: Final = (
+    "Hint: on a machine with CANN, source the set_env.sh of its installation, or name the "
+    f"directory of its libraries in {VARIABLE} or pyaclnn.select_backend(); LD_LIBRARY_PATH is "
+    f"searched last. Without an NPU, choose the simulated one: {VARIABLE}=mock or "
+    'pyaclnn.select_backend("mock").'
+)
+
+
+@dataclass(frozen=True)
+class Backend:
+    """The libraries in use.
+
+    Attributes:
+        name: ``cann``, or ``mock`` for the simulated NPU; told by the library, not by its path.
+        directory: Where the runtime library lies.
+        files: The libraries of each group in search order: runtime, base, operators.
+        origin: How they were found, in words.
+    """
+
+    name: str
+    directory: Path
+    files: dict[str, tuple[Path, ...]]
+    origin: str = "as chosen"
+
+
+@dataclass
+class Loaded:
+    """A backend with what was opened of it.
+
+    Attributes:
+        info: The backend.
+        choice: By what word or folder it was chosen.
+        opened: The libraries that are open.
+        refused: Those that could not be opened, with the loader's words.
+    """
+
+    info: Backend
+    choice: str
+    opened: dict[Path, CData] = field(default_factory=dict)
+    refused: dict[Path, str] = field(default_factory=dict)
+
+    def open(self, path: Path) -> CData | None:
+        """Open a library once; a refusal is remembered with the loader's words."""
+        if path not in self.opened and path not in self.refused:
+            opened, message = dlopen(path)
+            if opened is None:
+                self.refused[path] = message
+            else:
+                self.opened[path] = opened
+        return self.opened.get(path)
+
+
+def search(choice: str, chooser: str) -> Loaded:
+    """Find and open a backend.
+
+    Args:
+        choice: ``"cann"``, ``"mock"``, or a folder.
+        chooser: Who chose: ``select_backend``, or the environment variable; for messages.
+
+    Returns:
+        The backend.
+
+    Raises:
+        BackendNotFoundError: There is none of that choice.
+    """
+    if "/" not in choice and choice not in _WORDS and not Path(choice).expanduser().is_dir():
+        raise _no_such_word(choice, chooser)
+    attempts: dict[tuple[str, str], None] = {}
+    there = Residents(loaded_libraries())
+    for found, root, origin in _candidates(choice, there):
+        loaded = _try(found, choice, root, origin, attempts)
+        if loaded is not None:
+            return loaded
+    subject = "no installed CANN" if choice == "cann" else "no usable libraries"
+    if chooser == "select_backend":
+        head = f"select_backend({choice!r}) found {subject}."
+    elif os.environ.get(VARIABLE):
+        head = f"{VARIABLE}={choice} found {subject}."
+    else:
+        head = f"No backend was chosen, and {subject} was found."
+    lines = [
+        head,
+        "Tried:",
+        *(f"  {path}: {message}" for path, message in attempts),
+        _how_to_join(there) if there.runtime else _HOW_TO_CHOOSE,
+    ]
+    raise BackendNotFoundError("\n".join(lines), attempts=list(attempts))
+
+
+def _candidates(choice: str, there: Residents) -> Iterator[tuple[LibrarySet, Path, str]]:
+    """Yield what to try, best first: libraries, root of their installation, how it was found."""
+    joined = "in this process already" if there.runtime else None
+    if choice in _WORDS:
+        for found in there.beside_the_runtime():
+            yield found, _root_of(found.directory), "in this process already"
+    for root in _roots(choice):
+        for found in library_sets(root, flat=choice != "cann"):
+            if choice in _WORDS or there.agree_with(found):
+                usual = "where CANN is installed" if choice == "cann" else "as chosen"
+                yield there.instead_of(found), root, joined or usual
+    if choice == "cann":
+        for folder in loader_folders(os.environ):
+            found = there.instead_of(set_of(folder))
+            yield found, _root_of(folder), joined or "in LD_LIBRARY_PATH"
+
+
+def _root_of(folder: Path) -> Path:
+    """Return the root of the installation in which a folder has the libraries."""
+    above = folder.parent
+    return above.parent if above.name.endswith("-linux") else above
+
+
+def _how_to_join(there: Residents) -> str:
+    paths = " and ".join(map(str, there.runtime))
+    return (
+        f"Hint: {paths} is in this process already, and a second copy beside it would know nothing "
+        f"of its devices: leave the choice out to use CANN as it is there, choose 'mock' if it is "
+        "the simulated NPU, or start another process."
+    )
+
+
+def _no_such_word(choice: str, chooser: str) -> BackendNotFoundError:
+    said = f"select_backend({choice!r})" if chooser == "select_backend" else f"{chooser}={choice}"
+    known = " or ".join(f"'{word}'" for word in _WORDS)
+    near = difflib.get_close_matches(choice.lower(), _WORDS, 1)
+    question = f"; did you mean '{near[0]}'?" if near else "."
+    lines = [
+        f"{said} is not {known}, and there is no such folder{question}",
+        _HOW_TO_CHOOSE,
+    ]
+    return BackendNotFoundError("\n".join(lines), attempts=[(choice, "no such folder")])
+
+
+def _roots(choice: str) -> list[Path]:
+    if choice == "cann":
+        return installation_roots(os.environ, home_folder(), Path(sys.prefix))
+    if choice == "mock":
+        # Imported on demand: a process that uses CANN has no need of the simulated NPU.
+        from pyaclnn.mock import libdir  # noqa: PLC0415
+
+        return [libdir()]
+    return [Path(choice).expanduser()]
+
+
+def _try(
+    found: LibrarySet,
+    choice: str,
+    root: Path,
+    origin: str,
+    attempts: dict[tuple[str, str], None],
+) -> Loaded | None:
+    opened: dict[Path, CData] = {}
+    runtime = _first_runtime(found.runtime, opened, attempts)
+    if runtime is None:
+        return None
+    is_mock = lib.binding_has_symbol(opened[runtime], _MARKER) == 1
+    if is_mock and sys.executable:
+        tell = lib.binding_symbol(opened[runtime], _TELL_PYTHON)
+        if tell != ffi.NULL:
+            cast("Any", ffi.cast("void (*)(const char *)", tell))(os.fsencode(sys.executable))
+    if is_mock and choice == "cann":
+        attempts[str(runtime), "is the simulated NPU, which has to be chosen by name"] = None
+        return None
+    if not is_mock and choice == "mock":
+        attempts[str(runtime), "is CANN, and the simulated NPU cannot be had beside it"] = None
+        return None
+    base, message = dlopen(found.base)
+    if base is None:
+        attempts[str(found.base), message] = None
+        return None
+    opened[found.base] = base
+    operators = found.operators
+    if not operators:
+        attempts[str(found.directory), "has neither libopapi.so nor libopapi_*.so"] = None
+        return None
+    if not is_mock:
+        operators = (*custom_operators(os.environ, root), *operators)
+    files = {"runtime": (runtime,), "base": (found.base,), "operators": operators}
+    name = "mock" if is_mock else "cann"
+    return Loaded(Backend(name, found.directory, files, origin), choice, opened)
+
+
+def _first_runtime(
+    candidates: tuple[Path, ...],
+    opened: dict[Path, CData],
+    attempts: dict[tuple[str, str], None],
+) -> Path | None:
+    for path in candidates:
+        library, message = dlopen(path)
+        if library is not None and lib.binding_has_symbol(library, b"aclrtMalloc") == 1:
+            opened[path] = library
+            return path
+        attempts[str(path), message or "opened, but it does not provide aclrtMalloc"] = None
+    return None
+
+
+def dlopen(path: Path) -> tuple[CData | None, str]:
+    """Open a library; None and the loader's words if that fails."""
+    library = lib.binding_open(os.fsencode(path))
+    if library != ffi.NULL:
+        return library, ""
+    return None, os.fsdecode(ffi.string(lib.binding_error())).removeprefix(f"{path}: ")

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A CANN that is in the process, or in LD_LIBRARY_PATH, wherever it came from."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.mock import libdir
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+HOST = """
+import ctypes, re
+from pathlib import Path
+
+FOLDER = Path({folder!r})
+runtime = ctypes.CDLL(str(FOLDER / "libascendcl.so"), mode={mode})
+assert runtime.aclInit(None) == 0 and runtime.aclrtSetDevice(0) == 0
+
+import numpy as np
+import pyaclnn
+
+def copies(name):
+    maps = Path("/proc/self/maps").read_text()
+    return set(re.findall(rf" (/.+/{{name}})$", maps, re.MULTILINE))
+
+def use():
+    x = pyaclnn.to_device(np.ones((2, 8), np.float32))
+    y = pyaclnn.rms_norm(x, x[0]).y
+    stream = pyaclnn.Stream.default()
+    stream.synchronize()
+    np.testing.assert_allclose(y.numpy(), 1, rtol=1e-3)
+    x.close(), y.close(), stream.pool.trim(), stream.workspace.trim()
+
+def end():
+    assert runtime.aclrtResetDevice(0) == 0 and runtime.aclFinalize() == 0
+"""
+END = "\nend()\n"
+
+
+def vendor(folder: Path) -> Path:
+    """Make libraries that do not say that they are simulated."""
+    folder.mkdir(parents=True)
+    for path in libdir().glob("lib*.so"):
+        content = path.read_bytes().replace(b"pyaclnn_mock_marker", b"pyaclnn_none_marker")
+        (folder / path.name).write_bytes(content)
+    return folder
+
+
+@pytest.fixture
+def silent(tmp_path: Path) -> dict[str, str | None]:
+    """An environment that names no CANN."""
+    names = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_INSTALL_PATH", "LD_LIBRARY_PATH")
+    return {
+        **dict.fromkeys(names),
+        "PYACLNN_BACKEND": None,
+        "PYACLNN_MOCK_PYTHON": sys.executable,
+        "HOME": str(tmp_path),
+    }
+
+
+@pytest.mark.parametrize("mode", ["ctypes.RTLD_LOCAL", "ctypes.RTLD_GLOBAL"])
+def test_a_cann_that_the_host_has_loaded_from_anywhere_is_joined(
+    run_python: Run, silent: dict[str, str | None], tmp_path: Path, mode: str
+) -> None:
+    folder = vendor(tmp_path / "any where")
+    done = run_python(
+        HOST.format(folder=str(folder), mode=mode) + "info = pyaclnn.select_backend('cann')\n"
+        "assert (info.name, info.directory) == ('cann', FOLDER), info\n"
+        "assert info.origin == 'in this process already'\n"
+        "assert not pyaclnn.Device.current().owned\n"
+        "use()\n"
+        "assert copies('libascendcl.so') == {str(FOLDER / 'libascendcl.so')}\n" + END,
+        **silent,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_is_there_outranks_an_installation(
+    run_python: Run, silent: dict[str, str | None], tmp_path: Path
+) -> None:
+    folder = vendor(tmp_path / "theirs")
+    vendor(tmp_path / "Ascend/cann/lib64")
+    done = run_python(
+        HOST.format(folder=str(folder), mode=0) + "ctypes.CDLL(str(FOLDER / 'libopapi.so'))\n"
+        "use()\n"
+        "for path in FOLDER.iterdir():\n"
+        "    assert copies(path.name) == {str(path)}, path\n" + END,
+        **silent,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_libraries_that_the_host_took_from_several_folders_are_taken_from_there(
+    run_python: Run, silent: dict[str, str | None], tmp_path: Path
+) -> None:
+    folder, rest = vendor(tmp_path / "one"), tmp_path / "other"
+    rest.mkdir()
+    for name in ("libnnopbase.so", "libopapi.so"):
+        shutil.move(folder / name, rest / name)
+    vendor(tmp_path / "Ascend/cann/lib64")
+    done = run_python(
+        HOST.format(folder=str(folder), mode="ctypes.RTLD_GLOBAL")
+        + "for name in ('libnnopbase.so', 'libopapi.so'):\n"
+        f"    ctypes.CDLL({str(rest)!r} + '/' + name)\n"
+        "use()\n"
+        f"assert copies('libnnopbase.so') == {{{str(rest / 'libnnopbase.so')!r}}}\n"
+        f"assert copies('libopapi.so') == {{{str(rest / 'libopapi.so')!r}}}\n"
+        "assert copies('libascendcl.so') == {str(FOLDER / 'libascendcl.so')}\n" + END,
+        **silent,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_simulated_npu_of_the_host_is_joined_when_it_is_chosen_and_not_before(
+    run_python: Run, silent: dict[str, str | None], tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    shutil.copytree(libdir(), folder)
+    done = run_python(
+        HOST.format(folder=str(folder), mode=0) + "try:\n"
+        "    pyaclnn.backend()\n"
+        "except pyaclnn.BackendNotFoundError as error:\n"
+        "    print(error)\n"
+        "assert pyaclnn.select_backend('mock').directory == FOLDER\n"
+        "use()\n"
+        "assert copies('libascendcl.so') == {str(FOLDER / 'libascendcl.so')}\n" + END,
+        **silent,
+    )
+    assert done.stdout == (
+        "No backend was chosen, and no installed CANN was found.\n"
+        "Tried:\n"
+        f"  {folder}/libascendcl.so: is the simulated NPU, which has to be chosen by name\n"
+        f"Hint: {folder}/libascendcl.so is in this process already, and a second copy beside it "
+        "would know nothing of its devices: leave the choice out to use CANN as it is there, "
+        "choose 'mock' if it is the simulated NPU, or start another process.\n"
+    ), done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("choice", ["mock", "{other}"])
+def test_nothing_else_is_loaded_beside_it(
+    run_python: Run, silent: dict[str, str | None], tmp_path: Path, choice: str
+) -> None:
+    folder, other = vendor(tmp_path / "theirs"), vendor(tmp_path / "other")
+    done = run_python(
+        HOST.format(folder=str(folder), mode=0) + "try:\n"
+        f"    pyaclnn.select_backend({choice.format(other=other)!r})\n"
+        "except pyaclnn.BackendNotFoundError as error:\n"
+        "    print(error)\n"
+        "assert copies('libascendcl.so') == {str(FOLDER / 'libascendcl.so')}\n"
+        "assert pyaclnn.select_backend(FOLDER).directory == FOLDER\n"
+        "use()\n" + END,
+        **silent,
+    )
+    assert f"Hint: {folder}/libascendcl.so is in this process already" in done.stdout, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ld_library_path_is_searched_last(
+    run_python: Run, silent: dict[str, str | None], tmp_path: Path
+) -> None:
+    stubs, path = vendor(tmp_path / "devlib"), vendor(tmp_path / "path")
+    code = "import pyaclnn; info = pyaclnn.backend(); print(info.directory, info.origin)"
+    where = {**silent, "LD_LIBRARY_PATH": f"{stubs}:relative:{path}"}
+    done = run_python(code, **where)
+    assert done.stdout == f"{path} in LD_LIBRARY_PATH\n", done.stderr
+    installed = vendor(tmp_path / "Ascend/cann/lib64")
+    done = run_python(code, **where)
+    assert done.stdout == f"{installed} where CANN is installed\n", done.stderr

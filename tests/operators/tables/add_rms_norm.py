@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tests.operators.table import (
+    COMPOSITE,
     INDIVIDUAL,
+    INNER_NULL,
+    INVALID,
     KERNELS,
     NOTHING,
+    NULL,
     TILING,
     Case,
     Numbers,
@@ -20,7 +25,9 @@ from tests.operators.table import (
     as_nd,
     broken,
     individual,
+    nulls,
     shaped,
+    typed,
 )
 from tests.operators.words import (
     A2_A3,
@@ -83,7 +90,7 @@ def row_of_four(
 SMALL = ([1.0, 2, 3, 4], [1.0, 0, -1, 2], [1.0, 2, 0.5, 1])
 CAST = ([0.1, 0.2, 0.3, 0.7], [0.33, -0.5, 0.25, 1.1], [1.1, 0.9, 1.3, 0.7])
 
-# Release 8.1: generated; the newest release is written by hand, with modes and codes of its own.
+# Release 8.1: generated.
 TABLE = Table(
     name="aclnnAddRmsNorm",
     kind=INDIVIDUAL,
@@ -216,4 +223,52 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)
+PRE: dict[str, Argument | Changed] = {
+    **row_of_four(F16, *SMALL),
+    "gamma": array([SMALL[2]], F16),
+    "rstdOut": None,
+}
+# Newer releases: written by hand. Without rstdOut, or without both, other kernels run, on float16
+# and bfloat16 alone.
+NEWEST = replace(
+    TABLE,
+    kind=COMPOSITE,
+    releases=("9",),
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls("x1", "x2", "gamma", "yOut", "xOut"), ordered=False),
+        Step(INVALID, (*typed(*TENSORS), *typed(*TENSORS, dtype=F16)), ordered=False),
+        Step(
+            INVALID,
+            (
+                *(m for name in ("x1", "x2", "gamma") for m in shaped(name, (), NINE)),
+                *shaped("x2", (2, 3, 4, 15)),
+                *shaped("yOut", NINE, (2, 12, 16)),
+                *shaped("rstdOut", NINE),
+                *shaped("xOut", (6, 4, 16)),
+            ),
+            ordered=False,
+        ),
+        Step(
+            INNER_NULL,
+            (
+                *shaped("gamma", (3, 16), (4, 4)),
+                *shaped("rstdOut", (2, 3), (3, 3, 1, 1)),
+                broken("epsilon below 0", epsilon=-1.0),
+            ),
+            ordered=False,
+        ),
+    ),
+    layouts=(),
+    cases=(
+        *(case for case in TABLE.cases if case.gives),
+        Case("no rows", plain((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),
+        Case("no columns", plain((3, 0), 0, (3, 1)), launch=NOTHING, workspace=0),
+        Case("no rstd", PRE, launch=KERNELS, computed=False),
+        Case("neither rstd nor x", {**PRE, "xOut": None}, launch=KERNELS, computed=False),
+        Case("rstd, but no x", {"xOut": None}, code=NULL),
+        Case("no rstd in float32", {"rstdOut": None}, code=INVALID),
+        Case("no rstd and a gamma of one axis", {**PRE, "gamma": t(4, dtype=F16)}, code=INNER_NULL),
+    ),
+)
+TABLES = (TABLE, NEWEST)

@@ -3,14 +3,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tests.operators.table import (
+    COMPOSITE,
+    FAILS,
     INDIVIDUAL,
+    INNER_NULL,
+    INVALID,
     KERNELS,
     NOTHING,
+    NULL,
     TILING,
     UNTOUCHED,
     Case,
@@ -21,7 +28,9 @@ from tests.operators.table import (
     as_nd,
     broken,
     individual,
+    nulls,
     shaped,
+    typed,
 )
 from tests.operators.words import (
     A2_A3,
@@ -39,6 +48,8 @@ from tests.operators.words import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 __all__ = ["TABLES"]
@@ -125,7 +136,7 @@ def first(y1: list[int]) -> dict[str, object]:
     return {"y1Out": [y1], "y2Out": UNTOUCHED}
 
 
-# Release 8.1: generated; the newest release is written by hand and leaves shapes to phase 2.
+# Release 8.1: generated.
 TABLE = Table(
     name="aclnnAddRmsNormQuant",
     kind=INDIVIDUAL,
@@ -216,4 +227,56 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)
+FLOATS = (F32, F16, BF16)
+POINTS = (I32, *FLOATS)
+
+
+def fails(chip: str, types: Mapping[str, str]) -> bool | None:
+    """Whether the kernel has no such column, which only phase 2 finds."""
+    found = tuple(types[name] for name in TENSORS)
+    known = TABLE.types.rows[chip]
+    return None if chip == P950 or found == row(BF16, F32, I32) else found not in known
+
+
+# Newer releases: written by hand. No type is compared with another but that of the results, and no
+# shape at all; what the kernel does not take fails in phase 2.
+NEWEST = replace(
+    TABLE,
+    kind=COMPOSITE,
+    releases=("9",),
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls(*REQUIRED, *OUTS), ordered=False),
+        Step(INVALID, (*typed(*TENSORS), *typed("y1Out", dtype="HIFLOAT8")), ordered=False),
+        Step(
+            INVALID,
+            tuple(mistake for name in TENSORS for mistake in shaped(name, (), NINE)),
+            ordered=False,
+        ),
+        Step(INNER_NULL, shaped("y1Out", (2, 48), (2, 3, 15)), ordered=False),
+    ),
+    types=Types(
+        TENSORS,
+        dict.fromkeys(
+            CHIPS,
+            tuple(
+                (x1, x2, gamma, scale, scale, point, point, y, y, x1)
+                for x1, x2, gamma, scale in product(FLOATS, repeat=4)
+                for point in POINTS
+                for y in (I8, *EIGHT_BITS)
+            ),
+        ),
+        listed=dict.fromkeys(CHIPS, frozenset({*POINTS, I8, *EIGHT_BITS})),
+        fails=fails,
+    ),
+    layouts=(),
+    cases=(
+        *(case for case in TABLE.cases if case.gives or case.launch == KERNELS),
+        *(
+            Case(f"no elements of {name}", {name: Changed((0,))}, launch=NOTHING, workspace=0)
+            for name in ("x1", "gamma", "y2Out")
+        ),
+        Case("shapes that the kernel does not take", {"x2": Changed((2, 3, 15))}, launch=FAILS),
+    ),
+)
+TABLES = (TABLE, NEWEST)

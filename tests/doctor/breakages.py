@@ -102,6 +102,83 @@ def nothing_at_all(made: Fabricated) -> None:
     made.unset(*VARIABLES)
 
 
+def unlinked(made: Fabricated) -> None:
+    """Take away the link by which an installation is found, and the variables."""
+    made.cann.unlink()
+    made.unset(*VARIABLES)
+
+
+def dangling_root(made: Fabricated) -> None:
+    unlinked(made)
+    made.cann.symlink_to("8.9.9")
+    for path in made.cann.parent.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+
+
+def looping_root(made: Fabricated) -> None:
+    dangling_root(made)
+    made.cann.unlink()
+    made.cann.symlink_to(made.cann.name)
+
+
+def emptied(made: Fabricated) -> None:
+    for path in made.lib64.iterdir():
+        path.unlink()
+    made.unset(*VARIABLES)
+
+
+def runtime_package_alone(name: str) -> Break:
+    def broken(made: Fabricated) -> None:
+        real = made.cann.resolve()
+        folder = made.cann.parent.parent / name
+        unlinked(made)
+        folder.mkdir()
+        (made.cann.parent / "set_env.sh").rename(folder / "set_env.sh")
+        real.rename(folder / real.name)
+        (folder / "latest").symlink_to(real.name)
+
+    return broken
+
+
+def library_path_alone(made: Fabricated) -> None:
+    real = made.cann.resolve()
+    made.unset(*VARIABLES)
+    elsewhere = made.root / "srv/npu"
+    elsewhere.parent.mkdir()
+    real.rename(elsewhere)
+    shutil.rmtree(made.cann.parent)
+    write(elsewhere / "set_env.sh", "")
+    made.environment["LD_LIBRARY_PATH"] = str(elsewhere / "lib64")
+
+
+def home_gone(made: Fabricated) -> None:
+    home = made.environment["ASCEND_HOME_PATH"]
+    no_cann(made)
+    made.environment["ASCEND_HOME_PATH"] = home
+
+
+def operators_gone(made: Fabricated) -> None:
+    shutil.rmtree(made.opp)
+
+
+def roots_own(made: Fabricated) -> None:
+    wrong_group(made)
+    made.edit(made.root / "etc/ascend_install.info", "UserGroup=HwHiAiUser", "UserGroup=root")
+
+
+def garbled_driver_version(made: Fabricated) -> None:
+    (made.driver / "version.info").write_text("\x7fgarbage\n")
+
+
+def plain_python(made: Fabricated) -> None:
+    made.python = {"numpy": "2.3.0", "attrs": "24.1.0"}
+
+
+def prepared_python(made: Fabricated) -> None:
+    made.python = {"numpy": "2.3.0", "torch_npu": "2.5.1"}
+
+
 def the_mock_instead(made: Fabricated) -> None:
     shutil.rmtree(made.lib64)
     place(libdir(), made.lib64)

@@ -130,6 +130,39 @@ CASES = [
         code=4,
         layouts=("8.1",),
     ),
+    Case("a link to nowhere", b.dangling_root, "CANN-001", "cannot be used.*link to 8.9.9, which"),
+    Case("a link to itself", b.looping_root, "CANN-001", "cannot be used.*leads to itself"),
+    Case("no libraries", b.emptied, "CANN-001", "cannot be used.*none of CANN's libraries"),
+    Case(
+        "a version without a link",
+        b.unlinked,
+        "CANN-001",
+        "cannot be used: /usr/local/Ascend/.*no link.*source .*set_env.sh",
+        layouts=LAYOUTS,
+    ),
+    *(
+        Case(
+            f"{name} alone",
+            b.runtime_package_alone(name),
+            "CANN-001",
+            f"cannot be used: /usr/local/Ascend/{name}/.*source /usr/local/Ascend/{name}/set_env",
+        )
+        for name in ("nnae", "nnrt")
+    ),
+    Case(
+        "only on the library path",
+        b.library_path_alone,
+        "CANN-001",
+        "is on LD_LIBRARY_PATH.*source .*srv/npu/set_env.sh",
+    ),
+    Case("a variable alone", b.home_gone, "CANN-001", "cannot be used: ASCEND_HOME_PATH names"),
+    Case(
+        "operator packages gone",
+        b.operators_gone,
+        "ENV-001",
+        "operator packages is gone.*install the operator package",
+        layouts=LAYOUTS,
+    ),
     Case("the mock in CANN's place", b.the_mock_instead, "MOCK-001", "simulated NPU"),
     Case("no built-in operators", b.no_built_in_operators, "CANN-002", "no built-in operators"),
     Case(
@@ -260,6 +293,15 @@ CASES = [
         "not in the group HwHiAiUser.*usermod",
         layouts=LAYOUTS,
     ),
+    Case("root's own", b.roots_own, "HW-003", "may not open.*administrator.*--install-for-all"),
+    Case(
+        "garbled driver version",
+        b.garbled_driver_version,
+        "DRV-001",
+        "says no version.*npu-smi info",
+        WARN,
+        code=0,
+    ),
     Case(
         "container without driver",
         b.container_without_driver,
@@ -327,6 +369,14 @@ CASES = [
         WARN,
         code=0,
     ),
+    Case(
+        "Python with torch_npu alone",
+        b.prepared_python,
+        "PY-001",
+        "pip install decorator",
+        WARN,
+        code=0,
+    ),
     Case("NumPy too new", b.numpy_2, "PY-002", "NumPy 2.1.0 is newer", WARN, code=0),
     # ---- loading and initialising
     Case(
@@ -364,10 +414,13 @@ CASES = [
     vendor("open-507033", "DEV-104@0", "507033.*another process or container holds"),
     vendor("open-507033-of-1", "DEV-104@1", "507033", devices=2),
     vendor("malloc-207001", "DEV-107@0", "207001.*another process uses"),
+    vendor("malloc-null", "DEV-107@0", "aclrtMalloc answers success and gives NULL"),
+    vendor("malloc-same", "DEV-107@0", "gives the same memory twice"),
+    vendor("little-memory", "DEV-104@0", "only 20 MiB are free.*another process", WARN, code=0),
     vendor("memory-flip", "DEV-107@0", "1 of .* bytes differ.*memory is damaged"),
     vendor("late", "DEV-109@0", "still under way when aclrtSynchronizeStream returned"),
     vendor("callback-lost", "DEV-110@0", "callback was not called"),
-    vendor("end-crash", "DEV-111@0", "SIGSEGV while trying: the process ends", CRASH),
+    vendor("end-crash", "DEV-111@0", "SIGSEGV while trying: end of the process", CRASH),
     vendor("end-hang", "DEV-111@0", "no answer for", TIMEOUT, IMPATIENT),
     # ---- numbers
     vendor("op-zeros", "NUM-003@0", "all zero.*does nothing", options=ONE_OPERATOR),

@@ -203,7 +203,7 @@ def _machine(made: Fabricated, devices: int) -> None:
     names = [*NODES, *(f"davinci{number}" for number in range(devices))]
     for name in names:
         made.write(f"/dev/{name}").chmod(0o660)
-    made.write("/etc/group", f"root:x:0:\nHwHiAiUser:x:{os.getgid()}:\n")
+    made.write("/etc/group", f"HwHiAiUser:x:{os.getgid()}:\nroot:x:0:\n")
     made.write("/etc/passwd", f"HwHiAiUser:x:{os.getuid()}:{os.getgid()}::/:/bin/sh\n")
     made.write("/etc/os-release", 'PRETTY_NAME="A machine of the kit"\n')
     made.write("/proc/1/cgroup", "0::/init.scope\n")

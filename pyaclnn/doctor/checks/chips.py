@@ -111,7 +111,7 @@ def _for_chip(site: Site) -> Finding:
 CHECKS: Final = (
     Check(
         "PKG-002",
-        "chip known to this CANN",
+        "description of the chip",
         "operators",
         "CANN describes every chip it supports in data/platform_config; a chip without such a file "
         "is newer than this CANN.",

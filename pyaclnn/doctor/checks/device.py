@@ -30,7 +30,7 @@ def _check(number: str, title: str, explanation: str, *needs: str, seconds: floa
 CHECKS: Final = (
     _check(
         "104",
-        "device opens",
+        "opening of the device",
         "Calls aclrtSetDevice, the first call that needs the NPU itself; it may take several "
         "seconds. 507033 says that the device could not be started.",
         "DEV-103",
@@ -74,7 +74,7 @@ CHECKS: Final = (
     ),
     _check(
         "111",
-        "the process ends",
+        "end of the process",
         "Gives everything back and ends the process. Hanging or crashing here, after the work is "
         "done, is how mistakes in the order of shutting down show.",
         "DEV-104",

@@ -45,6 +45,13 @@ def _installed(site: Site) -> Finding:
         return skip(NOT_FOR_THE_MOCK)
     path = driver_root(machine) / "version.info"
     driver = (machine.settings(path) or {}).get("Version")
+    if driver is None and machine.text(path) is not None:
+        return warn(
+            "the driver's version file is there, but says no version",
+            at_path(machine.shown(path), "has no line Version=…"),
+            causes=("the file was damaged, or written by something else than the installer",),
+            next_step="ask the driver itself: npu-smi info; install the driver again if it fails",
+        )
     if driver is None and (path.parent / "lib64").is_dir():
         return warn(
             "the driver is there, but its version is not visible",
@@ -177,7 +184,7 @@ CHECKS: Final = (
     ),
     Check(
         "DRV-003",
-        "driver fits CANN",
+        "driver's version for CANN",
         "driver",
         "Holds the driver's version against the oldest one documented for this CANN, and the "
         "interface version that CANN's runtime asks for. Too old a driver shows as 507033, as "

@@ -83,6 +83,17 @@ def _sourced(site: Site) -> Finding:
     gone = [
         name for name in names if environment.get(name) and not Path(environment[name]).is_dir()
     ]
+    if gone == [_OPERATORS] and Path(environment[_OPERATORS]).parent.is_dir():
+        # The script would only name the same folder again.
+        return fail(
+            f"the folder of the operator packages is gone: {environment[_OPERATORS]}",
+            *seen,
+            causes=(
+                "the operator packages were removed, or their installation was interrupted",
+                "in a container: the folder is not mounted",
+            ),
+            next_step="install the operator package of your chip again, in the toolkit's version",
+        )
     if gone:
         return fail(
             f"{gone[0]} names a folder that does not exist: {environment[gone[0]]}",
@@ -252,7 +263,7 @@ def _values(site: Site) -> Finding:
 CHECKS: Final = (
     Check(
         "ENV-001",
-        "set_env.sh was sourced",
+        "variables of set_env.sh",
         "environment",
         "ASCEND_HOME_PATH and ASCEND_OPP_PATH are needed at run time, to find the operator "
         "packages. They must be set, exist, and belong to the same installation; otherwise "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value, warn
 from pyaclnn.doctor.checks.installation import find_installations, order_of
-from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK
+from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK, admission
 
 if TYPE_CHECKING:
     from pyaclnn.doctor.checks.site import Site
@@ -67,10 +67,9 @@ def _readable(site: Site) -> Finding:
         value("groups", ", ".join(sorted(machine.group(gid) for gid in machine.gids))),
         causes=(
             "CANN was installed by another user for that user's group only",
-            f"this user is not in the group {group}",
+            f"it belongs to the group {group}, in which this user is not",
         ),
-        next_step=f"sudo usermod -a -G {group} $USER and log in again, or install CANN with "
-        "--install-for-all",
+        next_step=admission(group, "CANN"),
     )
 
 
@@ -135,7 +134,7 @@ def _single(site: Site) -> Finding:
 CHECKS: Final = (
     Check(
         "CANN-002",
-        "complete",
+        "parts of the installation",
         "CANN",
         "Looks for the parts that an application needs besides the libraries: operator packages, "
         "descriptions of the chips, set_env.sh.",
@@ -144,7 +143,7 @@ CHECKS: Final = (
     ),
     Check(
         "CANN-003",
-        "readable by this user",
+        "permission to read CANN",
         "CANN",
         "CANN installs its files with mode 440 or 550 for the group of who installed it, unless "
         "--install-for-all was given. Others get 'permission denied', E20002 or 561107.",
@@ -153,7 +152,7 @@ CHECKS: Final = (
     ),
     Check(
         "CANN-004",
-        "versions agree",
+        "versions of the packages",
         "CANN",
         "Reads version.cfg or share/info/*/version.info and holds every package's version against "
         "that of the runtime. Operators of another version fail with 561000, 561103 or worse.",
@@ -162,7 +161,7 @@ CHECKS: Final = (
     ),
     Check(
         "CANN-005",
-        "one installation",
+        "number of installations",
         "CANN",
         "Several versions may be installed side by side, if the environment says clearly which is "
         "meant.",

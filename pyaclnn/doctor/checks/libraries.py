@@ -181,7 +181,7 @@ def _is_stub(path: Path) -> bool:
 CHECKS: Final = (
     Check(
         "LIB-001",
-        "libraries exist",
+        "libraries of CANN",
         "libraries",
         "The runtime, the operators' base and the operators must be there and be libraries of this "
         "processor. Which file they are in changed with CANN 8.5.",
@@ -190,7 +190,7 @@ CHECKS: Final = (
     ),
     Check(
         "LIB-002",
-        "no stub libraries",
+        "stub libraries",
         "libraries",
         "CANN ships stand-ins for linking on machines without a driver (devlib, stub). Programs "
         "start with them, and then every call fails.",

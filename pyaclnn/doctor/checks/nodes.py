@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyaclnn.doctor.checks.machine import Machine
     from pyaclnn.doctor.checks.site import Site
 
-__all__ = ["CHECKS", "NOT_FOR_THE_MOCK", "device_nodes"]
+__all__ = ["CHECKS", "NOT_FOR_THE_MOCK", "admission", "device_nodes"]
 
 NOT_FOR_THE_MOCK: Final = "the simulated NPU has no need of it"
 _NODE: Final = re.compile(r"v?davinci\d+")
@@ -54,6 +54,8 @@ def _present(site: Site) -> Finding:
     if not site.examines_hardware:
         return skip(NOT_FOR_THE_MOCK)
     nodes = device_nodes(machine)
+    if not nodes and not site.installations and site.traces:
+        return Finding(Status.NOT_RUN, "CANN cannot be used as it is; CANN-001 says what to do")
     if not nodes and not site.installations:
         # Not a skip: what builds on there being an NPU is not to be tried either.
         return Finding(Status.NOT_RUN, "neither an NPU nor CANN here; CANN-001 says what to do")
@@ -131,8 +133,20 @@ def _permitted(site: Site) -> Finding:
             "the user was added to the group, but has not logged in again since",
             "the driver was installed for its own group only (no --install-for-all)",
         ),
-        next_step=f"sudo usermod -a -G {group} $USER, then log in again",
+        next_step=admission(group, "the driver"),
     )
+
+
+def admission(group: str, what: str) -> str:
+    """Return how a user gets at what belongs to a group; nobody is sent into the group of root.
+
+    Args:
+        group: The group's name, or its number if it has none.
+        what: What belongs to it, e.g. ``the driver``.
+    """
+    if group in {"root", "0", "wheel", "sudo"}:
+        return f"have the administrator install {what} again, with --install-for-all"
+    return f"sudo usermod -a -G {group} $USER, then log in again"
 
 
 def _owning_group(machine: Machine, node: Path) -> str:
@@ -165,7 +179,7 @@ def _mounts(site: Site) -> Finding:
 CHECKS: Final = (
     Check(
         "HW-001",
-        "an NPU is visible",
+        "device nodes of the NPUs",
         "devices",
         "Looks for the nodes /dev/davinci0 and so on, which the driver makes for each NPU. With "
         "none, no device can be opened; the exit status is 4.",
@@ -173,7 +187,7 @@ CHECKS: Final = (
     ),
     Check(
         "HW-002",
-        "the driver's nodes",
+        "device nodes of the driver",
         "devices",
         "Besides the NPUs' own nodes, CANN opens davinci_manager, devmm_svm (asdrv_svm on Ascend "
         "950) and hisi_hdc. Without one of them counting the devices fails with 507899.",
@@ -182,7 +196,7 @@ CHECKS: Final = (
     ),
     Check(
         "HW-003",
-        "permission to open them",
+        "permission to open the nodes",
         "devices",
         "The nodes belong to the driver's group, HwHiAiUser by default, and have mode 660 unless "
         "the driver was installed for all. One existing NPU that may not be opened makes counting "

@@ -67,13 +67,13 @@ CHECKS: Final = (
     ),
     _check(
         "201",
-        "same input, same bits",
+        "repeatability",
         "With deterministic computing switched on, each operator is computed twice on the same "
         "input; the outputs must be equal in every bit.",
     ),
     _check(
         "202",
-        "several streams at once",
+        "concurrent streams",
         "Queues every operator on four streams before waiting for any of them, and judges all.",
     ),
     _check(

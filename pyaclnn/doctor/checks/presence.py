@@ -37,6 +37,14 @@ def _installed(site: Site) -> Finding:
             absent=True,
         )
     machine = site.machine
+    if site.traces:
+        first = site.traces[0]
+        return fail(
+            f"CANN is here, but cannot be used: {first.path} {first.wrong}",
+            *(at_path(trace.path, trace.wrong) for trace in site.traces),
+            causes=tuple(dict.fromkeys(trace.cause for trace in site.traces)),
+            next_step=first.next_step,
+        )
     roots = installation_roots(machine.environment, machine.home, machine.prefix)
     searched = tuple(at_path(root, "no CANN libraries here") for root in roots)
     if device_nodes(machine):
@@ -91,7 +99,7 @@ def _real(site: Site) -> Finding:
 CHECKS: Final = (
     Check(
         "CANN-001",
-        "CANN is installed",
+        "installation of CANN",
         "CANN",
         "Looks for CANN where the environment says it is (ASCEND_HOME_PATH, ASCEND_TOOLKIT_HOME, "
         "ASCEND_INSTALL_PATH) and in the usual places, by both layouts: ascend-toolkit/latest up "
@@ -100,7 +108,7 @@ CHECKS: Final = (
     ),
     Check(
         "MOCK-001",
-        "real or simulated",
+        "real or simulated NPU",
         "CANN",
         "Tells CANN from pyaclnn's simulated NPU by a marker symbol of the latter. A simulated NPU "
         "in the place of CANN would pass every check and say nothing about the machine.",

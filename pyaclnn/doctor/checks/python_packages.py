@@ -22,15 +22,32 @@ __all__ = ["CHECKS", "NEEDED"]
 NEEDED: Final = ("numpy", "decorator", "sympy", "scipy", "attrs", "psutil", "cloudpickle")
 """What CANN's operator compiler imports."""
 
+_FEW: Final = 2
+"""An environment that lacks more of the packages than this was never meant to compile operators."""
+
+_USERS: Final = ("torch_npu", "mindspore", "te")
+"""Packages that have CANN compile operators."""
+
+_NOT_PREPARED: Final = "this Python is not one in which CANN compiles operators"
 _NUMPY_2: Final = (2, 0)
 _TAKES_NUMPY_2: Final = (9, 0)
+
+
+def _missing(site: Site) -> list[str] | None:
+    """What is missing of the packages; None in an environment that was never made for them."""
+    version_of = site.machine.package_version
+    missing = [name for name in NEEDED if version_of(name) is None]
+    wanted = len(missing) <= _FEW or any(version_of(name) for name in _USERS)
+    return missing if wanted else None
 
 
 def _packages(site: Site) -> Finding:
     if not site.examines_hardware:
         return skip(NOT_FOR_THE_MOCK)
+    missing = _missing(site)
+    if missing is None:
+        return skip(_NOT_PREPARED)
     versions = {name: site.machine.package_version(name) for name in NEEDED}
-    missing = [name for name, version in versions.items() if version is None]
     seen = tuple(value(name, version or "not installed") for name, version in versions.items())
     if missing:
         return warn(
@@ -48,6 +65,8 @@ def _packages(site: Site) -> Finding:
 def _numpy(site: Site) -> Finding:
     if not site.examines_hardware:
         return skip(NOT_FOR_THE_MOCK)
+    if _missing(site) is None:
+        return skip(_NOT_PREPARED)
     numpy, cann = site.machine.package_version("numpy"), site.installation.version
     if numpy is None or cann is None:
         return skip("the version of NumPy or of CANN is not known")

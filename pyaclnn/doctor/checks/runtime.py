@@ -13,7 +13,7 @@ __all__ = ["CHECKS"]
 CHECKS: Final = (
     Check(
         "DEV-101",
-        "libraries load",
+        "loading of the libraries",
         "runtime",
         "Loads the libraries in a process of their own, as a program would.",
         group="host",
@@ -22,7 +22,7 @@ CHECKS: Final = (
     ),
     Check(
         "DEV-102",
-        "runtime initialises",
+        "initialisation of the runtime",
         "runtime",
         "Calls aclInit and asks for the chip's name. This is where a driver that cannot be reached "
         "shows: 507008 or 500000.",
@@ -33,7 +33,7 @@ CHECKS: Final = (
     ),
     Check(
         "DEV-103",
-        "devices are counted",
+        "count of the devices",
         "runtime",
         "Calls aclrtGetDeviceCount and compares the answer with ASCEND_RT_VISIBLE_DEVICES and the "
         "device nodes. 507899 stands for a node that cannot be opened, 207004 for no device.",

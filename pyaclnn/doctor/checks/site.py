@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.doctor.checks.dependencies import Closure, close_over
 from pyaclnn.doctor.checks.elf import ElfError
 from pyaclnn.doctor.checks.installation import Installation, find_installations
+from pyaclnn.doctor.checks.traces import Trace, find_traces
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +60,11 @@ class Site:
     def installations(self) -> list[Installation]:
         """Every installation that was found, the one in use first."""
         return find_installations(self.machine, self.choice)
+
+    @cached_property
+    def traces(self) -> list[Trace]:
+        """What is there of CANN although no installation can be used."""
+        return [] if self.installations or self.choice != "cann" else find_traces(self.machine)
 
     @property
     def installation(self) -> Installation:

@@ -9,6 +9,7 @@ from pyaclnn.cann.signatures import signatures
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.dependencies import Closure
 from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value, warn
+from pyaclnn.doctor.checks.installation import order_of
 from pyaclnn.doctor.checks.prototypes import differences, no_header, read_prototypes
 from pyaclnn.doctor.report.record import Evidence
 
@@ -74,6 +75,8 @@ def _exported(site: Site) -> Finding:
         return ok(f"{count} functions, among them every one that is always needed", *later)
     first = missing[0]
     searched = files[first.library]
+    version = site.installation.version
+    new_enough = bool(version) and order_of(version or "")[:2] >= order_of(first.since)[:2]
     return fail(
         f"{first.name} is in none of the libraries"
         f"{f', nor are {len(missing) - 1} more' if len(missing) > 1 else ''}",
@@ -87,6 +90,11 @@ def _exported(site: Site) -> Finding:
         ),
         *later,
         causes=(
+            "a library was removed, or is of another version than the rest of this CANN",
+            f"or the libraries are older than {first.since}, whatever the version files say",
+        )
+        if new_enough
+        else (
             f"this CANN is older than {first.since}, which is the first known to have it",
             "the libraries are of another version than the rest of the installation",
         )
@@ -95,8 +103,9 @@ def _exported(site: Site) -> Finding:
             "the operator package is not installed completely",
             f"this CANN is older than {first.since}, which is the first known to have it",
         ),
-        next_step=f"install CANN {first.since} or newer, with the operator package of the same "
-        "version",
+        next_step=f"install CANN {version} again, the toolkit and the operator package"
+        if new_enough
+        else f"install CANN {first.since} or newer, with the operator package of the same version",
     )
 
 
@@ -158,7 +167,7 @@ def _declared(site: Site) -> Finding:
 CHECKS: Final = (
     Check(
         "SYM-001",
-        "functions exist",
+        "functions in the libraries",
         "libraries",
         "Looks up every function that pyaclnn declares in the libraries of its group and in what "
         "they need. Missing ones that are always needed are a failure; others are listed, with the "
@@ -168,7 +177,7 @@ CHECKS: Final = (
     ),
     Check(
         "SYM-002",
-        "declarations agree",
+        "declarations in the headers",
         "libraries",
         "Compares the types of each function with the C or C++ headers of the installation. A "
         "function with other arguments than expected reads garbage.",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Final
@@ -11,7 +12,7 @@ import numpy as np
 
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, cleanup, fetch
-from pyaclnn.doctor.checks.finding import Finding, fail, ok, value
+from pyaclnn.doctor.checks.finding import Finding, fail, ok, value, warn
 from pyaclnn.doctor.report.record import Evidence
 from pyaclnn.runtime.array import DeviceArray, to_device
 from pyaclnn.runtime.event import Event
@@ -28,8 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["STEPS"]
 
 _SIZES: Final = (1, 31, 32, 33, 4096, 65537, 1 << 20, (16 << 20) + 5)
+_LITTLE: Final = 256 << 20
+"""Free bytes with which a device opens, but hardly any program runs."""
+
 _GUARD: Final = 64
 _GUARD_BYTE: Final = 0xA5
+_BLOCKS: Final = 4
 _SEED: Final = 20240521
 _CALLBACK_TIMEOUT_MS: Final = 200
 _CALLBACK_PATIENCE: Final = 2.0
@@ -45,10 +50,21 @@ def _opens(session: Session) -> Finding:
     device = session.device
     seconds = time.monotonic() - begun
     memory = device.memory_info()
+    seen = value("aclrtGetMemInfo", f"free {memory.free}, total {memory.total} bytes")
+    if memory.free < _LITTLE:
+        return warn(
+            f"of {memory.total / 2**30:.1f} GiB only {memory.free / 2**20:.0f} MiB are free",
+            seen,
+            causes=(
+                "another process uses the device",
+                "a process that crashed still holds its memory",
+            ),
+            next_step="npu-smi info; end what should not use the device",
+        )
     return ok(
         f"device {device.id} opens in {seconds:.1f} s; {memory.free / 2**30:.1f} of "
         f"{memory.total / 2**30:.1f} GiB are free",
-        value("aclrtGetMemInfo", f"free {memory.free}, total {memory.total} bytes"),
+        seen,
     )
 
 
@@ -131,6 +147,9 @@ def _memory(session: Session) -> Finding:
         lambda size: np.zeros(size, np.uint8),
         lambda size: np.full(size, 0xFF, np.uint8),
     )
+    alike = _distinct_blocks(session)
+    if alike is not None:
+        return alike
     for size in _SIZES:
         whole = DeviceArray.empty((size + 2 * _GUARD,), np.uint8, session.device)
         for pattern in patterns if size <= 1 << 20 else patterns[:1]:
@@ -146,6 +165,30 @@ def _memory(session: Session) -> Finding:
     return ok(
         f"{len(_SIZES)} sizes up to 16 MiB come back as they were written, and nothing beside them "
         "changes"
+    )
+
+
+def _distinct_blocks(session: Session) -> Finding | None:
+    """Allocate several blocks that live at once; none may be NULL or overlap another."""
+    size, blocks = 4096, list[int]()
+    with session.device.active():
+        try:
+            for _ in range(_BLOCKS):
+                block = fetch("aclrtMalloc", OUT, size, raw.ACL_MEM_MALLOC_HUGE_FIRST)
+                blocks.append(int(raw.ffi.cast("uintptr_t", block)))
+        finally:
+            for address in {*blocks} - {0}:
+                cleanup("aclrtFree", raw.ffi.cast("void *", address))
+    ordered = sorted(blocks)
+    overlapping = any(high - low < size for low, high in itertools.pairwise(ordered))
+    if 0 not in blocks and not overlapping:
+        return None
+    what = "NULL" if 0 in blocks else "the same memory twice"
+    return fail(
+        f"aclrtMalloc answers success and gives {what}",
+        Evidence("function", "aclrtMalloc", ", ".join(map(hex, blocks))),
+        causes=("a stand-in library answers success", "libraries and driver do not fit together"),
+        next_step="source the set_env.sh of CANN in a new shell",
     )
 
 

@@ -10,7 +10,7 @@ from pyaclnn.cann.status import explanation, meaning
 from pyaclnn.doctor.checks.finding import Finding
 from pyaclnn.doctor.child.logs import error_lines
 from pyaclnn.doctor.report.record import Evidence, Status
-from pyaclnn.errors import AclError, BackendNotFoundError, MissingSymbolError
+from pyaclnn.errors import AclError, BackendNotFoundError, KernelError, MissingSymbolError
 
 __all__ = ["advice_for", "from_error"]
 
@@ -20,6 +20,12 @@ def advice_for(code: int | None) -> tuple[tuple[str, ...], str] | None:
     if code is None:
         return None
     known = explanation(code)
+    if issubclass(known.exception, KernelError):
+        # What was computed here is known to be right: the user's own work has no part in it.
+        return (
+            "the operator package is of another version than toolkit or driver, or of another chip",
+            "the hardware fails",
+        ), "npu-smi info -t health -i 0; then install the operator package of this chip again"
     # The doctor cannot send people to the doctor.
     step = "npu-smi info" if "pyaclnn doctor" in known.next_step else known.next_step
     return known.causes or (known.meaning,), step
@@ -72,7 +78,7 @@ def _not_loaded(error: BackendNotFoundError | MissingSymbolError) -> Finding:
             f"the libraries do not have {error.symbol}",
             evidence,
             ("this CANN is older, or its operator package is not complete",),
-            f"install CANN {error.since} or newer, with its operator package",
+            f"install toolkit and operator package of one CANN, {error.since} or newer, again",
         )
     evidence = tuple(Evidence("path", path, found) for path, found in error.attempts)
     words = error.attempts[-1][1] if error.attempts else _first_line(error)

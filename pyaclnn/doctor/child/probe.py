@@ -6,6 +6,7 @@ Run as ``python -m pyaclnn.doctor.child.probe REQUEST.json``; see ``isolation`` 
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 import time
@@ -29,8 +30,9 @@ from pyaclnn.errors import AclError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["main"]
+__all__ = ["main", "remark"]
 
+_SLOW: Final = 15.0
 _STEPS: Final = {**probe_runtime.STEPS, **probe_device.STEPS, **probe_numbers.STEPS}
 
 
@@ -59,9 +61,32 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         assert finding is not None  # noqa: S101  # only the end says nothing of itself
         seconds = time.monotonic() - begun
+        finding = remark(finding, identity, seconds)
         journal.results.append(find(identity).result(finding, seconds, request["device"]))
     journal.write(None, done=True)
     return 0
+
+
+def remark(finding: Finding, identity: str, seconds: float) -> Finding:
+    """Remark that what passed took long; kernels of operators may have to be compiled first.
+
+    Args:
+        finding: What a step found.
+        identity: The step.
+        seconds: How long it took.
+    """
+    if finding.status is not Status.PASS or seconds < _SLOW or find(identity).group == "numbers":
+        return finding
+    return dataclasses.replace(
+        finding,
+        status=Status.WARN,
+        summary=f"{finding.summary}; but that took {seconds:.0f} s",
+        causes=(
+            "another process keeps the device or the driver busy",
+            "CANN lies on a slow disk or a network folder",
+        ),
+        next_step="npu-smi info -t usages -i 0",
+    )
 
 
 def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding | None:

@@ -38,6 +38,7 @@ UNCLEAR: Final = "unclear"
 NOTHING: Final = "nothing"
 SIMULATED: Final = "simulated"
 
+_EXIT_BROKEN: Final = 1
 _EXIT_INCONCLUSIVE: Final = 3
 _EXIT_NOTHING_HERE: Final = 4
 
@@ -103,7 +104,7 @@ def about(report: Report) -> str:
     if report.simulated:
         return f"the simulated NPU ({report.soc_name or 'no chip'})"
     if report.backend == "none":
-        return "no CANN"
+        return "no usable CANN" if report.exit_status == _EXIT_BROKEN else "no CANN"
     name = f"CANN {report.cann_version}" if report.cann_version else "CANN"
     return f"{name} on {report.soc_name}" if report.soc_name else name
 

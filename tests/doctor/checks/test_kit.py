@@ -17,6 +17,7 @@ from pyaclnn.doctor.checks.options import Level, Options
 from pyaclnn.doctor.command.run import run
 from pyaclnn.doctor.report.record import Status
 from pyaclnn.doctor.report.verdict import verdict
+from tests.doctor import breakages as b
 from tests.doctor.breakages import real_folder_of_links
 from tests.doctor.cases import CASES, Case
 from tests.doctor.installations import LAYOUTS, Fabricated, healthy
@@ -155,6 +156,35 @@ def test_a_healthy_machine_passes_without_a_warning(
     assert report.cann_version == {"8.1": "8.1.RC1", "8.5": "8.5.0", "9.1": "9.1.0"}[layout]
     devices = {result.id for result in report.results if result.id.startswith("NUM-001")}
     assert devices == ({"NUM-001@0", "NUM-001@1"} if layout == "8.1" else {"NUM-001@0"})
+
+
+UNFIT = [
+    (b.roots_own, "usermod"),
+    (b.operators_gone, "set_env.sh"),
+    (b.missing_operator, "or newer"),
+    (b.garbled_driver_version, "-v "),
+    (b.dangling_root, "no NPU software|not installed or not visible"),
+]
+
+
+@pytest.mark.parametrize(("broken", "words"), UNFIT)
+def test_advice_that_would_not_help_is_not_given(
+    parts: Parts, tmp_path: Path, broken: b.Break, words: str
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    broken(made)
+    report = run(Options(level=Level.QUICK), machine=made.machine())
+    first = problems(report)[0]
+    assert not re.search(words, f"{first.summary} {first.next_step}")
+
+
+def test_nobody_warns_about_a_python_that_has_nothing_to_do_with_cann(
+    parts: Parts, tmp_path: Path
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    b.plain_python(made)
+    report = run(Options(level=Level.QUICK), machine=made.machine())
+    assert problems(report) == []
 
 
 def test_a_folder_of_links_is_one_installation(parts: Parts, tmp_path: Path) -> None:

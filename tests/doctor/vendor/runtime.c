@@ -101,6 +101,15 @@ ACL_FUNC_VISIBILITY aclError aclInit(const char *config)
     return BEHIND(aclInit)(config);
 }
 
+ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
+{
+    const aclError status = BEHIND(aclrtGetMemInfo)(attr, free, total);
+    if (fault("little-memory")) {
+        *free = 20 << 20;
+    }
+    return status;
+}
+
 ACL_FUNC_VISIBILITY const char *aclrtGetSocName(void)
 {
     return fault("no-soc-name") ? NULL : BEHIND(aclrtGetSocName)();
@@ -147,7 +156,18 @@ ACL_FUNC_VISIBILITY aclError aclrtMalloc(void **address, size_t size, aclrtMemMa
     if (fault("malloc-207001")) {
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
-    return BEHIND(aclrtMalloc)(address, size, policy);
+    if (fault("malloc-null")) {
+        *address = NULL;
+        return ACL_SUCCESS;
+    }
+    static void *first;
+    if (fault("malloc-same") && first != NULL) {
+        *address = first;
+        return ACL_SUCCESS;
+    }
+    const aclError status = BEHIND(aclrtMalloc)(address, size, policy);
+    first = *address;
+    return status;
 }
 
 /* ---- work that is reported as done before it is -------------------------------------------- */

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A title names what a check is about: a result of any kind can stand behind it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pyaclnn.doctor.checks.catalogue import checks
+
+VERBS = re.compile(
+    r"\b(is|are|was|were|has|have|exists?|agrees?|fits?|loads|opens|ends|works|initiali[sz]es|"
+    r"counted|sourced|complete)\b"
+)
+
+
+@pytest.mark.parametrize("check", checks(), ids=lambda check: check.id)
+def test_a_title_asserts_nothing(check: object) -> None:
+    assert not VERBS.search(getattr(check, "title", "is"))
+
+
+def test_an_assertion_would_be_seen() -> None:
+    assert VERBS.search("the process ends")
+    assert VERBS.search("CANN is installed")

@@ -71,9 +71,17 @@ class CustomOperators:
             AclError: A phase refused the call; the error describes every argument.
         """
         queue = require_stream(operator, stream, None)
-        launch_operator(self._operator(operator), *arguments, stream=queue)
+        launch_operator(self.operator(operator), *arguments, stream=queue)
 
-    def _operator(self, name: str) -> Operator:
+    def operator(self, name: str) -> Operator:
+        """Return an operator of the package, ready to be launched or planned.
+
+        Args:
+            name: The C name of phase 2.
+
+        Raises:
+            InvalidArgumentError: The package has no such operator.
+        """
         if name not in self.names:
             expected = f"one of {', '.join(self.names)}, which {self.package} has"
             raise InvalidArgumentError.of(

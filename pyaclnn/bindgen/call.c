@@ -106,19 +106,20 @@ static uint64_t start_of(const struct binding_tensor *tensor)
     return (uint64_t)(uintptr_t)tensor->block->address + tensor->offset;
 }
 
-/* Whether the byte range of a tensor that is written touches that of any other. */
+/* Whether the byte ranges of two tensors have a byte in common. */
+static int touches(const struct binding_tensor *one, const struct binding_tensor *other)
+{
+    return one->layout->span != 0 && other->layout->span != 0 &&
+           start_of(one) < start_of(other) + other->layout->span &&
+           start_of(other) < start_of(one) + one->layout->span;
+}
+
+/* Whether a tensor that is written touches any other. */
 static int overlaps(const struct call *call)
 {
     for (uint32_t i = 0; i < call->tensor_count; i++) {
-        if (!call->written[i] || call->tensors[i]->layout->span == 0) {
-            continue;
-        }
-        const uint64_t start = start_of(call->tensors[i]);
-        const uint64_t end = start + call->tensors[i]->layout->span;
-        for (uint32_t j = 0; j < call->tensor_count; j++) {
-            const struct binding_tensor *other = call->tensors[j];
-            if (j != i && other->layout->span != 0 && start_of(other) < end &&
-                start < start_of(other) + other->layout->span) {
+        for (uint32_t j = 0; call->written[i] && j < call->tensor_count; j++) {
+            if (j != i && touches(call->tensors[i], call->tensors[j])) {
                 return 1;
             }
         }

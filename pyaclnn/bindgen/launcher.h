@@ -72,9 +72,11 @@ struct binding_operator {
 };
 
 /* An executor that is kept, with everything it needs. Filled by binding_launch, emptied by
- * binding_plan_close. `listed`: some of the tensors are in lists, and none can be exchanged. */
+ * binding_plan_close. `listed`: some of the tensors are in lists, and none can be exchanged. One
+ * thread at a time runs or closes it; to others it is `busy`. */
 struct binding_plan {
     void *executor;
+    int busy;
     void *phase2;
     const char *routine;
     uint64_t workspace_size;
@@ -86,6 +88,7 @@ struct binding_plan {
     char *kinds;
     void **descriptors;
     const struct binding_tensor **tensors;
+    char *written;
 };
 
 /* Why the calling thread's latest launch failed: CANN's status, the thread's last runtime error,
@@ -122,5 +125,6 @@ uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *works
 int binding_reaches(const char *kinds);
 int binding_by_convention(const struct binding_operator *op, const union binding_value *values, uint64_t *size, void **executor);
 int binding_launch(const struct binding_operator *op, struct binding_timeline *timeline, struct binding_plan *plan, int judged, const char *message);
-int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline, uint32_t count, const char *message);
+int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline);
+int binding_plan_run_on(struct binding_plan *plan, struct binding_timeline *timeline, uint32_t count, const char *message);
 int binding_plan_close(struct binding_plan *plan);

@@ -16,21 +16,22 @@ static void empty(struct binding_plan *plan)
     free(plan->made);
     plan->made = plan->descriptors = NULL;
     plan->tensors = NULL;
-    plan->kinds = NULL;
+    plan->kinds = plan->written = NULL;
     plan->made_count = plan->tensor_count = 0;
 }
 
 /* Room for what a plan keeps, in one piece. */
 static int find_plan_room(struct binding_plan *plan, size_t made, size_t tensors)
 {
-    char *room = malloc((made + 2 * tensors + 1) * sizeof(void *) + made);
+    char *room = malloc((made + 2 * tensors + 1) * sizeof(void *) + made + tensors);
     if (room == NULL) {
         return BINDING_MEMORY;
     }
     plan->made = (void *)room;
     plan->descriptors = (void *)(room += made * sizeof(void *));
     plan->tensors = (void *)(room += tensors * sizeof(void *));
-    plan->kinds = room + tensors * sizeof(void *);
+    plan->kinds = room += tensors * sizeof(void *);
+    plan->written = room + made;
     return 0;
 }
 
@@ -39,6 +40,7 @@ static void hand_over(struct call *call, struct binding_plan *plan)
     memcpy(plan->made, call->made, call->made_count * sizeof *plan->made);
     memcpy(plan->kinds, call->kinds, call->made_count);
     memcpy(plan->tensors, call->tensors, call->tensor_count * sizeof *plan->tensors);
+    memcpy(plan->written, call->written, call->tensor_count);
     plan->made_count = call->made_count;
     plan->tensor_count = call->tensor_count;
     plan->listed = 0;
@@ -89,6 +91,19 @@ static int fits(const struct binding_tensor *tensor, const struct binding_tensor
            tensor->extent == bound->extent;
 }
 
+/* Whether a tensor in the place of another touches one that is written, or is written and touches. */
+static int would_overlap(const struct binding_plan *plan, uint64_t index,
+                         const struct binding_tensor *tensor)
+{
+    for (uint32_t i = 0; i < plan->tensor_count; i++) {
+        if (i != index && (plan->written[i] || plan->written[index]) &&
+            touches(tensor, plan->tensors[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int set_address(const struct binding_plan *plan, uint64_t index,
                        const struct binding_tensor *tensor)
 {
@@ -97,7 +112,8 @@ static int set_address(const struct binding_plan *plan, uint64_t index,
     return status == 0 ? 0 : fail(status, "aclSetTensorAddr");
 }
 
-/* Puts other tensors in the place of some, of all of them or of none. */
+/* Puts other tensors in the place of some, of all of them or of none. Of a single one it is looked at
+ * whether it overlaps; the caller has judged several, which may change places. */
 static int exchange(struct binding_plan *plan, uint32_t count, const char *message)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -108,6 +124,9 @@ static int exchange(struct binding_plan *plan, uint32_t count, const char *messa
         }
         if (plan->listed || index >= plan->tensor_count || !fits(tensor, plan->tensors[index])) {
             return BINDING_DIFFERS;
+        }
+        if (count == 1 && would_overlap(plan, index, tensor)) {
+            return BINDING_OVERLAP;
         }
     }
     int status = 0;
@@ -137,8 +156,8 @@ static int exchange(struct binding_plan *plan, uint32_t count, const char *messa
 
 /* Runs the executor, on other tensors in the place of `count` of those it has, which stay. The message
  * says for each of them which it replaces, and the address of its struct binding_tensor. */
-int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline, uint32_t count,
-                     const char *message)
+static int run_plan(struct binding_plan *plan, struct binding_timeline *timeline, uint32_t count,
+                    const char *message)
 {
     void *previous, *workspace;
     if (plan->executor == NULL) {
@@ -165,9 +184,56 @@ int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timelin
     return status;
 }
 
+/* ---- turns: plans are seldom shared, and then their threads wait in one place ------------- */
+
+enum { FREE, BUSY, AWAITED };
+static pthread_mutex_t turns_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turns = PTHREAD_COND_INITIALIZER;
+
+static void take_turn(struct binding_plan *plan)
+{
+    int found = FREE;
+    if (__atomic_compare_exchange_n(&plan->busy, &found, BUSY, 0, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
+        return;
+    }
+    pthread_mutex_lock(&turns_lock);
+    while (__atomic_exchange_n(&plan->busy, AWAITED, __ATOMIC_ACQUIRE) != FREE) {
+        pthread_cond_wait(&turns, &turns_lock);
+    }
+    pthread_mutex_unlock(&turns_lock);
+}
+
+static void end_turn(struct binding_plan *plan)
+{
+    if (__atomic_exchange_n(&plan->busy, FREE, __ATOMIC_RELEASE) == AWAITED) {
+        pthread_mutex_lock(&turns_lock);
+        pthread_cond_broadcast(&turns);
+        pthread_mutex_unlock(&turns_lock);
+    }
+}
+
+int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline)
+{
+    take_turn(plan);
+    const int status = run_plan(plan, timeline, 0, NULL);
+    end_turn(plan);
+    return status;
+}
+
+int binding_plan_run_on(struct binding_plan *plan, struct binding_timeline *timeline,
+                        uint32_t count, const char *message)
+{
+    take_turn(plan);
+    const int status = run_plan(plan, timeline, count, message);
+    end_turn(plan);
+    return status;
+}
+
 int binding_plan_close(struct binding_plan *plan)
 {
     int status = 0;
+    take_turn(plan);
     if (plan->executor != NULL) {
         status = slot_aclDestroyAclOpExecutor(plan->executor);
         plan->executor = NULL;
@@ -178,5 +244,6 @@ int binding_plan_close(struct binding_plan *plan)
     }
     status = destroy_made(plan->made, plan->kinds, &plan->made_count, status);
     empty(plan);
+    end_turn(plan);
     return status;
 }

@@ -73,10 +73,13 @@ class Tail:
         """Return the tail as it is now."""
         return bytes(self._content)
 
-    def refuse(self, given: object, expected: str) -> NoReturn:
-        """Raise the error that the argument is ``given`` and must be ``expected``."""
-        what = given if isinstance(given, str) else _short(given)
-        raise InvalidArgumentError.of(self.routine, self.parameter, what, expected)
+    def refuse(self, argument: object, expected: str) -> NoReturn:
+        """Raise the error that the argument must be ``expected``."""
+        self.refuse_as(_short(argument), expected)
+
+    def refuse_as(self, given: str, expected: str) -> NoReturn:
+        """Raise the error that the argument is what words say and must be ``expected``."""
+        raise InvalidArgumentError.of(self.routine, self.parameter, given, expected)
 
 
 def word_of(kind: str, argument: Argument, tail: Tail) -> int | float:
@@ -92,7 +95,7 @@ def word_of(kind: str, argument: Argument, tail: Tail) -> int | float:
     """
     if argument is None:
         if kind in _INTEGERS or kind in "bdfy":
-            tail.refuse("None", "a value: C takes no NULL here")
+            tail.refuse_as("None", "a value: C takes no NULL here")
         return 0
     return _WORDS[kind](argument, tail)
 
@@ -102,7 +105,7 @@ def _tensor(argument: Argument, tail: Tail) -> int:
         tail.refuse(argument, "a DeviceArray, or None")
     if not argument.tensor_at:
         given = f"a DeviceArray of {argument.ndim} axes"
-        tail.refuse(given, "one of at most 25: CANN takes no more")
+        tail.refuse_as(given, "one of at most 25: CANN takes no more")
     return argument.tensor_at
 
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 import struct
 import threading
 import weakref
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pyaclnn._binding import lib
-from pyaclnn.calling.arguments import arrays_in, frozen
-from pyaclnn.calling.launch import TRIES, UNTIDY, failure, make_way, report_untidy, settle
-from pyaclnn.calling.operator import NO_PLAN, operator
+from pyaclnn.calling.arguments import frozen
+from pyaclnn.calling.launch import OVERLAP, TRIES, UNTIDY, failure, make_way, report_untidy, settle
+from pyaclnn.calling.operator import NO_PLAN, Operator, operator
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import silence
 from pyaclnn.errors import ContextError, InvalidArgumentError
@@ -28,23 +29,39 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.arguments import Argument
     from pyaclnn.runtime.layout import Layout
+    from pyaclnn.runtime.timeline import Timeline
 
 # Looked up once, not at every run.
 _run: Any = lib.binding_plan_run
+_run_on: Any = lib.binding_plan_run_on
 _one: Final = struct.Struct("@QQ").pack
+_NOWHERE: Final = (-1, -1, None)
 
-__all__ = ["Plan", "Planned", "plan"]
+__all__ = ["Plan", "Planned", "plan", "plan_operator"]
 
 
 class Planned(Protocol):
     """A call that was checked and has all its arrays, but was not made."""
 
-    operator: str
-    stream: Stream
-    arguments: Sequence[Argument]
-    names: Sequence[str]
-    result_names: Sequence[str]
-    written: frozenset[int]
+    @property
+    def operator(self) -> str | Operator:
+        """What is called."""
+
+    @property
+    def stream(self) -> Stream:
+        """Where the work goes."""
+
+    @property
+    def arguments(self) -> Sequence[Argument]:
+        """The arguments in the order of C."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Their names, by which arrays are given to a run."""
+
+    @property
+    def written(self) -> frozenset[int]:
+        """The places of what the operator writes."""
 
     def result(self, arguments: Sequence[Argument]) -> Any:
         """Return the named results among the arguments."""
@@ -66,7 +83,8 @@ class Plan:
         self._planned = planned
         self._stream = planned.stream
         self._context = self._stream.device.context
-        self._operator = operator(planned.operator, planned.written)
+        what = planned.operator
+        self._operator = operator(what, planned.written) if isinstance(what, str) else what
         # What C has; it never has an array that is not here, or among those that are to come.
         self._arguments = list(frozen(planned.arguments))
         self._coming: Mapping[str, DeviceArray] | None = None
@@ -140,55 +158,55 @@ class Plan:
         """
         queue = self._stream if stream is None else stream
         timeline = queue.current if queue.__class__ is Stream else None
-        if timeline is None or timeline.context != self._context:
+        if timeline is None or timeline.crowded or timeline.context != self._context:
             queue = require_stream("Plan.run", queue, self._stream.device)
             timeline = queue.timeline
-        if timeline.crowded:
             queue.catch_up()
+        plain = not arrays and self._coming is None
+        status = _run(self._struct, timeline.struct) if plain else 0
+        if plain and not status:
+            return self._results
         with self._lock:
             if self._coming is not None:
                 self._take_stock()
             if not self._repeatable:
                 return self._run_afresh(queue, arrays)
-            if not arrays:
-                status = _run(self._struct, timeline.struct, 0, b"")
-            elif len(arrays) == 1 and (found := self._place_of(arrays)) is not None:
-                # The usual case, in as few steps as can be.
-                index, place, array = found
-                self._coming = arrays
-                status = _run(self._struct, timeline.struct, 1, _one(index, array.tensor_at))
-                if status or self._coming is not arrays:  # a signal handler has run it too
-                    self._coming = arrays
-                else:
-                    self._arguments[place] = array
-                    self._coming = None
-            else:
-                status = self._run_on(arrays, queue)
+            if not plain:
+                status = self._run_on(arrays, timeline)
             if status or self._coming is not None:
                 self._settle(status, arrays, queue)
             return self._results
 
-    def _place_of(self, arrays: dict[str, DeviceArray]) -> tuple[int, int, DeviceArray] | None:
-        """Say where a single array goes; None if it has to be looked at closely.
-
-        All do but inputs in memory of their own.
-        """
+    def _run_on(self, arrays: dict[str, DeviceArray], timeline: Timeline) -> int:
+        """Run on other arrays; those that ``_coming`` names then are still to be noted."""
+        status: int
+        if len(arrays) != 1:
+            return self._run_on_many(arrays, timeline)
+        # The usual case, in as few steps as can be: C looks at what else there is to be seen.
         ((name, array),) = arrays.items()
-        slot = self._slots.get(name)
-        if slot is None or array.__class__ is not DeviceArray:
-            return None
-        index, place, layout = slot
-        if array.layout is not layout or place in self._written or self._has_lists:
-            return None
-        memory = array.memory
-        return None if memory.borrowed or memory in self._results_in else (index, place, array)
+        index, place, _ = self._slots.get(name, _NOWHERE)
+        if place < 0 or array.__class__ is not DeviceArray or place in self._written:
+            return self._run_on_many(arrays, timeline)
+        self._coming = arrays
+        status = _run_on(self._struct, timeline.struct, 1, _one(index, array.tensor_at))
+        if status == OVERLAP:  # maybe not, element by element
+            return self._run_on_many(arrays, timeline)
+        if status or self._coming is not arrays:  # a signal handler has run it too
+            self._coming = arrays
+        else:
+            self._arguments[place] = array
+            self._coming = None
+        return status
 
-    def _run_on(self, arrays: dict[str, DeviceArray], queue: Stream) -> int:
+    def _run_on_many(self, arrays: dict[str, DeviceArray], timeline: Timeline) -> int:
+        self._coming = None
         self._check(arrays)
         self._coming = arrays
         pairs = [(self._slots[name][0], array.tensor_at) for name, array in arrays.items()]
+        if len(pairs) == 1:  # said twice, one that was judged is not judged again
+            pairs *= 2
         message = b"".join([_one(*pair) for pair in pairs])
-        status: int = _run(self._struct, queue.timeline.struct, len(pairs), message)
+        status: int = _run_on(self._struct, timeline.struct, len(pairs), message)
         return status
 
     def _run_afresh(self, queue: Stream, arrays: dict[str, DeviceArray]) -> Any:
@@ -211,7 +229,7 @@ class Plan:
             for _ in range(TRIES):
                 if not make_way(status, queue, self._arguments):
                     break
-                status = _run(self._struct, queue.timeline.struct, 0, b"")
+                status = _run(self._struct, queue.timeline.struct)
         elif status == raw.BINDING_TORN:
             # What the executor would use is not known, and nobody keeps it alive.
             error = failure(status, self._operator.describe(wanted))
@@ -287,11 +305,9 @@ class Plan:
                     raise InvalidArgumentError.of("Plan.run", name, given, expected)
 
     def _adopt(self, arguments: list[Argument]) -> None:
-        written = [arguments[place] for place in self._written]
-        memories = {array.memory for array in arrays_in(written)}
         results = self._planned.result(arguments)
         # No signal comes between these.
-        self._arguments, self._results_in, self._results = arguments, memories, results
+        self._arguments, self._results = arguments, results
 
     def _refuse(self, name: str, array: object) -> NoReturn:
         bound = self._arguments[self._slots[name][1]]
@@ -333,6 +349,45 @@ def _release(struct: Any, unpin_device: Callable[[], None]) -> None:
         if not silence.finalised and lib.binding_plan_close(struct):
             report_untidy()
     unpin_device()
+
+
+@dataclass(frozen=True)
+class _AsGiven:
+    """A call by C names, of which nothing is known but the signature."""
+
+    operator: Operator
+    stream: Stream
+    arguments: tuple[Argument, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.operator.names
+
+    @property
+    def written(self) -> frozenset[int]:
+        return self.operator.written
+
+    def result(self, arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+        return tuple(arguments[place] for place in sorted(self.written))
+
+
+def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Plan:
+    """Prepare an operator, by its C signature, to be run again and again.
+
+    Args:
+        chosen: The operator.
+        *arguments: The arguments of phase 1 in its order, without the two out-parameters.
+        stream: Where the work goes unless a run says otherwise.
+
+    Returns:
+        The plan; its results are what the operator writes, in C order, and its arrays go by their
+        C names.
+
+    Raises:
+        InvalidArgumentError: An argument is not of the type that C takes.
+        AclError: CANN refused phase 1.
+    """
+    return Plan(_AsGiven(chosen, stream, frozen(arguments)))
 
 
 def plan(operator: Callable[..., Any], *arguments: Any, **options: Any) -> Plan:

@@ -24,7 +24,8 @@ _BLANK: Final = re.compile(
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 _ATTRIBUTE: Final = re.compile(
-    r"""__attribute__\s*\(\(.*?\)\) | \bACL_DEPRECATED(?:_MESSAGE\s*\([^()]*\))?
+    r"""__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)
+    | \bACL_DEPRECATED_MESSAGE\s*\((?:"(?:[^"\\\n]|\\.)*"|[^()])*\) | \bACL_DEPRECATED\b
     | \b(?:ACLNN_API|(?:ACL|OP_API)_FUNC_VISIBILITY)\b | \bextern\s+"C"\s*\{?""",
     re.DOTALL | re.VERBOSE,
 )
@@ -39,6 +40,7 @@ _NEWER: Final = re.compile(
     re.MULTILINE,
 )
 _OLDEST, _NEWEST = "8.1", "9.1"
+_LONG: Final = 160
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,8 @@ def _parameters(text: str) -> tuple[list[tuple[str, str]], str | None]:
 
 
 def _left_over(text: str, start: int, end: int) -> list[tuple[int, str]]:
-    rest = _REST.sub(" ", text[start:end]).strip()
-    if not rest:
+    rest = _REST.sub(_same_length, text[start:end])
+    if rest.isspace() or not rest:
         return []
-    return [(text.count("\n", 0, start) + 1, " ".join(rest.split())[:160])]
+    begin = start + len(rest) - len(rest.lstrip())
+    return [(text.count("\n", 0, begin) + 1, " ".join(rest.split())[:_LONG])]

@@ -6,13 +6,13 @@ from __future__ import annotations
 import struct
 import threading
 import weakref
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import lib
 from pyaclnn.calling.arguments import frozen
 from pyaclnn.calling.launch import OVERLAP, TRIES, UNTIDY, failure, make_way, report_untidy, settle
-from pyaclnn.calling.operator import NO_PLAN, Operator, operator
+from pyaclnn.calling.operator import NO_PLAN, operator
+from pyaclnn.calling.planned import AsGiven
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import silence
 from pyaclnn.errors import ContextError, InvalidArgumentError
@@ -22,12 +22,14 @@ from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import Stream, require_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from typing import NoReturn
 
     from typing_extensions import Self
 
     from pyaclnn.calling.arguments import Argument
+    from pyaclnn.calling.operator import Operator
+    from pyaclnn.calling.planned import Planned
     from pyaclnn.runtime.layout import Layout
     from pyaclnn.runtime.timeline import Timeline
 
@@ -37,34 +39,7 @@ _run_on: Any = lib.binding_plan_run_on
 _one: Final = struct.Struct("@QQ").pack
 _NOWHERE: Final = (-1, -1, None)
 
-__all__ = ["Plan", "Planned", "plan", "plan_operator"]
-
-
-class Planned(Protocol):
-    """A call that was checked and has all its arrays, but was not made."""
-
-    @property
-    def operator(self) -> str | Operator:
-        """What is called."""
-
-    @property
-    def stream(self) -> Stream:
-        """Where the work goes."""
-
-    @property
-    def arguments(self) -> Sequence[Argument]:
-        """The arguments in the order of C."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Their names, by which arrays are given to a run."""
-
-    @property
-    def written(self) -> frozenset[int]:
-        """The places of what the operator writes."""
-
-    def result(self, arguments: Sequence[Argument]) -> Any:
-        """Return the named results among the arguments."""
+__all__ = ["Plan", "plan", "plan_operator"]
 
 
 class Plan:
@@ -351,26 +326,6 @@ def _release(struct: Any, unpin_device: Callable[[], None]) -> None:
     unpin_device()
 
 
-@dataclass(frozen=True)
-class _AsGiven:
-    """A call by C names, of which nothing is known but the signature."""
-
-    operator: Operator
-    stream: Stream
-    arguments: tuple[Argument, ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.operator.names
-
-    @property
-    def written(self) -> frozenset[int]:
-        return self.operator.written
-
-    def result(self, arguments: Sequence[Argument]) -> tuple[Argument, ...]:
-        return tuple(arguments[place] for place in sorted(self.written))
-
-
 def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Plan:
     """Prepare an operator, by its C signature, to be run again and again.
 
@@ -387,7 +342,7 @@ def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Pla
         InvalidArgumentError: An argument is not of the type that C takes.
         AclError: CANN refused phase 1.
     """
-    return Plan(_AsGiven(chosen, stream, frozen(arguments)))
+    return Plan(AsGiven(chosen, stream, frozen(arguments)))
 
 
 def plan(operator: Callable[..., Any], *arguments: Any, **options: Any) -> Plan:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pyaclnn.reference.group_norm_swish import *  # noqa: F403
     from pyaclnn.reference.instance_norm import *  # noqa: F403
     from pyaclnn.reference.layer_norm import *  # noqa: F403
+    from pyaclnn.reference.renorm import *  # noqa: F403
     from pyaclnn.reference.rms_norm import *  # noqa: F403
     from pyaclnn.reference.rms_norm_quant import *  # noqa: F403
     from pyaclnn.reference.sync_batch_norm import *  # noqa: F403

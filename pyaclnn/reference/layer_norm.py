@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["LayerNormGrads", "LayerNormResult", "layer_norm", "layer_norm_backward"]
+__all__ = [
+    "LayerNormGrads",
+    "LayerNormResult",
+    "fast_layer_norm",
+    "layer_norm",
+    "layer_norm_backward",
+    "layer_norm_with_impl_mode",
+]
+
+IMPL_MODES = (0, 1, 2)
 
 
 class LayerNormResult(NamedTuple):
@@ -154,3 +163,64 @@ def layer_norm_backward(
     return LayerNormGrads(
         *(grad if wanted else None for grad, wanted in zip(grads, output_mask, strict=True))
     )
+
+
+def layer_norm_with_impl_mode(
+    input: ArrayLike,
+    normalized_shape: Sequence[int],
+    weight: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    eps: float = 1e-5,
+    impl_mode: int = 0,
+) -> LayerNormResult:
+    """Do what `layer_norm` does; an NPU may be asked to do it faster or in float16.
+
+    Args:
+        input: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        normalized_shape: The sizes of the trailing axes that are normalized together, at least one.
+        weight: A tensor of the normalized shape, any float type; None means ones.
+        bias: A tensor of the normalized shape, any float type; None means zeros.
+        eps: Added to the variance.
+        impl_mode: 0 for high precision, 1 for high performance, 2 to keep float16. The arithmetic
+            here is that of 0 for all of them.
+
+    Returns:
+        `out`, `mean` and `rstd`.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit, or there is no such mode; the message names the argument.
+
+    Source: CANN: ops-nn norm/layer_norm_v4.
+    """
+    if impl_mode not in IMPL_MODES:
+        raise ValueError(f"impl_mode is {impl_mode}; it must be 0, 1 or 2")
+    return layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def fast_layer_norm(
+    input: ArrayLike,
+    normalized_shape: Sequence[int],
+    weight: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    eps: float = 1e-5,
+) -> LayerNormResult:
+    """Do what `layer_norm` does.
+
+    Args:
+        input: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        normalized_shape: The sizes of the trailing axes that are normalized together, at least one.
+        weight: A tensor of the normalized shape, any float type; None means ones.
+        bias: A tensor of the normalized shape, any float type; None means zeros.
+        eps: Added to the variance.
+
+    Returns:
+        `out`, `mean` and `rstd`.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/fast_layer_norm.
+    """
+    return layer_norm(input, normalized_shape, weight, bias, eps)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Norms of vectors (CANN: aclnnLinalgVectorNorm)."""
+"""Norms of vectors (CANN: aclnnNorm, aclnnLinalgVectorNorm, aclnnForeachNorm)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, rounded, total, wide
+from pyaclnn.reference.arithmetic.norms import norms
+from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, rounded, wide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-__all__ = ["linalg_vector_norm"]
+__all__ = ["foreach_norm", "linalg_vector_norm", "norm"]
 
-EUCLIDEAN = 2
 LARGEST_INTEGER = 2**31 - 1
 
 
@@ -57,27 +57,71 @@ def linalg_vector_norm(
     """
     tensor = np.asarray(input)
     target = tensor.dtype if dtype is None else np.dtype(dtype)
-    x = np.abs(wide(tensor, arithmetic_dtype("input", tensor)))
-    x = wide(x, np.result_type(x.dtype, arithmetic_dtype("the result", np.empty(0, target))))
+    arithmetic = np.result_type(
+        arithmetic_dtype("input", tensor), arithmetic_dtype("the result", np.empty(0, target))
+    )
     axes = (dim,) if isinstance(dim, int) else tuple(dim or range(tensor.ndim))
-    order = order_of(ord, family)
-    if not tensor.size:
-        norms = np.zeros_like(total(x, axes))
-    elif math.isinf(order):
-        norms = (np.maximum if order > 0 else np.minimum).reduce(x, axes, keepdims=True)
-    elif order == 0:
-        norms = total((x != 0).astype(x.dtype), axes)
-    elif order == 1:
-        norms = total(x, axes)
-    elif order == EUCLIDEAN:
-        norms = np.sqrt(total(x * x, axes))
-    else:
-        norms = total(x**order, axes) ** (1 / order)
-    return rounded(norms if keepdim else np.squeeze(norms, axes), target)
-
-
-def order_of(order: float, family: str | None) -> float:
-    """Find out which order a kernel takes: it knows infinity as the largest 32-bit integer."""
+    order = float(ord)
     if family not in (None, "950") and abs(np.float32(order)) == np.float32(LARGEST_INTEGER):
-        return math.copysign(math.inf, order)
-    return float(order)
+        order = math.copysign(math.inf, order)
+    found = norms(wide(tensor, arithmetic), axes, order)
+    return rounded(found if keepdim else np.squeeze(found, axes), target)
+
+
+def norm(
+    input: ArrayLike,
+    p: float = 2,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+    family: str | None = None,
+) -> NDArray[Any]:
+    """Take the norm of the vectors that lie along some axes, as `linalg_vector_norm` does.
+
+    Args:
+        input: A float16, bfloat16, float32 or float64 tensor of any rank.
+        p: The order of the norm.
+        dim: The axes; None or none at all means all of them.
+        keepdim: Whether the axes stay, with one element each.
+        dtype: The data type of the result; None means the input's.
+        family: The family of chips, as in `linalg_vector_norm`.
+
+    Returns:
+        The norms. Those of no elements are 0 for every order.
+
+    Raises:
+        TypeError: The data type of the input or of the result is not one of the four.
+        numpy.exceptions.AxisError: An axis does not exist.
+        ValueError: An axis is named twice.
+
+    Source: CANN: ops-nn norm/norm.
+    """
+    return linalg_vector_norm(input, p, dim, keepdim, dtype=dtype, family=family)
+
+
+@np.errstate(all="ignore")
+def foreach_norm(
+    x: Sequence[ArrayLike], scalar: float = 2, *, family: str | None = None
+) -> list[NDArray[Any]]:
+    """Take the norm of each of several tensors, of all its elements at once.
+
+    Args:
+        x: float16, bfloat16, float32 or float64 tensors of any rank.
+        scalar: The order of the norm.
+        family: The family of chips. ``"950"`` knows the orders infinity, and 1 for what begins with
+            it; 2 is every other.
+
+    Returns:
+        One element for each tensor, (1,), of its data type.
+
+    Raises:
+        TypeError: The data type of a tensor is not one of the four.
+
+    Source: CANN: ops-nn foreach/foreach_norm.
+    """
+    order = float(scalar)
+    if family == "950" and order != math.inf:
+        order = 1 if math.isfinite(order) and int(order) == 1 else 2
+    tensors = [np.asarray(tensor) for tensor in x]
+    return [linalg_vector_norm(tensor.reshape(-1), order, 0, keepdim=True) for tensor in tensors]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pyaclnn.accuracy import judge
-from pyaclnn.reference import definition, layer_norm
+from pyaclnn.reference import definition, fast_layer_norm, layer_norm, layer_norm_with_impl_mode
 from pyaclnn.reference.fast import tiled_rows
 
 from . import oracle
@@ -117,6 +117,29 @@ class TestSpecialValues:
         result = layer_norm(f16([[-60000, 60000]]), [2])
         assert result.out.tolist() == [[-1, 1]]
         assert result.rstd[0, 0] == pytest.approx(1 / 60000, rel=1e-3)
+
+
+class TestOtherNames:
+    def test_worked_example(self) -> None:
+        arguments = f32([[1, 2, 3, 4]]), [4], f32([1, 2, 0.5, 1]), f32([0, 0, 1, 0]), 1e-5
+        for result in (fast_layer_norm(*arguments), layer_norm_with_impl_mode(*arguments)):
+            assert result.mean.tolist() == [[2.5]]
+            assert np.allclose(result.rstd, 0.89442366, rtol=1e-7)
+            assert np.allclose(result.out, [[-1.34164, -0.894424, 1.22361, 1.34164]], rtol=5e-6)
+
+    @pytest.mark.parametrize("mode", [0, 1, 2])
+    def test_every_mode_computes_the_same(self, mode: int) -> None:
+        x = np.random.default_rng(2).normal(size=(3, 40)).astype(np.float16)
+        for actual, expected in zip(
+            layer_norm_with_impl_mode(x, [40], impl_mode=mode), layer_norm(x, [40]), strict=True
+        ):
+            assert actual.tolist() == expected.tolist()
+
+    @pytest.mark.parametrize("mode", [-1, 3])
+    def test_there_is_no_other_mode(self, mode: int) -> None:
+        for function in (layer_norm_with_impl_mode, definition("layer_norm_with_impl_mode")):
+            with pytest.raises(ValueError, match=f"impl_mode is {mode}"):
+                function(f32([[1]]), [1], impl_mode=mode)
 
 
 class TestArguments:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pyaclnn.accuracy import judge
-from pyaclnn.reference import linalg_vector_norm
+from pyaclnn.reference import foreach_norm, linalg_vector_norm, norm
 
 from .problems import DTYPES, Problem, f16, f32, f64, problems
 
@@ -51,12 +51,12 @@ def test_agrees_with_exact_sums(
         assert not norms.any()
         return
     vectors = np.transpose(x, (*rest, *axes)).reshape(norms.size, -1).astype(np.float64)
-    golden = [norm(vector, ord) for vector in np.abs(vectors).tolist()]
+    golden = [exact_norm(vector, ord) for vector in np.abs(vectors).tolist()]
     verdict = judge(norms, np.reshape(golden, norms.shape))
     assert verdict.passed, verdict
 
 
-def norm(vector: list[float], order: float) -> float:
+def exact_norm(vector: list[float], order: float) -> float:
     if math.isinf(order):
         return max(vector) if order > 0 else min(vector)
     if order == 0:
@@ -128,3 +128,49 @@ def test_an_axis_must_exist_and_be_named_once() -> None:
         linalg_vector_norm(np.ones(2), dim=1)
     with pytest.raises(ValueError, match="duplicate"):
         linalg_vector_norm(np.ones((2, 2)), dim=(0, -2))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("family", [None, "910b", "950"])
+@pytest.mark.parametrize("p", [*ORDERS, 2**31 - 1])
+def test_norm_is_the_same_with_another_name_for_the_order(
+    p: float, family: str | None, dtype: Any
+) -> None:
+    x = f32([[3, -4, 1], [0, 2, 5]]).astype(dtype)
+    assert (
+        norm(x, p, 1, family=family).tolist() == linalg_vector_norm(x, p, 1, family=family).tolist()
+    )
+    assert norm(x, p).shape == ()
+    assert norm(x, p, keepdim=True).shape == (1, 1)
+    assert norm(x, p, dtype=np.float32).dtype == np.float32
+
+
+class TestForeachNorm:
+    def test_worked_example(self) -> None:
+        assert [part.tolist() for part in foreach_norm([f32([3, -4]), f32([2])])] == [[5], [2]]
+
+    @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+    @pytest.mark.parametrize("scalar", [1, 2, 3, math.inf])
+    def test_agrees_with_torch(self, scalar: float, dtype: Any) -> None:
+        torch: Any = pytest.importorskip("torch")
+        generator = np.random.default_rng(8)
+        tensors = [generator.normal(size=shape).astype(dtype) for shape in ((3, 4), (), (2, 1, 5))]
+        wide = [torch.tensor(np.asarray(tensor).astype(np.float64)) for tensor in tensors]
+        for actual, golden in zip(
+            foreach_norm(tensors, scalar), torch._foreach_norm(wide, scalar), strict=True
+        ):
+            assert actual.shape == (1,)
+            assert actual.dtype == dtype
+            verdict = judge(actual, golden.numpy().reshape(1))
+            assert verdict.passed, verdict
+
+    @pytest.mark.parametrize(
+        ("scalar", "norm"),
+        [(1, 7), (1.5, 7), (2, 5), (3, 5), (0, 5), (-math.inf, 5), (math.inf, 4)],
+    )
+    def test_a_950_knows_three_orders(self, scalar: float, norm: float) -> None:
+        (actual,) = foreach_norm([f32([3, -4])], scalar, family="950")
+        assert actual.tolist() == [norm]
+
+    def test_an_empty_tensor_has_none(self) -> None:
+        assert [part.tolist() for part in foreach_norm([np.empty((0, 2), "f")])] == [[0]]

@@ -10,7 +10,7 @@ import numpy as np
 from pyaclnn.reference.fast.sweep import sweep
 from pyaclnn.reference.fast.tiled_rows import TiledRows
 from pyaclnn.reference.fast.tiles import add_columns, row_dot
-from pyaclnn.reference.layer_norm import LayerNormGrads, LayerNormResult
+from pyaclnn.reference.layer_norm import IMPL_MODES, LayerNormGrads, LayerNormResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from pyaclnn.reference.fast.sweep import Sums, Totals
     from pyaclnn.reference.fast.tiles import Tile
 
-__all__ = ["layer_norm", "layer_norm_backward"]
+__all__ = [
+    "fast_layer_norm",
+    "layer_norm",
+    "layer_norm_backward",
+    "layer_norm_with_impl_mode",
+]
 
 
 def layer_norm(
@@ -68,6 +73,31 @@ def layer_norm(
         mean.reshape(layout.statistic_shape),
         rstd.reshape(layout.statistic_shape),
     )
+
+
+def layer_norm_with_impl_mode(
+    input: ArrayLike,
+    normalized_shape: Sequence[int],
+    weight: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    eps: float = 1e-5,
+    impl_mode: int = 0,
+) -> LayerNormResult:
+    """Do what the definition says, `definition("layer_norm_with_impl_mode")`, tile by tile."""
+    if impl_mode not in IMPL_MODES:
+        raise ValueError(f"impl_mode is {impl_mode}; it must be 0, 1 or 2")
+    return layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def fast_layer_norm(
+    input: ArrayLike,
+    normalized_shape: Sequence[int],
+    weight: ArrayLike | None = None,
+    bias: ArrayLike | None = None,
+    eps: float = 1e-5,
+) -> LayerNormResult:
+    """Do what the definition says, `definition("fast_layer_norm")`, tile by tile."""
+    return layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def layer_norm_backward(

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms of vectors."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyaclnn.reference.arithmetic.precision import total
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["norms"]
+
+EUCLIDEAN = 2
+
+
+def norms(x: NDArray[Any], axes: tuple[int, ...], order: float) -> NDArray[Any]:
+    """Take the norms of the vectors along axes, which stay as ones.
+
+    Args:
+        x: A tensor in the type that arithmetic runs in.
+        axes: The axes.
+        order: `sum(|x| ** order) ** (1 / order)`; for infinity the largest |x|, for minus infinity
+            the smallest, for 0 the number of elements that are not 0.
+
+    Returns:
+        The norms. Those of an empty tensor are 0 for every order.
+    """
+    sizes = np.abs(x)
+    if not x.size or order == 1:
+        return total(sizes, axes)
+    if math.isinf(order):
+        extreme = np.maximum if order > 0 else np.minimum
+        return np.asarray(extreme.reduce(sizes, axes, keepdims=True))
+    if order == 0:
+        return total((sizes != 0).astype(x.dtype), axes)
+    if order == EUCLIDEAN:
+        return np.asarray(np.sqrt(total(x * x, axes)))
+    return np.asarray(total(sizes**order, axes) ** (1 / order))

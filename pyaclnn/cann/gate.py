@@ -8,6 +8,8 @@ and never raises.
 from __future__ import annotations
 
 import functools
+import math
+import time
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +17,13 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.library import function
 from pyaclnn.cann.signatures import signature
 from pyaclnn.cann.status import code_named, describe_failure, meaning
-from pyaclnn.errors import AclError, CleanupWarning, ContextError
+from pyaclnn.errors import (
+    AclError,
+    CleanupWarning,
+    ContextError,
+    DeadlineError,
+    MissingSymbolError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,6 +46,11 @@ __all__ = [
 
 OUT: Final = object()
 """Stands for an out-parameter in the arguments of ``fetch``."""
+
+_SLICE: Final = 250
+"""Milliseconds for which C waits before Python looks whether there was a signal."""
+
+_EXPIRED: Final = ("ACL_ERROR_RT_STREAM_SYNC_TIMEOUT", "ACL_ERROR_RT_EVENT_SYNC_TIMEOUT")
 
 _resolve = functools.cache(function)
 
@@ -103,7 +116,10 @@ def call(
 
 
 def wait_for(name: str, *arguments: object, limit: int) -> None:
-    """Call a function that waits, or its twin that waits no longer than it is told.
+    """Call a function that waits, by its twin that waits no longer than it is told.
+
+    The wait is cut into slices, between which Python handles signals: while C waits, Ctrl-C has no
+    effect. Only where CANN lacks the twin is a wait without a limit one call.
 
     Args:
         name: The C function without a limit; the other's name ends in ``WithTimeout``.
@@ -113,10 +129,43 @@ def wait_for(name: str, *arguments: object, limit: int) -> None:
     Raises:
         AclError: As ``call``; a DeadlineError if the time is over.
     """
-    if limit == -1:
+    twin = f"{name}WithTimeout"
+    if limit == -1 and not _has(twin):
         call(name, *arguments)
-    else:
-        call(f"{name}WithTimeout", *arguments, limit)
+        return
+    end = math.inf if limit == -1 else time.monotonic() + limit / 1000
+    expired = False
+    while True:
+        began = time.monotonic()
+        part = math.ceil(min(max(1, (end - began) * 1000), _SLICE))
+        try:
+            call(twin, *arguments, part, describe=lambda: _plain(twin, (*arguments, limit)))
+        except DeadlineError:
+            now = time.monotonic()
+            # One that comes at once is CANN's, and not the end of the slice.
+            if now >= end or now - began < part / 2000:
+                raise
+            expired = True
+        else:
+            break
+    if expired:
+        _forget_expiry()
+
+
+@functools.cache
+def _has(name: str) -> bool:
+    try:
+        _resolve(name)
+    except MissingSymbolError:
+        return False
+    return True
+
+
+def _forget_expiry() -> None:
+    """Take the end of a slice back out of the thread's last error, which others may read."""
+    last = _resolve("aclrtPeekAtLastError")(raw.ACL_RT_THREAD_LEVEL)
+    if last in {code_named(name) for name in _EXPIRED}:
+        _resolve("aclrtGetLastError")(raw.ACL_RT_THREAD_LEVEL)
 
 
 def fetch(name: str, *arguments: object) -> Any:

@@ -112,7 +112,14 @@ class Buffer(Handle):
 
         Returns:
             A buffer whose ``close`` only closes this object.
+
+        Raises:
+            InvalidArgumentError: ``address`` is no address, or another argument is not acceptable.
         """
+        if address is None:  # the constructor would allocate
+            raise InvalidArgumentError.of(
+                "Buffer.borrow", "address", "None", "a device address", "Buffer(nbytes) allocates."
+            )
         return cls(nbytes, device, address=address, owner=owner)
 
     @property

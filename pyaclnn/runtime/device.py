@@ -134,10 +134,10 @@ class Device(Handle):
         return MemoryInfo(int(free), int(total))
 
     def synchronize(self, timeout: float | None = None) -> None:
-        """Wait for all work queued on the device from its context.
+        """Wait for all work queued on the device from its context; Ctrl-C ends the wait.
 
         Memory of queued work is only given back when its own stream is synchronized.
-        Drives ``aclrtSynchronizeDevice`` and ``aclrtSynchronizeDeviceWithTimeout``.
+        Drives ``aclrtSynchronizeDeviceWithTimeout``, or ``aclrtSynchronizeDevice`` without it.
 
         Args:
             timeout: Seconds; None to wait as long as it takes.

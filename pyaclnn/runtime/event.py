@@ -74,9 +74,9 @@ class Event(Handle):
         return done
 
     def synchronize(self, timeout: float | None = None) -> None:
-        """Wait until the stream has passed the event.
+        """Wait until the stream has passed the event; Ctrl-C ends the wait, and not the work.
 
-        Drives ``aclrtSynchronizeEvent`` and ``aclrtSynchronizeEventWithTimeout``.
+        Drives ``aclrtSynchronizeEventWithTimeout``, or ``aclrtSynchronizeEvent`` without it.
 
         Args:
             timeout: Seconds; None to wait as long as it takes.

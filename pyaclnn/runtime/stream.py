@@ -99,8 +99,11 @@ class Stream(Handle):
 
         Returns:
             A stream whose ``close`` only closes this object.
+
+        Raises:
+            InvalidArgumentError: ``handle`` is neither an address nor a C pointer.
         """
-        return cls(device, handle=handle)
+        return cls(device, handle=_stream_pointer(handle))
 
     @classmethod
     def default(cls, device: Device | None = None) -> Stream:
@@ -194,9 +197,9 @@ class Stream(Handle):
         return done
 
     def synchronize(self, timeout: float | None = None) -> None:
-        """Wait until everything queued so far has run.
+        """Wait until everything queued so far has run; Ctrl-C ends the wait, and not the work.
 
-        Drives ``aclrtSynchronizeStream`` and ``aclrtSynchronizeStreamWithTimeout``.
+        Drives ``aclrtSynchronizeStreamWithTimeout``, or ``aclrtSynchronizeStream`` without it.
 
         Args:
             timeout: Seconds; None to wait as long as it takes.

@@ -219,3 +219,11 @@ def test_borrowed_device_memory_is_used_and_not_freed() -> None:
     del owned
     np.testing.assert_array_equal(view.numpy(), [[0, 1, 2], [3, 4, 5]])
     assert not borrowed.owned
+
+
+@pytest.mark.parametrize("address", [None, 0, -1, 2**64, "7"])
+def test_memory_is_borrowed_by_its_address(address: int) -> None:
+    with pytest.raises(
+        InvalidArgumentError, match="'address' is .*; it must be (a|the) device addr"
+    ):
+        Buffer.borrow(address, 64)

@@ -155,7 +155,7 @@ def test_a_borrowed_stream_is_never_destroyed(stream: Stream) -> None:
     assert forget_timeline(stream.device.pointer, stream.pointer) is not None
 
 
-@pytest.mark.parametrize("handle", [-1, "7", True])
+@pytest.mark.parametrize("handle", [-1, "7", True, None, 2**64])
 def test_a_stream_is_borrowed_by_its_address(handle: int) -> None:
     with pytest.raises(InvalidArgumentError, match="the address of an aclrtStream"):
         Stream.borrow(handle)

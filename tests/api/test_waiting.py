@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A wait on a stream that is stuck: Ctrl-C ends it, and it leaves no error to others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import subprocess
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+STUCK = """
+import os, signal, threading, time
+import numpy as np
+import pyaclnn
+from pyaclnn import mock, raw
+from pyaclnn.ops import rms_norm
+
+device = pyaclnn.Device(0)
+stream, event = pyaclnn.Stream(device), pyaclnn.Event(device)
+x = pyaclnn.to_device(np.ones((2, 8), np.float32), device)
+mock.set_faults("aclnnRmsNorm=hang")
+y = rms_norm(x, x[0], stream=stream)
+stream.record(event)
+
+def later(seconds, act):
+    threading.Timer(seconds, act).start()
+
+def release():
+    mock.set_faults("")
+"""
+END = """
+stream.synchronize()
+for thing in (*y, x, event, stream, device): thing.close()
+"""
+WAITS = ["stream", "event", "device"]
+
+
+@pytest.mark.parametrize("waiting", WAITS)
+@pytest.mark.parametrize("timeout", ["", "30"])
+def test_ctrl_c_ends_a_wait(run_python: Run, waiting: str, timeout: str) -> None:
+    done = run_python(
+        STUCK + "later(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "began = time.monotonic()\n"
+        "try:\n"
+        f"    {waiting}.synchronize({timeout})\n"
+        "except KeyboardInterrupt:\n"
+        "    print(time.monotonic() - began < 2)\n"
+        "release()\n" + END
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)
+
+
+@pytest.mark.parametrize("waiting", WAITS)
+def test_a_long_wait_leaves_no_error_behind(run_python: Run, waiting: str) -> None:
+    done = run_python(
+        STUCK + "later(0.6, release)\n"
+        f"{waiting}.synchronize()\n"
+        "print(raw.aclrtPeekAtLastError(raw.ACL_RT_THREAD_LEVEL))\n" + END
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("0\n", "", 0)
+
+
+@pytest.mark.parametrize("waiting", WAITS)
+def test_a_timeout_of_several_slices_is_told_as_it_was_given(run_python: Run, waiting: str) -> None:
+    done = run_python(
+        STUCK + "began = time.monotonic()\n"
+        "try:\n"
+        f"    {waiting}.synchronize(timeout=0.6)\n"
+        "except pyaclnn.DeadlineError as error:\n"
+        "    print(0.6 <= time.monotonic() - began < 5, 'timeout = 600' in str(error))\n"
+        "release()\n" + END
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("True True\n", "", 0)
+
+
+def test_without_the_waiting_functions_that_take_a_time_the_others_are_used(
+    run_python: Run,
+) -> None:
+    done = run_python(
+        "from pyaclnn import mock\n"
+        "with mock.without('aclrtSynchronizeStreamWithTimeout') as folder:\n"
+        "    import numpy as np, pyaclnn\n"
+        "    pyaclnn.select_backend(folder)\n"
+        "    x = pyaclnn.to_device(np.ones((2, 8), np.float32))\n"
+        "    y = pyaclnn.rms_norm(x, x[0]).y\n"
+        "    pyaclnn.Stream.default().synchronize()\n"
+        "    print(bool(np.isfinite(y.numpy()).all()))\n",
+        PYACLNN_BACKEND=None,
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)

@@ -110,7 +110,7 @@ def types(npu: Npu, table: Table, most: int) -> Iterator[str]:
 def _beside(table: Table, chip: str, most: int) -> Iterator[tuple[str, ...]]:
     """Rows that are refused: one type away from a row, a row of another chip, or any mixture."""
     known = table.types
-    near = sample(known.rows[chip], most // 4)
+    near = sample(known.rows[chip], most // 8)
     single = (
         (*row[:place], dtype, *row[place + 1 :])
         for row in near

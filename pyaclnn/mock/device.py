@@ -45,7 +45,7 @@ class Device:
             return CheckReply(Status.INNER, text=_fault(call.operator, error))
         if operator is None:
             return CheckReply(Status.MOCK_NOT_IMPLEMENTED, text=_not_implemented(call.operator))
-        reply = CheckReply(Status.SUCCESS, operator.executor_kind, operator.output_count)
+        reply = CheckReply(Status.SUCCESS, operator.executor_kind, operator.written_mask)
         try:
             plan = operator.check(operator.bind(call), Setting(self.chip, call.flags))
         except RefusalError as refusal:
@@ -97,13 +97,13 @@ class Device:
         call = request.call
         if workspace_size:
             self.memory.poison(request.workspace_address, workspace_size, WORKSPACE_BEFORE)
-        poisoned = poison_outputs(self.memory, call, operator.output_count)
+        poisoned = poison_outputs(self.memory, call, operator.written_mask, operator.updated_mask)
         try:
             operator.run(arguments, setting, self.memory)
         finally:
             restore_unwritten(poisoned)
         if call.flags & Flag.WRONG_NUMBERS:
-            spoil_outputs(self.memory, call, operator.output_count)
+            spoil_outputs(self.memory, call, operator.written_mask)
         if workspace_size:
             self.memory.poison(request.workspace_address, workspace_size)
 

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 import ml_dtypes
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
+from pyaclnn.operators.types import TYPES
 
-__all__ = ["DataType", "Format", "data_type_name", "format_name", "numpy_dtype"]
+__all__ = ["DataType", "Format", "data_type_name", "format_name", "numpy_dtype", "type_word"]
 
 
 class DataType(IntEnum):
@@ -73,25 +71,10 @@ class Format(IntEnum):
     FRACTAL_NZ_C0_8 = 54
 
 
-_NUMPY_TYPES: dict[DataType, DTypeLike] = {
-    DataType.FLOAT: np.float32,
-    DataType.FLOAT16: np.float16,
-    DataType.INT8: np.int8,
-    DataType.INT32: np.int32,
-    DataType.UINT8: np.uint8,
-    DataType.INT16: np.int16,
-    DataType.UINT16: np.uint16,
-    DataType.UINT32: np.uint32,
-    DataType.INT64: np.int64,
-    DataType.UINT64: np.uint64,
-    DataType.DOUBLE: np.float64,
-    DataType.BOOL: np.bool_,
-    DataType.COMPLEX64: np.complex64,
-    DataType.COMPLEX128: np.complex128,
-    DataType.BF16: ml_dtypes.bfloat16,
-}
+_WORDS = {int(DataType[kind.acl.removeprefix("ACL_")]): word for word, kind in TYPES.items()}
 _NUMPY: dict[int, np.dtype[np.generic]] = {
-    int(code): np.dtype(kind) for code, kind in _NUMPY_TYPES.items()
+    code: np.dtype(ml_dtypes.bfloat16 if word == "bf16" else TYPES[word].numpy)
+    for code, word in _WORDS.items()
 }
 _DATA_TYPE_NAMES: dict[int, str] = {int(code): code.name for code in DataType}
 _FORMAT_NAMES: dict[int, str] = {int(code): code.name for code in Format}
@@ -126,3 +109,8 @@ def data_type_name(code: int) -> str:
 def format_name(code: int) -> str:
     """Name a format for a message, for example ``"FRACTAL_NZ"`` or ``"unknown (99)"``."""
     return _FORMAT_NAMES.get(code) or f"unknown ({code})"
+
+
+def type_word(code: int) -> str:
+    """Give the word of `pyaclnn.operators.types` for a data type; its name if there is none."""
+    return _WORDS.get(code) or data_type_name(code)

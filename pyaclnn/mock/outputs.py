@@ -39,7 +39,9 @@ class Poisoned(NamedTuple):
     before: NDArray[Any]
 
 
-def poison_outputs(memory: DeviceMemory, call: Call, output_count: int) -> list[Poisoned]:
+def poison_outputs(
+    memory: DeviceMemory, call: Call, written: int, updated: int = 0
+) -> list[Poisoned]:
     """Fill every output with `OUTPUT_POISON`, as far as no input lies there.
 
     What cannot be reached is left to the kernel, which then fails.
@@ -47,16 +49,16 @@ def poison_outputs(memory: DeviceMemory, call: Call, output_count: int) -> list[
     Args:
         memory: The device's memory.
         call: The call.
-        output_count: How many of its last arguments are outputs.
+        written: The arguments that are written, a bit each.
+        updated: Those of them that are read as well.
 
     Returns:
         What was filled, for `restore_unwritten`.
     """
     values = list(call.arguments.values())
-    first = len(values) - output_count
-    inputs = list(_arrays(memory, values[:first]))
+    inputs = list(_arrays(memory, _some(values, ~written | updated)))
     poisoned = []
-    for array in _arrays(memory, values[first:]):
+    for array in _arrays(memory, _some(values, written)):
         if array.itemsize <= _WIDEST and not any(
             np.may_share_memory(array, other) for other in inputs
         ):
@@ -74,22 +76,26 @@ def restore_unwritten(poisoned: Iterable[Poisoned]) -> None:
             output.bits[...] = output.before
 
 
-def spoil_outputs(memory: DeviceMemory, call: Call, output_count: int) -> None:
+def spoil_outputs(memory: DeviceMemory, call: Call, written: int) -> None:
     """Change every element of every output, to test those who check results.
 
     Args:
         memory: The device's memory.
         call: The call.
-        output_count: How many of its last arguments are outputs.
+        written: The arguments that are written, a bit each.
     """
     values = list(call.arguments.values())
-    for array in _arrays(memory, values[len(values) - output_count :]):
+    for array in _arrays(memory, _some(values, written)):
         if array.dtype == np.bool_:
             array[...] = ~array
         elif array.dtype.kind in "iu":
             array[...] += 1
         else:
             array[...] = array * array.dtype.type(1.5) + array.dtype.type(1)
+
+
+def _some(values: Sequence[Value], mask: int) -> list[Value]:
+    return [value for place, value in enumerate(values) if mask >> place & 1]
 
 
 def _arrays(memory: DeviceMemory, values: Sequence[Value]) -> Iterator[NDArray[Any]]:

@@ -62,6 +62,13 @@ class Tensor:
         return prod(self.dims)
 
     @property
+    def type(self) -> str:
+        """The data type as a word of `pyaclnn.operators.types`."""
+        from pyaclnn.mock.dtypes import type_word  # noqa: PLC0415  # it loads NumPy
+
+        return type_word(self.data_type)
+
+    @property
     def contiguous(self) -> bool:
         """Whether the strides are those of a dense row-major view of this shape."""
         expected = 1

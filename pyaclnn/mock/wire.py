@@ -49,7 +49,7 @@ _HEADER = Struct("<IIQ")
 _HELLO = Struct("<IiQQ")
 _RUN = Struct("<QQ")
 _STATUS = Struct("<i")
-_CHECKED = Struct("<iIIIQ")
+_CHECKED = Struct("<iIQIQ")
 
 
 class Kind(IntEnum):
@@ -119,7 +119,7 @@ class CheckReply:
     Attributes:
         status: What phase 1 returns.
         executor_kind: 0 composite, 1 individual.
-        output_count: How many of the last arguments hold the outputs.
+        written: The arguments that are written, a bit each; a list is one argument.
         launches: 0 nothing to run, 1 kernels to run, 2 phase 2 itself fails with 561000.
         workspace_size: Bytes phase 1 reports.
         text: Explains a status or a failing phase 2.
@@ -127,7 +127,7 @@ class CheckReply:
 
     status: int
     executor_kind: int = 0
-    output_count: int = 0
+    written: int = 0
     launches: int = 0
     workspace_size: int = 0
     text: str = ""
@@ -204,7 +204,7 @@ def encode_reply(kind: int, reply: Reply | CheckReply) -> bytes:
             head = _CHECKED.pack(
                 reply.status,
                 reply.executor_kind,
-                reply.output_count,
+                reply.written,
                 reply.launches,
                 reply.workspace_size,
             )
@@ -224,8 +224,8 @@ def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
     reader = Reader(payload)
     reply: Reply | CheckReply
     if kind == Kind.CHECK:
-        status, executor_kind, outputs, launches, size = reader.unpack(_CHECKED)
-        reply = CheckReply(status, executor_kind, outputs, launches, size, reader.string())
+        status, executor_kind, written, launches, size = reader.unpack(_CHECKED)
+        reply = CheckReply(status, executor_kind, written, launches, size, reader.string())
     elif kind in (Kind.HELLO, Kind.RUN, Kind.BYE):
         (status,) = reader.unpack(_STATUS)
         reply = Reply(status, reader.string())

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from pyaclnn.operators.parameters import Parameter
+    from pyaclnn.operators.types import Row
     from pyaclnn.operators.words import Dims, Lengths
 
-__all__ = ["Build", "Operator", "ShapeError", "describe"]
+__all__ = ["Build", "Operator", "ShapeError", "describe", "snake_case"]
 
 _LEADERS = ("input", "x", "x1")
+_WORDS = ("barred", "compared")
 
 
 class Build(Enum):
@@ -60,8 +62,8 @@ class Operator:
         parameters: What is said of the C parameters, by their C names.
         types: The types that it takes.
         order: The order of a composite operator's checks, a letter each: ``n`` NULL, ``d`` data
-            types, ``a`` options, ``s`` shapes, ``f`` formats, ``e`` nothing to do because the
-            leading tensor is empty.
+            types, ``a`` options, ``r`` what `refuse` says, ``s`` shapes, ``f`` formats, ``e``
+            nothing to do because the leading tensor is empty.
         positional: The Python names of the arguments, in order.
         keywords: Those that are given by name alone.
         result_type: The name of the named tuple of results.
@@ -71,6 +73,14 @@ class Operator:
             returns None or an argument's name, what it is and what it must be.
         formats: Formats by the number of axes of the leading tensor, where ND will not do.
         essential: Whether a CANN without it is no CANN for norms.
+        barred: Formats that a composite operator refuses, beside those with a layout of their own.
+        definition: The name of its definition in `pyaclnn.reference`, and of the module in
+            `pyaclnn.operators.quirks` if it has one.
+        listed: The rows of types that phase 1 accepts on every chip, where they are more than have
+            kernels.
+        compared: The order in which phase 1 looks at shapes: C names with ``^`` for a number of
+            axes that is possible at all, with ``#`` for the right number of axes, alone for the
+            shape. Empty if nothing but the order of C is known.
         source: Where the rules stand.
     """
 
@@ -89,6 +99,10 @@ class Operator:
     refuse: Callable[[Mapping[str, Any]], tuple[str, str, str] | None] | None = None
     formats: Mapping[int, str] | None = None
     essential: bool = False
+    barred: tuple[str, ...] = ()
+    definition: str = ""
+    listed: tuple[Row, ...] = ()
+    compared: tuple[str, ...] = ()
     source: str = ""
 
     @cached_property
@@ -127,6 +141,17 @@ class Operator:
     def mask(self) -> Option | None:
         """The option that selects results, if there is one."""
         return next((option for option in self.options if option.kind is Kind.MASK), None)
+
+    @cached_property
+    def shape_checks(self) -> tuple[str, ...]:
+        """`compared`; where nothing is known, ranks and then shapes in the order of C."""
+        if self.compared:
+            return self.compared
+        names = [tensor.c_name for tensor in self.tensors]
+        if self.build is Build.INDIVIDUAL:
+            return (f"{self.leader.c_name}^", *(f"{name}#" for name in names), *names)
+        told = [o.c_name for o in self.options if o.kind is Kind.LENGTHS or o.derived is not None]
+        return (*(f"{name}^" for name in names), *told, *names)
 
     def wants(self, tensor: Tensor, values: Mapping[str, Any]) -> bool:
         """Tell whether a tensor that the operator writes is written.
@@ -216,14 +241,16 @@ def describe(
     named = {
         key: replace(p, c_name=key, name=p.name or _name(key, p)) for key, p in parameters.items()
     }
-    more = dict(about)
+    more: dict[str, Any] = {
+        key: tuple(value.split()) if key in _WORDS else value for key, value in about.items()
+    }
     arguments = [p.name for p in named.values() if not _is_derived(p)]
     python = str(more.pop("python", " ".join(arguments))).split()
     star = python.index("*") if "*" in python else len(python)
     base = c_name.removeprefix("aclnn")
     return Operator(
         c_name=c_name,
-        name=_snake(base),
+        name=snake_case(base),
         build=build,
         says=says,
         parameters=named,
@@ -232,6 +259,8 @@ def describe(
         positional=tuple(python[:star]),
         keywords=tuple(python[star + 1 :]),
         result_type=more.pop("result_type", f"{base}Result"),
+        definition=more.pop("definition", snake_case(base)),
+        listed=Types.of({"*": more.pop("listed")}).rows if "listed" in more else (),
         **more,
     )
 
@@ -248,8 +277,9 @@ def _name(c_name: str, parameter: Parameter) -> str:
     name = c_name.removesuffix("Optional")
     if isinstance(parameter, Tensor) and parameter.written and name != "out":
         name = name.removesuffix("Out").removesuffix("Ref")
-    return _snake(name)
+    return snake_case(name)
 
 
-def _snake(name: str) -> str:
+def snake_case(name: str) -> str:
+    """Write a C name as Python does."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

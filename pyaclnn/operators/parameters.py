@@ -89,11 +89,13 @@ class Tensor(Parameter):
             result is wanted; None if it always is.
         placeholder: Whether C wants a tensor also where the result is not wanted.
         infer: Finds the shape of a result that words do not say.
-        loose: What CANN does not compare although it must be so: ``type``, ``shape``.
+        loose: What CANN does not compare although it must be so: ``type``, ``shape``; with
+            ``count`` it compares numbers of elements instead of shapes.
         positive: Whether its values are positive numbers.
         made_by: Which operator returns it, and as which result: it is made by that in samples.
         exact_as: The word of types that its values are only as exact as.
         unwritten: The chip families that never write it, though it must be there.
+        fill: What CANN fills it with where the leading tensor is empty; None for nothing.
     """
 
     role: Role = Role.GIVEN
@@ -108,6 +110,7 @@ class Tensor(Parameter):
     made_by: tuple[str, str] | None = None
     exact_as: str = ""
     unwritten: str = ""
+    fill: float | None = None
 
     @property
     def read(self) -> bool:
@@ -135,6 +138,7 @@ class Option(Parameter):
         results: With `Kind.MASK`, the results it selects, by their C names.
         word: With `Kind.DTYPE`, the word of types it decides.
         sample: Its value in samples, by the lengths that are known, if not the default.
+        loose: Whether CANN takes any value, although it must be as said here.
     """
 
     kind: Kind = Kind.REAL
@@ -147,6 +151,7 @@ class Option(Parameter):
     results: tuple[str, ...] = ()
     word: str = ""
     sample: Rule | None = None
+    loose: bool = False
 
 
 def given(spec: str, says: str = "", **more: Any) -> Tensor:

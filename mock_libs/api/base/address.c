@@ -8,17 +8,16 @@
 
 enum side { INPUTS, OUTPUTS, ALL };
 
-static bool on_side(const struct executor *executor, const struct mock_tensor_slot *slot,
-                    enum side side)
+static bool on_side(const struct executor *executor, uint32_t argument, enum side side)
 {
-    return side == ALL || mock_is_output(executor, slot) == (side == OUTPUTS);
+    return side == ALL || mock_is_output(executor, argument) == (side == OUTPUTS);
 }
 
 /* The index-th tensor of a side, lists counted flat. */
 static struct mock_tensor_slot *flat_slot(struct executor *executor, enum side side, size_t index)
 {
     for (size_t i = 0; i < executor->slot_count; i++) {
-        if (on_side(executor, &executor->slots[i], side) && index-- == 0) {
+        if (on_side(executor, executor->slots[i].argument, side) && index-- == 0) {
             return &executor->slots[i];
         }
     }
@@ -29,12 +28,14 @@ static struct mock_tensor_slot *flat_slot(struct executor *executor, enum side s
 static struct mock_tensor_slot *list_slot(struct executor *executor, enum side side,
                                           size_t argument, size_t element)
 {
-    const uint32_t first =
-        side == OUTPUTS ? executor->arguments - executor->plan.outputs : 0;
+    uint32_t number = 0;
+    while (number < executor->arguments &&
+           (!on_side(executor, number, side) || argument-- != 0)) {
+        number++;
+    }
     for (size_t i = 0; i < executor->slot_count; i++) {
         struct mock_tensor_slot *slot = &executor->slots[i];
-        if (on_side(executor, slot, side) && slot->argument == first + argument &&
-            slot->element == element) {
+        if (slot->argument == number && slot->element == element) {
             return slot;
         }
     }

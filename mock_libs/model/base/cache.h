@@ -9,9 +9,9 @@
 
 /* What the device said to a phase 1. */
 struct plan {
-    bool individual;     /* CANN's generated operators; the others are composite */
-    uint32_t outputs;    /* the last arguments of the operator */
-    uint32_t launches;   /* 0: nothing to run, 1: a kernel, 2: phase 2 fails */
+    bool individual;   /* CANN's generated operators; the others are composite */
+    uint64_t written;  /* the arguments that are written, a bit each */
+    uint32_t launches; /* 0: nothing to run, 1: a kernel, 2: phase 2 fails */
     uint64_t workspace_size;
 };
 

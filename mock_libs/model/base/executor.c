@@ -67,9 +67,9 @@ void mock_executor_free(struct executor *executor)
     free(executor);
 }
 
-bool mock_is_output(const struct executor *executor, const struct mock_tensor_slot *slot)
+bool mock_is_output(const struct executor *executor, uint32_t argument)
 {
-    return slot->argument >= executor->arguments - executor->plan.outputs;
+    return argument < MOST_ARGUMENTS && (executor->plan.written >> argument & 1u) != 0;
 }
 
 void mock_executor_report_dead(const aclOpExecutor *handle)

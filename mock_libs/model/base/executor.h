@@ -6,6 +6,9 @@
 #include "cache.h"
 #include "call.h"
 
+/* What a mask of arguments can tell apart. */
+enum { MOST_ARGUMENTS = 64 };
+
 struct executor {
     const char *operator_name;
     uint8_t *message;
@@ -28,7 +31,8 @@ void mock_executor_free(struct executor *executor);
 /* Fills in where the tensors are now; false: one of them is gone. */
 bool mock_write_addresses(uint8_t *message, const struct mock_tensor_slot *slots, size_t count);
 /* Whether a tensor stands among the results. */
-bool mock_is_output(const struct executor *executor, const struct mock_tensor_slot *slot);
+/* Whether the operator writes an argument, by its number. */
+bool mock_is_output(const struct executor *executor, uint32_t argument);
 
 /* Records that what no longer exists was used. */
 void mock_executor_report_dead(const aclOpExecutor *handle);

@@ -138,7 +138,7 @@ static const char *inspect_tensor(const struct executor *executor, size_t index,
     dense[launch->range_count] = extent.dense;
     launch->ranges[launch->range_count++] =
         (struct mock_range){(const uint8_t *)address + extent.distance, extent.bytes,
-                            mock_is_output(executor, slot), false};
+                            mock_is_output(executor, slot->argument), false};
     return NULL;
 }
 

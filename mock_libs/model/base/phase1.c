@@ -22,7 +22,7 @@ static aclnnStatus ask_device(const struct mock_call *call, struct plan *plan)
     struct mock_reader reader = {answer, length, 0, true};
     const aclnnStatus status = (aclnnStatus)mock_read_u32(&reader);
     plan->individual = mock_read_u32(&reader) == 1;
-    plan->outputs = mock_read_u32(&reader);
+    plan->written = mock_read_u64(&reader);
     plan->launches = mock_read_u32(&reader);
     plan->workspace_size = mock_read_u64(&reader);
     uint32_t text_length;

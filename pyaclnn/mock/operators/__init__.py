@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.mock.operators.layer_norm import LAYER_NORM, LAYER_NORM_WITH_IMPL_MODE
-from pyaclnn.mock.operators.layer_norm_backward import LAYER_NORM_BACKWARD
-from pyaclnn.mock.operators.rms_norm import RMS_NORM
-from pyaclnn.mock.operators.rms_norm_grad import RMS_NORM_GRAD
+from pyaclnn.mock.operators.described import operator_of
+from pyaclnn.operators import all_operators
 
 if TYPE_CHECKING:
     from pyaclnn.mock.operators.operator import Operator
@@ -16,12 +14,5 @@ if TYPE_CHECKING:
 __all__ = ["OPERATORS"]
 
 OPERATORS: dict[str, Operator[Any]] = {
-    operator.name: operator
-    for operator in (
-        LAYER_NORM,
-        LAYER_NORM_WITH_IMPL_MODE,
-        LAYER_NORM_BACKWARD,
-        RMS_NORM,
-        RMS_NORM_GRAD,
-    )
+    description.c_name: operator_of(description) for description in all_operators().values()
 }

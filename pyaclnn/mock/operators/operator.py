@@ -108,19 +108,39 @@ class Operator(Generic[Arguments]):
         name: The C name without suffix.
         executor_kind: Composite or individual.
         parameters: The C signature up to ``workspaceSize``.
-        output_count: How many of the last parameters hold the outputs.
         arguments: Makes the arguments object out of the values, in the order of `parameters`.
         check: Phase 1: gives the plan or raises `RefusalError`.
         run: The kernels: reads and writes device memory.
+        output_count: How many of the last parameters hold the outputs, if `written` does not say.
+        written: The names of the parameters that are written.
+        updated: The names of those of them that are read as well.
     """
 
     name: str
     executor_kind: ExecutorKind
     parameters: tuple[Parameter, ...]
-    output_count: int
     arguments: Callable[..., Arguments]
     check: Callable[[Arguments, Setting], Plan]
     run: Callable[[Arguments, Setting, DeviceMemory], None]
+    output_count: int = 0
+    written: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+
+    @property
+    def written_mask(self) -> int:
+        """The parameters that are written, a bit each; a list is one parameter."""
+        first = len(self.parameters) - self.output_count
+        return sum(
+            1 << place
+            for place, parameter in enumerate(self.parameters)
+            if place >= first or parameter.name in self.written
+        )
+
+    @property
+    def updated_mask(self) -> int:
+        """The parameters that are written and read, a bit each."""
+        places = enumerate(self.parameters)
+        return sum(1 << place for place, parameter in places if parameter.name in self.updated)
 
     def bind(self, call: Call) -> Arguments:
         """Match a call's arguments with the parameters, by position.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from pyaclnn.mock.dtypes import DataType, Format, data_type_name, format_name
+from pyaclnn.mock.dtypes import Format, data_type_name, format_name
 from pyaclnn.mock.operators.operator import RefusalError
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import Flag, Tensor
@@ -23,17 +23,16 @@ __all__ = [
     "data_type_in",
     "formats_are_taken",
     "invalid",
-    "normalized_shape_fits",
-    "normalized_shape_limit",
+    "not_format",
     "null_pointer",
+    "other_format",
     "out_pointers",
-    "parameter_rank",
-    "parameter_type",
     "present",
     "rank_at_most",
     "same_shape",
     "shape_text",
     "tiling_failure",
+    "wrong_format",
 ]
 
 Value = TypeVar("Value")
@@ -45,6 +44,9 @@ _OUT_POINTERS = {
 
 # MAX_SUPPORT_DIMS_NUMS of the hand-written operators.
 MAX_RANK = 8
+
+# How the names of formats begin whose memory is not that of a view.
+_PRIVATE = ("NC1HWC0", "NDC1HWC0", "FRACTAL_")
 
 # Formats that individual operators rewrite to ND before they look for a kernel; NDHWC is not among
 # them (CANN: opbase indv_executor_tensor.cpp). Hand-written operators look at no format.
@@ -124,38 +126,28 @@ def same_shape(name: str, tensor: Tensor, other_name: str, dims: tuple[int, ...]
         )
 
 
-def parameter_type(name: str, tensor: Tensor | None, input_name: str, source: Tensor) -> None:
-    """Require a weight or bias to be float32 or of the input's type; an absent tensor passes."""
-    if tensor is not None and tensor.data_type not in {DataType.FLOAT, source.data_type}:
-        raise invalid(
-            f"{name} has data type {data_type_name(tensor.data_type)}; it must be FLOAT or "
-            f"{data_type_name(source.data_type)}, that of {input_name}"
-        )
+def wrong_format(name: str, tensor: Tensor, barred: Collection[str]) -> str | None:
+    """Say that a format has a layout of its own, or is one of those that are barred, or None."""
+    form = format_name(tensor.format)
+    if not form.startswith(_PRIVATE) and form not in barred:
+        return None
+    more = f" and none of {', '.join(barred)}" if barred else ""
+    return f"{name} has format {form}; it must be one without a layout of its own{more}"
 
 
-def normalized_shape_limit(normalized: tuple[int, ...]) -> None:
-    """Require at most 8 normalized axes."""
-    if len(normalized) > MAX_RANK:
-        raise invalid(
-            f"normalizedShape has {len(normalized)} elements; it must have at most {MAX_RANK}"
-        )
+def other_format(name: str, tensor: Tensor, other_name: str, other: Tensor) -> str | None:
+    """Say that a format is not that of another tensor, or None."""
+    if tensor.format == other.format:
+        return None
+    return (
+        f"{name} has format {format_name(tensor.format)}; it must be {format_name(other.format)}, "
+        f"that of {other_name}"
+    )
 
 
-def normalized_shape_fits(normalized: tuple[int, ...], name: str, source: Tensor) -> None:
-    """Require at least one normalized axis, and no more than the input has."""
-    if not normalized:
-        raise invalid("normalizedShape is empty; it must have at least one element")
-    if source.rank < len(normalized):
-        raise invalid(
-            f"{name} has {source.rank} dimensions; it must have at least the "
-            f"{len(normalized)} of normalizedShape"
-        )
-
-
-def parameter_rank(name: str, tensor: Tensor | None, normalized: tuple[int, ...]) -> None:
-    """Require a weight or bias to have the normalized axes; an absent tensor passes."""
-    if tensor is not None and tensor.rank != len(normalized):
-        raise invalid(
-            f"{name} has {tensor.rank} dimensions, shape {shape_text(tensor.dims)}; it must have "
-            f"the {len(normalized)} of normalizedShape"
-        )
+def not_format(name: str, tensor: Tensor, needed: str) -> str | None:
+    """Say that a format is not the one that this many dimensions need, or None."""
+    form = format_name(tensor.format)
+    if form == needed:
+        return None
+    return f"{name} has {tensor.rank} dimensions and format {form}; it must be {needed}"

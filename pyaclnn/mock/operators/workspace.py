@@ -1,49 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workspace sizes."""
+"""Workspace sizes of described operators."""
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING
 
-from pyaclnn.mock.dtypes import numpy_dtype
+from pyaclnn.operators.operator import Build
+from pyaclnn.operators.request import quirks_of
+from pyaclnn.operators.types import TYPES
+from pyaclnn.operators.workspace import SYSTEM_WORKSPACE, tensor_slot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from pyaclnn.mock.operators.request import Request
+    from pyaclnn.operators.parameters import Tensor
 
-    from pyaclnn.mock.values import Tensor
-
-__all__ = ["FLOAT_BYTES", "SYSTEM_WORKSPACE", "block_align", "copies", "slot", "tensor_slot"]
-
-# GetLibApiWorkSpaceSize: what every Ascend C kernel asks for, on each simulated chip.
-SYSTEM_WORKSPACE = 16 << 20
-
-FLOAT_BYTES = 4
-_BLOCK_BYTES = 32
-_SLOT_PADDING = 32
-_SLOT_ALIGNMENT = 512
+__all__ = ["workspace_of"]
 
 
-def slot(size: int) -> int:
-    """Bytes an intermediate tensor takes: (size + 32) rounded up to 512 (CANN: opbase executor)."""
-    return -(-(size + _SLOT_PADDING) // _SLOT_ALIGNMENT) * _SLOT_ALIGNMENT
+def workspace_of(request: Request) -> int:
+    """Give what the kernels want and a slot for each intermediate tensor of the graph.
+
+    Intermediate are contiguous copies of inputs; for composite operators also stand-ins for what
+    was left out, and the kernels' results, which are then cast and copied to the outputs.
+    """
+    operator = request.operator
+    quirks = quirks_of(operator.definition)
+    size = SYSTEM_WORKSPACE + quirks.scratch(request)
+    inputs = [tensor for tensor in operator.inputs if tensor.name not in quirks.IGNORED]
+    for tensor in inputs:
+        given = request.tensors[tensor.name]
+        if given is not None and not given.contiguous:
+            size += tensor_slot(given.dims, given.type)
+    if operator.build is Build.INDIVIDUAL:
+        return size
+    if request.chip.family not in quirks.PASSES_NULL:
+        absent = [tensor for tensor in inputs if request.tensors[tensor.name] is None]
+        size += sum(_slot(request, tensor, "") for tensor in absent)
+    types = quirks.kernel_types(request)
+    wanted = [tensor for tensor in operator.results if request.wants(tensor)]
+    return size + sum(_slot(request, tensor, types.get(tensor.name, "")) for tensor in wanted)
 
 
-def tensor_slot(dims: Iterable[int], data_type: int) -> int:
-    """Bytes an intermediate tensor of a shape and data type takes."""
-    return slot(prod(dims) * numpy_dtype(data_type).itemsize)
-
-
-def copies(tensors: Iterable[Tensor | None]) -> int:
-    """Bytes for the contiguous copies of those inputs that are not contiguous."""
-    return sum(
-        tensor_slot(tensor.dims, tensor.data_type)
-        for tensor in tensors
-        if tensor is not None and not tensor.contiguous
-    )
-
-
-def block_align(columns: int) -> int:
-    """Round a row of float32 up to whole 32-byte blocks; gives elements."""
-    per_block = _BLOCK_BYTES // FLOAT_BYTES
-    return -(-columns // per_block) * per_block
+def _slot(request: Request, tensor: Tensor, kind: str) -> int:
+    written = tensor.type.split("/")[0]
+    known = kind or request.bound.get(written, written)
+    if known not in TYPES:
+        known = request.types[request.operator.leader.name]
+    return tensor_slot(request.operator.dims(tensor, request.known, request.values), known)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import nan, prod
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.operator import Build, describe
@@ -45,14 +45,17 @@ BATCH_NORM = describe(
         "Whether to use the batch's statistics, and update the running ones",
         sample=lambda _: True,
     ),
-    momentum=real(0.1, "The share of the batch in the running statistics", least=0, most=1),
-    eps=real(1e-5, "Added to the variance", above=0),
+    momentum=real(
+        0.1, "The share of the batch in the running statistics", least=0, most=1, loose=True
+    ),
+    eps=real(1e-5, "Added to the variance", above=0, loose=True),
     output=result("T N C space*", "The normalized tensor", loose="type"),
-    saveMean=result("f32/f16/bf16 C", "The mean, when training", when=_trains),
+    saveMean=result("f32/f16/bf16 C", "The mean, when training", when=_trains, fill=0.0),
     saveInvstd=result(
         "f32/f16/bf16 C",
         "When training: ``1 / sqrt(variance + eps)`` on Ascend 950, the variance itself on others",
         when=_trains,
+        fill=nan,
     ),
     about={
         "python": "input running_mean running_var weight bias training momentum eps",

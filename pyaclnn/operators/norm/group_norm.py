@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import nan, prod
 
 from pyaclnn.operators.operator import Build, describe
 from pyaclnn.operators.parameters import given, integer, real, result
@@ -30,11 +30,13 @@ GROUP_NORM = describe(
     ),
     eps=real(1e-5, "Added to the variance", above=0),
     out=result("T N C space*", "The normalized tensor"),
-    meanOut=result("T N num_groups", "The mean of each group"),
-    rstdOut=result("T N num_groups", "``1 / sqrt(variance + eps)`` of each group"),
+    meanOut=result("T N num_groups", "The mean of each group", fill=0.0),
+    rstdOut=result("T N num_groups", "``1 / sqrt(variance + eps)`` of each group", fill=nan),
     about={
         "python": "input num_groups weight bias eps",
-        "order": "ndasfe",
+        "order": "ndarsfe",
+        "barred": "NHWC HWCN NDHWC",
+        "compared": ("self^ out^ out meanOut rstdOut N C HxW gamma beta"),
         "refuse": lambda values: (
             (
                 "num_groups",

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 from pyaclnn.operators.operator import Build, describe
 from pyaclnn.operators.parameters import given, integer, lengths, mask, real, result
 
@@ -20,16 +22,23 @@ _ARGUMENTS = {
     "normalizedShape": lengths("norm*", "The lengths of the trailing axes to normalize over"),
     "weightOptional": given("W norm*", "The scale; ones if None", optional=True),
     "biasOptional": given("W norm*", "The shift; zeros if None", optional=True),
-    "eps": real(1e-5, "Added to the variance", least=0),
+    "eps": real(1e-5, "Added to the variance", least=0, loose=True),
     "out": result("T rows* norm*", "The normalized tensor", loose="type"),
-    "meanOutOptional": result("f32 rows* 1*norm", "The mean", loose="type shape", exact_as="W"),
+    "meanOutOptional": result(
+        "f32 rows* 1*norm", "The mean", loose="type shape", exact_as="W", fill=0.0
+    ),
     "rstdOutOptional": result(
         "f32 rows* 1*norm",
         "``1 / sqrt(variance + eps)``",
         loose="type shape",
         exact_as="W",
+        fill=nan,
     ),
 }
+_COMPARED = (
+    "input^ out^ weightOptional^ biasOptional^ meanOutOptional^ rstdOutOptional^ normalizedShape^ "
+    "weightOptional# biasOptional# normalizedShape weightOptional biasOptional out"
+)
 _SOURCE = "CANN: ops-nn norm/layer_norm_v4"
 
 LAYER_NORM = describe(
@@ -38,7 +47,7 @@ LAYER_NORM = describe(
     _SAYS,
     types=_TYPES,
     **_ARGUMENTS,
-    about={"essential": True, "source": _SOURCE},
+    about={"order": "ndse", "compared": _COMPARED, "essential": True, "source": _SOURCE},
 )
 
 LAYER_NORM_WITH_IMPL_MODE = describe(
@@ -51,6 +60,9 @@ LAYER_NORM_WITH_IMPL_MODE = describe(
         0, "0 for high precision, 1 for high performance, 2 to keep float16", least=0, most=2
     ),
     about={
+        "definition": "layer_norm",
+        "order": "ndsare",
+        "compared": _COMPARED,
         "result_type": "LayerNormResult",
         "refuse": lambda values: (
             ("impl_mode", "2", "0 or 1, because 'input' or a parameter is not float16")
@@ -85,13 +97,20 @@ LAYER_NORM_BACKWARD = describe(
     weightOptional=given("W norm*", "The scale; ones if None", optional=True),
     biasOptional=given("B norm*", "The shift, whose values do not matter", optional=True),
     outputMask=mask("gradInputOut gradWeightOut gradBiasOut", "Which gradients to compute"),
-    gradInputOut=result("T rows* norm*", "The gradient of ``input``"),
-    gradWeightOut=result("f32/W norm*", "The gradient of ``weight``", loose="type"),
-    gradBiasOut=result("f32/W norm*", "The gradient of ``bias``", loose="type"),
+    gradInputOut=result("T rows* norm*", "The gradient of ``input``", loose="type"),
+    gradWeightOut=result("f32/W norm*", "The gradient of ``weight``", loose="type count", fill=0.0),
+    gradBiasOut=result("f32/W norm*", "The gradient of ``bias``", loose="type count", fill=0.0),
     about={
         "python": "grad_out input normalized_shape mean rstd weight bias * output_mask",
         "result_type": "LayerNormGradients",
         "essential": True,
+        "listed": f"*=f32,f16,bf16 {_MIXED}".replace("| T", "| *=f32,f16,bf16 T"),
+        "order": "ndse",
+        "compared": (
+            "gradOut^ input^ mean^ rstd^ normalizedShape^ gradInputOut^ gradWeightOut^ "
+            "gradBiasOut^ normalizedShape weightOptional biasOptional gradOut rstd mean "
+            "gradInputOut gradWeightOut gradBiasOut"
+        ),
         "source": "CANN: ops-nn norm/layer_norm_grad_v3",
     },
 )

@@ -21,7 +21,12 @@ RMS_NORM = describe(
     epsilon=real(1e-6, "Added to the mean square", least=0),
     yOut=result("T rows* norm*", "The normalized tensor"),
     rstdOut=result("f32 rows* 1*norm", "``1 / sqrt(mean(x ** 2) + epsilon)``"),
-    about={"filled": "norm", "essential": True, "source": "CANN: ops-nn norm/rms_norm"},
+    about={
+        "filled": "norm",
+        "compared": "x^ gamma^ gamma# yOut# gamma yOut rstdOut",
+        "essential": True,
+        "source": "CANN: ops-nn norm/rms_norm",
+    },
 )
 
 RMS_NORM_GRAD = describe(
@@ -46,6 +51,7 @@ RMS_NORM_GRAD = describe(
         "essential": True,
         # CANN itself disagrees here from chip to chip: the 950 gives NaN, others refuse.
         "without": ("rows", ("dgamma",)),
+        "compared": "x^ gamma^ gamma# dy# dxOut# dgammaOut# dy dxOut rstd gamma dgammaOut",
         "source": "CANN: ops-nn norm/rms_norm_grad",
     },
 )
@@ -67,7 +73,11 @@ ADD_RMS_NORM = describe(
         unwritten="310p",
     ),
     xOut=result("T rows* norm*", "The sum"),
-    about={"filled": "norm", "source": "CANN: ops-nn norm/add_rms_norm"},
+    about={
+        "filled": "norm",
+        "compared": ("x1^ gamma^ gamma# yOut# x2# xOut# rstdOut# x2 yOut xOut rstdOut gamma"),
+        "source": "CANN: ops-nn norm/add_rms_norm",
+    },
 )
 
 _QUANTIZED = "T=f16 S=f32 Z=i32 | T=bf16 S=bf16 Z=bf16"

@@ -44,9 +44,10 @@ LINALG_VECTOR_NORM = describe(
     ),
     keepDims=flag(False, "Whether these axes stay, with length 1", name="keepdim"),
     dtype=dtype("D", "The dtype of the result; that of ``input`` if None"),
-    out=result("D", "The norms", infer=_reduced),
+    out=result("D", "The norms", infer=_reduced, fill=0.0),
     about={
         "python": "input ord dim keepdim * dtype",
+        "order": "ndase",
         "source": "CANN: ops-nn norm/lp_norm_v2",
     },
 )

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of the simulated NPU, made from their descriptions."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pyaclnn.mock.operators import kernel
+from pyaclnn.mock.operators.operator import ExecutorKind, Operator, Parameter
+from pyaclnn.mock.operators.phase_one import phase_one
+from pyaclnn.mock.operators.request import POINTERS, Request, kind_of
+
+if TYPE_CHECKING:
+    from pyaclnn.mock.memory import DeviceMemory
+    from pyaclnn.mock.operators.operator import Setting
+    from pyaclnn.operators.operator import Operator as Description
+
+__all__ = ["operator_of"]
+
+
+def operator_of(description: Description) -> Operator[Request]:
+    """Make the device's side of an operator: its phase 1 and its kernels."""
+    parameters = description.parameters.values()
+    return Operator(
+        name=description.c_name,
+        executor_kind=ExecutorKind(description.build.value),
+        parameters=tuple(
+            Parameter(parameter.c_name, kind, pointer=kind in POINTERS)
+            for parameter in parameters
+            for kind in [kind_of(parameter)]
+        ),
+        arguments=partial(Request, description),
+        check=phase_one,
+        run=_run,
+        written=tuple(tensor.c_name for tensor in description.tensors if tensor.written),
+        updated=tuple(
+            tensor.c_name for tensor in description.tensors if tensor.read and tensor.written
+        ),
+    )
+
+
+def _run(request: Request, _setting: Setting, memory: DeviceMemory) -> None:
+    kernel.run(request, memory)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of described operators: their definition, between device memory and device memory."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyaclnn import reference
+from pyaclnn.mock.memory import DeviceMemoryError
+from pyaclnn.mock.operators.types import kinds_of
+from pyaclnn.operators.operator import Build, snake_case
+from pyaclnn.operators.parameters import Kind
+from pyaclnn.operators.request import quirks_of
+from pyaclnn.operators.types import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from pyaclnn.mock.memory import DeviceMemory
+    from pyaclnn.mock.operators.request import Request
+    from pyaclnn.mock.values import Tensor as Given
+    from pyaclnn.operators.parameters import Option, Tensor
+
+__all__ = ["run"]
+
+_BFLOAT16 = "bfloat16"
+_UNKNOWN = "f32"
+
+
+def run(request: Request, memory: DeviceMemory) -> None:
+    """Run the kernels of a call that phase 1 has accepted."""
+    if request.fills is not None:
+        for name, number in request.fills.items():
+            given = request.tensors[name]
+            memory.view(name, given)[...] = number
+        return
+    quirks = quirks_of(request.operator.definition)
+    results = _computed(request, memory)
+    types = quirks.kernel_types(request)
+    family = request.chip.family
+    silent = {
+        tensor.name for tensor in request.operator.results if family in tensor.unwritten.split()
+    }
+    silent.update(quirks.unwritten(request))
+    writes = []
+    for tensor, given in request.given():
+        if not tensor.written or tensor.name in silent or results[tensor.name] is None:
+            continue
+        found = np.asarray(results[tensor.name])
+        if tensor.name in types:
+            found = found.astype(_numpy(types[tensor.name]))
+        target = _target(request, memory, tensor, given, found.size)
+        if target.size:
+            writes.append((target, found))
+    for target, found in writes:  # nothing is written where one of them cannot be
+        target[...] = found.reshape(target.shape)
+
+
+def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
+    """Call the definition with those of its parameters that it names."""
+    operator = request.operator
+    function, names = _definition(operator.definition)
+    ignored = quirks_of(operator.definition).IGNORED
+    arguments: dict[str, Any] = {"family": request.chip.family}
+    for tensor in operator.inputs:
+        given = request.tensors[tensor.name]
+        if given is None or tensor.name in ignored:
+            arguments[tensor.name] = None
+        else:
+            arguments[tensor.name] = _readable(request, memory.view(tensor.c_name, given))
+    for option in operator.options:
+        arguments[snake_case(option.name)] = _plain(request, option)
+    found = function(**{name: arguments[name] for name in names if name in arguments})
+    if hasattr(found, "_asdict"):
+        named: dict[str, Any] = found._asdict()
+        return named
+    return {operator.results[0].name: found}
+
+
+@functools.cache
+def _definition(name: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    function = getattr(reference, name)
+    return function, tuple(inspect.signature(function).parameters)
+
+
+def _readable(request: Request, array: NDArray[Any]) -> NDArray[Any]:
+    """What an operator takes and has no kernel for, it casts to float32 first."""
+    if array.dtype.kind in "iub" and request.operator.build is Build.COMPOSITE:
+        return array.astype(np.float32)
+    return array
+
+
+def _plain(request: Request, option: Option) -> Any:
+    value = request.values[option.name]
+    if option.kind is Kind.REAL:
+        # The attribute of the kernel is a float.
+        return float(np.float32(value))
+    if option.kind is Kind.DTYPE:
+        return _numpy(value if value in kinds_of(request.operator.types.rows) else _UNKNOWN)
+    return value
+
+
+def _numpy(kind: str) -> Any:
+    if kind == "bf16":
+        import ml_dtypes  # noqa: PLC0415
+
+        return ml_dtypes.bfloat16
+    return TYPES[kind].numpy
+
+
+def _target(
+    request: Request, memory: DeviceMemory, tensor: Tensor, given: Given, size: int
+) -> NDArray[Any]:
+    """Where a kernel writes a result of so many elements."""
+    if request.operator.build is Build.COMPOSITE:
+        return memory.view(tensor.c_name, given)
+    if given.size < size:
+        raise DeviceMemoryError(
+            f"{tensor.c_name} has {given.size} elements; the kernel writes {size} and would "
+            "overwrite what lies behind it"
+        )
+    # Tiling lets other shapes through; the kernel writes one element after the other all the same.
+    return memory.dense(tensor.c_name, given).reshape(-1)[:size]

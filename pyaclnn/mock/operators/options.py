@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What phase 1 says of options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyaclnn.operators.operator import Build
+from pyaclnn.operators.parameters import Kind
+
+if TYPE_CHECKING:
+    from pyaclnn.mock.operators.request import Request
+    from pyaclnn.operators.parameters import Option
+
+__all__ = ["wrong_option"]
+
+
+def wrong_option(request: Request) -> str | None:
+    """Say what is wrong with the first option that is out of its range, or None."""
+    for option in request.operator.options:
+        if option.loose or option.derived is not None:
+            continue
+        wrong = _wrong_axes(request, option) or _out_of_range(request, option)
+        if wrong is not None:
+            return wrong
+    return None
+
+
+def _out_of_range(request: Request, option: Option) -> str | None:
+    value = request.values[option.name]
+    if option.kind is Kind.REAL and request.operator.build is Build.INDIVIDUAL:
+        value = float(np.float32(value))  # tiling sees the kernel's attribute, which is a float
+    text = f"{option.c_name} is {value}; it must be"
+    if option.least is not None and value < option.least:
+        return f"{text} at least {option.least}"
+    if option.above is not None and not value > option.above:
+        return f"{text} above {option.above}"
+    if option.most is not None and value > option.most:
+        return f"{text} at most {option.most}"
+    return None
+
+
+def _wrong_axes(request: Request, option: Option) -> str | None:
+    if option.kind is not Kind.AXES:
+        return None
+    rank = max(len(request.tensors[request.operator.leader.name].dims), 1)
+    axes = request.values[option.name]
+    for axis in axes:
+        if not -rank <= axis < rank:
+            return f"{option.c_name} has {axis}; it must be {-rank} to {rank - 1}"
+    if len({axis % rank for axis in axes}) != len(axes):
+        return f"{option.c_name} is {list(axes)}; an axis may be there only once"
+    return None

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phase 1 of described operators: composite ones (pattern C) and individual ones (pattern W).
+
+The order of steps and their codes are CANN's (CANN: opbase composite_op and individual_op).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from pyaclnn.mock.operators import rules
+from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
+from pyaclnn.mock.operators.options import wrong_option
+from pyaclnn.mock.operators.shapes import wrong_shape
+from pyaclnn.mock.operators.types import wrong_column, wrong_type
+from pyaclnn.mock.operators.workspace import workspace_of
+from pyaclnn.mock.status import Status
+from pyaclnn.mock.values import Flag
+from pyaclnn.operators.operator import Build
+from pyaclnn.operators.parameters import Kind, Option
+from pyaclnn.operators.request import quirks_of, shape_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyaclnn.mock.operators.operator import Setting
+    from pyaclnn.mock.operators.request import Request
+    from pyaclnn.operators.parameters import Parameter
+
+__all__ = ["phase_one"]
+
+_POINTERS = (Kind.LENGTHS, Kind.AXES, Kind.MASK, Kind.SCALAR)
+
+
+def phase_one(request: Request, setting: Setting) -> Plan:
+    """Check a call.
+
+    Raises:
+        RefusalError: The call is refused.
+    """
+    request.start(setting, deterministic=bool(setting.flags & Flag.DETERMINISTIC))
+    individual = request.operator.build is Build.INDIVIDUAL
+    return (_individual if individual else _composite)(request, setting)
+
+
+def _composite(request: Request, setting: Setting) -> Plan:
+    operator = request.operator
+    rules.out_pointers(setting.flags)
+    for letter in operator.order:
+        if letter != "e":
+            _STEPS[letter](request)
+        elif _is_empty(request):
+            return _filled(request)
+    if not any(request.wants(tensor) for tensor in operator.tensors if tensor.written):
+        return Plan()
+    return _launched(request)
+
+
+def _individual(request: Request, setting: Setting) -> Plan:
+    operator, chip = request.operator, setting.chip
+    base = operator.c_name.removeprefix("aclnn")
+    _nulls(request)
+    rules.out_pointers(setting.flags, (Flag.NO_EXECUTOR_POINTER, Flag.NO_WORKSPACE_POINTER))
+    rows = operator.types.families.get(chip.family)
+    if rows is None:
+        raise RefusalError(
+            Status.INNER_FIND_KERNEL,
+            f"EZ9999: {base} has no kernels for {chip.soc_name} ({chip.product}); it runs on the "
+            f"families {', '.join(operator.types.families)}",
+        )
+    rules.formats_are_taken(
+        (tensor.c_name, request.tensors[tensor.name]) for tensor in operator.tensors
+    )
+    _refuse_if(wrong_column(request, rows))
+    if all(request.tensors[tensor.name].size == 0 for tensor in operator.tensors if tensor.written):
+        return Plan()
+    wrong = wrong_shape(request) or wrong_option(request)
+    if wrong is not None:
+        raise rules.tiling_failure(base, wrong)
+    request.fills = quirks_of(operator.definition).fills(request) or None
+    return Plan(workspace_of(request), Launch.KERNELS)
+
+
+def _launched(request: Request) -> Plan:
+    """The graph of kernels of a composite operator, and what fails in it."""
+    operator, chip = request.operator, request.chip
+    failure = quirks_of(operator.definition).failure(request)
+    if chip.family not in operator.types.families:
+        text = f"there are no kernels for {chip.soc_name} ({chip.product})"
+        if not operator.listed:
+            raise RefusalError(Status.INNER_NULLPTR, f"EZ9999: {operator.c_name}: {text}")
+        failure = failure or text
+    _copies(request)
+    if failure is not None:
+        text = f"EZ9999: {operator.c_name}: {failure}"
+        return Plan(workspace_of(request), Launch.FAILS, text)
+    return Plan(workspace_of(request), Launch.KERNELS)
+
+
+def _copies(request: Request) -> None:
+    """Nobody has compared these shapes so far; it is the final copy into a result that gives up.
+
+    It compares shapes, but for tensors of one element (CANN: ops-math contiguous.cpp).
+    """
+    for tensor, given in request.given():
+        if not tensor.written or "shape" not in tensor.loose:
+            continue
+        if request.chip.family == "950" and not given.size:
+            continue
+        expected = request.operator.dims(tensor, request.known, request.values)
+        ones = (1,) * len(expected)
+        if given.dims != expected and not (given.size == 1 and expected == ones):
+            raise RefusalError(
+                Status.INNER_NULLPTR,
+                f"EZ9999: {tensor.c_name} has shape {shape_text(given.dims)}; the result has shape "
+                f"{shape_text(expected)} and cannot be copied into it",
+            )
+
+
+def _nulls(request: Request) -> None:
+    operator, mask = request.operator, request.operator.mask
+    masked = () if mask is None else mask.results
+    for parameter in operator.parameters.values():
+        if request.values[parameter.name] is None and parameter.c_name not in masked:
+            _present(request, parameter)
+    if mask is None:
+        return
+    wanted = request.values[mask.name]
+    if len(wanted) != len(masked):
+        _refuse_if(
+            f"{mask.c_name} has {len(wanted)} elements; it must have {len(masked)}: "
+            f"{', '.join(masked)}"
+        )
+    for name, wants in zip(masked, wanted, strict=True):
+        if wants:
+            rules.present(name, request.tensors[operator.parameters[name].name])
+
+
+def _present(request: Request, parameter: Parameter) -> None:
+    """Refuse the NULL that was given for a parameter, unless it may be."""
+    if isinstance(parameter, Option):
+        if parameter.kind in _POINTERS:
+            raise rules.null_pointer(parameter.c_name)
+        return
+    tensor = next(t for t in request.operator.tensors if t.c_name == parameter.c_name)
+    if tensor.optional or tensor.c_name.endswith("Optional"):
+        return
+    if tensor.placeholder or request.wants(tensor):
+        raise rules.null_pointer(tensor.c_name)
+
+
+def _is_empty(request: Request) -> bool:
+    operator = request.operator
+    results = (request.tensors[tensor.name] for tensor in operator.results if tensor.infer)
+    return request.tensors[operator.leader.name].size == 0 or any(
+        result is not None and result.size == 0 for result in results
+    )
+
+
+def _filled(request: Request) -> Plan:
+    """Nothing is computed; some results are filled."""
+    request.fills = {
+        tensor.name: tensor.fill
+        for tensor in request.operator.results
+        if tensor.fill is not None
+        and request.tensors[tensor.name] is not None
+        and (tensor.when is not None or request.wants(tensor))
+    }
+    filled = any(request.tensors[name].size for name in request.fills)
+    return Plan(launch=Launch.KERNELS if filled else Launch.NOTHING)
+
+
+def _refuse_if(wrong: str | None) -> None:
+    if wrong is not None:
+        raise rules.invalid(wrong)
+
+
+def _types(request: Request) -> None:
+    own = quirks_of(request.operator.definition).types
+    _refuse_if((own or wrong_type)(request))
+
+
+def _refused(request: Request) -> None:
+    """What words do not say."""
+    operator = request.operator
+    if operator.refuse is None:
+        return
+    lengths = {o.name: (request.values[o.name],) for o in operator.options if o.derived is not None}
+    wrong = operator.refuse({**request.known, **request.values, **request.bound, **lengths})
+    if wrong is not None:
+        name, was, must = wrong
+        _refuse(f"{operator.by_name[name].c_name} is {was}; it must be {must}")
+
+
+def _refuse(wrong: str) -> NoReturn:
+    raise rules.invalid(wrong)
+
+
+def _formats(request: Request) -> None:
+    operator = request.operator
+    leader = operator.leader
+    given = request.tensors[leader.name]
+    alike = [
+        (tensor, value)
+        for tensor, value in request.given()
+        if tensor is leader or (tensor.written and tensor.shape == leader.shape)
+    ]
+    for tensor, value in alike:
+        _refuse_if(
+            rules.wrong_format(tensor.c_name, value, operator.barred)
+            or rules.other_format(tensor.c_name, value, leader.c_name, given)
+        )
+        needed = (operator.formats or {}).get(value.rank)
+        if needed is not None:
+            _refuse_if(rules.not_format(tensor.c_name, value, needed))
+
+
+_STEPS: dict[str, Callable[[Request], None]] = {
+    "n": _nulls,
+    "d": _types,
+    "a": lambda request: _refuse_if(wrong_option(request)),
+    "r": _refused,
+    "s": lambda request: _refuse_if(wrong_shape(request)),
+    "f": _formats,
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A call of a described operator on the device: what was given, and what phase 1 finds out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyaclnn.mock.dtypes import numpy_dtype, type_word
+from pyaclnn.mock.values import BoolArray, FloatArray, IntArray, Scalar, Tensor
+from pyaclnn.operators.parameters import Kind, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.mock.chips import Chip
+    from pyaclnn.mock.operators.operator import Setting
+    from pyaclnn.operators.operator import Operator
+    from pyaclnn.operators.parameters import Parameter, Tensor as Described
+    from pyaclnn.operators.words import Lengths
+
+__all__ = ["POINTERS", "Request", "kind_of"]
+
+_ARRAYS = (IntArray, BoolArray, FloatArray)
+_KINDS: dict[Kind, type] = {
+    Kind.REAL: float,
+    Kind.INTEGER: int,
+    Kind.FLAG: bool,
+    Kind.LENGTHS: IntArray,
+    Kind.AXES: IntArray,
+    Kind.MASK: BoolArray,
+    Kind.SCALAR: Scalar,
+    Kind.DTYPE: int,
+}
+POINTERS = (IntArray, BoolArray, Scalar, Tensor)
+"""The classes of arguments that may be NULL."""
+
+
+def kind_of(parameter: Parameter) -> type:
+    """The class of a parameter's values."""
+    return _KINDS[parameter.kind] if isinstance(parameter, Option) else Tensor
+
+
+class Request:
+    """A call.
+
+    Args:
+        operator: The operator.
+        arguments: Its arguments in the order of C.
+
+    Attributes:
+        chip: The chip.
+        deterministic: Whether results must be the same in every run.
+        tensors: What was given by Python names, None for NULL.
+        values: The same, and the options as plain values.
+        types: The words of the tensors' types, by Python names.
+        bound: The types that words stand for.
+        known: The lengths of axes and groups of axes.
+        fills: What results are filled with, by Python names, if nothing is computed.
+    """
+
+    chip: Chip
+
+    def __init__(self, operator: Operator, *arguments: Any) -> None:
+        self.operator = operator
+        self.deterministic = False
+        self.tensors: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
+        self.types: dict[str, str] = {}
+        self.bound: dict[str, str] = {}
+        self.known: Lengths = {}
+        self.fills: dict[str, float] | None = None
+        for parameter, value in zip(operator.parameters.values(), arguments, strict=True):
+            name = parameter.name
+            if isinstance(parameter, Option):
+                self.values[name] = _plain(parameter, value)
+            else:
+                self.tensors[name] = self.values[name] = value
+                if value is not None:
+                    self.types[name] = type_word(value.data_type)
+
+    def start(self, setting: Setting, *, deterministic: bool) -> None:
+        """Say where the call is made."""
+        self.chip, self.deterministic = setting.chip, deterministic
+        self.bound, self.known, self.fills = {}, {}, None
+
+    def wants(self, tensor: Described) -> bool:
+        """Whether a tensor is read, or written and wanted."""
+        return not tensor.written or self.operator.wants(tensor, self.values)
+
+    def given(self) -> Iterator[tuple[Described, Tensor]]:
+        """The tensors that are there and take part, in the order of C."""
+        for tensor in self.operator.tensors:
+            value = self.tensors[tensor.name]
+            if value is not None and (tensor.read or self.operator.wants(tensor, self.values)):
+                yield tensor, value
+
+
+def _plain(option: Option, value: Any) -> Any:
+    if isinstance(value, _ARRAYS):
+        return value.values
+    if isinstance(value, Scalar):
+        return float(np.frombuffer(value.data, numpy_dtype(value.data_type))[0].real)
+    if option.kind is Kind.DTYPE:
+        return type_word(value)
+    return value

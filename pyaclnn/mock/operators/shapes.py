@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What phase 1 says of shapes, in the order of the operator's description."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from pyaclnn.operators.operator import Build, ShapeError
+from pyaclnn.operators.parameters import Kind, Option, Parameter, Tensor
+from pyaclnn.operators.request import quirks_of, shape_text
+from pyaclnn.operators.words import MAX_RANK, Word
+
+if TYPE_CHECKING:
+    from pyaclnn.mock.operators.request import Request
+    from pyaclnn.operators.words import Dims
+
+__all__ = ["wrong_shape"]
+
+_POSSIBLE, _AXES = "^", "#"
+
+
+def wrong_shape(request: Request) -> str | None:
+    """Say what is wrong with the first shape that is wrong, or None; finds `request.known`."""
+    operator = request.operator
+    quirks = quirks_of(operator.definition)
+    learned = False
+    for text in operator.shape_checks:
+        name = text.rstrip(_POSSIBLE + _AXES)
+        parameter = operator.parameters[name]
+        if isinstance(parameter, Tensor) and (
+            request.tensors[parameter.name] is None or not request.wants(parameter)
+        ):
+            continue
+        wrong = None
+        if text.endswith(_POSSIBLE):
+            wrong = _impossible(request, parameter)
+        elif not learned:
+            wrong = _learn(request)
+            learned = True
+        if wrong is None and not text.endswith(_POSSIBLE):
+            if text.endswith(_AXES):
+                wrong = _wrong_axes(request, parameter)
+            elif name in quirks.FITS:
+                wrong = quirks.FITS[name](request)
+            else:
+                wrong = _different(request, parameter)
+        if wrong is not None:
+            return wrong
+    wrong = None if learned else _learn(request)
+    return wrong or quirks.beyond(request)
+
+
+def _impossible(request: Request, parameter: Parameter) -> str | None:
+    """A number of axes that no tensor of this kind has."""
+    if isinstance(parameter, Option):
+        lengths = request.values[parameter.name]
+        if len(lengths) <= MAX_RANK:
+            return None
+        return f"{parameter.c_name} has {len(lengths)} elements; it must have at most {MAX_RANK}"
+    assert isinstance(parameter, Tensor)  # noqa: S101  # there are no others
+    dims = request.tensors[parameter.name].dims
+    least = sum(kind in (Word.AXIS, Word.NUMBER) for kind, _ in parameter.shape.words)
+    if request.operator.build is Build.INDIVIDUAL:
+        least = parameter.shape.least_rank
+    if least <= len(dims) <= MAX_RANK:
+        return None
+    return (
+        f"{parameter.c_name} has {len(dims)} dimensions, shape {shape_text(dims)}; it must have "
+        + (f"{least} to {MAX_RANK}" if least else f"at most {MAX_RANK}")
+    )
+
+
+def _learn(request: Request) -> str | None:
+    """Find the lengths of all axes; what makes that impossible, or None."""
+    operator = request.operator
+    shapes = {
+        tensor.name: request.tensors[tensor.name].dims
+        for tensor in operator.inputs
+        if request.tensors[tensor.name] is not None
+    }
+    leader = operator.leader
+    for option in operator.options:
+        if option.kind is Kind.LENGTHS and not request.values[option.name]:
+            return f"{option.c_name} is empty; it must have at least one element"
+    while True:
+        try:
+            request.known = operator.learn(shapes, request.values)
+        except ShapeError as error:
+            if error.tensor is not leader:
+                # What is wrong with it is said where it is looked at itself.
+                del shapes[error.tensor.name]
+                continue
+            return _too_short(request, shapes)
+        return None
+
+
+def _too_short(request: Request, shapes: dict[str, Dims]) -> str:
+    operator = request.operator
+    leader = operator.leader
+    rank = len(shapes[leader.name])
+    for _, group in leader.shape.words:
+        teller = operator.teller(group, shapes)
+        if isinstance(teller, Option):
+            many = len(request.values[teller.name])
+            return (
+                f"{leader.c_name} has {rank} dimensions; it must have at least the {many} of "
+                f"{teller.c_name}"
+            )
+        if isinstance(teller, Tensor):
+            return (
+                f"{teller.c_name} has {len(shapes[teller.name])} dimensions; it must have at most "
+                f"the {rank} of {leader.c_name}"
+            )
+    return f"{leader.c_name} has {rank} dimensions, which are too few"
+
+
+def _wrong_axes(request: Request, parameter: Parameter) -> str | None:
+    assert isinstance(parameter, Tensor)  # noqa: S101  # there are no others
+    dims = request.tensors[parameter.name].dims
+    expected = request.operator.dims(parameter, request.known, request.values)
+    if len(dims) == len(expected) or parameter.shape.padded or parameter.shape.counted:
+        return None
+    return (
+        f"{parameter.c_name} has {len(dims)} dimensions, shape {shape_text(dims)}; it must have "
+        f"{len(expected)}"
+    )
+
+
+def _different(request: Request, parameter: Parameter) -> str | None:
+    operator, known = request.operator, request.known
+    if isinstance(parameter, Option):
+        return _wrong_option(request, parameter)
+    assert isinstance(parameter, Tensor)  # noqa: S101  # there are no others
+    given = request.tensors[parameter.name]
+    dims: Dims = given.dims
+    if "shape" in parameter.loose:
+        return None
+    if "count" in parameter.loose:
+        expected = operator.dims(parameter, known, request.values)
+        good = given.size == prod(expected)
+        must = f"have {prod(expected)}"
+    elif parameter.shape.counted is not None:
+        good = parameter.shape.fits(dims, known)
+        must = f"have one for each of {prod(known[parameter.shape.counted])} rows"
+    elif parameter.shape.like is not None:
+        like = operator.by_name[parameter.shape.like]
+        expected = request.tensors[like.name].dims
+        good = dims == expected
+        must = f"be {shape_text(expected)}, the shape of {like.c_name}"
+    elif parameter.infer is None:
+        good = parameter.shape.fits(dims, known)
+        must = f"be {shape_text(parameter.shape.dims(known))}"
+    else:
+        expected = operator.dims(parameter, known, request.values)
+        good, must = dims == expected, f"be {shape_text(expected)}"
+    if not good:
+        elements = f" and {given.size} elements" if must.startswith("have") else ""
+        return f"{parameter.c_name} has shape {shape_text(dims)}{elements}; it must {must}"
+    if (
+        0 in dims
+        and operator.build is Build.INDIVIDUAL
+        and not quirks_of(operator.definition).takes_empty(request)
+    ):
+        return f"{parameter.c_name} has shape {shape_text(dims)}; no dimension may be 0"
+    return None
+
+
+def _wrong_option(request: Request, option: Option) -> str | None:
+    value = request.values[option.name]
+    if option.kind is Kind.LENGTHS:
+        expected = request.known[option.shape.words[0][1]]
+        if value == expected:
+            return None
+        return (
+            f"{option.c_name} is {shape_text(value)}; it must be {shape_text(expected)}, the last "
+            f"dimensions of {request.operator.leader.c_name}"
+        )
+    must = option.derived(request.known) if option.derived is not None else value
+    if value == must:
+        return None
+    return f"{option.c_name} is {value}; it must be {must}, as {request.operator.leader.c_name} has"

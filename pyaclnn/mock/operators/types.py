@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What phase 1 says of data types: rows of types that go together, by family of chips."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyaclnn.operators.types import TYPES, fits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyaclnn.mock.operators.request import Request
+    from pyaclnn.operators.operator import Operator
+    from pyaclnn.operators.parameters import Tensor
+    from pyaclnn.operators.types import Row
+
+__all__ = ["kinds_of", "wrong_column", "wrong_type"]
+
+
+def kinds_of(rows: Iterable[Row]) -> list[str]:
+    """Every type that stands in some row."""
+    return list(dict.fromkeys(kind for row in rows for kinds in row.values() for kind in kinds))
+
+
+def wrong_type(request: Request) -> str | None:
+    """Say what a composite operator, which looks at one tensor after the other, says of types.
+
+    First comes whether required tensors are of any good type at all, then how types go together,
+    the leading tensor's before all others. Finds `request.bound`.
+    """
+    operator = request.operator
+    rows = operator.listed or operator.types.families.get(request.chip.family, operator.types.rows)
+    kinds = kinds_of(rows)
+    tensors = [tensor for tensor, _ in request.given()]
+    # A result that is masked off is not written, but its type is looked at.
+    mask = operator.mask
+    tensors += [
+        tensor
+        for tensor in operator.results
+        if mask is not None
+        and tensor.c_name in mask.results
+        and tensor not in tensors
+        and request.tensors[tensor.name] is not None
+    ]
+    required = [tensor for tensor in tensors if tensor.read and not tensor.optional]
+    for tensor in required:
+        if request.types[tensor.name] not in _allowed(operator, tensor, {}, rows, kinds):
+            return _text(request, tensor, _allowed(operator, tensor, {}, rows, kinds))
+    for tensor in sorted(tensors, key=lambda tensor: tensor is not operator.leader):
+        allowed = _allowed(operator, tensor, request.bound, rows, kinds)
+        if request.types[tensor.name] not in allowed:
+            return _text(request, tensor, allowed)
+        _bind(request, tensor)
+    return None
+
+
+def wrong_column(request: Request, rows: tuple[Row, ...]) -> str | None:
+    """Say why no kernel of an individual operator has the types of all tensors together."""
+    given = [t for t in request.operator.tensors if request.tensors[t.name] is not None]
+    for tensor in given:
+        _bind(request, tensor)
+    if all(request.types[t.name] == _bound(request, t) for t in given) and any(
+        fits(row, request.bound) for row in rows
+    ):
+        return None
+    names = ", ".join(f"{t.c_name} {_name(request.types[t.name])}" for t in given)
+    known = "; ".join(
+        ", ".join(f"{t.c_name} {'/'.join(map(_name, row.get(t.type, (t.type,))))}" for t in given)
+        for row in rows
+    )
+    return f"no kernel for {names} on {request.chip.soc_name}; it must be one of: {known}"
+
+
+def _bound(request: Request, tensor: Tensor) -> str:
+    return request.bound.get(tensor.type, tensor.type)
+
+
+def _bind(request: Request, tensor: Tensor) -> None:
+    if tensor.type not in TYPES and "/" not in tensor.type:
+        request.bound.setdefault(tensor.type, request.types[tensor.name])
+
+
+def _allowed(
+    operator: Operator,
+    tensor: Tensor,
+    bound: dict[str, str],
+    rows: tuple[Row, ...],
+    kinds: list[str],
+) -> list[str]:
+    if "type" in tensor.loose:
+        return kinds
+    allowed = operator.types.allowed(tensor.type, bound, rows)
+    return [kind for kind in allowed if kind in kinds or "/" not in tensor.type]
+
+
+def _name(kind: str) -> str:
+    return TYPES[kind].acl.removeprefix("ACL_") if kind in TYPES else kind
+
+
+def _text(request: Request, tensor: Tensor, allowed: list[str]) -> str:
+    return (
+        f"{tensor.c_name} has data type {_name(request.types[tensor.name])}; it must be "
+        f"{' or '.join(map(_name, allowed))}"
+    )

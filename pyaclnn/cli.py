@@ -128,6 +128,15 @@ def _add_smoke(commands: _Commands) -> None:
         "by default PYACLNN_BACKEND, then an installed CANN",
     )
     smoke.add_argument("--device", type=int, default=0, metavar="ID", help="device (default: 0)")
+    smoke.add_argument(
+        "--operator", action="append", metavar="NAME", help="only this operator; may be repeated"
+    )
+    smoke.add_argument(
+        "--dtype",
+        action="append",
+        metavar="NAME",
+        help="only inputs of this dtype; may be repeated",
+    )
     smoke.add_argument("--json", action="store_true", help="print the results as JSON")
     smoke.set_defaults(action=_smoke)
 

@@ -118,7 +118,7 @@ class Call:
         refusals.find_lengths()
         for name in self.updated:
             require_writable(operator, name, arrays[name])
-        known = {**self.values, **refusals.types, **refusals.known}
+        known = {**refusals.types, **refusals.known, **self.values}
         if operator.refuse is not None:
             wrong = operator.refuse(known)
             if wrong is not None:

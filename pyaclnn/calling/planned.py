@@ -53,11 +53,14 @@ class AsGiven:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The C names of the arguments."""
         return self.operator.names
 
     @property
     def written(self) -> frozenset[int]:
+        """The places of the tensors that it writes."""
         return self.operator.written
 
     def result(self, arguments: Sequence[Argument]) -> tuple[Argument, ...]:
+        """Return what is written, in the order of C."""
         return tuple(arguments[place] for place in sorted(self.written))

@@ -9,30 +9,35 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
 
-from pyaclnn import ops, reference
-from pyaclnn.accuracy import TOLERANCES, judge
+from pyaclnn import ops
+from pyaclnn.accuracy import QUANTIZED, TOLERANCES, judge
 from pyaclnn.cann.gate import OUT, fetch
+from pyaclnn.cann.library import function
 from pyaclnn.cann.raw import ACL_CANN_ATTR_BF16
-from pyaclnn.errors import AclError
+from pyaclnn.errors import AclError, MissingSymbolError
+from pyaclnn.mock.chips import all_chips
+from pyaclnn.operators import Operator, all_operators
+from pyaclnn.operators.parameters import Tensor
 from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.dtypes import DTYPES, WORDS
 from pyaclnn.runtime.stream import Stream
+from pyaclnn.smoke.samples import Host, golden, is_possible, sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pyaclnn.accuracy import Verdict
     from pyaclnn.runtime.device import Device
 
 __all__ = [
     "ERROR_EDGES",
+    "FLOATS",
     "IMPRECISE",
-    "OPERATORS",
     "PATIENCE",
     "SHAPES",
     "Case",
@@ -44,8 +49,6 @@ __all__ = [
     "launch",
     "run",
 ]
-
-Host: TypeAlias = NDArray[Any]
 
 SHAPES = ((4, 64), (3, 5, 192), (128, 1024))
 """The shapes of the smoke test; the first Ascend 910 normalizes multiples of 64 only."""
@@ -62,8 +65,8 @@ IMPRECISE = "within the standard, but only as exact as float16, not as float32"
 _ENOUGH, _WIDE = 64, 16
 _TYPICAL = 2**-14
 
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
-_SEED = 20240521
+FLOATS = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
+"""The dtypes of inputs."""
 
 
 @dataclass(frozen=True)
@@ -149,18 +152,49 @@ def dtypes_of(device: Device) -> list[np.dtype[Any]]:
     """
     with device.active():
         has_bfloat16 = fetch("aclGetCannAttribute", ACL_CANN_ATTR_BF16, OUT) == 1
-    return [d for d in _FLOATS if has_bfloat16 or d != ml_dtypes.bfloat16]
+    return [d for d in FLOATS if has_bfloat16 or d != ml_dtypes.bfloat16]
 
 
 def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Case]:
-    """List the cases: every operator in every dtype of a device's chip.
+    """List the cases: every operator in every dtype that it takes on a device's chip.
+
+    An operator that this chip is not said to have, or that an older CANN lacks, is left out unless
+    it is essential: what is without those is told so.
 
     Args:
         device: An open device.
         shapes: The shapes of the input.
     """
-    dtypes = dtypes_of(device)
-    return [Case(name, shape, dtype) for name in _CHECKS for dtype in dtypes for shape in shapes]
+    dtypes, family = dtypes_of(device), _family(device)
+    return [
+        Case(operator.name, shape, dtype)
+        for operator in all_operators().values()
+        for dtype in dtypes
+        if _takes(operator, dtype, family) and _is_there(operator)
+        for shape in shapes
+        if is_possible(operator, shape, dtype, family)
+    ]
+
+
+def _family(device: Device) -> str | None:
+    """The family of a device's chip, or None for one that is not known."""
+    return next((c.family for c in all_chips() if c.soc_name == device.soc_name), None)
+
+
+def _is_there(operator: Operator) -> bool:
+    """Whether the libraries have an operator; what they lack is only left out if it may lack."""
+    try:
+        function(operator.c_name)
+    except MissingSymbolError:
+        return operator.essential
+    return True
+
+
+def _takes(operator: Operator, dtype: np.dtype[Any], family: str | None) -> bool:
+    rows = operator.types.families.get(family or "", () if family else operator.types.rows)
+    if not rows and operator.essential:
+        rows = operator.types.rows
+    return WORDS[dtype] in operator.types.allowed(operator.leader.type, {}, rows)
 
 
 def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outcome]:
@@ -199,17 +233,26 @@ def launch(case: Case, stream: Stream) -> Launched:
     Raises:
         AclError: The call failed.
     """
-    check, inputs = _CHECKS[case.operator], _inputs(case)
-    golden = check.golden(**{name: value.astype(np.float64) for name, value in inputs.items()})
-    device = stream.device
-    arrays = {name: to_device(value, device) for name, value in inputs.items()}
-    outputs = {
-        name: to_device(value, device)
-        for name, value in _poisoned(golden._asdict(), case.dtype).items()
-    }
+    operator, device = all_operators()[case.operator], stream.device
+    family = _family(device)
+    given = sample(operator, case.shape, case.dtype, family)
+    expected = golden(operator, given, family)
+    arrays = {k: to_device(v, device) for k, v in given.items() if isinstance(v, np.ndarray)}
+    outputs: dict[str, DeviceArray | None] = {}
+    for tensor in operator.results:
+        there = tensor.name in expected and family not in tensor.unwritten.split()
+        outputs[tensor.name] = (
+            to_device(_poisoned(operator, tensor, given, expected[tensor.name]), device)
+            if there
+            else None
+        )
     begun = time.perf_counter()
-    check.call(**arrays, out=tuple(outputs.values()), stream=stream)
-    return Launched(case, golden._asdict(), arrays, outputs, time.perf_counter() - begun)
+    out = tuple(outputs.values())
+    getattr(ops, case.operator)(**{**given, **arrays}, out=out, stream=stream)
+    seconds = time.perf_counter() - begun
+    written = {name: array for name, array in outputs.items() if array is not None}
+    written |= {t.name: arrays[t.name] for t in operator.inputs if t.written and t.name in arrays}
+    return Launched(case, {name: expected[name] for name in written}, arrays, written, seconds)
 
 
 def judge_outputs(
@@ -227,9 +270,9 @@ def judge_outputs(
     """
     case = launched.case
     for name, value in actual.items():
-        golden, dtype = launched.golden[name], _standard(case, value.dtype)
-        verdict = judge(value, golden, dtype)
-        imprecise = verdict.passed and _is_half_precise(value, golden, case.shape[-1], dtype)
+        expected, dtype = launched.golden[name], _standard(case, name, value.dtype)
+        verdict = judge(value, expected, dtype, quantized=True)
+        imprecise = verdict.passed and _is_half_precise(value, expected, case.shape[-1], dtype)
         words = _in_words(verdict, value)
         yield Outcome(
             *(case.operator, name, case.shape, str(case.dtype)),
@@ -239,7 +282,7 @@ def judge_outputs(
             matched_ratio=verdict.matched_ratio,
             verdict=f"{IMPRECISE}; {words}" if imprecise else words,
             seconds=seconds,
-            error_histogram=_histogram(value, golden, dtype),
+            error_histogram=_histogram(value, expected, dtype),
         )
 
 
@@ -277,7 +320,7 @@ def _in_words(verdict: Verdict, actual: Host) -> str:
 
 
 def _histogram(actual: Host, golden: Host, dtype: np.dtype[Any]) -> tuple[tuple[float, int], ...]:
-    tolerance = TOLERANCES[np.dtype(dtype)]
+    tolerance = TOLERANCES.get(np.dtype(dtype), QUANTIZED)
     with np.errstate(all="ignore"):
         error = np.abs(actual.astype(np.float64) - golden)
         ratio = error / (tolerance.atol + tolerance.rtol * np.abs(golden))
@@ -310,91 +353,19 @@ def _failed(case: Case, error: AclError) -> Outcome:
     )
 
 
-@dataclass(frozen=True)
-class _Check:
-    """How to call one operator on device arrays, and how to compute its golden values."""
-
-    call: Callable[..., object]
-    golden: Callable[..., Any]
-
-
-def _layer_norm_golden(input: Host, weight: Host, bias: Host) -> Any:
-    return reference.layer_norm(input, input.shape[-1:], weight, bias)
+def _poisoned(operator: Operator, tensor: Tensor, given: Mapping[str, Any], value: Host) -> Host:
+    """A result before the call: full of NaN, or of a number that is no result's."""
+    words = [t for t in operator.inputs if t.type not in DTYPES]
+    bound = {t.type: WORDS[given[t.name].dtype] for t in words}
+    dtype = DTYPES[operator.types.allowed(tensor.type, bound)[0]]
+    return np.full(value.shape, -128 if dtype.kind == "i" else np.nan, dtype)
 
 
-def _layer_norm_backward_golden(
-    grad_out: Host, input: Host, mean: Host, rstd: Host, weight: Host
-) -> Any:
-    return reference.layer_norm_backward(grad_out, input, input.shape[-1:], mean, rstd, weight)
-
-
-def _layer_norm_call(
-    input: DeviceArray, weight: DeviceArray, bias: DeviceArray, **how: Any
-) -> None:
-    ops.layer_norm(input, input.shape[-1:], weight, bias, **how)
-
-
-def _layer_norm_backward_call(
-    grad_out: DeviceArray,
-    input: DeviceArray,
-    mean: DeviceArray,
-    rstd: DeviceArray,
-    weight: DeviceArray,
-    **how: Any,
-) -> None:
-    ops.layer_norm_backward(grad_out, input, input.shape[-1:], mean, rstd, weight, **how)
-
-
-_CHECKS: Mapping[str, _Check] = {
-    "layer_norm": _Check(_layer_norm_call, _layer_norm_golden),
-    "layer_norm_backward": _Check(_layer_norm_backward_call, _layer_norm_backward_golden),
-    "rms_norm": _Check(ops.rms_norm, reference.rms_norm),
-    "rms_norm_grad": _Check(ops.rms_norm_grad, reference.rms_norm_grad),
-}
-
-OPERATORS = tuple(_CHECKS)
-"""The public functions that are examined."""
-
-
-def _inputs(case: Case) -> dict[str, Host]:
-    """Random inputs; statistics are those of the data, in float32 as the operators take them."""
-    random = np.random.default_rng(_SEED)
-
-    def normal(*shape: int) -> Host:
-        return random.normal(0.5, 1.5, shape).astype(case.dtype)
-
-    data, last = normal(*case.shape), case.shape[-1]
-    if case.operator == "layer_norm":
-        return {"input": data, "weight": normal(last), "bias": normal(last)}
-    if case.operator == "rms_norm":
-        return {"x": data, "gamma": normal(last)}
-    exact = data.astype(np.float64)
-    if case.operator == "rms_norm_grad":
-        rstd = reference.rms_norm(exact, np.ones(last)).rstd.astype(np.float32)
-        return {"dy": normal(*case.shape), "x": data, "rstd": rstd, "gamma": normal(last)}
-    statistics = reference.layer_norm(exact, case.shape[-1:])
-    return {
-        "grad_out": normal(*case.shape),
-        "input": data,
-        "mean": statistics.mean.astype(np.float32),
-        "rstd": statistics.rstd.astype(np.float32),
-        "weight": normal(last),
-    }
-
-
-def _poisoned(golden: Mapping[str, Host], dtype: np.dtype[Any]) -> dict[str, Host]:
-    """Outputs full of NaN: in the input's dtype where they have its role, else float32."""
-    of_input = {"out", "y", "grad_input", "dx"}
-    return {
-        name: np.full(value.shape, np.nan, dtype if name in of_input else np.float32)
-        for name, value in golden.items()
-    }
-
-
-def _standard(case: Case, own_dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype by which an output is judged.
+def _standard(case: Case, name: str, own_dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype by which an output is judged: that of what its values are only as exact as.
 
     CANN's LayerNorm kernel produces mean and rstd in the dtype of the weight and widens them
-    afterwards (CANN: ops-nn norm/layer_norm_v4), so they are only as exact as that.
+    afterwards (CANN: ops-nn norm/layer_norm_v4).
     """
-    return case.dtype if case.operator == "layer_norm" else own_dtype
+    found = all_operators()[case.operator].by_name[name]
+    return case.dtype if isinstance(found, Tensor) and found.exact_as else own_dtype

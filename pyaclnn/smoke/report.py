@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_json", "as_table"]
 
-_PLAIN_WIDTH = 110
+_PLAIN_WIDTH = 132
 """Columns of the table where the output is no terminal."""
 
 

@@ -224,6 +224,6 @@ def test_borrowed_device_memory_is_used_and_not_freed() -> None:
 @pytest.mark.parametrize("address", [None, 0, -1, 2**64, "7"])
 def test_memory_is_borrowed_by_its_address(address: int) -> None:
     with pytest.raises(
-        InvalidArgumentError, match="'address' is .*; it must be (a|the) device addr"
+        InvalidArgumentError, match=r"'address' is .*; it must be (a|the) device addr"
     ):
         Buffer.borrow(address, 64)

@@ -10,6 +10,7 @@ import pytest
 
 import pyaclnn
 from pyaclnn import ops
+from pyaclnn.operators import all_operators
 from pyaclnn.smoke import cases as smoke
 
 if TYPE_CHECKING:
@@ -26,9 +27,7 @@ def device() -> Iterator[pyaclnn.Device]:
 
 
 def replace_call(monkeypatch: pytest.MonkeyPatch, call: Any) -> None:
-    checks: dict[str, Any] = {**smoke._CHECKS}
-    checks["rms_norm"] = smoke._Check(call, checks["rms_norm"].golden)
-    monkeypatch.setattr(smoke, "_CHECKS", checks)
+    monkeypatch.setattr(ops, "rms_norm", call)
 
 
 def test_right_numbers_pass(device: pyaclnn.Device) -> None:
@@ -38,8 +37,10 @@ def test_right_numbers_pass(device: pyaclnn.Device) -> None:
 
 
 def test_wrong_numbers_fail(device: pyaclnn.Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(x: Any, gamma: Any, **how: Any) -> None:
-        ops.rms_norm(x, gamma, 0.5, **how)
+    right = ops.rms_norm
+
+    def wrong(x: Any, gamma: Any, epsilon: float, **how: Any) -> None:
+        right(x, gamma, epsilon + 0.5, **how)
 
     replace_call(monkeypatch, wrong)
     assert not any(outcome.passed for outcome in smoke.run(CASE, device))
@@ -48,8 +49,10 @@ def test_wrong_numbers_fail(device: pyaclnn.Device, monkeypatch: pytest.MonkeyPa
 def test_an_output_that_nobody_wrote_fails(
     device: pyaclnn.Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def writes_only_y(x: Any, gamma: Any, *, out: Any, stream: Any) -> None:
-        ops.rms_norm(x, gamma, out=(out[0], None), stream=stream)
+    right = ops.rms_norm
+
+    def writes_only_y(x: Any, gamma: Any, epsilon: float, *, out: Any, stream: Any) -> None:
+        right(x, gamma, epsilon, out=(out[0], None), stream=stream)
 
     replace_call(monkeypatch, writes_only_y)
     assert [outcome.passed for outcome in smoke.run(CASE, device)] == [True, False]
@@ -58,8 +61,10 @@ def test_an_output_that_nobody_wrote_fails(
 def test_a_call_that_fails_is_one_failed_outcome_with_the_error(
     device: pyaclnn.Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(x: Any, gamma: Any, **how: Any) -> None:
-        ops.rms_norm(x, gamma, -1.0, **how)
+    right = ops.rms_norm
+
+    def refused(x: Any, gamma: Any, epsilon: float, **how: Any) -> None:
+        right(x, gamma, -1.0 - epsilon, **how)
 
     replace_call(monkeypatch, refused)
     (outcome,) = smoke.run(CASE, device)
@@ -69,7 +74,13 @@ def test_a_call_that_fails_is_one_failed_outcome_with_the_error(
 
 def test_every_operator_dtype_and_shape_is_covered(device: pyaclnn.Device) -> None:
     cases = smoke.cases(device)
-    assert len(cases) == len(set(cases)) == 4 * 3 * 3
+    assert {case.operator for case in cases} == set(all_operators())
+    dtypes = [operator.types.families["910b"] for operator in all_operators().values()]
+    leading = [
+        o.types.allowed(o.leader.type, {}, rows)
+        for o, rows in zip(all_operators().values(), dtypes, strict=True)
+    ]
+    assert len(cases) == len(set(cases)) == sum(map(len, leading)) * len(smoke.SHAPES)
 
 
 # ---- float32 that is only as exact as float16 ---------------------------------------------------
@@ -96,16 +107,22 @@ def test_healthy_numbers_pass_at_every_width(device: pyaclnn.Device, width: int)
     assert [outcome.verdict for outcome in outcomes if not outcome.passed] == []
 
 
-@pytest.mark.parametrize("operator", smoke.OPERATORS)
+@pytest.mark.parametrize("operator", all_operators())
 @pytest.mark.parametrize("shape", [(64, 16), (128, 1024), (3, 5, 192)])
 def test_float32_that_went_through_float16_fails(
     device: pyaclnn.Device, operator: str, shape: tuple[int, ...]
 ) -> None:
     case = smoke.Case(operator, shape, np.dtype(np.float32))
+    if case not in smoke.cases(device, (shape,)):
+        assert "quant" in operator
+        return
     outcomes = judged(case, device, lambda value: value.astype(np.float16).astype(np.float32))
     rounded = [outcome for outcome in outcomes if smoke.IMPRECISE in outcome.verdict]
     assert not any(outcome.passed for outcome in rounded)
-    assert outcomes[0] in rounded
+    if operator == "linalg_vector_norm":  # a number a row: 15 rows are too few to tell
+        assert outcomes[0].passed is (shape == (3, 5, 192))
+    else:
+        assert outcomes[0] in rounded
 
 
 def test_a_few_coarse_numbers_among_exact_ones_are_no_lower_precision(

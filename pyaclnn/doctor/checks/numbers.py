@@ -11,19 +11,21 @@ from typing import Final
 
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.options import Level
+from pyaclnn.operators import all_operators
 
 __all__ = ["CHECKS", "OPERATOR_CHECKS", "SOAK"]
 
 SOAK: Final = "NUM-302"
 """The check that only runs if a time for it is given."""
 
+_ESSENTIAL: Final = [op.name for op in all_operators().values() if op.essential]
+_FURTHER: Final = [op.name for op in all_operators().values() if not op.essential]
+
 OPERATOR_CHECKS: Final = {
-    "NUM-001": "layer_norm",
-    "NUM-002": "layer_norm_backward",
-    "NUM-003": "rms_norm",
-    "NUM-004": "rms_norm_grad",
+    **{f"NUM-{number:03}": (name,) for number, name in enumerate(_ESSENTIAL, 1)},
+    f"NUM-{len(_ESSENTIAL) + 1:03}": tuple(_FURTHER),
 }
-"""The public function that each of these checks examines."""
+"""The public functions that each of these checks examines: one each, and all others together."""
 
 _LOADING: Final = 120.0
 """The first use of an operator loads its kernels."""
@@ -53,11 +55,12 @@ CHECKS: Final = (
     *(
         _check(
             name.removeprefix("NUM-"),
-            operator,
-            f"Computes {operator} for float32, float16 and, where the chip has it, bfloat16 in "
-            "several shapes, and judges every output by CANN's accuracy standard.",
+            operators[0] if len(operators) == 1 else "further operators",
+            f"Computes {', '.join(operators)} for float32, float16 and, where the "
+            "chip has it, bfloat16 in several shapes, and judges every output by CANN's accuracy "
+            "standard.",
         )
-        for name, operator in OPERATOR_CHECKS.items()
+        for name, operators in OPERATOR_CHECKS.items()
     ),
     _check(
         "101",

@@ -12,6 +12,7 @@ from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, valu
 from pyaclnn.doctor.checks.installation import order_of
 from pyaclnn.doctor.checks.prototypes import differences, no_header, read_prototypes
 from pyaclnn.doctor.report.record import Evidence
+from pyaclnn.operators import by_c_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,12 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECKS", "CORE", "OPERATORS"]
 
-OPERATORS: Final = (
-    "aclnnLayerNorm",
-    "aclnnLayerNormBackward",
-    "aclnnRmsNorm",
-    "aclnnRmsNormGrad",
-)
+OPERATORS: Final = tuple(name for name, op in by_c_name().items() if op.essential)
 """The operators without which a norm cannot be computed; each has two functions."""
 
 _BASE: Final = """

@@ -45,13 +45,14 @@ class Request:
     Attributes:
         backend: The backend, as ``select_backend`` takes it; None for what the environment names.
         device: The device; None for steps that open none.
-        steps: The ids of the checks, in order.
+        steps: The ids of the checks, in order; of the smoke test, the operators, all if none.
         deadlines: Seconds for each of them.
         patience: Seconds for a step that only the child knows.
         folder: The folder that relative paths start from; None for the child's own.
         level: The level of the run.
         soak: Seconds for the soak.
         expected_devices: How many devices the parent expects to be visible, or None.
+        dtypes: Of the smoke test, the dtypes of inputs, all if none.
     """
 
     backend: str | None
@@ -61,6 +62,7 @@ class Request:
     level: int = 0
     soak: float = 0.0
     expected_devices: int | None = None
+    dtypes: tuple[str, ...] = ()
     patience: float = 60.0
     folder: str | None = None
 

@@ -59,7 +59,12 @@ def _run(request: Mapping[str, Any], journal: Journal) -> None:
             soc_name=device.soc_name,
             outcomes=outcomes,
         )
+        operators, dtypes = request["steps"], request["dtypes"]
         for case in smoke.cases(device):
+            if operators and case.operator not in operators:
+                continue
+            if dtypes and str(case.dtype) not in dtypes:
+                continue
             begin(f"{case.operator} {case.dtype} {'x'.join(map(str, case.shape))}")
             outcomes += [outcome.as_dict() for outcome in smoke.run(case, device)]
         begin(f"device {request['device']} is given back")

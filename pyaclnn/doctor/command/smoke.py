@@ -8,6 +8,7 @@ as just that, and is never a success.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import shutil
 import sys
@@ -21,8 +22,9 @@ from rich.console import Console
 from pyaclnn.cann.library import Backend
 from pyaclnn.doctor.child.isolation import Outcome, Request, run_child
 from pyaclnn.doctor.child.termination import Terminated, signal_name, terminable
+from pyaclnn.operators import all_operators
 from pyaclnn.smoke import report as smoke_report
-from pyaclnn.smoke.cases import Outcome as Judged
+from pyaclnn.smoke.cases import FLOATS, Outcome as Judged
 
 if TYPE_CHECKING:
     import argparse
@@ -51,8 +53,25 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
     Returns:
         The exit status.
     """
+    operators, dtypes = tuple(options.operator or ()), tuple(options.dtype or ())
+    for given, known, what in (
+        (operators, list(all_operators()), "operator"),
+        (dtypes, [str(dtype) for dtype in FLOATS], "dtype"),
+    ):
+        for name in given:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+                _say(f"there is no {what} '{name}' in the smoke test; {hint}")
+                return UNUSABLE
     request = Request(
-        options.backend, options.device, (), {}, patience=patience, folder=str(Path.cwd())
+        options.backend,
+        options.device,
+        operators,
+        {},
+        patience=patience,
+        folder=str(Path.cwd()),
+        dtypes=dtypes,
     )
     try:
         with terminable():

@@ -71,6 +71,7 @@ ADD_RMS_NORM = describe(
         "f32 rows* 1*norm",
         "``1 / sqrt(mean(x ** 2) + epsilon)``; the 310P never writes it",
         unwritten="310p",
+        exact_as="T",
     ),
     xOut=result("T rows* norm*", "The sum"),
     about={

@@ -24,6 +24,7 @@ from pyaclnn.doctor.child import isolation
 from pyaclnn.doctor.child.events import Finished, Planned, Progress, Started
 from pyaclnn.doctor.command.run import exit_status, run
 from pyaclnn.doctor.report.record import CheckResult, Report, Status
+from pyaclnn.operators import all_operators
 from tests.doctor.breakages import fault, nothing_at_all
 from tests.doctor.installations import healthy
 
@@ -110,9 +111,8 @@ def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
 
 
 def test_every_operator_of_the_smoke_test_has_its_check() -> None:
-    from pyaclnn.smoke import cases  # noqa: PLC0415  # loads NumPy
-
-    assert set(OPERATOR_CHECKS.values()) == set(cases.OPERATORS)
+    examined = [name for names in OPERATOR_CHECKS.values() for name in names]
+    assert sorted(examined) == sorted(all_operators())
 
 
 # ---- a run --------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ from pyaclnn.cli import main
 root = Path(sys.argv[1])
 made = machine.Machine(root, home=root, prefix=root)
 command_run.run = lambda options, listener: engine.run(options, listener, made)
-sys.exit(main(["doctor", "--only", "DEV-104", "--json", str(root / "report.json")]))
+sys.exit(main(["doctor", "--only", "DEV-104"]))
 """
 
 
@@ -285,10 +285,6 @@ def test_a_signal_ends_the_command_with_its_children_and_its_files(
         _, err = doctor.communicate(timeout=20)
     assert doctor.returncode == status
     assert f"ended by {number.name}" in err
-    found = Report.from_text((made.root / "report.json").read_text())
-    states = {result.id: result.status for result in found.results}
-    assert found.exit_status == status
-    assert (states["DEV-103"], "DEV-104@0" in states) == (Status.PASS, True)
     assert processes(made.root) == []
     assert list(made.root.glob("pyaclnn-doctor-*")) == []
 

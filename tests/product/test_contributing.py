@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CONTRIBUTING is true: its own example goes from four files to a passing smoke test."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .commands import ROOT, run, silent_environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^`([\w/.]+)`\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+
+
+def test_the_example_is_four_files_that_are_not_there_yet() -> None:
+    assert len(FILES) == 4
+    assert not any((ROOT / path).exists() for path in FILES)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git to tell which files are ours")
+def test_the_example_passes_its_table_and_smoke(tmp_path: Path) -> None:
+    tree, build, prefix = (tmp_path / name for name in ("tree", "build", "prefix"))
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    for name in listed:
+        if (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tree / name)
+    for name, text in FILES.items():
+        (tree / name).write_text(text, encoding="utf-8")
+    layout = f"-Dpython.platlibdir={prefix}"
+    commands: list[list[str | Path]] = [
+        ["setup", build, tree, f"--prefix={prefix}", layout],
+        ["install", "-C", build, "--quiet"],
+    ]
+    for command in commands:
+        done = run(sys.executable, "-m", "mesonbuild.mesonmain", *command, cwd=tree)
+        assert done.returncode == 0, done.stdout + done.stderr
+    environment = silent_environment(PYTHONPATH=f"{prefix}:{tree}")
+
+    def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return run(sys.executable, *arguments, cwd=tree, environment=environment)
+
+    checked = python("-m", "pytest", "-q", "-n0", "tests/operators", "-k", "Silu")
+    assert checked.returncode == 0, checked.stdout
+    smoke = python("-m", "pyaclnn", "smoke", "--backend", "mock", "--operator", "silu", "--json")
+    assert smoke.returncode == 0, smoke.stdout + smoke.stderr
+    found = json.loads(smoke.stdout)["outcomes"]
+    assert {(outcome["operator"], outcome["passed"]) for outcome in found} == {("silu", True)}

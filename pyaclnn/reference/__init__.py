@@ -31,14 +31,19 @@ from pyaclnn.reference import fast
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from pyaclnn.reference.ada_layer_norm import *  # noqa: F403
     from pyaclnn.reference.add_layer_norm import *  # noqa: F403
     from pyaclnn.reference.add_rms_norm import *  # noqa: F403
+    from pyaclnn.reference.add_rms_norm_quant import *  # noqa: F403
     from pyaclnn.reference.batch_norm import *  # noqa: F403
+    from pyaclnn.reference.batch_norm_reduce import *  # noqa: F403
     from pyaclnn.reference.deep_norm import *  # noqa: F403
     from pyaclnn.reference.group_norm import *  # noqa: F403
     from pyaclnn.reference.group_norm_swish import *  # noqa: F403
     from pyaclnn.reference.instance_norm import *  # noqa: F403
     from pyaclnn.reference.layer_norm import *  # noqa: F403
+    from pyaclnn.reference.layer_norm_quant import *  # noqa: F403
+    from pyaclnn.reference.quantized_batch_norm import *  # noqa: F403
     from pyaclnn.reference.renorm import *  # noqa: F403
     from pyaclnn.reference.rms_norm import *  # noqa: F403
     from pyaclnn.reference.rms_norm_quant import *  # noqa: F403

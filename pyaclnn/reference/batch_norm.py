@@ -14,7 +14,13 @@ from pyaclnn.reference.arithmetic.precision import rounded, total
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BatchNormGrads", "BatchNormResult", "batch_norm", "batch_norm_backward"]
+__all__ = [
+    "BatchNormGrads",
+    "BatchNormResult",
+    "batch_norm",
+    "batch_norm_backward",
+    "fast_batch_norm_backward",
+]
 
 RECIPROCAL_DEVIATION = (None, "950")
 """Whose save_invstd is what its name says; that of the other families is the variance."""
@@ -202,4 +208,55 @@ def batch_norm_backward(
         grad_input if want_input else None,
         grad_weight[:, 0] if want_weight else None,
         grad_bias[:, 0] if want_bias else None,
+    )
+
+
+def fast_batch_norm_backward(
+    grad_out: ArrayLike,
+    input: ArrayLike,
+    weight: ArrayLike | None,
+    running_mean: ArrayLike | None,
+    running_var: ArrayLike | None,
+    save_mean: ArrayLike | None,
+    save_invstd: ArrayLike | None,
+    training: bool = True,
+    eps: float = 1e-5,
+    *,
+    output_mask: tuple[bool, bool, bool] = (True, True, True),
+    family: str | None = None,
+) -> BatchNormGrads:
+    """Do what `batch_norm_backward` does.
+
+    Args:
+        grad_out: The gradient of the forward output; the shape of the input, any float type.
+        input: The forward input: float16, bfloat16, float32 or float64, (N, C, ...).
+        weight: (C,), any float type; None means ones.
+        running_mean: (C,), any float type; None means zeros.
+        running_var: (C,), any float type; None means ones.
+        save_mean: The mean of each channel, as the forward function gave it; None means zeros.
+        save_invstd: What the forward function gave beside it; None means ones.
+        training: Whether the forward function normalized with the statistics of its batch.
+        eps: Added to the variance.
+        output_mask: Which of grad_input, grad_weight and grad_bias to return.
+        family: The family of chips, as in `batch_norm_backward`.
+
+    Returns:
+        The three gradients, None where masked off.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/fast_batch_norm_backward.
+    """
+    statistics = running_mean, running_var, save_mean, save_invstd
+    return batch_norm_backward(
+        grad_out,
+        input,
+        weight,
+        *statistics,
+        training=training,
+        eps=eps,
+        output_mask=output_mask,
+        family=family,
     )

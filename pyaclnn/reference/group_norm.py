@@ -10,6 +10,7 @@ import numpy as np
 from pyaclnn.reference.arithmetic.channels import ChannelLayout
 from pyaclnn.reference.arithmetic.groups import GroupGradient, GroupNormalization, swish
 from pyaclnn.reference.arithmetic.precision import rounded, wide
+from pyaclnn.reference.arithmetic.quantization import quantized
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,7 @@ __all__ = [
     "group_norm",
     "group_norm_backward",
     "group_norm_silu",
+    "group_norm_silu_quant",
     "group_norm_silu_v2",
 ]
 
@@ -238,3 +240,43 @@ def group_norm_silu_v2(
     given = next((part for part in (gamma, beta) if part is not None), tensor)
     dtype = np.asarray(given if family == "950" else tensor).dtype
     return GroupNormResult(rounded(out, tensor.dtype), rounded(mean, dtype), rounded(rstd, dtype))
+
+
+@np.errstate(all="ignore")
+def group_norm_silu_quant(
+    input: ArrayLike,
+    gamma: ArrayLike | None,
+    beta: ArrayLike | None,
+    quant_scale: ArrayLike,
+    group: int,
+    eps: float = 1e-5,
+) -> GroupNormResult:
+    """Normalize and activate as `group_norm_silu` does, then quantize: `round(out / quant_scale)`.
+
+    Args:
+        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
+        gamma: The scale, (C,), any float type; None means ones.
+        beta: The shift, (C,), any float type; None means zeros.
+        quant_scale: One number, (1,), or one for each channel, (C,), any float type.
+        group: How many groups the channels form; it divides C.
+        eps: Added to the variance.
+
+    Returns:
+        `out` as int8, ties to even, as far as that goes, and `mean` and `rstd` of the norm.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/group_norm_silu_quant.
+    """
+    tensor = np.asarray(input)
+    layout = ChannelLayout.of("input", tensor)
+    out, mean, rstd = group_norm_silu(wide(tensor, layout.dtype), gamma, beta, group, eps)
+    scale = np.asarray(quant_scale)
+    if scale.shape == (1,):
+        scale = np.repeat(scale, layout.channels)
+    integers = quantized(layout.split(out), layout.per_channel("quant_scale", scale, 1))
+    return GroupNormResult(
+        integers.reshape(layout.shape), *(rounded(part, tensor.dtype) for part in (mean, rstd))
+    )

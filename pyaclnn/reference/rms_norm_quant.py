@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RmsNorm of a sum, as integers (CANN: aclnnAddRmsNormQuant, aclnnAddRmsNormDynamicQuant)."""
+"""RmsNorm that gives integers (CANN: aclnnRmsNormQuant, aclnnRmsNormDynamicQuant, ...)."""
 
 from __future__ import annotations
 
@@ -7,157 +7,234 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.added import Added
-from pyaclnn.reference.arithmetic.precision import FLOAT16, rounded, wide
-from pyaclnn.reference.arithmetic.quantization import quantized, quantized_rows
+from pyaclnn.reference.arithmetic.precision import total, wide
+from pyaclnn.reference.arithmetic.quantization import INT8, quantized, quantized_rows
+from pyaclnn.reference.arithmetic.rows import RowLayout
+from pyaclnn.reference.rms_norm import rms_norm_grad
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __all__ = [
-    "AddRmsNormDynamicQuantResult",
-    "AddRmsNormQuantResult",
-    "add_rms_norm_dynamic_quant",
-    "add_rms_norm_quant",
+    "RmsNormDynamicQuantResult",
+    "RmsNormGradQuantResult",
+    "RmsNormQuantV3Result",
+    "rms_norm_dynamic_quant",
+    "rms_norm_grad_quant",
+    "rms_norm_quant",
+    "rms_norm_quant_v3",
 ]
 
 
-class AddRmsNormQuantResult(NamedTuple):
-    """What `add_rms_norm_quant` returns.
+class RmsNormQuantV3Result(NamedTuple):
+    """What `rms_norm_quant_v3` returns.
 
     Attributes:
-        y1: The normalized sum as int8, by the first scale: the shape of x1.
-        y2: The same by the second scale; None if there is none.
-        x: The sum: the shape and data type of x1.
+        y: The normalized tensor as integers: the shape of x.
+        rstd: The reciprocal root mean square of each row: the leading axes, then ones; float32
+            (float64 for float64 x). None unless it was asked for.
     """
 
-    y1: NDArray[np.int8]
-    y2: NDArray[np.int8] | None
-    x: NDArray[Any]
+    y: NDArray[Any]
+    rstd: NDArray[Any] | None
 
 
-class AddRmsNormDynamicQuantResult(NamedTuple):
-    """What `add_rms_norm_dynamic_quant` returns.
+class RmsNormDynamicQuantResult(NamedTuple):
+    """What `rms_norm_dynamic_quant` returns.
 
     Attributes:
-        y1: The normalized sum as int8, smoothed the first way: the shape of x1.
-        y2: The same smoothed the second way; None unless there are both.
-        x: The sum: the shape and data type of x1.
-        scale1: What one step of `y1` is worth in each row: the leading axes; float32 (float64 for
-            float64 x1).
-        scale2: The same of `y2`; None unless there are both.
+        y: The normalized tensor as int8: the shape of x.
+        scale: What one step is worth in each row: the leading axes; float32 (float64 for float64
+            x).
     """
 
-    y1: NDArray[np.int8]
-    y2: NDArray[np.int8] | None
-    x: NDArray[Any]
-    scale1: NDArray[Any]
-    scale2: NDArray[Any] | None
+    y: NDArray[np.int8]
+    scale: NDArray[Any]
+
+
+class RmsNormGradQuantResult(NamedTuple):
+    """What `rms_norm_grad_quant` returns.
+
+    Attributes:
+        dx: The gradient of x as int8: its shape.
+        dgamma: The gradient of gamma: its shape; float32 (float64 for float64 x).
+    """
+
+    dx: NDArray[np.int8]
+    dgamma: NDArray[Any]
+
+
+def normalized(
+    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike | None, epsilon: float
+) -> tuple[RowLayout, NDArray[Any], NDArray[Any]]:
+    """Normalize rows of the last axis: the layout, `x * rstd * gamma + beta`, and rstd, (M, 1)."""
+    tensor, scale = np.asarray(x), np.asarray(gamma)
+    if scale.ndim > 1 and len(scale) == 1:
+        scale = scale[0]
+    layout = RowLayout.of("x", tensor, "the shape of gamma", scale.shape)
+    row = layout.wide_matrix("x", tensor)
+    rstd = 1 / np.sqrt(total(row * row, 1) / layout.columns + epsilon)
+    y = row * rstd * layout.wide_row("gamma", scale)
+    if beta is not None:
+        y = y + layout.wide_row("beta", np.reshape(beta, np.shape(beta)[-1:]))
+    return layout, y, rstd
 
 
 @np.errstate(all="ignore")
-def add_rms_norm_quant(
-    x1: ArrayLike,
-    x2: ArrayLike,
+def rms_norm_quant_v3(
+    x: ArrayLike,
     gamma: ArrayLike,
-    scales1: ArrayLike,
-    scales2: ArrayLike | None = None,
-    zero_points1: ArrayLike | None = None,
-    zero_points2: ArrayLike | None = None,
+    scale: ArrayLike,
+    offset: ArrayLike | None = None,
+    beta: ArrayLike | None = None,
     epsilon: float = 1e-6,
-    *,
     div_mode: bool = True,
-    family: str | None = None,
-) -> AddRmsNormQuantResult:
-    """Add two tensors, normalize rows of the sum as `add_rms_norm` does, then quantize them.
+    output_rstd: bool = False,
+    *,
+    dtype: DTypeLike = INT8,
+) -> RmsNormQuantV3Result:
+    """Normalize rows as `rms_norm` does, shift them, then quantize them by one scale.
 
-    With y of `add_rms_norm`: `y1 = round(y / scales1 + zero_points1)`, ties to even, as far as int8
-    goes; `y2` alike. NaN becomes 0.
+    `v = x * rstd * gamma + beta`, `y = round(v / scale + offset)`, ties to even, as far as the type
+    of the integers goes. NaN becomes 0.
 
     Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale of the norm, any float type; the shape of x1 must end in that of gamma.
-        scales1: The shape of gamma, any float type.
-        scales2: Like `scales1`; None means that there is no second result.
-        zero_points1: The shape of gamma, any number type; None means zeros.
-        zero_points2: Like `zero_points1`.
+        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        gamma: The scale of the norm, (H,) or (1, H) for the last axis of x, any float type.
+        scale: One number, (1,), or the shape (H,), any float type.
+        offset: Like `scale`, any number type; None means 0.
+        beta: The shift, like `gamma`; None means zeros.
         epsilon: Added to the mean of squares.
-        div_mode: Whether scales divide; else they multiply.
-        family: The family of chips. ``"910b"``, ``"910_93"`` and ``"310p"`` normalize the sum
-            rounded to the type of x1, and for float16 round `x * rstd` and its product with gamma.
+        div_mode: Whether the scale divides; else it multiplies.
+        output_rstd: Whether to return the reciprocal root mean squares.
+        dtype: The type of the integers: int8, int4 of ml_dtypes, or int32, which packs eight of 4
+            bits along the last axis, the first one lowest.
 
     Returns:
-        `y1`, `y2` and `x`.
+        `y` and `rstd`.
 
     Raises:
-        TypeError: The data type of x1 is not one of the four.
+        TypeError: The data type of x is not one of the four, or `dtype` is none of the three.
         ValueError: A shape does not fit; the message names the argument.
 
-    Source: CANN: ops-nn norm/add_rms_norm_quant.
+    Source: CANN: ops-nn norm/rms_norm_quant_v2.
     """
-    tensor = np.asarray(x1)
-    added = Added.of(tensor, x2, gamma, epsilon, family)
-    layout, y, scale = added.layout, added.x * added.rstd, added.gamma
-    if added.rounds and tensor.dtype == FLOAT16:
-        y = wide(rounded(wide(rounded(y, FLOAT16), layout.dtype) * scale, FLOAT16), layout.dtype)
-    else:
-        y = y * scale
-
-    def result(index: int, scales: ArrayLike, zero_points: ArrayLike | None) -> NDArray[np.int8]:
-        divisor = layout.wide_row(f"scales{index}", scales)
-        shift = layout.wide_row(f"zero_points{index}", zero_points, absent=0)
-        return quantized(y, divisor, shift, div_mode=div_mode).reshape(layout.shape)
-
-    return AddRmsNormQuantResult(
-        result(1, scales1, zero_points1),
-        None if scales2 is None else result(2, scales2, zero_points2),
-        added.sum(tensor.dtype),
+    layout, v, rstd = normalized(x, gamma, beta, epsilon)
+    step = layout.wide_scale("scale", scale)
+    shift = 0 if offset is None else layout.wide_scale("offset", offset)
+    y = quantized(v, step, shift, div_mode=div_mode, dtype=dtype)
+    return RmsNormQuantV3Result(
+        y.reshape(*layout.leading, y.shape[1]), layout.statistic(rstd) if output_rstd else None
     )
 
 
-@np.errstate(all="ignore")
-def add_rms_norm_dynamic_quant(
-    x1: ArrayLike,
-    x2: ArrayLike,
+def rms_norm_quant(
+    x: ArrayLike,
     gamma: ArrayLike,
-    smooth_scale1: ArrayLike | None = None,
-    smooth_scale2: ArrayLike | None = None,
+    beta: ArrayLike,
+    scale: ArrayLike,
+    offset: ArrayLike,
     epsilon: float = 1e-6,
-) -> AddRmsNormDynamicQuantResult:
-    """Add two tensors, normalize rows of the sum, then quantize each by its largest number.
-
-    With `x = x1 + x2`, `y = x * rstd * gamma` as in `rms_norm` and `v = y * smooth_scale`:
-    `factor = 127 / max(|v|)` of a row, `y1 = round(v * factor)`, ties to even,
-    `scale1 = 1 / factor`. Nothing is rounded in between; `x` is rounded on its own.
+    *,
+    dtype: DTypeLike = INT8,
+) -> NDArray[Any]:
+    """Do what `rms_norm_quant_v3` does, always dividing by the scale.
 
     Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale of the norm, any float type; the shape of x1 must end in that of gamma.
-        smooth_scale1: The shape of gamma, any float type; None means ones.
-        smooth_scale2: Like `smooth_scale1`; without both there is no second result.
+        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        gamma: The scale of the norm, (H,) or (1, H) for the last axis of x, any float type.
+        beta: The shift, like `gamma`.
+        scale: One number, (1,), any float type.
+        offset: One number, (1,), any number type.
+        epsilon: Added to the mean of squares.
+        dtype: The type of the integers, as in `rms_norm_quant_v3`.
+
+    Returns:
+        The integers: the shape of x.
+
+    Raises:
+        TypeError: The data type of x is not one of the four, or `dtype` is none of the three.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/rms_norm_quant.
+    """
+    return rms_norm_quant_v3(x, gamma, scale, offset, beta, epsilon, dtype=dtype).y
+
+
+@np.errstate(all="ignore")
+def rms_norm_dynamic_quant(
+    x: ArrayLike,
+    gamma: ArrayLike,
+    smooth_scales: ArrayLike | None = None,
+    beta: ArrayLike | None = None,
+    epsilon: float = 1e-6,
+) -> RmsNormDynamicQuantResult:
+    """Normalize rows as `rms_norm` does, shift them, then quantize each by its largest number.
+
+    With `v = (x * rstd * gamma + beta) * smooth_scales`: `factor = 127 / max(|v|)` of a row,
+    `y = round(v * factor)`, ties to even, `scale = 1 / factor`.
+
+    Args:
+        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        gamma: The scale of the norm, (H,) for the last axis of x, any float type.
+        smooth_scales: (H,), any float type; None means ones.
+        beta: The shift, (H,), any float type; None means zeros.
         epsilon: Added to the mean of squares.
 
     Returns:
-        `y1`, `y2`, `x`, `scale1` and `scale2`.
+        `y` and `scale`.
 
     Raises:
-        TypeError: The data type of x1 is not one of the four.
+        TypeError: The data type of x is not one of the four.
         ValueError: A shape does not fit; the message names the argument.
 
-    Source: CANN: ops-nn norm/add_rms_norm_dynamic_quant.
+    Source: CANN: ops-nn norm/rms_norm_dynamic_quant.
     """
-    tensor = np.asarray(x1)
-    added = Added.of(tensor, x2, gamma, epsilon, None)
-    layout, y = added.layout, added.x * added.rstd * added.gamma
+    layout, y, _ = normalized(x, gamma, beta, epsilon)
+    integers, scale = quantized_rows(y * layout.wide_row("smooth_scales", smooth_scales))
+    return RmsNormDynamicQuantResult(integers.reshape(layout.shape), scale.reshape(layout.leading))
 
-    def result(name: str, smooth: ArrayLike | None) -> tuple[NDArray[np.int8], NDArray[Any]]:
-        integers, scale = quantized_rows(y * layout.wide_row(name, smooth))
-        return integers.reshape(layout.shape), scale.reshape(layout.leading)
 
-    y1, scale1 = result("smooth_scale1", smooth_scale1)
-    y2, scale2 = None, None
-    if smooth_scale1 is not None and smooth_scale2 is not None:
-        y2, scale2 = result("smooth_scale2", smooth_scale2)
-    return AddRmsNormDynamicQuantResult(y1, y2, added.sum(tensor.dtype), scale1, scale2)
+@np.errstate(all="ignore")
+def rms_norm_grad_quant(
+    dy: ArrayLike,
+    x: ArrayLike,
+    rstd: ArrayLike,
+    gamma: ArrayLike,
+    scales_x: ArrayLike,
+    offset_x: ArrayLike | None = None,
+    div_mode: bool = True,
+) -> RmsNormGradQuantResult:
+    """Propagate a gradient back as `rms_norm_grad` does, then quantize that of x.
+
+    `dx` becomes `round(dx / scales_x + offset_x)`, ties to even, as far as int8 goes. It is not
+    rounded before.
+
+    Args:
+        dy: The gradient of the forward output; the shape of x, any float type.
+        x: The forward input: float16, bfloat16, float32 or float64, of any rank from 1.
+        rstd: The reciprocal root mean square of each row: as many elements as rows.
+        gamma: The forward scale, any float type; the shape of x must end in the shape of gamma.
+        scales_x: One number, (1,), any float type.
+        offset_x: One number, (1,), any number type; None means 0.
+        div_mode: Whether the scale divides; else it multiplies.
+
+    Returns:
+        `dx` and `dgamma`.
+
+    Raises:
+        TypeError: The data type of x is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/rms_norm_grad_quant.
+    """
+    tensor = np.asarray(x)
+    layout = RowLayout.of("x", tensor, "the shape of gamma", np.shape(gamma))
+    dx, dgamma = rms_norm_grad(dy, wide(tensor, layout.dtype), rstd, gamma)
+    step, shift = (
+        0 if part is None else layout.wide_scale(name, part)
+        for name, part in (("scales_x", scales_x), ("offset_x", offset_x))
+    )
+    rows = dx.reshape(layout.rows, layout.columns)
+    integers = quantized(rows, step, shift, div_mode=div_mode)
+    return RmsNormGradQuantResult(integers.reshape(layout.shape), dgamma)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pyaclnn.accuracy import judge
-from pyaclnn.reference import batch_norm, batch_norm_backward
+from pyaclnn.reference import batch_norm, batch_norm_backward, fast_batch_norm_backward
 
 from . import oracle
 from .problems import DTYPES, f16, f32, f64
@@ -264,3 +264,15 @@ class TestBackward:
             f32(GRAD_OUT), f32(INPUT), None, None, None, None, None, output_mask=mask
         )
         assert tuple(grad is not None for grad in grads) == mask
+
+    @pytest.mark.parametrize("training", [True, False])
+    @pytest.mark.parametrize("family", [None, "910b"])
+    def test_the_fast_one_computes_the_same(self, family: str | None, *, training: bool) -> None:
+        x, mean, variance, weight, _ = ARGUMENTS
+        operands = f32(GRAD_OUT), x, weight, mean, variance, mean, variance, training, 1e-3
+        mask = (True, False, True)
+        one = batch_norm_backward(*operands, output_mask=mask, family=family)
+        other = fast_batch_norm_backward(*operands, output_mask=mask, family=family)
+        for actual, expected in zip(other, one, strict=True):
+            assert (actual is None) == (expected is None)
+            assert np.array_equal(np.asarray(actual), np.asarray(expected))

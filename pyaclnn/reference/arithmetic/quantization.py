@@ -5,24 +5,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["INT8_MAX", "quantized", "quantized_rows"]
+__all__ = ["INT8", "quantized", "quantized_rows"]
 
-INT8_MAX = 127
+INT8, INT32 = np.dtype(np.int8), np.dtype(np.int32)
+INT4 = np.dtype(ml_dtypes.int4)
+MOST = {INT8: 127, INT4: 7, INT32: 7}
+"""The largest integer that is stored in a type: int32 holds eight of 4 bits."""
+PACKED = 8
+BITS = 4
 
 
 def quantized(
     numbers: NDArray[Any],
-    scale: NDArray[Any],
-    zero_point: NDArray[Any],
+    scale: NDArray[Any] | float,
+    zero_point: NDArray[Any] | float = 0,
     *,
     div_mode: bool = True,
-    most: int = INT8_MAX,
-) -> NDArray[np.int8]:
+    dtype: DTypeLike = INT8,
+) -> NDArray[Any]:
     """Scale, shift and round to integers: the zero point is added before ties go to even.
 
     Args:
@@ -30,37 +36,64 @@ def quantized(
         scale: Divides or multiplies it.
         zero_point: Added to that.
         div_mode: Whether the scale divides.
-        most: The largest integer; the smallest is one further from zero.
+        dtype: int8, int4 of ml_dtypes, or int32 for eight of 4 bits in an element.
 
     Returns:
-        The integers, at most as large; NaN is 0.
+        The integers, as far as the type goes; NaN is 0.
+
+    Raises:
+        TypeError: There is no such type of integers.
     """
     scaled = numbers / scale if div_mode else numbers * scale
-    return integers(scaled + zero_point, most)
+    return integers(scaled + zero_point, np.dtype(dtype))
 
 
 def quantized_rows(
-    rows: NDArray[Any], most: int = INT8_MAX
-) -> tuple[NDArray[np.int8], NDArray[Any]]:
+    rows: NDArray[Any], dtype: DTypeLike = INT8
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Round each row to integers by a scale of its own, which makes its largest number the largest.
 
-    Kernels divide once a row, `factor = most / max(|row|)`, and give `1 / factor`, which can be a
-    unit of float32 away from `max(|row|) / most`.
+    Kernels divide once a row, `factor = largest integer / max(|row|)`, and give `1 / factor`, which
+    can be a unit of float32 away from `max(|row|) / largest integer`.
 
     Args:
         rows: (M, N).
-        most: The largest integer.
+        dtype: The type of the integers, as in `quantized`.
 
     Returns:
         The integers, ties to even, and the scale of each row, (M, 1). A row of zeros has none:
         its integers are 0 and its scale is 0.
+
+    Raises:
+        TypeError: There is no such type of integers.
     """
     largest = np.maximum.reduce(np.abs(rows), axis=1, keepdims=True, initial=0)
-    factor = most / largest
-    return integers(rows * factor, most), 1 / factor
+    factor = most(np.dtype(dtype)) / largest
+    return integers(rows * factor, np.dtype(dtype)), 1 / factor
 
 
-def integers(numbers: NDArray[Any], most: int) -> NDArray[np.int8]:
-    whole = np.clip(np.rint(numbers), -most - 1, most)
-    result: NDArray[np.int8] = np.nan_to_num(whole, copy=False, nan=0).astype(np.int8)
-    return result
+def integers(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Round to integers of a type, ties to even."""
+    limit = most(dtype)
+    whole = np.clip(np.rint(numbers), -limit - 1, limit)
+    small = np.nan_to_num(whole, copy=False, nan=0).astype(np.int8)
+    return packed(small) if dtype == INT32 else small.astype(dtype, copy=False)
+
+
+def most(dtype: np.dtype[Any]) -> int:
+    if dtype not in MOST:
+        raise TypeError(f"the integers have the data type {dtype}; it must be int8, int4 or int32")
+    return MOST[dtype]
+
+
+def packed(small: NDArray[np.int8]) -> NDArray[np.int32]:
+    """Pack eight integers of 4 bits along the last axis into one of 32, the first one lowest."""
+    if small.shape[-1] % PACKED:
+        raise ValueError(
+            f"the last axis has {small.shape[-1]} elements; it must be a multiple of {PACKED} to "
+            "be packed into int32"
+        )
+    eights = (small & 0xF).astype(np.uint32).reshape(*small.shape[:-1], -1, PACKED)
+    shifts = np.arange(0, PACKED * BITS, BITS, dtype=np.uint32)
+    words: NDArray[np.uint32] = np.bitwise_or.reduce(eights << shifts, axis=-1)
+    return words.view(np.int32)

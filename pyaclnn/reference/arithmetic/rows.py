@@ -122,6 +122,13 @@ class RowLayout(NamedTuple):
             return np.full(self.columns, absent, self.dtype)
         return wide(self.row_vector(name, parameter), self.dtype)
 
+    def wide_scale(self, name: str, scale: ArrayLike) -> NDArray[Any]:
+        """Bring a tensor of the normalized shape, or one number for all, to (N,) or (1,)."""
+        array = np.asarray(scale)
+        if array.shape == (1,):
+            return wide(array, self.dtype)
+        return self.wide_row(name, array)
+
     def tensor(self, rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         """Give (M, N) results the tensor's shape, rounded to a data type."""
         return rounded(rows, dtype).reshape(self.shape)

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LayerNorm that gives integers (CANN: aclnnLayerNormQuant, aclnnAddLayerNormQuant, ...)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.reference.add_layer_norm import add_layer_norm
+from pyaclnn.reference.arithmetic.moments import moments
+from pyaclnn.reference.arithmetic.precision import rounded, wide
+from pyaclnn.reference.arithmetic.quantization import quantized, quantized_rows
+from pyaclnn.reference.arithmetic.rows import RowLayout
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "AddLayerNormQuantResult",
+    "AddLayerNormQuantV2Result",
+    "add_layer_norm_quant",
+    "add_layer_norm_quant_v2",
+    "layer_norm_quant",
+]
+
+
+class AddLayerNormQuantResult(NamedTuple):
+    """What `add_layer_norm_quant` returns; None stands for what there is not.
+
+    Attributes:
+        y1: The normalized sum as int8, by the first scale: the shape of x1.
+        y2: The same by the second scale; None if there is none.
+        x: The sum: the shape of x1, the wider data type of x1 and x2. None unless it was asked for.
+        out_scales1: What one step of `y1` is worth in each row: the leading axes; float32 (float64
+            for float64 x1). None unless dynamic.
+        out_scales2: The same of `y2`.
+    """
+
+    y1: NDArray[np.int8]
+    y2: NDArray[np.int8] | None
+    x: NDArray[Any] | None
+    out_scales1: NDArray[Any] | None
+    out_scales2: NDArray[Any] | None
+
+
+class AddLayerNormQuantV2Result(NamedTuple):
+    """What `add_layer_norm_quant_v2` returns; None stands for what there is not.
+
+    Attributes:
+        y1: As in `AddLayerNormQuantResult`.
+        y2: As in `AddLayerNormQuantResult`.
+        x: As in `AddLayerNormQuantResult`.
+        layernorm_res: The normalized sum before it was quantized: the shape and data type of x1.
+        out_scales1: As in `AddLayerNormQuantResult`.
+        out_scales2: As in `AddLayerNormQuantResult`.
+    """
+
+    y1: NDArray[np.int8]
+    y2: NDArray[np.int8] | None
+    x: NDArray[Any] | None
+    layernorm_res: NDArray[Any]
+    out_scales1: NDArray[Any] | None
+    out_scales2: NDArray[Any] | None
+
+
+def last_axis(parameter: ArrayLike) -> NDArray[Any]:
+    """Take (1, H) for (H,)."""
+    array = np.asarray(parameter)
+    return array[0] if array.ndim > 1 and len(array) == 1 else array
+
+
+@np.errstate(all="ignore")
+def layer_norm_quant(
+    x: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    scale: ArrayLike,
+    zero_points: ArrayLike | None = None,
+    epsilon: float = 1e-5,
+) -> NDArray[np.int8]:
+    """Normalize rows as `layer_norm` does, then quantize them by one scale.
+
+    With y, what `layer_norm` gives, not rounded: `round(y / scale + zero_points)`, ties to even, as
+    far as int8 goes. NaN becomes 0.
+
+    Args:
+        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        gamma: The scale of the norm, (H,) or (1, H) for the last axis of x, any float type.
+        beta: The shift, like `gamma`.
+        scale: One number, (1,), any float type.
+        zero_points: One number, (1,), or (H,), any number type; None means 0.
+        epsilon: Added to the variance.
+
+    Returns:
+        The integers: the shape of x.
+
+    Raises:
+        TypeError: The data type of x is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/layer_norm_quant.
+    """
+    tensor, gain = np.asarray(x), last_axis(gamma)
+    layout = RowLayout.of("x", tensor, "the shape of gamma", gain.shape)
+    centred, _, variance = moments(layout.wide_matrix("x", tensor), 1)
+    y = centred * (1 / np.sqrt(variance + epsilon)) * layout.wide_row("gamma", gain)
+    y += layout.wide_row("beta", last_axis(beta))
+    shift = 0 if zero_points is None else layout.wide_scale("zero_points", zero_points)
+    return quantized(y, layout.wide_scale("scale", scale), shift).reshape(layout.shape)
+
+
+def add_layer_norm_quant(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    bias: ArrayLike | None = None,
+    scales1: ArrayLike | None = None,
+    scales2: ArrayLike | None = None,
+    zero_points1: ArrayLike | None = None,
+    zero_points2: ArrayLike | None = None,
+    quant_mode: str = "static",
+    epsilon: float = 1e-5,
+    additional_output: bool = False,
+    div_mode: bool = True,
+) -> AddLayerNormQuantResult:
+    """Do what `add_layer_norm_quant_v2` does, without the normalized sum itself.
+
+    Args:
+        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        x2: The other summand; the shape of x1, any float type.
+        gamma: The scale of the norm, any float type; the shape of x1 must end in that of gamma.
+        beta: The shift; the shape of gamma, any float type.
+        bias: Added as well: the shape of gamma or of x1, any float type; None means zeros.
+        scales1: The shape of gamma or (1,), any float type.
+        scales2: Like `scales1`; None means that there is no second result.
+        zero_points1: Like `scales1`; None means zeros.
+        zero_points2: Like `zero_points1`.
+        quant_mode: ``"static"`` or ``"dynamic"``.
+        epsilon: Added to the variance.
+        additional_output: Whether to return the sum.
+        div_mode: Whether static scales divide; else they multiply.
+
+    Returns:
+        `y1`, `y2`, `x`, `out_scales1` and `out_scales2`.
+
+    Raises:
+        TypeError: The data type of x1 is not one of the four.
+        ValueError: A shape does not fit, or there is no such mode; the message names the argument.
+
+    Source: CANN: ops-nn norm/add_layer_norm_quant.
+    """
+    operands = x1, x2, gamma, beta, bias, scales1, scales2, zero_points1, zero_points2
+    result = add_layer_norm_quant_v2(*operands, quant_mode, epsilon, additional_output, div_mode)
+    return AddLayerNormQuantResult(*result[:3], *result[4:])
+
+
+@np.errstate(all="ignore")
+def add_layer_norm_quant_v2(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    bias: ArrayLike | None = None,
+    scales1: ArrayLike | None = None,
+    scales2: ArrayLike | None = None,
+    zero_points1: ArrayLike | None = None,
+    zero_points2: ArrayLike | None = None,
+    quant_mode: str = "static",
+    epsilon: float = 1e-5,
+    additional_output: bool = False,
+    div_mode: bool = True,
+) -> AddLayerNormQuantV2Result:
+    """Add tensors and normalize the rows of the sum as `add_layer_norm` does, then quantize them.
+
+    With y, what `add_layer_norm` gives, not rounded. Static: `round(y / scales + zero_points)`,
+    ties to even. Dynamic, with `v = y * scales`: `factor = 127 / max(|v|)` of a row,
+    `round(v * factor)`, and `1 / factor` is returned as well.
+
+    Args:
+        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
+        x2: The other summand; the shape of x1, any float type.
+        gamma: The scale of the norm, any float type; the shape of x1 must end in that of gamma, or
+            it is (1, H) for the last axis.
+        beta: The shift; the shape of gamma, any float type.
+        bias: Added as well: the shape of gamma or of x1, any float type; None means zeros.
+        scales1: The shape of gamma or (1,), any float type; None means ones.
+        scales2: Like `scales1`; None means that there is no second result.
+        zero_points1: Like `scales1`; None means zeros. Without effect if dynamic.
+        zero_points2: Like `zero_points1`.
+        quant_mode: ``"static"`` or ``"dynamic"``.
+        epsilon: Added to the variance.
+        additional_output: Whether to return the sum.
+        div_mode: Whether static scales divide; else they multiply.
+
+    Returns:
+        `y1`, `y2`, `x`, `layernorm_res`, `out_scales1` and `out_scales2`.
+
+    Raises:
+        TypeError: The data type of x1 is not one of the four.
+        ValueError: A shape does not fit, or there is no such mode; the message names the argument.
+
+    Source: CANN: ops-nn norm/add_layer_norm_quant.
+    """
+    if quant_mode not in ("static", "dynamic"):
+        raise ValueError(f"quant_mode is {quant_mode!r}; it must be 'static' or 'dynamic'")
+    tensor, other, gain = np.asarray(x1), np.asarray(x2), np.asarray(gamma)
+    if gain.shape != tensor.shape[tensor.ndim - gain.ndim :]:
+        gain = last_axis(gain)
+    layout = RowLayout.of("x1", tensor, "the shape of gamma", gain.shape)
+    shift = np.reshape(beta, gain.shape) if np.size(beta) == gain.size else beta
+    if bias is not None and np.shape(bias) != tensor.shape and np.size(bias) == gain.size:
+        bias = np.reshape(bias, gain.shape)
+    operands = wide(tensor, layout.dtype), wide(other, layout.dtype), gain, shift, bias
+    normalized = add_layer_norm(*operands, epsilon, additional_output=True)
+    y = normalized.y.reshape(layout.rows, layout.columns)
+
+    def result(
+        index: int, scales: ArrayLike | None, zero_points: ArrayLike | None
+    ) -> tuple[NDArray[np.int8], NDArray[Any] | None]:
+        step = 1 if scales is None else layout.wide_scale(f"scales{index}", scales)
+        if quant_mode == "dynamic":
+            integers, worth = quantized_rows(y * step)
+            return integers.reshape(layout.shape), worth.reshape(layout.leading)
+        name = f"zero_points{index}"
+        offset = 0 if zero_points is None else layout.wide_scale(name, zero_points)
+        return quantized(y, step, offset, div_mode=div_mode).reshape(layout.shape), None
+
+    y1, out_scales1 = result(1, scales1, zero_points1)
+    y2, out_scales2 = (None, None) if scales2 is None else result(2, scales2, zero_points2)
+    x = None
+    if additional_output and normalized.x is not None:
+        x = rounded(normalized.x, np.result_type(tensor, other))
+    return AddLayerNormQuantV2Result(
+        y1, y2, x, rounded(normalized.y, tensor.dtype), out_scales1, out_scales2
+    )

@@ -23,6 +23,8 @@ from pyaclnn.tiling import command as tiling
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from _typeshed import SupportsWrite
+
 __all__ = [
     "FAILED",
     "INTERRUPTED",
@@ -61,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         nothing could be run, 3 if CANN broke off, 130 after Ctrl-C, 141 when nobody reads the
         output any more; the doctor has more, see ``pyaclnn doctor --help``.
     """
+    _open_missing_outputs()
     try:
         status = _run(arguments)
         # Here and not at the interpreter's end, where nobody could word what goes wrong.
@@ -72,6 +75,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _discard_output()
         return UNREAD
+    except SystemExit as done:
+        # rich ends the program by itself when nobody reads, with a status of its own.
+        if isinstance(done.__context__, BrokenPipeError):
+            return UNREAD
+        raise
     except OSError as error:
         _discard_output()
         return _complain(str(error), FAILED)
@@ -98,8 +106,28 @@ def _discard_output() -> None:
     os.close(nowhere)
 
 
+def _open_missing_outputs() -> None:
+    """Give a process that was started without outputs something in their place.
+
+    A standard output that cannot be written to fails in words; and its number is taken, or the next
+    file that is opened, or a program that is started, would take it for standard output.
+    """
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help and version are output as any other: argparse hides that it failed."""
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        if message:
+            (file or sys.stderr).write(message)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="pyaclnn",
         description="Norm operators of Ascend NPUs from Python, on CANN or on a simulated NPU.",
     )

@@ -241,19 +241,65 @@ def test_ctrl_c_ends_with_one_line() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "pyaclnn: interrupted\n")
 
 
-def test_a_pipe_that_is_closed_early_says_so_by_the_status_of_a_shell() -> None:
+EVERY_KIND_OF_OUTPUT = [
+    "--help",
+    "--version",
+    "smoke --backend mock",
+    "smoke --backend mock --json",
+    "mock chips",
+    "mock rules",
+    "mock faults",
+    "mock libdir",
+    "explain --list",
+    "explain 507015",
+    "tiling layernorm --shape 2,32,64 --dtype half",
+    "doctor --backend mock --level quick --json -",
+    "doctor --list",
+    "ascendc run --help",
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "buffered"),
+    [*((command, "") for command in EVERY_KIND_OF_OUTPUT), ("--help", "1"), ("mock chips", "1")],
+)
+def test_a_pipe_that_is_closed_early_says_so_by_the_status_of_a_shell(
+    command: str, buffered: str
+) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as nobody:
         done = subprocess.run(
-            [sys.executable, "-m", "pyaclnn", "mock", "chips"],
+            [sys.executable, "-m", "pyaclnn", *command.split()],
             stdout=nobody,
             stderr=subprocess.PIPE,
             text=True,
             check=False,
-            env=silent_environment(),
+            env=silent_environment(PYTHONUNBUFFERED=buffered),
         )
-    assert (done.returncode, done.stderr) == (141, "")
+    assert done.returncode == 141, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("command", EVERY_KIND_OF_OUTPUT)
+def test_without_a_standard_output_the_output_could_not_be_written(command: str) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "pyaclnn", *command.split()],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env=silent_environment(),
+    )
+    assert done.returncode in {1, 3}, done.stderr
+    assert "Bad file descriptor" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_any_output_the_status_still_tells() -> None:
+    command = ["sh", sys.executable, "-m", "pyaclnn", "mock", "chips"]
+    done = subprocess.run(["/bin/sh", "-c", 'exec "$@" >&- 2>&-', *command], check=False)
+    assert done.returncode == 1
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

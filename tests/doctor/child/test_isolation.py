@@ -241,8 +241,9 @@ def test_an_interrupted_run_ends_its_children_and_says_so(tmp_path: Path, parts:
 
 
 COMMAND = """
-import sys
+import signal, sys
 from pathlib import Path
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may have been started to survive it
 from pyaclnn.doctor.command import doctor as command_run
 from pyaclnn.doctor.command import run as engine
 from pyaclnn.doctor.checks import machine

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the package imports is what its installation brings."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions, requires
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .import_graph import MODULES, room_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# A plugin is loaded by what it plugs into.
+HOSTS = {"pytest_plugin": {"pytest"}}
+
+
+def declared() -> set[str]:
+    """The distributions that come with every installation, by their normalised names."""
+    plain = [text for text in requires("pyaclnn") or () if "extra ==" not in text]
+    return {re.split(r"[^\w.-]", text, maxsplit=1)[0].lower().replace("_", "-") for text in plain}
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The top-level names of the packages that a module loads when it runs."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield str(node.module).partition(".")[0]
+        yield from imported(node)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_a_module_imports_is_a_dependency(module: str) -> None:
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    names = set(imported(tree)) - sys.stdlib_module_names - {"pyaclnn", "_cffi_backend"}
+    homes = packages_distributions()
+    needed = {homes.get(name, [name])[0].lower().replace("_", "-") for name in names}
+    assert needed <= declared() | HOSTS.get(room_of(module), set())
+
+
+def test_the_check_sees_a_lazy_import_and_no_typing_import() -> None:
+    source = "if TYPE_CHECKING:\n    import a\ndef f():\n    from b.c import d\n    import e.f\n"
+    assert list(imported(ast.parse(source))) == ["b", "e"]

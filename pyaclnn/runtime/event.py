@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import threading
 from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn.cann import raw
@@ -15,6 +17,8 @@ from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.timeout import milliseconds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.timeline import Timeline
 
@@ -54,6 +58,9 @@ class Event(Handle):
                 dependencies=(owner,),
             )
         )
+        self._lock = threading.RLock()
+        self._was_recorded = False
+        # What has passed when the event has; None while that is not known.
         self._recorded: tuple[Timeline, int] | None = None
 
     @property
@@ -66,11 +73,12 @@ class Event(Handle):
 
         Drives ``aclrtQueryEventStatus``.
         """
+        recorded = self._recorded
         with self._device.active():
             status = fetch("aclrtQueryEventStatus", self.pointer, OUT)
         done = bool(status == raw.ACL_EVENT_RECORDED_STATUS_COMPLETE)
         if done:
-            self._note_passed()
+            self._note_passed(recorded)
         return done
 
     def synchronize(self, timeout: float | None = None) -> None:
@@ -85,9 +93,10 @@ class Event(Handle):
             DeadlineError: The time is over; the work goes on.
         """
         limit = milliseconds(timeout, "Event.synchronize")
+        recorded = self._recorded
         with self._device.active():
             wait_for("aclrtSynchronizeEvent", self.pointer, limit=limit)
-        self._note_passed()
+        self._note_passed(recorded)
 
     def elapsed_ms(self, end: Event) -> float:
         """Return the time on the device from this event to a later one, in milliseconds.
@@ -103,7 +112,7 @@ class Event(Handle):
         """
         require_event("Event.elapsed_ms", "end", end)
         for name, event in (("this event", self), ("'end'", end)):
-            if event._recorded is None:  # noqa: SLF001  # the same class
+            if not event._was_recorded:  # noqa: SLF001  # the same class
                 message = (
                     f"Event.elapsed_ms(): {name} was never recorded.\n"
                     "Hint: record it with Stream.record() and synchronize first."
@@ -112,17 +121,30 @@ class Event(Handle):
         with self._device.active():
             return float(fetch("aclrtEventElapsedTime", OUT, self.pointer, end.pointer))
 
-    def note_record(self, timeline: Timeline) -> None:
-        """Remember what the stream had been given when it recorded this event."""
-        self._recorded = (timeline, timeline.mark)
+    @contextlib.contextmanager
+    def recording(self, timeline: Timeline) -> Iterator[None]:
+        """Record the event in a ``with`` statement; what had been queued before passes with it.
 
-    def _note_passed(self) -> None:
-        if self._recorded is not None:
-            timeline, mark = self._recorded
+        Args:
+            timeline: Of the stream that records it.
+        """
+        with self._lock:
+            # Taken before: what other threads queue meanwhile may come after the event.
+            record = (timeline, timeline.mark)
+            # Who waits while this goes on does not know for which of the two records.
+            self._recorded = None
+            yield
+            self._was_recorded = True
+            self._recorded = record
+
+    def _note_passed(self, recorded: tuple[Timeline, int] | None) -> None:
+        """Note what has passed after a wait, unless the event was recorded again meanwhile."""
+        if recorded is not None and self._recorded is recorded:
+            timeline, mark = recorded
             timeline.passed(mark)
 
     def __repr__(self) -> str:
-        state = "closed" if self.closed else "recorded" if self._recorded else "not recorded"
+        state = "closed" if self.closed else "recorded" if self._was_recorded else "not recorded"
         return f"<Event on device {self._device.id}, {state}>"
 
 

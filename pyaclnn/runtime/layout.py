@@ -8,6 +8,7 @@ accepts its arguments, can be remembered by them.
 from __future__ import annotations
 
 import math
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Final
 
@@ -80,7 +81,9 @@ class Layout:
         key = (context, dtype, shape, strides)
         layout = _known.get(key)
         if layout is None:
-            layout = _known[key] = cls(*key)
+            made = cls(*key)
+            with _lock:  # of two threads that make it, one does
+                layout = _known.setdefault(key, made)
         return layout
 
     @classmethod
@@ -147,6 +150,7 @@ class Layout:
         return layout
 
 
+_lock: Final = threading.RLock()
 _known: Final[
     weakref.WeakValueDictionary[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]], Layout]
 ] = weakref.WeakValueDictionary()

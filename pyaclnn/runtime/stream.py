@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch, refuse_if_forked, wait_for
-from pyaclnn.errors import AclError, ContextError, DeadlineError, InvalidArgumentError
+from pyaclnn.cann.status import code_named
+from pyaclnn.errors import ContextError, DeviceLostError, InvalidArgumentError
 from pyaclnn.runtime.context import cleanup_in
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.event import Event, require_event
@@ -175,12 +176,14 @@ class Stream(Handle):
 
     def _note_progress(self) -> None:
         """Find out how far the stream has come, without waiting, so that memory can go."""
-        milestone = self._timeline.milestone
-        if isinstance(milestone, Event):
-            if not milestone.is_done():
-                return
-            milestone.close()
-        self._timeline.milestone = self.record()
+        # Whoever has the milestone is alone with it; another thread makes one of its own.
+        milestone = self._timeline.take_milestone()
+        if not isinstance(milestone, Event):
+            milestone = _Milestone(self._device)
+            self.record(milestone)
+        elif milestone.is_done():
+            self.record(milestone)
+        self._timeline.put_milestone(milestone)
 
     def is_done(self) -> bool:
         """Tell whether everything queued so far has run. Drives ``aclrtStreamQuery``.
@@ -214,11 +217,10 @@ class Stream(Handle):
         try:
             with self._device.active():
                 wait_for("aclrtSynchronizeStream", self.pointer, limit=limit)
-        except (DeadlineError, ContextError, InvalidArgumentError):
-            raise
-        except AclError:
-            # The wait is over, if not well: nothing submitted before it is still running.
-            self._timeline.passed(mark)
+        except DeviceLostError as error:
+            # Nothing runs on a device that is gone. No other failure says that the work is over.
+            if error.code == code_named("ACL_ERROR_RT_LOST_HEARTBEAT"):
+                self._timeline.passed(mark)
             raise
         self._timeline.passed(mark)
 
@@ -251,13 +253,12 @@ class Stream(Handle):
             require_event("Stream.record", "event", event)
         marked = event if event is not None else Event(self._device)
         try:
-            with self._device.active():
+            with self._device.active(), marked.recording(self._timeline):
                 call("aclrtRecordEvent", marked.pointer, self.pointer)
         except BaseException:
             if event is None:
                 marked.close()
             raise
-        marked.note_record(self._timeline)
         return marked
 
     def __repr__(self) -> str:
@@ -265,6 +266,12 @@ class Stream(Handle):
             return f"<Stream on device {self._device.id}, closed>"
         state = "owned" if self.owned else "borrowed"
         return f"<Stream 0x{raw.address_of(self.pointer):x} on device {self._device.id}, {state}>"
+
+
+class _Milestone(Event):
+    """An event of the library's own, which nobody could close."""
+
+    expects_close: ClassVar[bool] = False
 
 
 def _stream_pointer(handle: int | Pointer) -> Pointer:

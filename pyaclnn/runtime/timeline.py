@@ -89,7 +89,6 @@ class Timeline:
         struct: What the launchers read and write.
         context: The address of the stream's context.
         crowded: Whether so much memory waits that the stream should be asked how far it is.
-        milestone: An event recorded earlier, whose passing says how far the stream has come.
         pool: The cache of memory for results, once there is one.
         cap: The most bytes the workspace may grow to; None without a limit.
     """
@@ -99,13 +98,13 @@ class Timeline:
         "_fixed",
         "_grown",
         "_lock",
+        "_milestones",
         "_passed",
         "_waiting",
         "_workspace",
         "cap",
         "context",
         "crowded",
-        "milestone",
         "pool",
         "struct",
     )
@@ -123,7 +122,7 @@ class Timeline:
         lib.binding_timeline_open(self.struct)
         self.context = raw.address_of(context)
         self.crowded = False
-        self.milestone: Handle | None = None
+        self._milestones: list[Handle] = []
         self.pool: Retiring | None = None
         self.cap: int | None = None
         # Re-entrant: giving memory back may run finalizers that come back here.
@@ -221,12 +220,23 @@ class Timeline:
         with self._lock:
             self._fixed = False
             self._replace(None)
-            milestone, self.milestone = self.milestone, None
+            milestones, self._milestones = self._milestones, []
         if self.pool is not None:
             self.pool.retire()
         self.passed(int(self.struct.submitted))
-        if milestone is not None:
+        for milestone in milestones:
             milestone.close()
+
+    def take_milestone(self) -> Handle | None:
+        """Take the event whose passing says how far the stream has come; None if there is none."""
+        try:
+            return self._milestones.pop()
+        except IndexError:
+            return None
+
+    def put_milestone(self, milestone: Handle) -> None:
+        """Have an event taken by whoever asks next how far the stream has come."""
+        self._milestones.append(milestone)
 
     def orphan(self) -> None:
         """Belong to a stream of another process: nothing recognises this timeline as its own."""

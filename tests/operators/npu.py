@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from pyaclnn.mock.operators import OPERATORS
 from pyaclnn.mock.values import BoolArray, Call, Flag, IntArray, Scalar as ScalarValue, Tensor
 from pyaclnn.mock.wire import Run
 from tests.mock_device.bench import BASE, WORKSPACE, Bench, numbers, row_major
@@ -25,16 +24,13 @@ if TYPE_CHECKING:
     from pyaclnn.mock.values import Value
     from pyaclnn.mock.wire import CheckReply
 
-__all__ = ["KNOWN", "RELEASE", "WAITING", "Npu", "Outcome", "numpy_type"]
+__all__ = ["OF_RELEASE", "RELEASE", "Npu", "Outcome", "numpy_type"]
 
 RELEASE = "8.1"
 """The release of CANN that the simulated NPU is by default."""
 
-_OF_RELEASE = [table for table in TABLES if RELEASE in table.releases]
-KNOWN = [table for table in _OF_RELEASE if table.name in OPERATORS]
-"""Tables of operators that the simulated NPU has."""
-WAITING = sorted({table.name for table in _OF_RELEASE} - set(OPERATORS))
-"""Operators with a table that it does not have yet."""
+OF_RELEASE = [table for table in TABLES if RELEASE in table.releases]
+"""The tables of that release: what is tested."""
 
 _ABSENT = {"workspaceSize": Flag.NO_WORKSPACE_POINTER, "executor": Flag.NO_EXECUTOR_POINTER}
 _NUMPY: dict[str, Any] = {

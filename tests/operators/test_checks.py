@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.operators import phase_one
-from tests.operators.npu import KNOWN, Npu
+from tests.operators.npu import OF_RELEASE, Npu
 
 if TYPE_CHECKING:
     from tests.operators.table import Table
 
 Device = Callable[[str], Npu]
 ON_CHIPS = [
-    pytest.param(table, chip, id=f"{table.name}-{chip}") for table in KNOWN for chip in table.chips
+    pytest.param(table, chip, id=f"{table.name}-{chip}")
+    for table in OF_RELEASE
+    for chip in table.chips
 ]
 UNCONFIGURED = [
     pytest.param(table, chip, id=f"{table.name}-{chip}")
-    for table in KNOWN
+    for table in OF_RELEASE
     for step in table.steps
     for chip in step.unconfigured
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.operators import phase_one
-from tests.operators.npu import KNOWN, Npu
+from tests.operators.npu import OF_RELEASE, Npu
 
 if TYPE_CHECKING:
     from tests.operators.table import Table
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Device = Callable[[str], Npu]
 ON_CHIPS = [
     pytest.param(table, chip, id=f"{table.name}-{chip}")
-    for table in KNOWN
+    for table in OF_RELEASE
     for chip in table.types.rows
 ]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.operators.npu import KNOWN, Npu
+from tests.operators.npu import OF_RELEASE, Npu
 from tests.operators.results import numbers_of
 from tests.operators.words import Argument, Array, Changed, apply
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from tests.operators.table import Gradient, Table
 
-TABLES = {table.name: table for table in KNOWN}
+TABLES = {table.name: table for table in OF_RELEASE}
 CHAINS = [
     pytest.param(table, gradient, chip, id=f"{gradient.forward}-{table.name}-{chip}")
-    for table in KNOWN
+    for table in OF_RELEASE
     for gradient in table.gradients
     if gradient.forward in TABLES
     for chip in table.chips

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.operators import results
-from tests.operators.npu import KNOWN, Npu
+from tests.operators.npu import OF_RELEASE, Npu
 
 if TYPE_CHECKING:
     from tests.operators.table import Case, Table
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 Device = Callable[[str], Npu]
 CASES = [
     pytest.param(table, case, id=f"{table.name}-{case.name}")
-    for table in KNOWN
+    for table in OF_RELEASE
     for case in table.cases
 ]
 ON_CHIPS = [
     pytest.param(table, chip, id=f"{table.name}-{chip}")
-    for table in KNOWN
+    for table in OF_RELEASE
     for chip in table.chips
     if table.runs_on(chip)
 ]
 
 WITH_OPTIONS = [
     pytest.param(table, chip, id=f"{table.name}-{chip}")
-    for table in KNOWN
+    for table in OF_RELEASE
     for chip in table.chips
     if table.optional and table.runs_on(chip)
 ]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Build", "Operator", "ShapeError", "describe", "snake_case"]
 
 _LEADERS = ("input", "x", "x1")
-_WORDS = ("barred", "compared")
+_WORDS = ("barred", "channels_last", "compared")
 
 
 class Build(Enum):
@@ -73,6 +73,8 @@ class Operator:
             returns None or an argument's name, what it is and what it must be.
         formats: Formats by the number of axes of the leading tensor, where ND will not do.
         essential: Whether a CANN without it is no CANN for norms.
+        channels_last: Families of chips on which a format with the channels at the end is taken at
+            its word; elsewhere the channels are axis 1 whatever the format.
         barred: Formats that a composite operator refuses, beside those with a layout of their own.
         definition: The name of its definition in `pyaclnn.reference`, and of the module in
             `pyaclnn.operators.quirks` if it has one.
@@ -99,6 +101,7 @@ class Operator:
     refuse: Callable[[Mapping[str, Any]], tuple[str, str, str] | None] | None = None
     formats: Mapping[int, str] | None = None
     essential: bool = False
+    channels_last: tuple[str, ...] = ()
     barred: tuple[str, ...] = ()
     definition: str = ""
     listed: tuple[Row, ...] = ()

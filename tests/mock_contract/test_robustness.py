@@ -166,7 +166,7 @@ while True:
         if choice == 0:
             answer(kind, dice.randbytes(dice.randrange(64)))
         elif choice == 1:
-            answer(kind, struct.pack("<iIIIQI", 0, dice.randrange(3), dice.randrange(1 << 32),
+            answer(kind, struct.pack("<iIQIQI", 0, dice.randrange(3), dice.randrange(1 << 64),
                                      dice.randrange(4), dice.randrange(1 << 64),
                                      dice.choice((0, dice.randrange(1 << 32)))))
         elif choice == 2:
@@ -176,7 +176,7 @@ while True:
             host.sendall(struct.pack("<IIQ", 0x4E4E4C41, kind, dice.randrange(1 << 64)))
             break
         else:
-            answer(dice.randrange(6), struct.pack("<iIIIQI", 0, 0, 1, 1, 0, 0))
+            answer(dice.randrange(6), struct.pack("<iIQIQI", 0, 0, 1, 1, 0, 0))
     first = False
 """
 HOST = """

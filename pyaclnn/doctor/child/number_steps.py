@@ -17,6 +17,7 @@ from pyaclnn.doctor.checks.finding import Finding, ok, value
 from pyaclnn.doctor.checks.numbers import OPERATOR_CHECKS
 from pyaclnn.doctor.child.failures import advice_for
 from pyaclnn.doctor.report.record import Evidence, Number, Status
+from pyaclnn.doctor.report.worst import worst_together
 from pyaclnn.errors import AclError
 from pyaclnn.runtime.stream import Stream
 from pyaclnn.smoke import cases as smoke
@@ -67,7 +68,7 @@ _STREAMS: Final = 4
 _TWICE: Final = (37, 1531)
 _SLOW: Final = 1.0
 """Seconds that a small case may take once its kernels are loaded."""
-_MOST_NUMBERS: Final = 400
+_MOST_WRONG: Final = 20
 _MOST_EVIDENCE: Final = 6
 
 
@@ -82,16 +83,30 @@ def _number(outcome: Outcome) -> Number:
         float(outcome.limit),
         float(outcome.matched_ratio),
         outcome.seconds,
-        outcome.error_histogram,
+        tuple((float(f"{edge:.3g}"), count) for edge, count in outcome.error_histogram),
         outcome.verdict,
     )
+
+
+def _told(outcomes: list[Outcome], *, by_output: bool) -> tuple[Number, ...]:
+    """What the report has of comparisons: those that failed, and the worst of those that passed.
+
+    One number stands for what passed of an operator and dtype, and of an output if ``by_output``:
+    whatever its shape, with the elements of all in its histogram.
+    """
+    numbers = list(map(_number, outcomes))
+    alike: dict[tuple[str, ...], list[Number]] = {}
+    for number in (number for number in numbers if number.passed):
+        key = (number.operator, number.dtype, *([number.output] if by_output else []))
+        alike.setdefault(key, []).append(number)
+    failed = [number for number in numbers if not number.passed]
+    return (*failed[:_MOST_WRONG], *map(worst_together, alike.values()))
 
 
 def _judged(outcomes: list[Outcome], *, timed: bool = False) -> Finding:
     """Make a finding of comparisons: which failed, in what way, and what that points to."""
     failed = [outcome for outcome in outcomes if not outcome.passed]
-    # Failures first: those that pass are the ones that can be left out of a long list.
-    numbers = tuple(_number(o) for o in sorted(outcomes, key=lambda o: o.passed)[:_MOST_NUMBERS])
+    numbers = _told(outcomes, by_output=timed)
     if not failed:
         slow = [outcome for outcome in outcomes if timed and outcome.seconds > _SLOW]
         if slow:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
+    from pyaclnn.doctor.report.record import Report
+
 __all__ = ["Terminated", "end_with_parent", "signal_name", "terminable"]
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
@@ -27,7 +29,10 @@ class Terminated(BaseException):
     Attributes:
         name: By which signal, e.g. ``SIGTERM``.
         status: The exit status that says so, as in a shell.
+        report: What had been found until then, if whoever was ended tells it.
     """
+
+    report: Report | None = None
 
     def __init__(self, number: int) -> None:
         self.name = signal_name(number)

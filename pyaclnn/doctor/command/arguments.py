@@ -78,6 +78,7 @@ def add_to(commands: _Commands) -> None:
         metavar="SECONDS",
         help="repeat the operators for so long at the end",
     )
+    _add_detail(doctor, 0)
     asking = doctor.add_mutually_exclusive_group()
     asking.add_argument("--list-checks", action="store_true", help="list the checks and exit")
     asking.add_argument("--explain", metavar="ID", help="explain a check and exit")
@@ -96,6 +97,7 @@ def add_to(commands: _Commands) -> None:
     )
     together.add_argument("reports", nargs="+", metavar="REPORT.json")
     _add_formats(together, argparse.SUPPRESS)
+    _add_detail(together, argparse.SUPPRESS)
     together.set_defaults(action=_merge, parser=together)
 
 
@@ -127,6 +129,17 @@ def _add_formats(parser: argparse.ArgumentParser, default: object) -> None:
         ("bundle", "all of these for a bug report, without names and secrets (.tar.gz)"),
     ):
         group.add_argument(f"--{name}", metavar="FILE", default=default, help=text)
+
+
+def _add_detail(parser: argparse.ArgumentParser, default: object) -> None:
+    group = parser.add_mutually_exclusive_group()
+    for names, amount, text in (
+        (("-q", "--quiet"), -1, "print the verdict only"),
+        (("-v", "--verbose"), 1, "print every check, and all that it rests on"),
+    ):
+        group.add_argument(
+            *names, dest="detail", action="store_const", const=amount, default=default, help=text
+        )
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -36,7 +36,7 @@ from pyaclnn.doctor.report.files import (
 from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.junit import as_junit
 from pyaclnn.doctor.report.schema import schema
-from pyaclnn.doctor.report.text import show
+from pyaclnn.doctor.report.text import Detail, show
 
 if TYPE_CHECKING:
     import argparse
@@ -87,16 +87,19 @@ def doctor(options: argparse.Namespace) -> int:
     except (UnknownCheckError, NothingLeftError, _NoBackendError, WriteError) as error:
         options.parser.error(str(error))
     try:
-        with terminable(), view(_console(error=True)) as listener:
+        shown = view(_console(error=True)) if options.detail >= 0 else contextlib.nullcontext()
+        with terminable(), shown as listener:
             report = run(asked, listener)
     except KeyboardInterrupt:
         _say("interrupted; nothing is left running, and no report was written.")
         return INTERRUPTED
     except Terminated as end:
         with contextlib.suppress(OSError):  # after SIGHUP there may be nobody to tell
-            _say(f"ended by {end.name}; nothing is left running, and no report was written.")
-        return end.status
-    return _tell([report], wanted, report.exit_status)
+            _say(f"ended by {end.name}; nothing is left running; this is what was found until then")
+        if end.report is None:
+            return end.status
+        report = end.report
+    return _tell([report], wanted, report.exit_status, Detail(1 + options.detail))
 
 
 def merge(options: argparse.Namespace) -> int:
@@ -111,19 +114,22 @@ def merge(options: argparse.Namespace) -> int:
     _write_anything()
     try:
         wanted = _wanted(options)
-        reports = [report for path in options.reports for report in fleets.read_reports(path)]
+        reports = fleets.distinct(
+            report for path in options.reports for report in fleets.read_reports(path)
+        )
     except (ValueError, WriteError) as error:
         options.parser.error(str(error))
-    return _tell(reports, wanted, fleets.merge(reports).exit_status)
+    status = fleets.merge(reports).exit_status
+    return _tell(reports, wanted, status, Detail(1 + options.detail))
 
 
-def _tell(reports: Sequence[Report], wanted: dict[str, str], status: int) -> int:
+def _tell(reports: Sequence[Report], wanted: dict[str, str], status: int, detail: Detail) -> int:
     """Print the report and write what was asked for; a failed write is never a success."""
     # What standard output is wanted for must not be mixed with anything.
     console = _console(error=STANDARD_OUTPUT in wanted.values())
     told = True
     try:
-        show(reports, console)
+        show(reports, console, detail)
     except BrokenPipeError:
         raise
     except OSError as error:

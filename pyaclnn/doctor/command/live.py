@@ -124,6 +124,8 @@ class PlainView:
         else:
             result = event.result
             self._count.done += 1
+            if result.status is Status.NOT_RUN:
+                return
             count = f"{self._count.done}/{self._count.total}"
             self._print(
                 f"{count:>7} {result.status.value:<7} {result.id} {result.title} "

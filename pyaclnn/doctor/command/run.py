@@ -19,8 +19,9 @@ from pyaclnn.doctor.checks.nodes import device_nodes
 from pyaclnn.doctor.checks.numbers import SOAK
 from pyaclnn.doctor.checks.site import Site
 from pyaclnn.doctor.checks.visible import read_visible
-from pyaclnn.doctor.child.events import Planned, Started
+from pyaclnn.doctor.child.events import Finished, Planned, Started
 from pyaclnn.doctor.child.group import GroupRun
+from pyaclnn.doctor.child.termination import Terminated
 from pyaclnn.doctor.command.ledger import Ledger
 from pyaclnn.doctor.report.record import Evidence, Report, Status
 
@@ -92,6 +93,8 @@ def run(
         UnknownCheckError: ``only`` or ``skip`` names a check that does not exist.
         NothingLeftError: ``skip`` leaves nothing of what is wanted.
         KeyboardInterrupt: The user interrupted; every child is ended first.
+        Terminated: The process was asked to end; every child is ended first, and ``report`` has
+            what was found until then.
     """
     checks, skipped = plan(options.level, options.only, options.skip)
     if options.soak and SOAK not in {check.id for check in checks}:
@@ -115,6 +118,7 @@ class _Run:
         self.ledger = Ledger(self._tell, skipped)
         self._on_event = on_event
         self._lock = threading.Lock()
+        self._told: list[CheckResult] = []
 
     def report(self) -> Report:
         """Run everything and put the report together."""
@@ -128,12 +132,20 @@ class _Run:
                     self._use_devices(checks)
                 else:
                     self._look(checks)
+        except Terminated as end:
+            end.report = self._report(started, begun, end.status)
+            raise
         finally:
             self.stop.set()
+        return self._report(started, begun)
+
+    def _report(self, started: datetime, begun: float, ended: int | None = None) -> Report:
+        """Put together what is settled so far; ``ended`` is the status if that is not all."""
         site, machine = self.site, self.site.machine
         found = site.installation if site.installations else None
         simulated = bool(found) and site.simulated
-        results = tuple(self.ledger.results)
+        # What a child under way has told is in no ledger yet.
+        results = tuple(self.ledger.results if ended is None else self._told)
         return Report(
             version=version("pyaclnn"),
             started=started.isoformat(timespec="seconds"),
@@ -147,12 +159,15 @@ class _Run:
             level=site.options.level.name.lower(),
             environment={n: machine.environment[n] for n in VARIABLES if n in machine.environment},
             results=results,
-            exit_status=exit_status(
+            exit_status=ended
+            or exit_status(
                 results, absent=self.ledger.absent, fail_on_warn=site.options.fail_on_warn
             ),
         )
 
     def _tell(self, event: Event) -> None:
+        if isinstance(event, Finished):
+            self._told.append(event.result)
         if self._on_event is not None:
             with self._lock:
                 self._on_event(event)

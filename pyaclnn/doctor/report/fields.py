@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import math
 import re
 from datetime import datetime
@@ -15,7 +16,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, NoReturn, Union, get_args, get_origin, get_type_hints
 
-__all__ = ["Rule", "described", "plain", "read"]
+__all__ = ["Rule", "described", "json_text", "plain", "read"]
 
 _NAMES: Final = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 _MOST_SHOWN: Final = 60
@@ -68,6 +69,26 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def json_text(data: dict[str, Any]) -> str:
+    """Return JSON with a line for each key, and for each item of a list of records.
+
+    Args:
+        data: JSON's own types.
+    """
+    lines = []
+    for key, value in data.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            items = ",\n".join(f"    {_compact(item)}" for item in value)
+            lines.append(f"  {_compact(key)}: [\n{items}\n  ]")
+        else:
+            lines.append(f"  {_compact(key)}: {_compact(value)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 def read(kind: Any, data: Any, place: str = "") -> Any:

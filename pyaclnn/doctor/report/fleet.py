@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pyaclnn.doctor.report.fields import plain, read
-from pyaclnn.doctor.report.record import SCHEMA, Exit, Report, Status
+from pyaclnn.doctor.report.fields import json_text, plain, read
+from pyaclnn.doctor.report.record import SCHEMA, Exit, Report
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
     GOOD,
@@ -18,6 +18,8 @@ from pyaclnn.doctor.report.verdict import (
     SIMULATED,
     UNCLEAR,
     Verdict,
+    gravity,
+    problems,
     verdict,
 )
 
@@ -26,7 +28,17 @@ if TYPE_CHECKING:
 
     from pyaclnn.doctor.report.record import CheckResult
 
-__all__ = ["FLEET", "TOLD", "Fleet", "Group", "fleet_verdict", "host_name", "merge", "read_reports"]
+__all__ = [
+    "FLEET",
+    "TOLD",
+    "Fleet",
+    "Group",
+    "distinct",
+    "fleet_verdict",
+    "host_name",
+    "merge",
+    "read_reports",
+]
 
 FLEET: Final = "fleet"
 """What a fleet report says it is."""
@@ -69,6 +81,16 @@ class Fleet:
     groups: tuple[Group, ...]
     exit_status: int
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The machines' names, in the order of the reports; those of one name are told apart."""
+        return _names(self.reports)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether nothing here is about hardware."""
+        return all(report.simulated for report in self.reports)
+
     def to_json(self) -> dict[str, Any]:
         """Return the fleet as JSON's own types."""
         return {
@@ -87,7 +109,7 @@ class Fleet:
 
     def to_text(self) -> str:
         """Return the fleet as JSON text."""
-        return json.dumps(self.to_json(), indent=2, allow_nan=False) + "\n"
+        return json_text(self.to_json())
 
 
 def merge(reports: Iterable[Report]) -> Fleet:
@@ -101,21 +123,40 @@ def merge(reports: Iterable[Report]) -> Fleet:
     """
     given = tuple(reports)
     found: dict[tuple[object, ...], list[tuple[str, CheckResult]]] = {}
-    for report in given:
-        host = host_name(report)
-        for result in report.results:
-            if result.status.broken or result.status in {Status.WARN, Status.ERROR}:
-                found.setdefault(_likeness(result, host), []).append((host, result))
+    for name, report in zip(_names(given), given, strict=True):
+        for result in problems(report.results):
+            found.setdefault(_likeness(result, host_name(report)), []).append((name, result))
     groups = [
         Group(tuple(result for _, result in places), tuple(dict.fromkeys(h for h, _ in places)))
         for places in found.values()
     ]
-    groups.sort(key=lambda group: (_gravity(group.results[0].status), -len(group.hosts)))
+    groups.sort(key=lambda group: (gravity(group.results[0].status), -len(group.hosts)))
     tones = {verdict(report).tone for report in given}
     worst = next((tone for tone in _TONES if tone in tones), UNCLEAR)
     statuses = [report.exit_status for report in given]
     status = 1 if 1 in statuses else max([_EXIT[worst], *statuses])
     return Fleet(given, tuple(groups), status)
+
+
+def _names(reports: Sequence[Report]) -> tuple[str, ...]:
+    """Each report's machine; its id goes with a name that several machines have."""
+    ids: dict[str, set[object]] = {}
+    for report in reports:
+        ids.setdefault(host_name(report), set()).add(report.host.get("id"))
+    return tuple(
+        f"{name} ({report.host['id']})" if len(ids[name]) > 1 and "id" in report.host else name
+        for report in reports
+        for name in [host_name(report)]
+    )
+
+
+def distinct(reports: Iterable[Report]) -> list[Report]:
+    """Return reports without those that are there already, in the order of their first.
+
+    Args:
+        reports: The reports, some of them perhaps read twice.
+    """
+    return list({report.to_text(): report for report in reports}.values())
 
 
 def host_name(report: Report) -> str:
@@ -196,7 +237,3 @@ def _likeness(result: CheckResult, host: str) -> tuple[object, ...]:
     if result.code is not None:
         return check, result.status, result.code
     return check, result.status, _VARYING.sub("#", result.summary.replace(host, "HOST"))
-
-
-def _gravity(status: Status) -> int:
-    return 0 if status.broken else 1 if status is Status.ERROR else 2

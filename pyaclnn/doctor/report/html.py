@@ -93,20 +93,22 @@ def _fleet_page(fleet: Fleet) -> str:
     )
     return (
         _top(f"{len(fleet.reports)} machines", escape(fleet.reports[0].started[:10]))
-        + (banner(chips) if any(report.simulated for report in fleet.reports) else "")
+        + (banner(chips) if fleet.simulated else "")
         + verdict_section(fleet_verdict(fleet), results)
         + _groups(fleet)
         + _machines(fleet)
-        + _numbers(fleet.reports)
-        + "".join(map(_folded, fleet.reports))
+        # What a simulation computed says nothing of the chips beside it.
+        + _numbers([report for report in fleet.reports if report.simulated == fleet.simulated])
+        + "".join(map(_folded, fleet.reports, fleet.names))
     )
 
 
-def _folded(report: Report) -> str:
+def _folded(report: Report, name: str) -> str:
     """One machine of a fleet; pictures of its numbers only if some are wrong."""
     wrong = any(not number.passed for result in report.results for number in result.numbers)
     return (
-        f'<details class="machine"><summary>{escape(host_name(report))}</summary>'
+        f'<details class="machine"><summary>{escape(name)}</summary>'
+        f"{banner(report.soc_name) if report.simulated else ''}"
         f"{verdict_section(verdict(report), report.results)}"
         f"{problems_section(report.results)}{_details(report, numbers=wrong)}</details>"
     )
@@ -139,10 +141,10 @@ def _groups(fleet: Fleet) -> str:
 
 def _machines(fleet: Fleet) -> str:
     rows = "".join(
-        f"<tr><td>{escape(host_name(report))}</td><td>{escape(about(report))}</td>"
+        f"<tr><td>{escape(name)}</td><td>{escape(about(report))}</td>"
         f"<td>{escape(verdict(report).headline)}</td>"
         f'<td class="n">{escape(str(report.exit_status))}</td></tr>'
-        for report in fleet.reports
+        for name, report in zip(fleet.names, fleet.reports, strict=True)
     )
     return (
         '<h2>Machines</h2><div class="card scroll"><table><thead><tr><th>machine</th>'

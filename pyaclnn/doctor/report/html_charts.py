@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.doctor.report.worst import error_ratio
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pyaclnn.doctor.report.record import Number
 
-__all__ = ["dtype_class", "error_ratio", "errors_chart", "histogram_charts", "timings_chart"]
+__all__ = ["dtype_class", "errors_chart", "histogram_charts", "timings_chart"]
 
 _DTYPES: Final = {"float32": "a", "float16": "b", "bfloat16": "c"}
 _ROW: Final = 30
@@ -62,19 +64,6 @@ class _Decades:
         step = max(1, math.ceil((self.high - self.low) / most))
         first = -(-self.low // step) * step
         return list(range(first, self.high + 1, step))
-
-
-def error_ratio(number: Number) -> float:
-    """Return the largest error as a share of what is allowed; infinite if there is no result.
-
-    Args:
-        number: The comparison.
-    """
-    if math.isnan(number.max_abs_error) or math.isinf(number.max_abs_error):
-        return math.inf
-    if number.limit > 0:
-        return number.max_abs_error / number.limit
-    return math.inf if number.max_abs_error else 0.0
 
 
 def errors_chart(numbers: Sequence[Number]) -> str:

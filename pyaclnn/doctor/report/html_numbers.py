@@ -3,27 +3,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from html import escape
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.html_charts import (
     dtype_class,
-    error_ratio,
     errors_chart,
     histogram_charts,
     timings_chart,
 )
 from pyaclnn.doctor.report.html_sections import badge, seconds
 from pyaclnn.doctor.report.record import Status
+from pyaclnn.doctor.report.worst import worst_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from pyaclnn.doctor.report.record import Number
 
-__all__ = ["numbers_section", "worst_of"]
+__all__ = ["numbers_section"]
 
 _DASH: Final = "\u2013"
 
@@ -32,35 +31,6 @@ _LEGEND_MARKS: Final = (
     '<rect class="{kind}" x="3" y="3" width="8.5" height="8.5" rx="1"/>',
     '<path class="{kind}" d="M7 1l5.5 10.5h-11z"/>',
 )
-
-
-def worst_of(numbers: Iterable[Number]) -> list[Number]:
-    """Put together what several devices or machines computed of the same input.
-
-    Args:
-        numbers: Any comparisons.
-
-    Returns:
-        One for each operator, output, dtype and shape: the worst of them, with the slowest time
-        and the elements of all counted in its histogram.
-    """
-    found: dict[tuple[object, ...], list[Number]] = {}
-    for number in numbers:
-        key = (number.operator, number.output, number.dtype, number.shape)
-        found.setdefault(key, []).append(number)
-    return [_together(same) for same in found.values()]
-
-
-def _together(same: Sequence[Number]) -> Number:
-    counts: dict[float, int] = {}
-    for number in same:
-        for edge, count in number.error_histogram:
-            counts[edge] = counts.get(edge, 0) + count
-    return dataclasses.replace(
-        max(same, key=lambda number: (not number.passed, error_ratio(number))),
-        seconds=max(number.seconds for number in same),
-        error_histogram=tuple(sorted(counts.items())),
-    )
 
 
 def numbers_section(numbers: Sequence[Number], *, simulated: bool) -> str:

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.record import Status
-from pyaclnn.doctor.report.verdict import BROKEN, GOOD, SIMULATED, UNCLEAR, tally
+from pyaclnn.doctor.report.verdict import BROKEN, GOOD, SIMULATED, UNCLEAR, problems, tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,8 +73,7 @@ def verdict_section(verdict: Verdict, results: Iterable[CheckResult]) -> str:
 
 def problems_section(results: Sequence[CheckResult]) -> str:
     """Return everything that went wrong, each with its evidence, causes and next step."""
-    wrong = [r for r in results if r.status not in _CALM]
-    wrong.sort(key=lambda r: 0 if r.status.broken else 1 if r.status is Status.ERROR else 2)
+    wrong = problems(results)
     if not wrong:
         return ""
     cards = "".join(

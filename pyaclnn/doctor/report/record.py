@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
-from pyaclnn.doctor.report.fields import Rule, plain, read
+from pyaclnn.doctor.report.fields import Rule, json_text, plain, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,8 +177,8 @@ class Report:
         version: The version of pyaclnn.
         started: When, in UTC, as ISO 8601.
         seconds: How long it took.
-        host: ``name``, ``os``, ``kernel``, ``machine``, ``python``, ``cpu_count``,
-            ``in_container``.
+        host: ``name``, ``id`` (which tells machines of one name apart), ``os``, ``kernel``,
+            ``machine``, ``python``, ``cpu_count``, ``in_container``.
         backend: ``cann``, ``mock`` or ``none``.
         simulated: Whether the backend is the simulated NPU: then nothing here is about hardware.
         directory: Where the runtime library lies.
@@ -225,7 +225,7 @@ class Report:
 
     def to_text(self) -> str:
         """Return the report as JSON text."""
-        return json.dumps(self.to_json(), indent=2, allow_nan=False) + "\n"
+        return json_text(self.to_json())
 
     @classmethod
     def from_text(cls, text: str) -> Report:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import math
+from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, Group
@@ -17,18 +18,27 @@ from rich.text import Text
 from pyaclnn.doctor.report.clean import cleaned
 from pyaclnn.doctor.report.fleet import fleet_verdict, host_name, merge
 from pyaclnn.doctor.report.record import Status
-from pyaclnn.doctor.report.verdict import BROKEN, GOOD, about, in_order, tally, verdict
+from pyaclnn.doctor.report.verdict import (
+    BROKEN,
+    GOOD,
+    NOTHING,
+    about,
+    in_order,
+    problems,
+    tally,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import RenderableType
 
-    from pyaclnn.doctor.report.fleet import Fleet
+    from pyaclnn.doctor.report.fleet import Fleet, Group as Failures
     from pyaclnn.doctor.report.record import CheckResult, Number, Report
     from pyaclnn.doctor.report.verdict import Verdict
 
-__all__ = ["COLOURS", "SIGNS", "as_text", "emit", "show"]
+__all__ = ["COLOURS", "SIGNS", "Detail", "as_text", "emit", "show"]
 
 SIGNS: Final = {
     Status.PASS: "✓",
@@ -55,18 +65,32 @@ COLOURS: Final = {
 
 _PLAIN_WIDTH: Final = 110
 _CALM: Final = frozenset({Status.PASS, Status.SKIP, Status.NOT_RUN})
+_MOST_BRIEF: Final = 2
+"""How many problems are told in short."""
 _MOST_LINES: Final = 12
 """How many lines of one piece of evidence are shown; the other formats have all of them."""
 
 
-def show(reports: Sequence[Report], console: Console) -> None:
+class Detail(IntEnum):
+    """How much of a report is printed."""
+
+    QUIET = 0
+    """The verdict."""
+    BRIEF = 1
+    """What is wrong, on 25 lines at most."""
+    FULL = 2
+    """Every check, and all that it rests on."""
+
+
+def show(reports: Sequence[Report], console: Console, detail: Detail = Detail.FULL) -> None:
     """Print the report of one machine, or of a fleet if there are several.
 
     Args:
         reports: The reports of one or more machines.
         console: Where to.
+        detail: How much of it.
     """
-    emit(_parts(reports), console)
+    emit(_parts(reports) if detail is Detail.FULL else _brief(reports, detail), console)
 
 
 def as_text(reports: Sequence[Report]) -> str:
@@ -120,25 +144,86 @@ def _machine(report: Report) -> Iterable[RenderableType]:
 
 def _fleet(fleet: Fleet) -> Iterable[RenderableType]:
     said = fleet_verdict(fleet)
-    if any(report.simulated for report in fleet.reports):
+    if fleet.simulated:
         yield _banner()
     yield _verdict(said)
+    yield _table(fleet)
+    for group in fleet.groups:
+        yield from _problem(group.results[0], _places(group, fleet))
+    yield Text()
+    yield _verdict(said)
+
+
+def _places(group: Failures, fleet: Fleet) -> str:
+    return f"{len(group.hosts)} of {len(fleet.reports)} machines: {', '.join(group.hosts)}"
+
+
+def _table(fleet: Fleet, *, no_wrap: bool = False) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("machine", "examined", "verdict", "exit"):
-        table.add_column(heading, style="bold" if heading == "machine" else "")
-    for report in fleet.reports:
+        table.add_column(heading, style="bold" if heading == "machine" else "", no_wrap=no_wrap)
+    for name, report in zip(fleet.names, fleet.reports, strict=True):
         table.add_row(
-            Text(host_name(report)),
+            Text(name),
             Text(about(report)),
             Text(verdict(report).headline),
             str(report.exit_status),
         )
-    yield Padding(table, (1, 0, 0, 0))
-    for group in fleet.groups:
-        hosts = f"{len(group.hosts)} of {len(fleet.reports)} machines: {', '.join(group.hosts)}"
-        yield from _problem(group.results[0], hosts)
-    yield Text()
-    yield _verdict(said)
+    return Padding(table, (1, 0, 0, 0))
+
+
+def _brief(reports: Sequence[Report], detail: Detail) -> Iterable[RenderableType]:
+    shown = [cleaned(report) for report in reports]
+    first = shown[0]
+    wrong: list[tuple[CheckResult, str | None]]
+    if len(shown) > 1:
+        fleet = merge(shown)
+        said = fleet_verdict(fleet)
+        wrong = [(group.results[0], _places(group, fleet)) for group in fleet.groups]
+    else:
+        said = verdict(first)
+        wrong = [(result, None) for result in _distinct(first.results)]
+        if first.simulated:
+            yield _one_line(Text("SIMULATED NPU - not a chip", style="bold yellow"))
+    yield _verdict(said, brief=True)
+    if detail is Detail.QUIET or (said.tone == NOTHING and len(shown) == 1):
+        return
+    yield _table(fleet, no_wrap=True) if len(shown) > 1 else _facts(first)
+    for result, places in wrong[:_MOST_BRIEF]:
+        yield from _in_short(result, places)
+    more = len(wrong) - _MOST_BRIEF
+    rest = f"{more} more problem{'s' * (more > 1)}; " if more > 0 else ""
+    yield Text(f"{rest}-v tells everything", style="dim")
+
+
+def _distinct(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """What is wrong, the gravest first; the same on several devices once."""
+    kinds: dict[tuple[object, ...], CheckResult] = {}
+    for result in problems(results):
+        kinds.setdefault((result.id.partition("@")[0], result.status, result.code), result)
+    return list(kinds.values())
+
+
+def _one_line(line: Text) -> Text:
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
+
+
+def _in_short(result: CheckResult, places: str | None) -> Iterable[RenderableType]:
+    """A problem on seven lines."""
+    yield _heading(result)
+    summary = result.summary.partition("\n")[0]
+    told = [Text(summary), *([Text(places, style="bold")] if places else [])]
+    told += [
+        Text(f"{item.label}: {item.text.strip().partition(chr(10))[0]}", style="dim")
+        for item in result.evidence[: 3 - len(told)]
+    ]
+    told += [Text(f"likely cause: {result.causes[0]}")] if result.causes else []
+    for line in told:
+        yield Padding(_one_line(line), (0, 0, 0, 2))
+    if result.next_step:
+        step = Text.assemble(("next: ", "bold"), (result.next_step, "bold cyan"))
+        yield Padding(step, (0, 0, 0, 2))
 
 
 def _banner() -> RenderableType:
@@ -146,11 +231,13 @@ def _banner() -> RenderableType:
     return Panel(Text(words, justify="center"), style="bold yellow", padding=(0, 1))
 
 
-def _verdict(said: Verdict) -> RenderableType:
+def _verdict(said: Verdict, *, brief: bool = False) -> RenderableType:
     colour = {GOOD: "bold green", BROKEN: "bold red"}.get(said.tone, "bold yellow")
-    lines = [Text(said.headline, style=colour)]
+    headline = Text(said.headline, style=colour)
+    lines = [_one_line(headline) if brief else headline]
     if said.detail:
-        lines.append(Text(said.detail))
+        detail = Text(said.detail)
+        lines.append(_one_line(detail) if brief and said.tone != NOTHING else detail)
     if said.next_step:
         lines.append(Text.assemble(("Next: ", "bold"), said.next_step))
     return Group(*lines)
@@ -170,20 +257,13 @@ def _facts(report: Report) -> RenderableType:
 
 
 def _problems(results: Iterable[CheckResult]) -> Iterable[RenderableType]:
-    wrong = [result for result in results if result.status not in _CALM]
-    wrong.sort(key=lambda r: 0 if r.status.broken else 1 if r.status is Status.ERROR else 2)
-    for result in wrong:
+    for result in problems(results):
         yield from _problem(result)
 
 
 def _problem(result: CheckResult, places: str | None = None) -> Iterable[RenderableType]:
-    colour = COLOURS[result.status]
-    title = Text.assemble(
-        (f"{SIGNS[result.status]} {result.status.value} ", colour),
-        (f"{result.id} {result.title}", "bold"),
-    )
     yield Text()
-    yield Rule(title, align="left", style="dim", characters="─")
+    yield _heading(result)
     lines: list[RenderableType] = [Text(result.summary)]
     if places:
         lines.append(Text(places, style="bold"))
@@ -205,6 +285,14 @@ def _problem(result: CheckResult, places: str | None = None) -> Iterable[Rendera
     if result.next_step:
         lines.append(Text.assemble(("next: ", "bold"), (result.next_step, "bold cyan")))
     yield Padding(Group(*lines), (0, 0, 0, 2))
+
+
+def _heading(result: CheckResult) -> RenderableType:
+    title = Text.assemble(
+        (f"{SIGNS[result.status]} {result.status.value} ", COLOURS[result.status]),
+        (f"{result.id} {result.title}", "bold"),
+    )
+    return Rule(title, align="left", style="dim", characters="─")
 
 
 def _wrong_outputs(result: CheckResult) -> list[RenderableType]:

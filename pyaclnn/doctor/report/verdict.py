@@ -27,7 +27,9 @@ __all__ = [
     "Verdict",
     "about",
     "first_problem",
+    "gravity",
     "in_order",
+    "problems",
     "tally",
     "verdict",
 ]
@@ -42,6 +44,7 @@ _EXIT_BROKEN: Final = 1
 _EXIT_INCONCLUSIVE: Final = 3
 _EXIT_NOTHING_HERE: Final = 4
 
+_CALM: Final = 3
 _TRY: Final = "pyaclnn doctor --backend mock"
 
 
@@ -86,17 +89,20 @@ def in_order(counts: dict[Status, int]) -> str:
     return ", ".join(f"{count} {words[status]}" for status, count in counts.items()) or "no checks"
 
 
+def problems(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Return what is wrong: what is broken first, then errors, then warnings."""
+    wrong = [result for result in results if gravity(result.status) < _CALM]
+    return sorted(wrong, key=lambda result: gravity(result.status))
+
+
+def gravity(status: Status) -> int:
+    """Return 0 for what is broken, 1 for errors, 2 for warnings, 3 for what is all right."""
+    return 0 if status.broken else {Status.ERROR: 1, Status.WARN: 2}.get(status, _CALM)
+
+
 def first_problem(report: Report) -> CheckResult | None:
     """Return the first result that is broken; failing that, the first error or warning."""
-    for matters in (
-        lambda status: status.broken,
-        lambda status: status is Status.ERROR,
-        lambda status: status is Status.WARN,
-    ):
-        for result in report.results:
-            if matters(result.status):
-                return result
-    return None
+    return next(iter(problems(report.results)), None)
 
 
 def about(report: Report) -> str:

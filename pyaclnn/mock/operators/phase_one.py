@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pyaclnn.mock.operators import rules
 from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
 from pyaclnn.mock.operators.options import wrong_option
+from pyaclnn.mock.operators.request import CHANNELS_LAST
 from pyaclnn.mock.operators.shapes import wrong_shape
 from pyaclnn.mock.operators.types import wrong_column, wrong_type
 from pyaclnn.mock.operators.workspace import workspace_of
@@ -211,8 +212,11 @@ def _formats(request: Request) -> None:
             or rules.other_format(tensor.c_name, value, leader.c_name, given)
         )
         needed = (operator.formats or {}).get(value.rank)
+        allowed = {needed}
+        if request.chip.family in operator.channels_last:
+            allowed.add(CHANNELS_LAST.get(value.rank))
         if needed is not None:
-            _refuse_if(rules.not_format(tensor.c_name, value, needed))
+            _refuse_if(rules.not_format(tensor.c_name, value, allowed))
 
 
 _STEPS: dict[str, Callable[[Request], None]] = {

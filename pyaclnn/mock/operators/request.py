@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.mock.dtypes import numpy_dtype, type_word
+from pyaclnn.mock.dtypes import format_name, numpy_dtype, type_word
 from pyaclnn.mock.values import BoolArray, FloatArray, IntArray, Scalar, Tensor
 from pyaclnn.operators.parameters import Kind, Option
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pyaclnn.operators.parameters import Parameter, Tensor as Described
     from pyaclnn.operators.words import Lengths
 
-__all__ = ["POINTERS", "Request", "kind_of"]
+__all__ = ["CHANNELS_LAST", "POINTERS", "Request", "kind_of"]
 
 _ARRAYS = (IntArray, BoolArray, FloatArray)
 _KINDS: dict[Kind, type] = {
@@ -33,6 +34,9 @@ _KINDS: dict[Kind, type] = {
     Kind.SCALAR: Scalar,
     Kind.DTYPE: int,
 }
+CHANNELS_LAST = {4: "NHWC", 5: "NDHWC"}
+"""By the number of axes, the format that says that channels are the last of them."""
+
 POINTERS = (IntArray, BoolArray, Scalar, Tensor)
 """The classes of arguments that may be NULL."""
 
@@ -84,6 +88,18 @@ class Request:
         """Say where the call is made."""
         self.chip, self.deterministic = setting.chip, deterministic
         self.bound, self.known, self.fills = {}, {}, None
+        if self.chip.family in self.operator.channels_last:
+            self._move_channels()
+
+    def _move_channels(self) -> None:
+        """See tensors with their channels at the end as if these were axis 1."""
+        shape = self.operator.leader.shape
+        for tensor in self.operator.tensors:
+            given = self.tensors[tensor.name]
+            if given is not None and tensor.shape == shape and _channels_are_last(given):
+                self.tensors[tensor.name] = self.values[tensor.name] = replace(
+                    given, dims=_moved(given.dims), strides=_moved(given.strides)
+                )
 
     def wants(self, tensor: Described) -> bool:
         """Whether a tensor is read, or written and wanted."""
@@ -95,6 +111,14 @@ class Request:
             value = self.tensors[tensor.name]
             if value is not None and (tensor.read or self.operator.wants(tensor, self.values)):
                 yield tensor, value
+
+
+def _channels_are_last(given: Tensor) -> bool:
+    return CHANNELS_LAST.get(given.rank) == format_name(given.format)
+
+
+def _moved(axes: tuple[int, ...]) -> tuple[int, ...]:
+    return (axes[0], axes[-1], *axes[1:-1])
 
 
 def _plain(option: Option, value: Any) -> Any:

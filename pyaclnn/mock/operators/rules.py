@@ -145,9 +145,10 @@ def other_format(name: str, tensor: Tensor, other_name: str, other: Tensor) -> s
     )
 
 
-def not_format(name: str, tensor: Tensor, needed: str) -> str | None:
-    """Say that a format is not the one that this many dimensions need, or None."""
+def not_format(name: str, tensor: Tensor, allowed: Collection[str | None]) -> str | None:
+    """Say that a format is none of those that this many dimensions need, or None."""
     form = format_name(tensor.format)
-    if form == needed:
+    if form in allowed:
         return None
+    needed = " or ".join(sorted(filter(None, allowed)))
     return f"{name} has {tensor.rank} dimensions and format {form}; it must be {needed}"

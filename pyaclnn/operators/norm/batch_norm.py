@@ -62,6 +62,7 @@ BATCH_NORM = describe(
         "order": "nedfs",
         "refuse": _needs_several,
         "formats": {5: "NCDHW"},
+        "channels_last": "950",
         "source": "CANN: ops-nn norm/batch_norm",
     },
 )

@@ -251,7 +251,7 @@ from pyaclnn.cli import main
 root = Path(sys.argv[1])
 made = machine.Machine(root, home=root, prefix=root)
 command_run.run = lambda options, listener: engine.run(options, listener, made)
-sys.exit(main(["doctor", "--only", "DEV-104"]))
+sys.exit(main(["doctor", "--only", "DEV-104", "--json", str(root / "report.json")]))
 """
 
 
@@ -286,6 +286,10 @@ def test_a_signal_ends_the_command_with_its_children_and_its_files(
         _, err = doctor.communicate(timeout=20)
     assert doctor.returncode == status
     assert f"ended by {number.name}" in err
+    found = Report.from_text((made.root / "report.json").read_text())
+    states = {result.id: result.status for result in found.results}
+    assert found.exit_status == status
+    assert (states["DEV-103"], "DEV-104@0" in states) == (Status.PASS, True)
     assert processes(made.root) == []
     assert list(made.root.glob("pyaclnn-doctor-*")) == []
 

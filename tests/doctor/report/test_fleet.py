@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.doctor.report.fleet import fleet_verdict, host_name, merge, read_reports
+from pyaclnn.doctor.report.fleet import distinct, fleet_verdict, host_name, merge, read_reports
+from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.record import CheckResult, Report, Status
+from pyaclnn.doctor.report.text import as_text
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import result
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 
@@ -138,3 +141,38 @@ def test_a_file_that_does_not_exist_is_refused_by_its_name(tmp_path: Path) -> No
 
 def test_a_machine_without_a_name_has_one() -> None:
     assert host_name(dataclasses.replace(samples.HEALTHY, host={})) == "unnamed"
+
+
+# ---- telling machines apart ---------------------------------------------------------------------
+
+
+def test_machines_of_one_name_are_told_apart_by_their_ids() -> None:
+    broken = [
+        dataclasses.replace(samples.BROKEN, host={"name": "node", "id": name}) for name in "ab"
+    ]
+    fleet = merge([*broken, on("other", failing("x"))])
+    assert fleet.names == ("node (a)", "node (b)", "other")
+    assert next(g for g in fleet.groups if g.results[0].id == "DEV-103@0").hosts == (
+        "node (a)",
+        "node (b)",
+    )
+
+
+def test_two_reports_of_one_machine_have_its_name() -> None:
+    first = dataclasses.replace(samples.BROKEN, host={"name": "node", "id": "a"})
+    second = dataclasses.replace(first, started="2026-05-22T08:30:00+00:00")
+    assert merge([first, second]).names == ("node", "node")
+    assert distinct([first, second, first]) == [first, second]
+
+
+@pytest.mark.parametrize("tell", [as_html, as_text])
+def test_a_simulated_machine_does_not_brand_the_rest(
+    tell: Callable[[Sequence[Report]], str],
+) -> None:
+    words = "SIMULATED NPU"
+    alone = tell([samples.SIMULATED, samples.SIMULATED])
+    mixed = tell([samples.SIMULATED, samples.HEALTHY])
+    assert words in alone.partition("Machines")[0]
+    assert words not in mixed.partition("Machines")[0]
+    assert "the simulated NPU" in mixed
+    assert "of the simulation" not in mixed.partition('class="machine"')[0]

@@ -15,7 +15,7 @@ import pytest
 
 from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.html_charts import errors_chart, histogram_charts, timings_chart
-from pyaclnn.doctor.report.html_numbers import worst_of
+from pyaclnn.doctor.report.worst import worst_of
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:

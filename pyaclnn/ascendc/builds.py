@@ -8,7 +8,6 @@ below the system's folder for temporary files where that cannot be written.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -19,14 +18,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyaclnn.ascendc.cache import default_cache_dir, make_private
 from pyaclnn.ascendc.diagnostics import CompileError, diagnose
-from pyaclnn.cann.discovery import home_folder
 from pyaclnn.mock.paths import includedir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Recipe", "build", "default_cache_dir"]
+__all__ = ["Recipe", "build"]
 
 _WARNINGS = ("-Wall", "-Wno-unknown-pragmas", "-Wno-attributes")
 _SANITIZE = (
@@ -57,23 +56,6 @@ class Recipe(NamedTuple):
     sanitize: bool
 
 
-def default_cache_dir() -> Path:
-    """Choose the folder in which built kernels are kept when nobody names one.
-
-    Returns:
-        ``$XDG_CACHE_HOME/pyaclnn/ascendc``, with ``~/.cache`` for the variable, if it can be made
-        and written to; else one below the folder for temporary files that carries the user's id.
-    """
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(named) if named.startswith("/") else home_folder() / ".cache"
-    folder = base / "pyaclnn" / "ascendc"
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK | os.X_OK):
-            return folder
-    return Path(tempfile.gettempdir()) / f"pyaclnn-{os.getuid()}" / "ascendc"
-
-
 def build(recipe: Recipe, cache_dir: Path | None = None) -> Path:
     """Build a program, or find the one that was built from the same contents.
 
@@ -87,15 +69,15 @@ def build(recipe: Recipe, cache_dir: Path | None = None) -> Path:
     Raises:
         CompileError: There is no compiler, or it refused the source.
         OSError: The folder cannot be written.
+        PermissionError: The folder is not the user's own.
     """
     compiler, identity = _compiler()
     arguments = _arguments(recipe)
     key = _digest("\0".join([identity, *compiler, *arguments, recipe.stub]).encode())
     folder = (default_cache_dir() if cache_dir is None else cache_dir) / key[:32]
-    known = _known(folder)
+    known = _known(folder) if make_private(folder) else None
     if known is not None:
         return known
-    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as name:
         return _compile(recipe, [*compiler, *arguments], Path(name), folder)
 
@@ -148,7 +130,7 @@ def _known(folder: Path) -> Path | None:
     """The program of a folder, if every file it was built from is as it was."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        program = folder / manifest["program"]
+        program = folder / Path(manifest["program"]).name
         same = all(_digest(Path(f).read_bytes()) == d for f, d in manifest["files"].items())
     except (OSError, ValueError, KeyError):
         return None

@@ -9,6 +9,7 @@ is what makes sanitizers and time limits possible.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -110,7 +111,7 @@ class Kernel:
     def _run(self, descriptor: int, timeout: float | None) -> tuple[int, str]:
         try:
             done = subprocess.run(  # noqa: S603  # the program was built from the user's source
-                [str(self.program), str(descriptor)],
+                [str(self.program), str(descriptor), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 pass_fds=(descriptor,),

@@ -3,14 +3,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import stat
 import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from pyaclnn import ascendc
-from pyaclnn.ascendc.builds import default_cache_dir
+from pyaclnn.ascendc.cache import default_cache_dir
 from pyaclnn.ascendc.entries import find_entries
 from pyaclnn.ascendc.kernel import tiling_bytes
 from pyaclnn.tiling import LayerNormTiling
@@ -18,8 +27,6 @@ from pyaclnn.tiling import LayerNormTiling
 from .conftest import KERNELS
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .conftest import Build
 
 HEAD = '#include "kernel_operator.h"\n'
@@ -225,6 +232,111 @@ def test_the_default_cache_is_where_the_user_keeps_caches(
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
     assert default_cache_dir().name == "ascendc"
     assert not default_cache_dir().is_relative_to(blocked)
+
+
+def build_plain(folder: Path) -> ascendc.Kernel:
+    return ascendc.compile(write(folder, PLAIN), defines={"VALUE": 7})
+
+
+class TestWhatOthersPlanted:
+    """The cache below the folder for temporary files, whose name everybody can guess."""
+
+    @pytest.fixture
+    def own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(write(tmp_path, "", "file")))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        return tmp_path / f"pyaclnn-{os.getuid()}"
+
+    def test_the_folder_is_the_users_alone(self, own: Path, tmp_path: Path) -> None:
+        program = build_plain(tmp_path).program
+        assert program.is_relative_to(own)
+        for folder in (own, program.parent):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="only root can act for somebody else")
+    @pytest.mark.parametrize("which", ["the outermost", "the innermost"])
+    def test_a_folder_of_another_user_is_refused(
+        self, own: Path, tmp_path: Path, which: str
+    ) -> None:
+        program = build_plain(tmp_path).program
+        theirs = own if which == "the outermost" else program.parent
+        os.chown(theirs, 65534, 65534)
+        with pytest.raises(PermissionError, match=f"{theirs} is user 65534's"):
+            build_plain(tmp_path)
+
+    def test_a_link_is_refused(self, own: Path, tmp_path: Path) -> None:
+        target = tmp_path / "somewhere"
+        target.mkdir()
+        own.symlink_to(target)
+        with pytest.raises(PermissionError, match="is no folder"):
+            build_plain(tmp_path)
+        assert list(target.iterdir()) == []
+
+    def test_what_others_could_have_written_is_built_again(self, own: Path, tmp_path: Path) -> None:
+        program = build_plain(tmp_path).program
+        program.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+        program.parent.chmod(0o777)
+        again = build_plain(tmp_path)
+        assert again.program.is_relative_to(own)
+        assert not again.program.read_bytes().startswith(b"#!")
+        assert stat.S_IMODE(program.parent.stat().st_mode) == 0o700
+
+    def test_a_manifest_names_nothing_outside_its_folder(self, own: Path, tmp_path: Path) -> None:
+        program = build_plain(tmp_path).program
+        manifest = program.parent / "manifest.json"
+        manifest.write_text('{"program": "/bin/true", "files": {}}', encoding="utf-8")
+        assert build_plain(tmp_path).program.is_relative_to(own)
+
+
+# ---- the kernel's process ----
+
+
+ENDLESS = (
+    'extern "C" __global__ __aicore__ void endless(GM_ADDR x) '
+    "{ volatile int i = 0; x[0] = 1; for (;;) i = i + 1; }\n"
+)
+LAUNCH = """
+import sys
+import numpy as np
+from pathlib import Path
+from pyaclnn import ascendc
+
+kernel = ascendc.compile(sys.argv[1], cache_dir=sys.argv[2])
+print(kernel.program, flush=True)
+kernel.launch(1, np.zeros(8, np.uint8))
+"""
+
+
+def running(program: str) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended by now, or is nobody's business
+            if (process / "exe").readlink() == Path(program):
+                found.append(process.name)
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_kernel_without_an_end_ends_with_its_parent(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    source = write(tmp_path, HEAD + ENDLESS)
+    command = [sys.executable, "-c", LAUNCH, str(source), str(tmp_path / "cache")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        program = parent.stdout.readline().strip()
+        deadline = time.monotonic() + 30
+        while not running(program):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        parent.send_signal(number)
+        parent.wait(20)
+    deadline = time.monotonic() + 10
+    while running(program) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert running(program) == []
 
 
 # ---- arguments of a launch ----------------------------------------------------------------------

@@ -192,6 +192,12 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream)
     return BEHIND(aclrtSynchronizeStream)(stream);
 }
 
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
+{
+    return fault("late") ? aclrtSynchronizeStream(stream)
+                         : BEHIND(aclrtSynchronizeStreamWithTimeout)(stream, timeout);
+}
+
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream)
 {
     if (stream == unfinished) {

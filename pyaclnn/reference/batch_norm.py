@@ -125,7 +125,7 @@ def batch_norm(
         if given is None:
             return None
         new = (1 - momentum) * old + momentum * batch if training and count else old
-        return rounded(new[:, 0], np.asarray(given).dtype)
+        return np.array(rounded(new[:, 0], np.asarray(given).dtype))
 
     saved = invstd if family in RECIPROCAL_DEVIATION or not count else variance
     return BatchNormResult(

@@ -30,6 +30,8 @@ def norms(x: NDArray[Any], axes: tuple[int, ...], order: float) -> NDArray[Any]:
     Returns:
         The norms. Those of an empty tensor are 0 for every order.
     """
+    if order == EUCLIDEAN:
+        return np.asarray(np.sqrt(total(x * x, axes)))
     sizes = np.abs(x)
     if not x.size or order == 1:
         return total(sizes, axes)
@@ -38,6 +40,4 @@ def norms(x: NDArray[Any], axes: tuple[int, ...], order: float) -> NDArray[Any]:
         return np.asarray(extreme.reduce(sizes, axes, keepdims=True))
     if order == 0:
         return total((sizes != 0).astype(x.dtype), axes)
-    if order == EUCLIDEAN:
-        return np.asarray(np.sqrt(total(x * x, axes)))
     return np.asarray(total(sizes**order, axes) ** (1 / order))

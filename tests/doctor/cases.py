@@ -16,7 +16,8 @@ __all__ = ["CASES", "Case"]
 QUICK = Options(level=Level.QUICK)
 DEVICE = Options(deadline=20.0, grace=1.0, skip=("NUM",))
 IMPATIENT = Options(deadline=2.5, grace=0.5, skip=("NUM",))
-ONE_OPERATOR = Options(deadline=20.0, grace=1.0, only=("NUM-003",))
+RMS = "NUM-rms_norm@0"
+ONE_OPERATOR = Options(deadline=20.0, grace=1.0, only=("NUM-rms_norm",))
 
 
 @dataclass(frozen=True)
@@ -423,21 +424,21 @@ CASES = [
     vendor("end-crash", "DEV-111@0", "SIGSEGV while trying: end of the process", CRASH),
     vendor("end-hang", "DEV-111@0", "no answer for", TIMEOUT, IMPATIENT),
     # ---- numbers
-    vendor("op-zeros", "NUM-003@0", "all zero.*does nothing", options=ONE_OPERATOR),
-    vendor("op-nan", "NUM-003@0", "NaN.*leaves part of its output unwritten", options=ONE_OPERATOR),
-    vendor("op-nothing", "NUM-003@0", "nothing was written.*never ran", options=ONE_OPERATOR),
-    vendor("op-one", "NUM-003@0", "one wrong element.*fault of the hardware", options=ONE_OPERATOR),
-    vendor("op-half", "NUM-003@0", "exact as float16.*lower precision", options=ONE_OPERATOR),
-    vendor("late", "NUM-003@0", "too late.*returns before its work is done", options=ONE_OPERATOR),
-    vendor("op-slow", "NUM-003@0", "right, but slow", WARN, ONE_OPERATOR, code=0),
+    vendor("op-zeros", RMS, "all zero.*does nothing", options=ONE_OPERATOR),
+    vendor("op-nan", RMS, "NaN.*leaves part of its output unwritten", options=ONE_OPERATOR),
+    vendor("op-nothing", RMS, "nothing was written.*never ran", options=ONE_OPERATOR),
+    vendor("op-one", RMS, "one wrong element.*fault of the hardware", options=ONE_OPERATOR),
+    vendor("op-half", RMS, "exact as float16.*lower precision", options=ONE_OPERATOR),
+    vendor("late", RMS, "too late.*returns before its work is done", options=ONE_OPERATOR),
+    vendor("op-slow", RMS, "right, but slow", WARN, ONE_OPERATOR, code=0),
     vendor("op-flaky", "NUM-201@0", "different bits.*now and then", options=NUMBERS_201),
-    vendor("op-561003", "NUM-003@0", "561003.*operator package", options=ONE_OPERATOR),
-    vendor("op-segv", "NUM-003@0", "SIGSEGV while trying: rms_norm", CRASH, ONE_OPERATOR),
+    vendor("op-561003", RMS, "561003.*operator package", options=ONE_OPERATOR),
+    vendor("op-segv", RMS, "SIGSEGV while trying: rms_norm", CRASH, ONE_OPERATOR),
     vendor(
         "op-hang",
-        "NUM-003@0",
+        RMS,
         "no answer for.*rms_norm",
         TIMEOUT,
-        Options(deadline=2.5, grace=0.5, only=("NUM-003", "NUM-004")),
+        Options(deadline=2.5, grace=0.5, only=("NUM-rms_norm", "NUM-rms_norm_grad")),
     ),
 ]

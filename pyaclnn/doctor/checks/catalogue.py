@@ -61,7 +61,8 @@ def find(name: str) -> Check:
     Raises:
         UnknownCheckError: There is none; the message lists all.
     """
-    known = _by_id().get(name.split("@", maxsplit=1)[0].strip().upper())
+    wanted = name.split("@", maxsplit=1)[0].strip().upper()
+    known = next((check for check in checks() if check.id.upper() == wanted), None)
     if known is None:
         raise UnknownCheckError(f"there is no check {name!r}; there are {', '.join(_by_id())}")
     return known

@@ -22,7 +22,8 @@ class Check:
     """One named check.
 
     Attributes:
-        id: Its stable name: a family and a number, e.g. ``ENV-002``.
+        id: Its stable name: a family and a number, e.g. ``ENV-002``, or an operator, e.g.
+            ``NUM-rms_norm``.
         title: What it is about, in a few words.
         category: The family in words.
         explanation: What it looks at, why that matters and where the rule comes from.

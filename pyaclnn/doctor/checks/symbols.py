@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann.signatures import signatures
@@ -21,10 +22,7 @@ if TYPE_CHECKING:
     from pyaclnn.cann.signatures import Signature
     from pyaclnn.doctor.checks.site import Site
 
-__all__ = ["CHECKS", "CORE", "OPERATORS"]
-
-OPERATORS: Final = tuple(name for name, op in by_c_name().items() if op.essential)
-"""The operators without which a norm cannot be computed; each has two functions."""
+__all__ = ["CHECKS", "core"]
 
 _BASE: Final = """
 aclCreateBoolArray aclCreateIntArray aclCreateTensor aclDestroyAclOpExecutor aclDestroyBoolArray
@@ -40,14 +38,22 @@ aclrtSetCurrentContext aclrtSetDevice aclrtStreamQuery aclrtStreamWaitEvent aclr
 aclrtSynchronizeDeviceWithTimeout aclrtSynchronizeEvent aclrtSynchronizeEventWithTimeout
 aclrtSynchronizeStream aclrtSynchronizeStreamWithTimeout
 """
-CORE: Final = frozenset(
-    [
-        *_BASE.split(),
-        *_RUNTIME.split(),
-        *(operator + suffix for operator in OPERATORS for suffix in ("", "GetWorkspaceSize")),
+
+
+@functools.cache
+def core() -> frozenset[str]:
+    """Return the functions that the package calls whatever one does with it.
+
+    Of the operators they are those without which a norm cannot be computed.
+    """
+    operators = [
+        operator + suffix
+        for operator, description in by_c_name().items()
+        if description.essential
+        for suffix in ("", "GetWorkspaceSize")
     ]
-)
-"""The functions that the package calls whatever one does with it."""
+    return frozenset([*_BASE.split(), *_RUNTIME.split(), *operators])
+
 
 _MOST_LISTED: Final = 40
 _FOLDERS: Final = ("acl", "aclnn", "aclnnop")
@@ -63,8 +69,8 @@ def _exported(site: Site) -> Finding:
     }
     exports = {group: _exports(site, paths) for group, paths in files.items()}
     absent = [s for s in signatures().values() if s.name not in exports[s.library]]
-    missing = [signature for signature in absent if signature.name in CORE]
-    newer = [signature for signature in absent if signature.name not in CORE]
+    missing = [signature for signature in absent if signature.name in core()]
+    newer = [signature for signature in absent if signature.name not in core()]
     later = [_listed(newer)] if newer else []
     if not missing:
         count = len(signatures()) - len(absent)

@@ -23,7 +23,7 @@ from pyaclnn.runtime.stream import Stream
 from pyaclnn.smoke import cases as smoke
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pyaclnn.doctor.child.session import Session
     from pyaclnn.smoke.cases import Case, Launched, Outcome
@@ -239,8 +239,8 @@ def _run_all(cases: Iterable[Case], session: Session) -> list[Outcome]:
     return outcomes
 
 
-def _operators(names: Collection[str], session: Session) -> Finding:
-    cases = [case for case in smoke.cases(session.device) if case.operator in names]
+def _operator(name: str, session: Session) -> Finding:
+    cases = [case for case in smoke.cases(session.device) if case.operator == name]
     # The first use loads the kernels; what it takes says nothing.
     first = _run_all(cases[:1], session)
     if not all(outcome.passed for outcome in first):
@@ -348,8 +348,8 @@ def _streams(session: Session) -> Finding:
 
 STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {
     **{
-        identity: functools.partial(_operators, operators)
-        for identity, operators in OPERATOR_CHECKS.items()
+        identity: functools.partial(_operator, operator)
+        for identity, operator in OPERATOR_CHECKS.items()
     },
     "NUM-101": _edges,
     "NUM-201": _twice,

@@ -30,7 +30,7 @@ _ORIGINS: Final = {
 _PREFIXES: Final = ("", "ACL_ERROR_", "ACL_ERROR_RT_", "ACLNN_ERR_", "ACLNN_ERR_INNER_", "ACLNN_")
 _NUMBER: Final = re.compile(r"(?<![\w.])-?[0-9]+(?![\w.]*\d)")
 _MESSAGE: Final = re.compile(r"\bE[A-Z]?\d{4,5}\b")
-_CHECK: Final = re.compile(r"[A-Z]+-\d+(?:@\d+)?")
+_CHECK: Final = re.compile(r"[A-Z]+-\w+(?:@\d+)?")
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]{5,}")
 _STATUS_DIGITS: Final = 6
 

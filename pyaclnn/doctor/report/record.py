@@ -140,7 +140,7 @@ class CheckResult:
         numbers: The comparisons, for numeric checks.
     """
 
-    id: Annotated[str, Rule(pattern=r"^[A-Z]+-[0-9]+(@[0-9]+)?$")]
+    id: Annotated[str, Rule(pattern=r"^[A-Z]+-([0-9]+|[a-z][a-z0-9_]*)(@[0-9]+)?$")]
     title: str
     category: str
     status: Status

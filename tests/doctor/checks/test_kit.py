@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
 import sys
@@ -12,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 from pyaclnn.doctor.checks.options import Level, Options
 from pyaclnn.doctor.command.run import run
 from pyaclnn.doctor.report.record import Status
+from pyaclnn.doctor.report.text import Detail, show
 from pyaclnn.doctor.report.verdict import verdict
 from tests.doctor import breakages as b
 from tests.doctor.breakages import real_folder_of_links
@@ -154,8 +157,10 @@ def test_a_healthy_machine_passes_without_a_warning(
     assert (report.exit_status, report.backend, report.simulated) == (0, "cann", False)
     assert report.soc_name == "Ascend910B3"
     assert report.cann_version == {"8.1": "8.1.RC1", "8.5": "8.5.0", "9.1": "9.1.0"}[layout]
-    devices = {result.id for result in report.results if result.id.startswith("NUM-001")}
-    assert devices == ({"NUM-001@0", "NUM-001@1"} if layout == "8.1" else {"NUM-001@0"})
+    devices = {result.id for result in report.results if result.id.startswith("NUM-layer_norm@")}
+    assert devices == (
+        {"NUM-layer_norm@0", "NUM-layer_norm@1"} if layout == "8.1" else {"NUM-layer_norm@0"}
+    )
 
 
 UNFIT = [
@@ -195,8 +200,8 @@ def test_a_folder_of_links_is_one_installation(parts: Parts, tmp_path: Path) -> 
 
 
 def test_a_device_that_hangs_is_not_touched_again(kit: Kit) -> None:
-    report = kit.report(vendor_case("op-hang", "NUM-003@0"))
-    (after,) = (result for result in report.results if result.id == "NUM-004@0")
+    report = kit.report(vendor_case("op-hang", "NUM-rms_norm@0"))
+    (after,) = (result for result in report.results if result.id == "NUM-rms_norm_grad@0")
     assert after.status is Status.NOT_RUN
     assert "not touched again" in after.summary
 
@@ -206,6 +211,17 @@ def test_one_bad_device_does_not_keep_the_other_from_being_examined(kit: Kit) ->
     states = {result.id: result.status for result in report.results}
     assert states["DEV-107@0"] is Status.PASS
     assert states["DEV-107@1"] is Status.NOT_RUN
+
+
+def test_a_wrong_operator_is_told_in_few_words(parts: Parts, tmp_path: Path) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts, devices=2)
+    b.fault("op-zeros")(made)
+    report = run(MEDIUM, machine=made.machine())
+    paper = io.StringIO()
+    show([report], Console(file=paper, width=110), Detail.BRIEF)
+    assert paper.getvalue().startswith("rms_norm: ")
+    assert len(paper.getvalue().splitlines()) <= 25
+    assert len(report.to_text()) < 200_000
 
 
 def test_a_hang_says_where(kit: Kit) -> None:

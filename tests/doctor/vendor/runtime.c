@@ -182,14 +182,25 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+static bool returns_early(aclrtStream stream)
+{
+    if (!fault("late") || stream == NULL) {
+        return false;
+    }
+    unfinished = stream;
+    until = now() + 0.1;
+    return true;
+}
+
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream)
 {
-    if (fault("late") && stream != NULL) {
-        unfinished = stream;
-        until = now() + 0.1;
-        return ACL_SUCCESS;
-    }
-    return BEHIND(aclrtSynchronizeStream)(stream);
+    return returns_early(stream) ? ACL_SUCCESS : BEHIND(aclrtSynchronizeStream)(stream);
+}
+
+ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
+{
+    return returns_early(stream) ? ACL_SUCCESS
+                                 : BEHIND(aclrtSynchronizeStreamWithTimeout)(stream, timeout);
 }
 
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
         backend as backend,
         select_backend as select_backend,
     )
+    from pyaclnn.configuration import show_config as show_config
     from pyaclnn.errors import (
         AclError as AclError,
         BackendNotFoundError as BackendNotFoundError,
@@ -78,6 +79,7 @@ _NAMES = [
     "pinned_empty",
     "plan",
     "select_backend",
+    "show_config",
     "to_device",
 ]
 
@@ -93,6 +95,7 @@ _HOMES = (
     "runtime.array",
     "runtime.handle",
     "calling.plan",
+    "configuration",
 )
 # Modules that are there as attributes of the package without an import of their own.
 _MODULES = ("accuracy", "mock", "ops", "raw", "reference")

@@ -11,7 +11,6 @@ import argparse
 import os
 import shlex
 import sys
-from importlib.metadata import version
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.ascendc import command as ascendc
@@ -131,15 +130,50 @@ def _parser() -> argparse.ArgumentParser:
         prog="pyaclnn",
         description="Norm operators of Ascend NPUs from Python, on CANN or on a simulated NPU.",
     )
-    parser.add_argument("--version", action="version", version=f"pyaclnn {version('pyaclnn')}")
+    parser.add_argument(
+        "--version",
+        action=_Version,
+        nargs=0,
+        default=argparse.SUPPRESS,
+        help="print the version, the commit if there is one, Python, NumPy and the backend",
+    )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_smoke(commands)
     _add_mock(commands)
     doctor.add_to(commands)
     doctor.add_explain_to(commands)
+    _add_env(commands)
     tiling.add_to(commands)
     ascendc.add_to(commands)
     return parser
+
+
+class _Version(argparse.Action):
+    """Prints the version: what belongs to it is found out when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from pyaclnn.configuration import version_line
+
+        print(version_line())
+        parser.exit()
+
+
+def _add_env(commands: _Commands) -> None:
+    env = commands.add_parser(
+        "env",
+        help="print versions, paths, variables, libraries and the chip, for a report",
+        description="Print one block to be pasted into a report: versions, paths, variables, the "
+        "backend with its libraries, the chip. It loads the backend in this process; where a "
+        "driver hangs or crashes, 'pyaclnn doctor' goes on.",
+    )
+    env.set_defaults(action=_env)
+
+
+def _env(_: argparse.Namespace) -> int:
+    from pyaclnn.configuration import configuration
+
+    sys.stdout.write(configuration(load=True))
+    return 0
 
 
 def _add_smoke(commands: _Commands) -> None:

@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from pyaclnn._binding import CData
     from pyaclnn.cann.signatures import Signature
 
-__all__ = ["Backend", "Library", "backend", "function", "open_library", "select_backend"]
+__all__ = [
+    "Backend",
+    "Library",
+    "backend",
+    "function",
+    "loaded_backend",
+    "open_library",
+    "select_backend",
+]
 
 _SIMULATED: Final = "8.1"
 """The CANN whose functions the simulated NPU has."""
@@ -70,6 +78,11 @@ def backend() -> Backend:
         BackendNotFoundError: None was chosen and no CANN was found, or the chosen one is unusable.
     """
     return _current().info
+
+
+def loaded_backend() -> Backend | None:
+    """Return the backend of this process if it is loaded; nothing is loaded for the question."""
+    return None if _loaded is None else _loaded.info
 
 
 def function(name: str) -> Callable[..., Any]:

@@ -40,7 +40,7 @@ STOREYS = [
     {"calling"},
     {"ops"},
     {"smoke"},
-    {"doctor", "ascendc", "pytest_plugin"},
+    {"doctor", "ascendc", "configuration", "pytest_plugin"},
     {"cli"},
     {"__init__", "__main__"},
 ]

@@ -50,12 +50,18 @@ class Reader:
         payload: The bytes to read.
     """
 
-    __slots__ = ("_at", "_end", "_payload")
+    __slots__ = ("_at", "_end", "_payload", "addresses")
 
     def __init__(self, payload: memoryview | bytes) -> None:
         self._payload = payload
         self._at = 0
         self._end = len(payload)
+        self.addresses: list[int] = []
+
+    @property
+    def at(self) -> int:
+        """How many bytes have been read."""
+        return self._at
 
     def unpack(self, layout: Struct) -> tuple[Any, ...]:
         """Read the fields of a layout."""
@@ -146,7 +152,7 @@ def read_call(reader: Reader) -> Call:
         if read is None:
             raise WireError(f"{operator} argument {name!r} has the unknown tag {tag:#04x}")
         arguments[name] = read(reader)
-    return Call(operator, flags, arguments)
+    return Call(operator, flags, arguments, tuple(reader.addresses), reader.at)
 
 
 def _read_null(_reader: Reader) -> None:
@@ -158,6 +164,7 @@ def _read_tensor(reader: Reader) -> Tensor:
     numbers = reader.integers(2 * rank)
     offset, storage_rank = reader.unpack(_TENSOR_MIDDLE)
     storage = reader.integers(storage_rank)
+    reader.addresses.append(reader.at)
     (address,) = reader.unpack(_U64)
     return Tensor(data_type, form, numbers[:rank], numbers[rank:], offset, storage, address)
 

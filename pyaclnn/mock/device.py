@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyaclnn.mock.checked import Checked, CheckedCalls
 from pyaclnn.mock.memory import WORKSPACE_BEFORE, DeviceMemoryError
 from pyaclnn.mock.operators import OPERATORS
 from pyaclnn.mock.operators.custom import find_operator
@@ -14,13 +15,13 @@ from pyaclnn.mock.operators.operator import Launch, RefusalError, Setting
 from pyaclnn.mock.outputs import poison_outputs, restore_unwritten, spoil_outputs
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import Flag
-from pyaclnn.mock.wire import CheckReply, Reply, Run
+from pyaclnn.mock.wire import CheckReply, Reply
 
 if TYPE_CHECKING:
     from pyaclnn.mock.chips import Chip
     from pyaclnn.mock.memory import DeviceMemory
-    from pyaclnn.mock.operators.operator import Operator
     from pyaclnn.mock.values import Call
+    from pyaclnn.mock.wire import Run
 
 __all__ = ["Device", "ignore_floating_point_errors"]
 
@@ -36,76 +37,80 @@ class Device:
     def __init__(self, chip: Chip, memory: DeviceMemory) -> None:
         self.chip = chip
         self.memory = memory
+        self.calls = CheckedCalls()
 
     def check(self, call: Call) -> CheckReply:
-        """Run phase 1 of an operator; whatever goes wrong becomes a status."""
+        """Run phase 1 of an operator; whatever goes wrong becomes a status.
+
+        What it finds out is kept for `run`, by the number of the answer.
+        """
+        reply = CheckReply(Status.SUCCESS)
         try:
-            operator = find_operator(call.operator)
-        except Exception as error:  # noqa: BLE001 (a broken package must not stop the device)
-            return CheckReply(Status.INNER, text=_fault(call.operator, error))
-        if operator is None:
-            return CheckReply(Status.MOCK_NOT_IMPLEMENTED, text=_not_implemented(call.operator))
-        reply = CheckReply(Status.SUCCESS, operator.executor_kind, operator.written_mask)
-        try:
-            plan = operator.check(operator.bind(call), Setting(self.chip, call.flags))
+            checked = self._checked(call, reply)
         except RefusalError as refusal:
             reply.status, reply.text = refusal.status, refusal.text
-        except Exception as error:  # noqa: BLE001 (an operator's fault must not look like success)
+            return reply
+        except BaseException as error:  # noqa: BLE001 (SystemExit among them: it ends the call alone)
             reply.status, reply.text = Status.INNER, _fault(call.operator, error)
-        else:
-            reply.launches = plan.launch
-            reply.workspace_size = plan.workspace_size
-            reply.text = plan.text
+            return reply
+        plan = checked.plan
+        reply.launches, reply.workspace_size = plan.launch, plan.workspace_size
+        reply.text = plan.text
+        reply.unwritten = checked.operator.mask_of(plan.unwritten)
+        if plan.launch == Launch.KERNELS:
+            reply.number = self.calls.add(checked)
         return reply
 
     def run(self, request: Run) -> Reply:
         """Run the kernels of an operator; whatever goes wrong becomes an asynchronous status.
 
-        The arguments are checked once more, so that no kernel ever sees what phase 1 refuses.
+        They run on what phase 1 has left. A call that nobody knows by its number goes through
+        phase 1 first, so that no kernel ever sees what that refuses.
+
+        Raises:
+            WireError: The call is not well-formed.
         """
-        call = request.call
-        operator = find_operator(call.operator)
-        if operator is None:
-            return Reply(Status.AICORE_EXCEPTION, _not_implemented(call.operator))
+        checked = self.calls.find(request)
+        call = request.decoded() if checked is None else checked.call
         try:
-            arguments = operator.bind(call)
-            setting = Setting(self.chip, call.flags)
-            plan = operator.check(arguments, setting)
-            if plan.launch == Launch.FAILS:
-                return Reply(Status.AICORE_EXCEPTION, plan.text)
-            if plan.launch == Launch.KERNELS:
-                self._launch(operator, arguments, setting, request, plan.workspace_size)
+            checked = checked or self._checked(call, CheckReply(Status.SUCCESS))
+            if checked.plan.launch == Launch.FAILS:
+                return Reply(Status.AICORE_EXCEPTION, checked.plan.text)
+            if checked.plan.launch == Launch.KERNELS:
+                self._launch(checked, request.workspace_address)
         except RefusalError as refusal:
             return Reply(Status.AICORE_EXCEPTION, refusal.text)
         except DeviceMemoryError as error:
             return Reply(
                 Status.AICORE_EXCEPTION, f"EZ9999: AI Core exception in {call.operator}: {error}"
             )
-        except Exception as error:  # noqa: BLE001 (an operator's fault must not look like success)
+        except BaseException as error:  # noqa: BLE001 (SystemExit among them: it ends the call alone)
             return Reply(Status.AICORE_EXCEPTION, _fault(call.operator, error))
         return Reply()
 
-    def _launch(
-        self,
-        operator: Operator[Any],
-        arguments: Any,
-        setting: Setting,
-        request: Run,
-        workspace_size: int,
-    ) -> None:
+    def _checked(self, call: Call, reply: CheckReply) -> Checked:
+        """Run phase 1; notes in the reply what is known of the operator even if it refuses."""
+        operator = find_operator(call.operator)
+        if operator is None:
+            raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _not_implemented(call.operator))
+        reply.executor_kind, reply.written = operator.executor_kind, operator.written_mask
+        arguments, setting = operator.bind(call), Setting(self.chip, call.flags)
+        return Checked(operator, arguments, setting, operator.check(arguments, setting), call)
+
+    def _launch(self, checked: Checked, workspace: int) -> None:
         """Run the kernels between poison and, if that is asked for, wrong numbers."""
-        call = request.call
-        if workspace_size:
-            self.memory.poison(request.workspace_address, workspace_size, WORKSPACE_BEFORE)
+        operator, call, size = checked.operator, checked.call, checked.plan.workspace_size
+        if size:
+            self.memory.poison(workspace, size, WORKSPACE_BEFORE)
         poisoned = poison_outputs(self.memory, call, operator.written_mask, operator.updated_mask)
         try:
-            operator.run(arguments, setting, self.memory)
+            operator.run(checked.arguments, checked.setting, self.memory)
         finally:
             restore_unwritten(poisoned)
         if call.flags & Flag.WRONG_NUMBERS:
             spoil_outputs(self.memory, call, operator.written_mask)
-        if workspace_size:
-            self.memory.poison(request.workspace_address, workspace_size)
+        if size:
+            self.memory.poison(workspace, size)
 
 
 def ignore_floating_point_errors() -> None:
@@ -120,5 +125,5 @@ def _not_implemented(operator: str) -> str:
     )
 
 
-def _fault(operator: str, error: Exception) -> str:
+def _fault(operator: str, error: BaseException) -> str:
     return f"EZ9999: the simulated {operator} failed: {type(error).__name__}: {error}"

@@ -65,17 +65,10 @@ class Server:
             raise WireError(f"{type(request).__name__.upper()} came before a successful HELLO")
         if self._device is None:
             self._device = self._start(self._hello)
-        # What an operator's package raises, SystemExit among it, is its own end, not the device's.
         if isinstance(request, Check):
-            try:
-                return self._device.check(request.call)
-            except BaseException as error:  # noqa: BLE001
-                return CheckReply(Status.INNER, text=_fault(request.call.operator, error))
+            return self._device.check(request.call)
         if isinstance(request, Run):
-            try:
-                return self._device.run(request)
-            except BaseException as error:  # noqa: BLE001
-                return Reply(Status.AICORE_EXCEPTION, _fault(request.call.operator, error))
+            return self._device.run(request)
         raise WireError(f"{type(request).__name__} cannot be answered")
 
     def close(self) -> None:
@@ -161,10 +154,6 @@ def main(argv: Sequence[str | int]) -> NoReturn:
     # Ctrl-C reaches the whole process group; whether to stop is the host's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(serve(socket_descriptor, memory_descriptor))
-
-
-def _fault(operator: str, error: BaseException) -> str:
-    return f"EZ9999: the simulated {operator} failed: {type(error).__name__}: {error}"
 
 
 def _send(descriptor: int, frame: bytes) -> None:

@@ -156,8 +156,21 @@ class Call:
         operator: Name without suffix, ``"aclnnRmsNormGrad"``.
         flags: Bits of `Flag`; unknown bits are carried along.
         arguments: Values by the C parameter's name, in the order of the C signature.
+        addresses: Where in the encoded call the address of each tensor stands, if it was decoded.
+        encoded_bytes: How many bytes the encoded call has, if it was decoded.
     """
 
     operator: str
     flags: int = 0
     arguments: dict[str, Value] = field(default_factory=dict)
+    addresses: tuple[int, ...] = field(default=(), compare=False)
+    encoded_bytes: int = field(default=0, compare=False)
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """Every tensor, lists in the order of their elements."""
+        found: list[Tensor] = []
+        for value in self.arguments.values():
+            items = value.items if isinstance(value, TensorList) else (value,)
+            found += [item for item in items if isinstance(item, Tensor)]
+        return found

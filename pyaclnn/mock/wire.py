@@ -47,9 +47,9 @@ MAX_PAYLOAD = 4 << 20
 
 _HEADER = Struct("<IIQ")
 _HELLO = Struct("<IiQQ")
-_RUN = Struct("<QQ")
+_RUN = Struct("<QQQ")
 _STATUS = Struct("<i")
-_CHECKED = Struct("<iIQIQ")
+_CHECKED = Struct("<iIQIQQQ")
 
 
 class Kind(IntEnum):
@@ -89,11 +89,33 @@ class Check:
 
 @dataclass(slots=True)
 class Run:
-    """The kernels of an operator, with the workspace the caller gave to phase 2."""
+    """The kernels of an operator, with the workspace the caller gave to phase 2.
+
+    Attributes:
+        workspace_address: The workspace's device address.
+        workspace_size: Its bytes.
+        call: The call; None if it is still encoded.
+        number: That of the answer to `Check`, 0 for none.
+        encoded: The call in the bytes of the request, valid until the next request.
+    """
 
     workspace_address: int
     workspace_size: int
-    call: Call
+    call: Call | None
+    number: int = 0
+    encoded: memoryview | bytes = b""
+
+    def decoded(self) -> Call:
+        """Give the call.
+
+        Raises:
+            WireError: It is not well-formed.
+        """
+        if self.call is None:
+            reader = Reader(self.encoded)
+            self.call = read_call(reader)
+            reader.finish()
+        return self.call
 
 
 @dataclass(slots=True)
@@ -122,6 +144,8 @@ class CheckReply:
         written: The arguments that are written, a bit each; a list is one argument.
         launches: 0 nothing to run, 1 kernels to run, 2 phase 2 itself fails with 561000.
         workspace_size: Bytes phase 1 reports.
+        number: By which `Run` may name the call, 0 for none.
+        unwritten: The arguments in `written` that silently stay as they are, a bit each.
         text: Explains a status or a failing phase 2.
     """
 
@@ -131,6 +155,8 @@ class CheckReply:
     launches: int = 0
     workspace_size: int = 0
     text: str = ""
+    number: int = 0
+    unwritten: int = 0
 
 
 def encode_frame(kind: int, payload: bytes | bytearray) -> bytes:
@@ -159,8 +185,8 @@ def encode_request(request: Request) -> bytes:
         write_call(writer, request.call)
         return encode_frame(Kind.CHECK, writer.data)
     if isinstance(request, Run):
-        writer.pack(_RUN, request.workspace_address, request.workspace_size)
-        write_call(writer, request.call)
+        writer.pack(_RUN, request.workspace_address, request.workspace_size, request.number)
+        write_call(writer, request.decoded())
         return encode_frame(Kind.RUN, writer.data)
     return encode_frame(Kind.BYE, b"")
 
@@ -183,7 +209,9 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
     if kind == Kind.CHECK:
         request = Check(read_call(reader))
     elif kind == Kind.RUN:
-        address, size = reader.unpack(_RUN)
+        address, size, number = reader.unpack(_RUN)
+        if number:  # it is decoded only if nobody knows the number
+            return Run(address, size, None, number, payload[_RUN.size :])
         request = Run(address, size, read_call(reader))
     elif kind == Kind.HELLO:
         version, device_id, base, size = reader.unpack(_HELLO)
@@ -207,6 +235,8 @@ def encode_reply(kind: int, reply: Reply | CheckReply) -> bytes:
                 reply.written,
                 reply.launches,
                 reply.workspace_size,
+                reply.number,
+                reply.unwritten,
             )
         else:
             head = _STATUS.pack(reply.status)
@@ -224,8 +254,9 @@ def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
     reader = Reader(payload)
     reply: Reply | CheckReply
     if kind == Kind.CHECK:
-        status, executor_kind, written, launches, size = reader.unpack(_CHECKED)
-        reply = CheckReply(status, executor_kind, written, launches, size, reader.string())
+        status, kind_of, written, launches, size, number, stale = reader.unpack(_CHECKED)
+        text = reader.string()
+        reply = CheckReply(status, kind_of, written, launches, size, text, number, stale)
     elif kind in (Kind.HELLO, Kind.RUN, Kind.BYE):
         (status,) = reader.unpack(_STATUS)
         reply = Reply(status, reader.string())

@@ -120,16 +120,16 @@ def test_the_device_understands_or_refuses_every_message(device: Device) -> None
         kind = int.from_bytes(frame[4:8], "little")
         try:
             understood = decode_request(kind, _mutated(frame, dice))
+            answer = (
+                device.check(understood.call)
+                if isinstance(understood, Check)
+                else device.run(understood)
+                if isinstance(understood, Run)
+                else None
+            )
         except WireError:
             refusals += 1
             continue
-        answer = (
-            device.check(understood.call)
-            if isinstance(understood, Check)
-            else device.run(understood)
-            if isinstance(understood, Run)
-            else None
-        )
         assert answer is not None
         assert encode_reply(kind, answer)
         answers += 1
@@ -166,8 +166,9 @@ while True:
         if choice == 0:
             answer(kind, dice.randbytes(dice.randrange(64)))
         elif choice == 1:
-            answer(kind, struct.pack("<iIQIQI", 0, dice.randrange(3), dice.randrange(1 << 64),
+            answer(kind, struct.pack("<iIQIQQQI", 0, dice.randrange(3), dice.randrange(1 << 64),
                                      dice.randrange(4), dice.randrange(1 << 64),
+                                     dice.randrange(1 << 64), dice.randrange(1 << 64),
                                      dice.choice((0, dice.randrange(1 << 32)))))
         elif choice == 2:
             host.sendall(dice.randbytes(dice.randrange(1, 32)))
@@ -176,7 +177,7 @@ while True:
             host.sendall(struct.pack("<IIQ", 0x4E4E4C41, kind, dice.randrange(1 << 64)))
             break
         else:
-            answer(dice.randrange(6), struct.pack("<iIQIQI", 0, 0, 1, 1, 0, 0))
+            answer(dice.randrange(6), struct.pack("<iIQIQQQI", 0, 0, 1, 1, 0, 0, 0, 0))
     first = False
 """
 HOST = """

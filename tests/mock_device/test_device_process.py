@@ -11,15 +11,16 @@ import struct
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pytest
 
 import pyaclnn.mock.wire
 from pyaclnn.mock.operators import OPERATORS
-from pyaclnn.mock.operators.operator import Operator
+from pyaclnn.mock.operators.operator import Operator, Plan, Setting
 from pyaclnn.mock.values import Call, Value
 from pyaclnn.mock.wire import (
     Bye,
@@ -27,10 +28,12 @@ from pyaclnn.mock.wire import (
     CheckReply,
     FrameReader,
     Hello,
+    Kind,
     Reply,
     Request,
     Run,
     decode_reply,
+    decode_request,
     encode_frame,
     encode_request,
 )
@@ -117,12 +120,72 @@ def test_a_whole_life(host: Host) -> None:
 
     assert host.ask(HELLO) == Reply(0, "")
     checked = host.ask(Check(rms_norm()))
-    assert checked == CheckReply(0, 1, 0b11000, 1, 16 << 20)
-    assert host.ask(Run(WORKSPACE, 16 << 20, rms_norm())) == Reply(0, "")
+    assert isinstance(checked, CheckReply)
+    assert checked == CheckReply(0, 1, 0b11000, 1, 16 << 20, number=checked.number)
+    assert host.ask(Run(WORKSPACE, 16 << 20, rms_norm(), checked.number)) == Reply(0, "")
     written = np.frombuffer(host.memory[1024:1040], np.float32)
     np.testing.assert_array_equal(written, [1, 2, 3, 4])
     assert host.ask(Bye()) == Reply(0, "")
     assert host.end() == (0, "")
+
+
+def test_a_known_call_runs_where_its_tensors_are_now(host: Host) -> None:
+    host.memory[:16] = np.array([2, 2, 2, 2], np.float32).tobytes()
+    host.memory[512:528] = np.array([1, 2, 3, 4], np.float32).tobytes()
+    host.ask(HELLO)
+    first, second = rms_norm(), rms_norm()
+    second.arguments["yOut"] = tensor(1, 4, address=BASE + 2048)
+    checked = host.ask(Check(first))
+    assert isinstance(checked, CheckReply)
+
+    for call in (first, second):
+        assert host.ask(Run(WORKSPACE, 16 << 20, call, checked.number)) == Reply(0, "")
+
+    for start in (1024, 2048):
+        written = np.frombuffer(host.memory[start : start + 16], np.float32)
+        np.testing.assert_array_equal(written, [1, 2, 3, 4])
+
+
+def test_a_known_call_is_not_checked_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    operator = OPERATORS["aclnnRmsNorm"]
+
+    def check(arguments: Any, setting: Setting) -> Plan:
+        asked.append(setting)
+        return operator.check(arguments, setting)
+
+    monkeypatch.setitem(OPERATORS, operator.name, replace(operator, check=check))
+    kind, payload = Kind.CHECK, encode_request(Check(rms_norm()))[16:]
+    request = decode_request(kind, payload)
+    assert isinstance(request, Check)
+    checked = bench.device.check(request.call)
+    run = encode_request(Run(WORKSPACE, 16 << 20, rms_norm(), checked.number))[16:]
+    for known in (run, run):
+        again = decode_request(Kind.RUN, known)
+        assert isinstance(again, Run)
+        assert bench.device.run(again) == Reply(0, "")
+    assert len(asked) == 1
+
+    # A number that nobody knows is no obstacle: the call is all there.
+    unknown = encode_request(Run(WORKSPACE, 16 << 20, rms_norm(), checked.number + 1))[16:]
+    again = decode_request(Kind.RUN, unknown)
+    assert isinstance(again, Run)
+    assert bench.device.run(again) == Reply(0, "")
+    assert len(asked) == 2
+
+
+def test_calls_that_are_not_used_are_forgotten(bench: Bench) -> None:
+    numbers = []
+    for rows in range(1, 1030):
+        call = rms_norm()
+        call.arguments["x"] = call.arguments["yOut"] = tensor(rows, 4, address=BASE)
+        call.arguments["rstdOut"] = tensor(rows, 1, address=BASE)
+        request = decode_request(Kind.CHECK, encode_request(Check(call))[16:])
+        assert isinstance(request, Check)
+        numbers.append(bench.device.check(request.call).number)
+
+    assert len(set(numbers)) == len(numbers)
+    assert len(bench.device.calls) == 1024
 
 
 def test_bye_ends_the_process_by_itself(host: Host) -> None:

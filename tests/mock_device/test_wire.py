@@ -105,6 +105,16 @@ def split(frame: bytes) -> tuple[int, bytes]:
     return kind, frame[HEADER_BYTES:]
 
 
+def test_a_numbered_call_is_decoded_when_it_is_asked_for() -> None:
+    kind, payload = split(encode_request(Run(0x2000, 512, CALL, 7)))
+
+    request = decode_request(kind, payload)
+
+    assert isinstance(request, Run)
+    assert (request.number, request.call) == (7, None)
+    assert request.decoded() == CALL
+
+
 def kind_of(value: object) -> object:
     """Types all the way down: 1 == True == 1.0, but not on the wire."""
     if isinstance(value, Call):
@@ -131,7 +141,7 @@ def test_every_reply_comes_back(kind: Kind, status: int, text: str) -> None:
     assert decode_reply(*split(encode_reply(kind, reply))) == reply
 
 
-@given(st.builds(CheckReply, I32, U32, U32, U32, U64, TEXT))
+@given(st.builds(CheckReply, I32, U32, U64, U32, U64, TEXT, U64, U64))
 def test_every_check_reply_comes_back(reply: CheckReply) -> None:
     assert decode_reply(*split(encode_reply(Kind.CHECK, reply))) == reply
 

@@ -30,7 +30,6 @@ struct executor *mock_executor_new(struct mock_call *call, const struct plan *pl
 void mock_executor_free(struct executor *executor);
 /* Fills in where the tensors are now; false: one of them is gone. */
 bool mock_write_addresses(uint8_t *message, const struct mock_tensor_slot *slots, size_t count);
-/* Whether a tensor stands among the results. */
 /* Whether the operator writes an argument, by its number. */
 bool mock_is_output(const struct executor *executor, uint32_t argument);
 

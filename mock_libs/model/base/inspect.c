@@ -75,6 +75,20 @@ size_t mock_inspect_objects(const struct executor *executor)
     return gone;
 }
 
+void mock_inspect_results(const struct executor *executor)
+{
+    for (size_t i = 0; i < executor->slot_count; i++) {
+        const struct mock_tensor_slot *slot = &executor->slots[i];
+        if (slot->argument < MOST_ARGUMENTS &&
+            (executor->plan.unwritten >> slot->argument & 1u) != 0) {
+            mock_violate(MOCK_RESULT_NOT_WRITTEN, mock_kind_name(MOCK_TENSOR), slot->handle, NULL,
+                         "%s of %s has another shape than the result: both phases succeed, and "
+                         "it keeps what it holds",
+                         argument_of(executor, slot->handle), executor->operator_name);
+        }
+    }
+}
+
 /* What is wrong with memory, or NULL; `what` names it in the report. */
 static const char *check_memory(const char *what, int device, const void *address,
                                 int64_t distance, uint64_t bytes, enum mock_rule beyond)

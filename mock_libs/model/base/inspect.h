@@ -12,5 +12,7 @@ bool mock_inspect(const struct executor *executor, const void *workspace, int de
                   struct mock_launch *launch);
 /* Reports every object of phase 1 that was destroyed since; how many there are. */
 size_t mock_inspect_objects(const struct executor *executor);
+/* Reports every result that the operator is going to leave as it is without saying so. */
+void mock_inspect_results(const struct executor *executor);
 
 #endif

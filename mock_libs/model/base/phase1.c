@@ -25,6 +25,8 @@ static aclnnStatus ask_device(const struct mock_call *call, struct plan *plan)
     plan->written = mock_read_u64(&reader);
     plan->launches = mock_read_u32(&reader);
     plan->workspace_size = mock_read_u64(&reader);
+    plan->number = mock_read_u64(&reader);
+    plan->unwritten = mock_read_u64(&reader);
     uint32_t text_length;
     const char *text = mock_read_string(&reader, &text_length);
     if (!reader.ok) {

@@ -43,7 +43,7 @@ static aclnnStatus check_workspace(const struct executor *executor, const void *
 static aclnnStatus launch_kernel(struct executor *executor, const void *workspace, uint64_t size,
                           aclrtStream stream)
 {
-    const uint64_t prefix[2] = {(uint64_t)(uintptr_t)workspace, size};
+    const uint64_t prefix[] = {(uint64_t)(uintptr_t)workspace, size, executor->plan.number};
     uint8_t *message = malloc(executor->length);
     if (message == NULL) {
         return mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);
@@ -105,6 +105,7 @@ static aclnnStatus run(struct executor *executor, const void *workspace, uint64_
                          "does not report it",
                          executor->operator_name);
     }
+    mock_inspect_results(executor);
     if (executor->plan.launches == 1) {
         status = launch_kernel(executor, workspace, size, stream);
     }

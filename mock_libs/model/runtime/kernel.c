@@ -66,10 +66,11 @@ void mock_kernel_run(struct stream *stream, const struct task *task)
     }
 }
 
-/* Where the flags of the call stand in a message: behind workspace and the operator's name. */
+/* Where the flags of the call stand in a message: behind workspace, number and the operator's
+ * name. */
 static void ask_for_wrong_numbers(uint8_t *message)
 {
-    enum { PREFIX = 16, WRONG_NUMBERS = 8 };
+    enum { PREFIX = 24, WRONG_NUMBERS = 8 };
     uint32_t name, flags;
     memcpy(&name, message + PREFIX, sizeof name);
     uint8_t *place = message + PREFIX + sizeof name + name;

@@ -88,6 +88,17 @@ PHASES = (
         "aclnnRmsNorm(workspace, size, executor, other);\nexecutor = NULL;",
     ),
     Rule(
+        id="result-not-written",
+        title="a result is silently not written",
+        explanation="The kernel's result is copied into the tensor that was given for it. For some "
+        "operators nobody compares their shapes before, and nobody looks at the status of the "
+        "copy: both phases succeed, and the tensor keeps what it holds.",
+        fix="give the result a tensor of the documented shape; as many elements are not enough",
+        source="CANN: ops-nn aclnn_layer_norm_backward.cpp, ops-math contiguous.cpp",
+        wrong="backward(1, COLUMNS);",
+        right="backward(COLUMNS, 0);",
+    ),
+    Rule(
         id="phases-on-different-devices",
         title="phase 1 and phase 2 run on different devices",
         explanation="Phase 1 plans for the chip and the cores of the thread's current device. "

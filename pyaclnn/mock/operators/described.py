@@ -41,4 +41,5 @@ def operator_of(description: Description) -> Operator[Request]:
 
 
 def _run(request: Request, _setting: Setting, memory: DeviceMemory) -> None:
+    request.resume()
     kernel.run(request, memory)

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from pyaclnn.mock.chips import Chip
     from pyaclnn.mock.memory import DeviceMemory
@@ -51,11 +51,13 @@ class Plan:
         workspace_size: Bytes of workspace.
         launch: What phase 2 does.
         text: With `Launch.FAILS`, why.
+        unwritten: The names of results that silently stay as they are, by the caller's mistake.
     """
 
     workspace_size: int = 0
     launch: Launch = Launch.NOTHING
     text: str = ""
+    unwritten: tuple[str, ...] = ()
 
 
 class RefusalError(Exception):
@@ -126,21 +128,21 @@ class Operator(Generic[Arguments]):
     written: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
 
+    def mask_of(self, names: Collection[str]) -> int:
+        """Give a bit for each of some parameters; a list is one parameter."""
+        places = enumerate(self.parameters)
+        return sum(1 << place for place, parameter in places if parameter.name in names)
+
     @property
     def written_mask(self) -> int:
-        """The parameters that are written, a bit each; a list is one parameter."""
-        first = len(self.parameters) - self.output_count
-        return sum(
-            1 << place
-            for place, parameter in enumerate(self.parameters)
-            if place >= first or parameter.name in self.written
-        )
+        """The parameters that are written, a bit each."""
+        outputs = self.parameters[len(self.parameters) - self.output_count :]
+        return self.mask_of((*self.written, *(parameter.name for parameter in outputs)))
 
     @property
     def updated_mask(self) -> int:
         """The parameters that are written and read, a bit each."""
-        places = enumerate(self.parameters)
-        return sum(1 << place for place, parameter in places if parameter.name in self.updated)
+        return self.mask_of(self.updated)
 
     def bind(self, call: Call) -> Arguments:
         """Match a call's arguments with the parameters, by position.

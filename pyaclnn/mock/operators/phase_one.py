@@ -95,7 +95,9 @@ def _launched(request: Request) -> Plan:
     if failure is not None:
         text = f"EZ9999: {operator.c_name}: {failure}"
         return Plan(workspace_of(request), Launch.FAILS, text)
-    return Plan(workspace_of(request), Launch.KERNELS)
+    unwritten = quirks_of(operator.definition).unwritten(request)
+    names = tuple(t.c_name for t in operator.tensors if t.name in unwritten and request.wants(t))
+    return Plan(workspace_of(request), Launch.KERNELS, unwritten=names)
 
 
 def _copies(request: Request) -> None:

@@ -75,6 +75,7 @@ class Request:
         self.bound: dict[str, str] = {}
         self.known: Lengths = {}
         self.fills: dict[str, float] | None = None
+        self._seen: list[tuple[Tensor, Tensor]] = []
         for parameter, value in zip(operator.parameters.values(), arguments, strict=True):
             name = parameter.name
             if isinstance(parameter, Option):
@@ -97,9 +98,14 @@ class Request:
         for tensor in self.operator.tensors:
             given = self.tensors[tensor.name]
             if given is not None and tensor.shape == shape and _channels_are_last(given):
-                self.tensors[tensor.name] = self.values[tensor.name] = replace(
-                    given, dims=_moved(given.dims), strides=_moved(given.strides)
-                )
+                seen = replace(given, dims=_moved(given.dims), strides=_moved(given.strides))
+                self.tensors[tensor.name] = self.values[tensor.name] = seen
+                self._seen.append((seen, given))
+
+    def resume(self) -> None:
+        """Look where the tensors are now."""
+        for seen, given in self._seen:
+            seen.address = given.address
 
     def wants(self, tensor: Described) -> bool:
         """Whether a tensor is read, or written and wanted."""

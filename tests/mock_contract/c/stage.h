@@ -11,6 +11,7 @@
 
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_layer_norm_backward.h"
 #include "aclnnop/aclnn_rms_norm.h"
 #include "aclnnop/aclnn_rms_norm_grad.h"
 
@@ -120,6 +121,24 @@ static void phase_1(void)
     }
 }
 
+/* Both phases of a LayerNormBackward that gives the gradient of the weight alone, in this shape. */
+static void backward(int64_t first, int64_t second)
+{
+    const bool wanted[] = {false, true, false};
+    void *gradient_at;
+    aclTensor *gradient = tensor_of(first, second, &gradient_at);
+    aclBoolArray *mask = aclCreateBoolArray(wanted, 3);
+    must(aclnnLayerNormBackwardGetWorkspaceSize(y, x, shape, rstd, rstd, g, NULL, mask, NULL,
+                                                gradient, NULL, &size, &executor));
+    must(aclrtMalloc(&workspace, size, ACL_MEM_MALLOC_HUGE_FIRST));
+    must(aclnnLayerNormBackward(workspace, size, executor, stream));
+    executor = NULL;
+    must(aclrtSynchronizeStream(stream));
+    must(aclDestroyTensor(gradient));
+    must(aclDestroyBoolArray(mask));
+    must(aclrtFree(gradient_at));
+}
+
 static void *synchronize_device(void *unused)
 {
     (void)unused;
@@ -146,6 +165,7 @@ static void in_thread(void *(*function)(void *))
 static inline void unused_names(void)
 {
     (void)phase_1;
+    (void)backward;
     (void)in_thread;
     (void)synchronize_device;
     (void)set_context_and_synchronize;

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that phase 1 has accepted, kept for their kernels."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from dataclasses import dataclass
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyaclnn.mock.operators.operator import Operator, Plan, Setting
+    from pyaclnn.mock.values import Call
+    from pyaclnn.mock.wire import Run
+
+__all__ = ["Checked", "CheckedCalls"]
+
+_U64 = Struct("<Q")
+_FLAGS = Struct("<I")
+_LENGTH_BYTES = 4
+# The host caches answers of phase 1 and runs them again and again; what was not used for so many
+# other calls is checked once more instead of being kept.
+_MOST = 1024
+
+
+@dataclass(slots=True)
+class Checked:
+    """A call that phase 1 has accepted.
+
+    Attributes:
+        operator: Its operator.
+        arguments: What the operator has made of its arguments.
+        setting: Where it is made.
+        plan: What phase 1 said.
+        call: The call.
+    """
+
+    operator: Operator[Any]
+    arguments: Any
+    setting: Setting
+    plan: Plan
+    call: Call
+
+    def update(self, encoded: memoryview | bytes) -> None:
+        """Take over what may differ from run to run: the addresses of tensors, and flags."""
+        for tensor, at in zip(self.call.tensors, self.call.addresses, strict=True):
+            (tensor.address,) = _U64.unpack_from(encoded, at)
+        at = _LENGTH_BYTES + len(self.call.operator.encode())
+        (self.call.flags,) = _FLAGS.unpack_from(encoded, at)
+
+
+class CheckedCalls:
+    """The calls that were accepted last, by numbers that no other device process gives."""
+
+    def __init__(self) -> None:
+        self._next = os.getpid() << 32
+        self._calls: OrderedDict[int, Checked] = OrderedDict()
+
+    def __len__(self) -> int:
+        """How many calls are kept."""
+        return len(self._calls)
+
+    def add(self, checked: Checked) -> int:
+        """Keep a call; gives its number, 0 for one that did not come in bytes."""
+        if not checked.call.encoded_bytes:
+            return 0
+        self._next += 1
+        self._calls[self._next] = checked
+        if len(self._calls) > _MOST:
+            self._calls.popitem(last=False)
+        return self._next
+
+    def find(self, request: Run) -> Checked | None:
+        """Find the call that is to run, with the addresses of this run; None: nobody knows it."""
+        checked = self._calls.get(request.number)
+        if checked is None or len(request.encoded) != checked.call.encoded_bytes:
+            return None
+        self._calls.move_to_end(request.number)
+        checked.update(request.encoded)
+        return checked

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of an operator call: a tag and a value for each argument, in both directions."""
+"""Bytes of an operator call: a tag and a value for each argument."""
 
 from __future__ import annotations
 
-from struct import Struct, error as struct_error
+from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.mock.values import (
@@ -22,7 +22,7 @@ from pyaclnn.mock.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Reader", "WireError", "Writer", "read_call", "write_call"]
+__all__ = ["Reader", "WireError", "read_call"]
 
 _U8 = Struct("<B")
 _U32 = Struct("<I")
@@ -106,31 +106,6 @@ class Reader:
         """Refuse bytes behind the last field."""
         if self._at != self._end:
             raise WireError(f"{self._end - self._at} bytes follow the last field")
-
-
-class Writer:
-    """Collects the fields of a payload in `data`."""
-
-    __slots__ = ("data",)
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-
-    def pack(self, layout: Struct, *fields: float) -> None:
-        """Append the fields of a layout."""
-        try:
-            self.data += layout.pack(*fields)
-        except (struct_error, OverflowError) as error:
-            raise WireError(f"{fields} does not fit {layout.format}: {error}") from None
-
-    def string(self, text: str) -> None:
-        """Append a length and UTF-8 bytes."""
-        try:
-            raw = text.encode()
-        except UnicodeEncodeError as error:
-            raise WireError(f"{text!r} cannot be written as UTF-8: {error}") from None
-        self.pack(_U32, len(raw))
-        self.data += raw
 
 
 def read_call(reader: Reader) -> Call:
@@ -241,96 +216,4 @@ _READ: dict[int, Callable[[Reader], Value]] = {
     ord("d"): _read_double,
     ord("b"): _read_bool,
     ord("c"): Reader.string,
-}
-
-
-def write_call(writer: Writer, call: Call) -> None:
-    """Write an operator call.
-
-    Raises:
-        WireError: A value does not fit its field.
-    """
-    writer.string(call.operator)
-    writer.pack(_PAIR, call.flags, len(call.arguments))
-    for name, value in call.arguments.items():
-        writer.string(name)
-        _write_value(writer, value)
-
-
-def _write_value(writer: Writer, value: Value) -> None:
-    tag, write = _WRITE[type(value)]
-    writer.data += tag
-    write(writer, value)
-
-
-def _write_null(_writer: Writer, _value: None) -> None:
-    pass
-
-
-def _write_tensor(writer: Writer, value: Tensor) -> None:
-    if len(value.dims) != len(value.strides):
-        raise WireError(f"{value!r} has {len(value.dims)} dims and {len(value.strides)} strides")
-    writer.pack(_TENSOR_HEAD, value.data_type, value.format, len(value.dims))
-    writer.pack(Struct(f"<{2 * len(value.dims)}q"), *value.dims, *value.strides)
-    writer.pack(_TENSOR_MIDDLE, value.offset, len(value.storage_dims))
-    writer.pack(Struct(f"<{len(value.storage_dims)}q"), *value.storage_dims)
-    writer.pack(_U64, value.address)
-
-
-def _write_scalar(writer: Writer, value: Scalar) -> None:
-    writer.pack(_SCALAR_HEAD, value.data_type, len(value.data))
-    writer.data += value.data
-
-
-def _write_list(writer: Writer, value: TensorList | ScalarList) -> None:
-    writer.pack(_U32, len(value.items))
-    for item in value.items:
-        _write_value(writer, item)
-
-
-def _write_int_array(writer: Writer, value: IntArray) -> None:
-    writer.pack(_U64, len(value.values))
-    writer.pack(Struct(f"<{len(value.values)}q"), *value.values)
-
-
-def _write_float_array(writer: Writer, value: FloatArray) -> None:
-    writer.pack(_U64, len(value.values))
-    writer.pack(Struct(f"<{len(value.values)}f"), *value.values)
-
-
-def _write_bool_array(writer: Writer, value: BoolArray) -> None:
-    writer.pack(_U64, len(value.values))
-    writer.data += bytes(value.values)
-
-
-def _write_signed(writer: Writer, value: int) -> None:
-    writer.pack(_I64, value)
-
-
-def _write_unsigned(writer: Writer, value: Unsigned) -> None:
-    writer.pack(_U64, value)
-
-
-def _write_double(writer: Writer, value: float) -> None:
-    writer.pack(_F64, value)
-
-
-def _write_bool(writer: Writer, value: bool) -> None:
-    writer.pack(_U8, value)
-
-
-_WRITE: dict[type, tuple[bytes, Callable[[Writer, Any], None]]] = {
-    type(None): (b"n", _write_null),
-    Tensor: (b"t", _write_tensor),
-    TensorList: (b"T", _write_list),
-    ScalarList: (b"S", _write_list),
-    IntArray: (b"I", _write_int_array),
-    FloatArray: (b"F", _write_float_array),
-    BoolArray: (b"B", _write_bool_array),
-    Scalar: (b"s", _write_scalar),
-    int: (b"i", _write_signed),
-    Unsigned: (b"u", _write_unsigned),
-    float: (b"d", _write_double),
-    bool: (b"b", _write_bool),
-    str: (b"c", Writer.string),
 }

@@ -14,7 +14,7 @@ from enum import IntEnum
 from struct import Struct, error as struct_error
 from typing import TYPE_CHECKING, TypeAlias
 
-from pyaclnn.mock.call_codec import Reader, WireError, Writer, read_call, write_call
+from pyaclnn.mock.call_codec import Reader, WireError, read_call
 
 if TYPE_CHECKING:
     from pyaclnn.mock.values import Call
@@ -33,11 +33,9 @@ __all__ = [
     "Request",
     "Run",
     "WireError",
-    "decode_reply",
     "decode_request",
     "encode_frame",
     "encode_reply",
-    "encode_request",
 ]
 
 MAGIC = 0x4E4E4C41
@@ -164,33 +162,6 @@ def encode_frame(kind: int, payload: bytes | bytearray) -> bytes:
     return _HEADER.pack(MAGIC, kind, len(payload)) + payload
 
 
-def encode_request(request: Request) -> bytes:
-    """Encode a request as a whole frame.
-
-    Raises:
-        WireError: A value does not fit its field.
-    """
-    writer = Writer()
-    if isinstance(request, Hello):
-        writer.pack(
-            _HELLO,
-            request.protocol_version,
-            request.device_id,
-            request.base_address,
-            request.memory_bytes,
-        )
-        writer.string(request.soc_name)
-        return encode_frame(Kind.HELLO, writer.data)
-    if isinstance(request, Check):
-        write_call(writer, request.call)
-        return encode_frame(Kind.CHECK, writer.data)
-    if isinstance(request, Run):
-        writer.pack(_RUN, request.workspace_address, request.workspace_size, request.number)
-        write_call(writer, request.decoded())
-        return encode_frame(Kind.RUN, writer.data)
-    return encode_frame(Kind.BYE, b"")
-
-
 def decode_request(kind: int, payload: memoryview | bytes) -> Request:
     """Decode the payload of a request.
 
@@ -243,27 +214,6 @@ def encode_reply(kind: int, reply: Reply | CheckReply) -> bytes:
     except struct_error as error:
         raise WireError(f"{reply!r} does not fit the reply frame: {error}") from None
     return encode_frame(kind, head + len(text).to_bytes(4, "little") + text)
-
-
-def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
-    """Decode the payload of a reply: the host's side of `encode_reply`.
-
-    Raises:
-        WireError: The payload is truncated, too long or not well-formed.
-    """
-    reader = Reader(payload)
-    reply: Reply | CheckReply
-    if kind == Kind.CHECK:
-        status, kind_of, written, launches, size, number, stale = reader.unpack(_CHECKED)
-        text = reader.string()
-        reply = CheckReply(status, kind_of, written, launches, size, text, number, stale)
-    elif kind in (Kind.HELLO, Kind.RUN, Kind.BYE):
-        (status,) = reader.unpack(_STATUS)
-        reply = Reply(status, reader.string())
-    else:
-        raise WireError(f"frame kind {kind} is unknown; it must be 1 to {max(Kind)}")
-    reader.finish()
-    return reply
 
 
 class FrameReader:

@@ -22,8 +22,8 @@ from pyaclnn.mock.wire import (
     WireError,
     decode_request,
     encode_reply,
-    encode_request,
 )
+from tests.mock_device.host_wire import encode_request
 
 from .stage import HERE
 

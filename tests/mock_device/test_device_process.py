@@ -32,11 +32,10 @@ from pyaclnn.mock.wire import (
     Reply,
     Request,
     Run,
-    decode_reply,
     decode_request,
     encode_frame,
-    encode_request,
 )
+from tests.mock_device.host_wire import decode_reply, encode_request
 
 from .bench import BASE, Bench, tensor
 

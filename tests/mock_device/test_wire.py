@@ -34,11 +34,10 @@ from pyaclnn.mock.wire import (
     Request,
     Run,
     WireError,
-    decode_reply,
     decode_request,
     encode_reply,
-    encode_request,
 )
+from tests.mock_device.host_wire import decode_reply, encode_request
 
 HEADER_BYTES = 16
 I32 = st.integers(-(2**31), 2**31 - 1)

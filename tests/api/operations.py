@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 import pyaclnn
+from pyaclnn.operators import all_operators
 from pyaclnn.smoke import cases as smoke
+from pyaclnn.smoke.samples import sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,13 +22,8 @@ __all__ = ["OPERATIONS", "SLOW", "Operation", "Stage"]
 
 SHAPE = (4, 8)
 WORKSPACE = 1 << 25
-FIRST = {
-    "layer_norm": "input",
-    "layer_norm_backward": "grad_out",
-    "rms_norm": "x",
-    "rms_norm_grad": "dy",
-}
-"""The operators, each with the name of its first argument."""
+ESSENTIAL = {name: op for name, op in all_operators().items() if op.essential}
+"""The operators that are tried; the others go the same way."""
 
 
 def numbers(*shape: int) -> Any:
@@ -39,7 +36,7 @@ class Stage:
 
     Attributes:
         device: The device.
-        calls: Each public operator with its positional arguments, on the device.
+        calls: Each operator with its arguments by name, on the device.
         other: An array to be used in place of an operator's first argument.
         cached: The operators whose calls CANN has in its cache by now.
         pinned: Pinned memory of the host.
@@ -48,20 +45,21 @@ class Stage:
     def __init__(self, device: Device) -> None:
         """Make the arrays."""
         self.device = device
-        x, dy = (pyaclnn.to_device(numbers(*SHAPE) + n, device) for n in range(2))
-        gamma = pyaclnn.to_device(numbers(8), device)
-        rows = pyaclnn.to_device(np.ones((4, 1), np.float32), device)
-        self.calls: dict[str, tuple[Any, ...]] = {
-            "layer_norm": (x, 8, gamma, gamma),
-            "layer_norm_backward": (dy, x, 8, rows, rows, gamma),
-            "rms_norm": (x, gamma),
-            "rms_norm_grad": (dy, x, rows, gamma),
+        samples = {n: sample(op, SHAPE, np.dtype(np.float32), None) for n, op in ESSENTIAL.items()}
+        self.calls: dict[str, dict[str, Any]] = {
+            name: {n: self._placed(value) for n, value in given.items()}
+            for name, given in samples.items()
         }
         self.other = pyaclnn.to_device(numbers(*SHAPE) * 2, device)
-        self._device_arrays = (x, dy, gamma, rows, self.other)
+        found = (value for given in self.calls.values() for value in given.values())
+        arrays = [value for value in found if isinstance(value, pyaclnn.DeviceArray)]
+        self._device_arrays = (*arrays, self.other)
         self.cached: set[str] = set()
         self.pinned = pyaclnn.pinned_empty(SHAPE, np.float32, device)
         self.pinned[...] = numbers(*SHAPE)
+
+    def _placed(self, value: Any) -> Any:
+        return pyaclnn.to_device(value, self.device) if isinstance(value, np.ndarray) else value
 
     def close(self) -> None:
         """Let go of everything."""
@@ -72,10 +70,10 @@ class Stage:
         arrays = [array.numpy() for array in self._device_arrays]
         return [array.tobytes() for array in (*arrays, self.pinned)]
 
-    def on_host(self, name: str) -> list[Any]:
+    def on_host(self, name: str) -> dict[str, Any]:
         """The arguments of an operator as NumPy arrays."""
-        arguments = self.calls[name]
-        return [a.numpy() if isinstance(a, pyaclnn.DeviceArray) else a for a in arguments]
+        given = self.calls[name].items()
+        return {n: v.numpy() if isinstance(v, pyaclnn.DeviceArray) else v for n, v in given}
 
 
 Operation: TypeAlias = "Callable[[Stage], list[bytes]]"
@@ -96,7 +94,7 @@ def eager(name: str) -> Operation:
 
     def run(stage: Stage) -> list[bytes]:
         with pyaclnn.Stream(stage.device) as stream:
-            results = getattr(pyaclnn, name)(*stage.calls[name], stream=stream)
+            results = getattr(pyaclnn, name)(**stage.calls[name], stream=stream)
             stream.synchronize()
             return contents(results)
 
@@ -105,12 +103,12 @@ def eager(name: str) -> Operation:
 
 def on_host(name: str) -> Operation:
     """An operator on NumPy arrays."""
-    arguments: dict[int, list[Any]] = {}
+    arguments: dict[int, dict[str, Any]] = {}
 
     def run(stage: Stage) -> list[bytes]:
         mine = arguments.setdefault(id(stage), stage.on_host(name))
         with pyaclnn.Stream(stage.device) as stream:
-            return contents(getattr(pyaclnn, name)(*mine, stream=stream))
+            return contents(getattr(pyaclnn, name)(**mine, stream=stream))
 
     return run
 
@@ -139,10 +137,10 @@ def planned_again(name: str) -> Operation:
 
 def _plan(name: str, stage: Stage, *, repeatable: bool) -> list[bytes]:
     operator, arguments = getattr(pyaclnn, name), stage.calls[name]
-    other: dict[str, Any] = {FIRST[name]: stage.other}
+    other: dict[str, Any] = {ESSENTIAL[name].leader.name: stage.other}
     with (
         pyaclnn.Stream(stage.device) as stream,
-        pyaclnn.plan(operator, *arguments, stream=stream) as plan,
+        pyaclnn.plan(operator, **arguments, stream=stream) as plan,
     ):
         assert plan.repeatable is repeatable
         plan.run()
@@ -189,7 +187,7 @@ def workspaces(stage: Stage) -> list[bytes]:
     ):
         stream.pool.enabled = False
         stream.workspace.use(buffer)
-        results = pyaclnn.rms_norm_grad(*stage.calls["rms_norm_grad"], stream=stream)
+        results = pyaclnn.rms_norm_grad(**stage.calls["rms_norm_grad"], stream=stream)
         stream.synchronize()
         stream.workspace.use(None)
         return contents(results)
@@ -197,10 +195,9 @@ def workspaces(stage: Stage) -> list[bytes]:
 
 def given_results(stage: Stage) -> list[bytes]:
     """An operator that writes to arrays of the caller; then everything idle is given back."""
-    x, gamma = stage.calls["rms_norm"]
     with pyaclnn.Stream(stage.device) as stream:
         out = [pyaclnn.DeviceArray.empty(s, np.float32, stage.device) for s in (SHAPE, (4, 1))]
-        pyaclnn.rms_norm(x, gamma, out=out, stream=stream)
+        pyaclnn.rms_norm(**stage.calls["rms_norm"], out=out, stream=stream)
         stream.synchronize()
         found = contents(out)
         stream.workspace.trim()
@@ -212,7 +209,7 @@ def planned_for_two_streams(stage: Stage) -> list[bytes]:
     """A plan that runs on the stream it was made for, and on another one after that."""
     arguments = stage.calls["rms_norm_grad"]
     with pyaclnn.Stream(stage.device) as stream, pyaclnn.Stream(stage.device) as other:
-        with pyaclnn.plan(pyaclnn.rms_norm_grad, *arguments, stream=stream) as plan:
+        with pyaclnn.plan(pyaclnn.rms_norm_grad, **arguments, stream=stream) as plan:
             plan.run()
             with stream.record() as done:
                 other.wait(done)
@@ -266,7 +263,7 @@ def smoked(stage: Stage) -> list[bytes]:
 
 
 def _all() -> Iterator[tuple[str, Operation]]:
-    for name in FIRST:
+    for name in ESSENTIAL:
         yield f"{name} eager", eager(name)
         yield f"{name} on the host", on_host(name)
         yield f"{name} planned", planned(name)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds for every described operator: kinds of arrays, layouts, plans, refusals, in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import pyaclnn
+from pyaclnn import ops
+from pyaclnn.accuracy import judge
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.operators import Operator, all_operators
+from pyaclnn.operators.operator import Build
+from pyaclnn.operators.parameters import REQUIRED, Kind, Option
+from pyaclnn.smoke.samples import golden, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EVERY = pytest.mark.parametrize("operator", all_operators().values(), ids=lambda op: op.name)
+SHAPE = (4, 6, 8)
+FAMILY = "910b"
+
+
+def arguments(operator: Operator) -> dict[str, Any]:
+    """Arguments in the first dtype that the operator takes."""
+    rows = operator.types.families[FAMILY]
+    word = operator.types.allowed(operator.leader.type, {}, rows)[0]
+    return sample(operator, SHAPE, np.dtype({"f32": "f4", "f16": "f2"}[word]), FAMILY)
+
+
+def call(operator: Operator, given: dict[str, Any], **how: Any) -> dict[str, Any]:
+    """Call an operator; the results by name."""
+    found = getattr(ops, operator.name)(**given, **how)
+    names = [tensor.name for tensor in operator.results]
+    return dict(zip(names, [found] if len(names) == 1 else found, strict=True))
+
+
+def hold(operator: Operator, found: dict[str, Any], given: dict[str, Any]) -> None:
+    """Hold results, and arguments that are updated, against float64."""
+    expected = golden(operator, given, FAMILY)
+    for name, value in found.items():
+        if name not in expected:
+            assert value is None
+        else:
+            verdict = judge(value, expected[name], quantized=True)
+            assert verdict.passed, f"{name}: {verdict}"
+
+
+def to_device(given: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: pyaclnn.to_device(value) if isinstance(value, np.ndarray) else value
+        for name, value in given.items()
+    }
+
+
+def updated(operator: Operator, given: dict[str, Any]) -> dict[str, Any]:
+    return {t.name: given[t.name] for t in operator.inputs if t.written}
+
+
+@pytest.fixture
+def stream() -> Iterator[pyaclnn.Stream]:
+    with pyaclnn.Stream() as opened:
+        yield opened
+
+
+@EVERY
+def test_numpy_arrays_in_are_numpy_arrays_out_when_all_is_done(operator: Operator) -> None:
+    given = arguments(operator)
+    before = {name: np.array(value) for name, value in given.items()}
+    for _ in range(2):  # the second call knows that its arguments are accepted
+        mine = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in given.items()}
+        found = call(operator, mine)
+        hold(operator, {**found, **updated(operator, mine)}, given)
+        for tensor in operator.inputs:
+            if not tensor.written:
+                np.testing.assert_array_equal(mine[tensor.name], before[tensor.name])
+
+
+@EVERY
+def test_device_arrays_in_are_device_arrays_out_the_second_time_too(
+    operator: Operator, stream: pyaclnn.Stream
+) -> None:
+    given = arguments(operator)
+    for _ in range(2):
+        placed = to_device(given)
+        found = call(operator, placed, stream=stream)
+        stream.synchronize()
+        written = {**found, **updated(operator, placed)}
+        hold(operator, {n: None if v is None else v.numpy() for n, v in written.items()}, given)
+
+
+@EVERY
+def test_results_given_are_the_ones_returned(operator: Operator) -> None:
+    given = arguments(operator)
+    made = call(operator, given)
+    out = tuple(None if value is None else np.empty_like(value) for value in made.values())
+    found = call(operator, given, out=out)
+    assert all(mine is theirs for mine, theirs in zip(found.values(), out, strict=True))
+
+
+@EVERY
+def test_strided_arguments_give_what_dense_ones_give(
+    operator: Operator, stream: pyaclnn.Stream
+) -> None:
+    given = arguments(operator)
+    strided = to_device(given)
+    for tensor in operator.inputs:
+        if tensor.written and operator.build is Build.INDIVIDUAL:
+            continue  # written densely, whatever its strides
+        wide = pyaclnn.to_device(np.repeat(given[tensor.name], 2, axis=-1))
+        strided[tensor.name] = wide[..., ::2]
+    found = call(operator, strided, stream=stream)
+    stream.synchronize()
+    hold(operator, {n: None if v is None else v.numpy() for n, v in found.items()}, given)
+
+
+@EVERY
+def test_a_plan_repeats_a_call_and_takes_other_arrays(
+    operator: Operator, stream: pyaclnn.Stream
+) -> None:
+    given = arguments(operator)
+    placed = to_device(given)
+    leader = operator.leader.name
+    other = {**given, leader: given[leader][::-1].copy()}
+    with pyaclnn.plan(getattr(ops, operator.name), **placed, stream=stream) as plan:
+        for turn in (given, other):
+            for name, value in updated(operator, given).items():
+                placed[name].copy_from(value)
+            arrays: dict[str, Any] = {leader: pyaclnn.to_device(turn[leader])}
+            found = plan.run(**arrays)
+            stream.synchronize()
+            names = [tensor.name for tensor in operator.results]
+            results = dict(zip(names, [found] if len(names) == 1 else found, strict=True))
+            written = {**results, **updated(operator, placed)}
+            hold(operator, {n: None if v is None else v.numpy() for n, v in written.items()}, turn)
+
+
+@EVERY
+def test_each_argument_of_a_wrong_dtype_is_named(operator: Operator) -> None:
+    given = arguments(operator)
+    for tensor in operator.inputs:
+        with pytest.raises(InvalidArgumentError) as caught:
+            call(operator, {**given, tensor.name: given[tensor.name].astype(np.complex64)})
+        assert str(caught.value).startswith(f"{operator.name}(): '{tensor.name}' is complex64; it")
+
+
+@EVERY
+def test_each_argument_of_a_wrong_shape_is_named(operator: Operator) -> None:
+    given = arguments(operator)
+    for tensor in operator.inputs[1:]:
+        wrong = np.concatenate([given[tensor.name]] * 2, axis=-1)
+        with pytest.raises(InvalidArgumentError) as caught:
+            call(operator, {**given, tensor.name: wrong})
+        text = str(caught.value)
+        assert f"{operator.name}(): '" in text
+        assert str(wrong.shape) in text or str(given[tensor.name].shape) in text
+
+
+@EVERY
+def test_each_argument_that_must_be_there_is_named(operator: Operator) -> None:
+    given = arguments(operator)
+    for tensor in operator.inputs:
+        if tensor.optional:
+            continue
+        with pytest.raises(InvalidArgumentError, match=f"'{tensor.name}' is None; it must be a"):
+            call(operator, {**given, tensor.name: None})
+
+
+@EVERY
+def test_what_is_optional_may_be_left_out(operator: Operator) -> None:
+    given = arguments(operator)
+    optional = {tensor.name for tensor in operator.inputs if tensor.optional}
+    fewer = {name: value for name, value in given.items() if name not in optional}
+    hold(operator, call(operator, fewer), {**fewer, **dict.fromkeys(optional)})
+
+
+WRONG = {
+    Kind.REAL: (float("nan"), "1", None, 1j),
+    Kind.SCALAR: (float("nan"), "1", None),
+    Kind.INTEGER: (1.0, "1", None, True, 1 << 63),
+    Kind.FLAG: (1, None, "yes"),
+    Kind.LENGTHS: ("8", 8.0, None),
+    Kind.AXES: ("0", 0.0, (9,), (-9,), (0, 0)),
+    Kind.MASK: (1, (1, 0, 1), (True,), None),
+    Kind.DTYPE: ("complex64", "no type"),
+}
+
+
+@EVERY
+def test_each_option_of_a_wrong_kind_is_named(operator: Operator) -> None:
+    given = arguments(operator)
+    for option in operator.options:
+        for value in WRONG[option.kind] if option.derived is None else ():
+            with pytest.raises(InvalidArgumentError, match=f"'{option.name}' is "):
+                call(operator, {**given, option.name: value})
+
+
+@EVERY
+def test_each_limit_of_an_option_is_held(operator: Operator) -> None:
+    given = arguments(operator)
+    for option in operator.options:
+        if option.derived is not None:
+            continue
+        beyond = [] if option.least is None else [option.least - 1]
+        beyond += [] if option.above is None else [option.above]
+        beyond += [] if option.most is None else [option.most + 1]
+        for value in beyond:
+            with pytest.raises(InvalidArgumentError, match=f"'{option.name}' is {value}; it must"):
+                call(operator, {**given, option.name: value})
+
+
+@EVERY
+def test_the_docstring_tells_of_every_argument_and_result(operator: Operator) -> None:
+    function = getattr(ops, operator.name)
+    names = [*operator.positional, *operator.keywords, "stream", "out"]
+    names += [tensor.name for tensor in operator.results]
+    assert all(f"\n    {name}: " in function.__doc__ for name in names)
+    assert f"``{operator.c_name}``" in function.__doc__
+    assert "CANN: " in function.__doc__
+
+
+@EVERY
+def test_defaults_are_those_of_the_description(operator: Operator) -> None:
+    for name in (*operator.positional, *operator.keywords):
+        parameter = operator.by_name[name]
+        needed = (
+            parameter.default is REQUIRED
+            if isinstance(parameter, Option)
+            else parameter in operator.inputs and not parameter.optional
+        )
+        given = {key: value for key, value in arguments(operator).items() if key != name}
+        if needed:
+            with pytest.raises(TypeError, match=name):
+                call(operator, given)

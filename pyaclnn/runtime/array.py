@@ -14,6 +14,7 @@ from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.layout import Layout
+from pyaclnn.runtime.shaped import Shaped
 from pyaclnn.runtime.shapes import (
     check_extent,
     indexed,
@@ -48,7 +49,7 @@ __all__ = ["DeviceArray", "to_device"]
 _new = object.__new__
 
 
-class DeviceArray:
+class DeviceArray(Shaped):
     """An array in device memory, with the attributes of a NumPy array that need no data.
 
     ``strides`` and ``offset`` count bytes, as NumPy's do. Basic slicing, ``transpose`` and
@@ -157,54 +158,9 @@ class DeviceArray:
         return self._device
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The length of each axis."""
-        return self.layout.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the elements."""
-        return self.layout.dtype
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next along each axis."""
-        return self.layout.strides
-
-    @property
-    def offset(self) -> int:
-        """Bytes from the start of the buffer to the first element."""
-        return self._offset
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.layout.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return self.layout.size
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element."""
-        return self.layout.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements, without gaps between them."""
-        return self.size * self.itemsize
-
-    @property
     def address(self) -> int:
         """The device address of the first element."""
         return self._address_of_memory() + self._offset
-
-    @property
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie without gaps in C order."""
-        return self.layout.is_contiguous
 
     @property
     def T(self) -> DeviceArray:  # noqa: N802  # NumPy's name for it
@@ -245,15 +201,25 @@ class DeviceArray:
             raise TypeError(message)
         return self.shape[0]
 
-    def numpy(self) -> NDArray[Any]:
+    def numpy(self, stream: Stream | None = None) -> NDArray[Any]:
         """Copy the array to the host and return it.
 
-        The copy blocks, but **waits for no stream**: what is still queued is not in it. Synchronize
-        the stream first. Drives ``aclrtMemcpy``.
+        The copy blocks, but without an argument it **waits for no stream**: what is still queued is
+        not in it. Drives ``aclrtMemcpy``.
+
+        Args:
+            stream: A stream to synchronize first, e.g. the one on which the array is written; None
+                if that was done already.
 
         Returns:
             A new, writable NumPy array of the same shape and dtype.
+
+        Raises:
+            InvalidArgumentError: ``stream`` is no open stream of the array's device.
+            KernelError: Work on the stream failed.
         """
+        if stream is not None:
+            require_stream("numpy", stream, self._device).synchronize()
         host = np.empty(self.layout.span, np.uint8)
         self._copy(raw.ACL_MEMCPY_DEVICE_TO_HOST, host)
         if self.is_contiguous:
@@ -342,6 +308,15 @@ class DeviceArray:
         array = DeviceArray.__new__(DeviceArray)
         array._fill(self._owner, self._device, layout, tensor, offset)  # noqa: SLF001  # the same class
         return array
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        raise TypeError(
+            "a DeviceArray cannot be pickled or deep-copied: its data is in device memory; copy it "
+            "to the host with .numpy(), and back with to_device()"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        self.__deepcopy__(None)
 
     def __bool__(self) -> NoReturn:
         message = (

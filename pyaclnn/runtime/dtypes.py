@@ -27,6 +27,7 @@ __all__ = [
     "WORDS",
     "acl_dtype",
     "bfloat16",
+    "conversion_hint",
     "dtype_of",
     "float16",
     "float32",
@@ -71,8 +72,28 @@ def dtype_of(dtype: DTypeLike, routine: str = "dtype_of", argument: str = "dtype
     if found is None or found not in _CONSTANTS:
         supported = ", ".join(str(known) for known in _CONSTANTS)
         given = repr(dtype) if found is None else found.str if found.kind != "V" else str(found)
-        raise InvalidArgumentError.of(routine, argument, given, f"one of {supported}")
+        hint = conversion_hint(argument, found) if argument == "host" else None
+        raise InvalidArgumentError.of(routine, argument, given, f"one of {supported}", hint)
     return found
+
+
+def conversion_hint(argument: str, given: np.dtype[Any] | None, wanted: str = "") -> str | None:
+    """Say how an array of another dtype is converted.
+
+    Args:
+        argument: The name of the array.
+        given: Its dtype; None if it is none at all.
+        wanted: The name of the dtype it must have; any that CANN knows if empty.
+
+    Returns:
+        The hint; None if no conversion is meant.
+    """
+    native = None if given is None else given.newbyteorder("=")
+    if native is None or not (wanted or native in _CONSTANTS):
+        return None
+    name = wanted or str(native)
+    home = "ml_dtypes" if name == "bfloat16" else "np"
+    return f"convert it: {argument}.astype({home}.{name})."
 
 
 def acl_dtype(dtype: DTypeLike) -> int:

@@ -209,8 +209,8 @@ class Handle:
         self.close()
 
     def __copy__(self) -> Any:
-        message = f"a {self.kind} stands for one C object and cannot be copied or pickled"
-        raise TypeError(message)
+        name = type(self).__name__
+        raise TypeError(f"this {name} stands for one C object and cannot be copied or pickled")
 
     __reduce__ = __copy__
 

@@ -106,6 +106,20 @@ class Pool:
             needs no lock.
     """
 
+    # A mistyped name is an error, and not an attribute of no effect.
+    __slots__ = (
+        "__weakref__",
+        "_allocations",
+        "_cap",
+        "_lock",
+        "_owned",
+        "_reserved",
+        "_timeline",
+        "enabled",
+        "free",
+        "timeline",
+    )
+
     enabled_by_default: ClassVar[bool] = os.environ.get("PYACLNN_CACHING", "1") != "0"
 
     def __init__(self, timeline: Timeline) -> None:

@@ -7,8 +7,10 @@ transposing and overlap tests on it are NumPy's own, and touch no element.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import operator
+from collections.abc import Mapping, Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -88,15 +90,14 @@ def shape_of(shape: int | Sequence[int], routine: str, argument: str = "shape") 
     single = count_of(shape)
     if single is not None:
         return (single,)
-    try:
-        lengths = tuple(count_of(length) for length in shape)  # type: ignore[union-attr]  # caught
-    except TypeError:
-        lengths = (None,)
+    lengths: tuple[int | None, ...] = (None,)
+    if not isinstance(shape, (AbstractSet, Mapping)):  # these have no order to speak of
+        with contextlib.suppress(TypeError):
+            lengths = tuple(count_of(length) for length in shape)  # type: ignore[union-attr]  # caught
     known = tuple(length for length in lengths if length is not None)
     if len(known) != len(lengths):
-        raise InvalidArgumentError.of(
-            routine, argument, repr(shape), "an integer, or a tuple of integers, of 0 or more"
-        )
+        expected = "an integer, or a tuple of integers, of 0 or more and below 2**63"
+        raise InvalidArgumentError.of(routine, argument, repr(shape), expected)
     return known
 
 
@@ -243,7 +244,10 @@ def indexed(array: NDArray[Any], index: object) -> NDArray[Any]:
         # With an ellipsis NumPy answers with a view even if no axis is left, instead of reading
         # the element.
         plain = (*plain, Ellipsis)
-    view: NDArray[Any] = array[plain]
+    try:
+        view: NDArray[Any] = array[plain]
+    except OverflowError:
+        raise IndexError(f"index {index!r} is out of bounds for shape {array.shape}") from None
     return view
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call
 from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.runtime.dtypes import conversion_hint
 from pyaclnn.runtime.pinned import pinned_memory
 from pyaclnn.runtime.shapes import count_of
 from pyaclnn.runtime.stream import require_stream
@@ -160,9 +161,20 @@ def require_numpy(routine: str, argument: str, host: object) -> None:
     """
     if isinstance(host, np.ndarray) and not isinstance(host, np.ma.MaskedArray):
         return
-    hint = MASKED if isinstance(host, np.ma.MaskedArray) else None
     kind = type(host).__name__
-    raise InvalidArgumentError.of(routine, argument, f"a {kind}", "a NumPy array", hint)
+    given = f"a NumPy scalar of {kind}" if isinstance(host, np.generic) else f"a {kind}"
+    raise InvalidArgumentError.of(routine, argument, given, "a NumPy array", _way(argument, host))
+
+
+def _way(argument: str, host: object) -> str | None:
+    """Say how something becomes a NumPy array."""
+    if isinstance(host, np.ma.MaskedArray):
+        return MASKED
+    if isinstance(host, (np.generic, list, tuple, int, float)):
+        return f"make one: np.asarray({argument}, np.float32)."
+    if hasattr(host, "__dlpack__") or hasattr(host, "__array_interface__"):
+        return f"np.from_dlpack({argument}) or np.asarray({argument}) is one without a copy."
+    return None
 
 
 def check_host(routine: str, host: NDArray[Any], layout: Layout) -> None:
@@ -183,6 +195,9 @@ def check_host(routine: str, host: NDArray[Any], layout: Layout) -> None:
             "host",
             f"{host.dtype} of shape {host.shape}",
             f"{layout.dtype} of shape {layout.shape}, like the device array",
+            conversion_hint("host", host.dtype, str(layout.dtype))
+            if host.dtype != layout.dtype and routine == "copy_from"
+            else None,
         )
     if not host.flags.c_contiguous:
         raise InvalidArgumentError.of(

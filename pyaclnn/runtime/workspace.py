@@ -24,6 +24,8 @@ __all__ = ["Workspace"]
 class Workspace:
     """Controls of a stream's workspace, reached as ``Stream.workspace``."""
 
+    __slots__ = ("_device", "_timeline")
+
     def __init__(self, timeline: Timeline, device: Device) -> None:
         self._timeline = timeline
         self._device = device

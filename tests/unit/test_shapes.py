@@ -23,13 +23,15 @@ def test_a_shape_is_a_length_or_a_sequence_of_them(shape: Any, expected: tuple[i
     assert shape_of(shape, "f") == expected
 
 
-@pytest.mark.parametrize("shape", [-1, (2, -1), 2.5, "ab", None, (True, 2), (1.0,)])
+@pytest.mark.parametrize(
+    "shape", [-1, (2, -1), 2.5, "ab", None, (True, 2), (1.0,), 2**63, (2, 2**63), {2, 3}, {2: 3}]
+)
 def test_anything_else_is_refused(shape: Any) -> None:
     with pytest.raises(InvalidArgumentError) as caught:
         shape_of(shape, "f", "normalized_shape")
     assert str(caught.value) == (
         f"f(): 'normalized_shape' is {shape!r}; it must be an integer, or a tuple of integers, "
-        "of 0 or more."
+        "of 0 or more and below 2**63."
     )
 
 

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of arguments that nearly fit: the way on, and nothing that is ignored in silence."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.ops import rms_norm
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.event import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.stream import Stream
+
+
+@pytest.mark.parametrize("way", [pickle.dumps, copy.deepcopy])
+def test_an_array_is_copied_by_way_of_the_host(
+    device: Device, way: Callable[[object], object]
+) -> None:
+    array = to_device(np.ones(4, np.float32), device)
+    with pytest.raises(TypeError, match=r"its data is in device memory; .* \.numpy\(\), and back"):
+        way(array)
+
+
+@pytest.mark.parametrize("way", [pickle.dumps, copy.deepcopy, copy.copy])
+def test_what_stands_for_a_c_object_is_called_by_its_class(
+    device: Device, way: Callable[[object], object]
+) -> None:
+    words = "this Event stands for one C object and cannot be copied or pickled"
+    with Event(device) as event, pytest.raises(TypeError, match=f"^{words}$"):
+        way(event)
+
+
+@pytest.mark.parametrize("name", ["pool", "workspace"])
+def test_a_mistyped_setting_is_an_error(stream: Stream, name: str) -> None:
+    settings = getattr(stream, name)
+    with pytest.raises(AttributeError, match="kap"):
+        settings.kap = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("host", "given", "hint"),
+    [
+        (np.ones(3, ">f4"), ">f4", "convert it: host.astype(np.float32)."),
+        (np.float32(3), "a NumPy scalar of float32", "make one: np.asarray(host, np.float32)."),
+        ([1.0], "a list", "make one: np.asarray(host, np.float32)."),
+    ],
+)
+def test_what_is_nearly_an_array_is_told_how_to_become_one(
+    device: Device, host: Any, given: str, hint: str
+) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        to_device(host, device)
+    assert str(caught.value).startswith(f"to_device(): 'host' is {given}; it must be ")
+    assert str(caught.value).endswith(f"\nHint: {hint}")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "given", "hint"),
+    [
+        (np.float32, "float64", "host.astype(np.float32)"),
+        (np.float32, ">f4", "host.astype(np.float32)"),
+        (ml_dtypes.bfloat16, "float32", "host.astype(ml_dtypes.bfloat16)"),
+    ],
+)
+def test_another_dtype_is_told_how_to_be_converted(
+    device: Device, dtype: Any, given: str, hint: str
+) -> None:
+    target = DeviceArray.empty(4, dtype, device)
+    with pytest.raises(InvalidArgumentError, match="like the device array") as caught:
+        target.copy_from(np.ones(4, given))
+    assert str(caught.value).endswith(f"\nHint: convert it: {hint}.")
+
+
+@pytest.mark.parametrize("index", [2**63, 2**64, -(2**63) - 1])
+def test_an_index_beyond_everything_is_out_of_bounds(device: Device, index: int) -> None:
+    array = to_device(np.ones(4, np.float32), device)
+    with pytest.raises(IndexError):
+        array[index]
+
+
+def test_a_result_is_read_behind_the_stream_that_is_named(stream: Stream) -> None:
+    x = to_device(np.full((2, 8), 3, np.float32), stream.device)
+    y = rms_norm(x, to_device(np.ones(8, np.float32), stream.device), stream=stream).y
+    np.testing.assert_allclose(y.numpy(stream=stream), 1, rtol=1e-3)
+    assert not stream.timeline.busy
+
+
+def test_a_result_is_not_read_behind_something_else(stream: Stream) -> None:
+    x = to_device(np.ones(8, np.float32), stream.device)
+    with pytest.raises(InvalidArgumentError, match=r"numpy\(\): 'stream' is 7"):
+        x.numpy(stream=7)  # type: ignore[arg-type]  # that is the point

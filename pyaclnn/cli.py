@@ -182,7 +182,7 @@ def _add_smoke(commands: _Commands) -> None:
         help="run every operator and judge its numbers",
         description="Run every operator over a few shapes and dtypes and judge its numbers by "
         "CANN's accuracy standard. Exits with 0 if all pass, 1 if not, 2 if nothing could run, 3 "
-        "if CANN ended, crashed or hung in the middle.",
+        "if CANN ended, crashed or hung in the middle, 4 if there is no CANN, as the doctor.",
     )
     smoke.add_argument(
         "--backend",

@@ -15,6 +15,13 @@ from pyaclnn.explanations.entry import Explanation
 from pyaclnn.explanations.graph_engine import GRAPH_ENGINE
 from pyaclnn.explanations.interface import INTERFACE
 from pyaclnn.explanations.interface_system import INTERFACE_SYSTEM
+from pyaclnn.explanations.neighbours import (
+    COLLECTIVE,
+    LOADER,
+    TORCH_KINDS,
+    TORCH_MODULES,
+    LoaderError,
+)
 from pyaclnn.explanations.operators import OPERATORS
 from pyaclnn.explanations.runtime_device import RUNTIME_DEVICE
 from pyaclnn.explanations.runtime_links import RUNTIME_LINKS
@@ -24,7 +31,19 @@ from pyaclnn.explanations.runtime_usage import RUNTIME_USAGE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DEVICE_MANAGEMENT", "DRIVER", "MESSAGES", "STATUS", "DriverCode", "Explanation"]
+__all__ = [
+    "COLLECTIVE",
+    "DEVICE_MANAGEMENT",
+    "DRIVER",
+    "LOADER",
+    "MESSAGES",
+    "STATUS",
+    "TORCH_KINDS",
+    "TORCH_MODULES",
+    "DriverCode",
+    "Explanation",
+    "LoaderError",
+]
 
 STATUS: Final[Mapping[str, Explanation]] = MappingProxyType(
     {

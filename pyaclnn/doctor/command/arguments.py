@@ -111,9 +111,10 @@ def add_explain_to(commands: _Commands) -> None:
         "explain",
         help="explain a status code, e.g. 507033",
         description="Say what a code of CANN means, its likely causes and what to do. Takes a "
-        "status code, its name (the prefix may be left out), a code of npu-smi such as -8020, the "
-        "beginning of a message such as EE1015, a check of the doctor, or a whole line of a log. "
-        "Exits with 0 if it is known and 1 if not.",
+        "status code, also in hexadecimal, its name (the prefix may be left out), a code of "
+        "npu-smi such as -8020 or of torch_npu such as ERR00100, the beginning of a message such "
+        "as EE1015 or EI0006, a function, a check of the doctor, or a whole line of a log or of "
+        "the loader. Exits with 0 if it is known and 1 if not.",
     )
     explain.add_argument("code", nargs="*", metavar="CODE|NAME|TEXT")
     explain.add_argument("--list", action="store_true", help="list every status code")

@@ -4,14 +4,25 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import difflib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann import status as codes
+from pyaclnn.cann.signatures import signatures
 from pyaclnn.doctor.checks import catalogue
-from pyaclnn.explanations import DEVICE_MANAGEMENT, DRIVER, MESSAGES, STATUS
+from pyaclnn.explanations import (
+    COLLECTIVE,
+    DEVICE_MANAGEMENT,
+    DRIVER,
+    LOADER,
+    MESSAGES,
+    STATUS,
+    TORCH_KINDS,
+    TORCH_MODULES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +43,10 @@ _NUMBER: Final = re.compile(r"(?<![\w.])-?[0-9]+(?![\w.]*\d)")
 _MESSAGE: Final = re.compile(r"\bE[A-Z]?\d{4,5}\b")
 _CHECK: Final = re.compile(r"[A-Z]+-\w+(?:@\d+)?")
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]{5,}")
+_HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{4,16}\b")
+_TORCH: Final = re.compile(r"\bERR(\d{2})(\d{3})\b")
 _STATUS_DIGITS: Final = 6
+_SIGN_BIT: Final = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -65,10 +79,10 @@ def look_up(asked: str) -> list[Entry]:
     Returns:
         The answers; none if nothing in it is known.
     """
-    found = _exactly(asked.strip())
+    found = _exactly(asked.strip()) or _function(asked.strip())
     if found is not None:
         return [found]
-    entries: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {entry.heading: entry for entry in _loader(asked)}
     for part in _parts(asked):
         entry = _exactly(part)
         if entry is not None:
@@ -117,8 +131,12 @@ def of_check(name: str) -> Entry:
 
 def _parts(text: str) -> Iterator[str]:
     """What in a text may be a code: six digits, a message code, a name as the headers write it."""
-    for match in re.finditer(f"{_MESSAGE.pattern}|{_NUMBER.pattern}|{_WORD.pattern}", text):
+    every = (_TORCH, _MESSAGE, _HEX, _NUMBER, _WORD)
+    for match in re.finditer("|".join(pattern.pattern for pattern in every), text):
         part = match[0]
+        if _HEX.fullmatch(part) or _TORCH.fullmatch(part):
+            yield part
+            continue
         is_status = part.isdigit() and len(part) == _STATUS_DIGITS
         if is_status or part.startswith("-8") or part in STATUS or _MESSAGE.fullmatch(part):
             yield part
@@ -126,6 +144,8 @@ def _parts(text: str) -> Iterator[str]:
 
 def _exactly(asked: str) -> Entry | None:
     wanted = asked.upper()
+    if _TORCH.fullmatch(wanted) or _HEX.fullmatch(asked):
+        return _torch(wanted) if wanted.startswith("ERR") else _hexadecimal(asked)
     if re.fullmatch("-?[0-9]+", wanted) or _MESSAGE.fullmatch(wanted):
         return _message(wanted) if wanted.startswith("E") else _number(int(wanted))
     for prefix in _PREFIXES:
@@ -139,6 +159,49 @@ def _exactly(asked: str) -> Entry | None:
         if _CHECK.fullmatch(wanted):
             return of_check(wanted)
     return None
+
+
+def _torch(code: str) -> Entry | None:
+    module, kind = (int(part) for part in _TORCH.fullmatch(code).groups())  # type: ignore[union-attr]  # it fits
+    known = TORCH_KINDS.get(kind)
+    if known is None or module not in TORCH_MODULES:
+        return None
+    return _entry(f"{code} (torch_npu)", known, f"Comes from: {TORCH_MODULES[module]}")
+
+
+def _hexadecimal(text: str) -> Entry | None:
+    """A code in hexadecimal; a negative one may stand in 32 bits."""
+    number = int(text, 16)
+    codes_of = (number, number - 2 * _SIGN_BIT) if number & _SIGN_BIT else (number,)
+    entry = next((entry for code in codes_of if (entry := _number(code))), None)
+    return entry and dataclasses.replace(entry, notes=(*entry.notes, f"In hexadecimal: {text}"))
+
+
+def _function(asked: str) -> Entry | None:
+    """Tell where a function of the C interface is declared, and in which CANN it is."""
+    known = signatures().get(asked.rstrip("()"))
+    if known is None:
+        return None
+    return Entry(
+        f"{known.name}({', '.join(known.parameters)})",
+        f"A function of the C interface, declared in {known.header}.",
+        notes=(
+            f"Since CANN {known.since} at the latest, in the group of libraries '{known.library}'",
+            "A status code that it returned says more: pyaclnn explain CODE",
+        ),
+    )
+
+
+def _loader(text: str) -> Iterator[Entry]:
+    for pattern, known in LOADER:
+        match = pattern.search(text)
+        if match is not None:
+            name = match[1] or match[0]
+            yield _entry(f"{name} (the dynamic loader)", known)
+            function = _function(name)
+            if function is not None:
+                yield function
+            return
 
 
 def _named(name: str) -> int | None:
@@ -183,10 +246,11 @@ def _status(code: int) -> Entry:
 
 
 def _message(code: str) -> Entry | None:
-    fitting = [start for start in MESSAGES if code.startswith(start)]
+    known = {**MESSAGES, **COLLECTIVE}
+    fitting = [start for start in known if code.startswith(start)]
     if not fitting:
         return None
-    return _entry(f"{code} (begins a text of CANN)", MESSAGES[max(fitting, key=len)])
+    return _entry(f"{code} (begins a text of CANN)", known[max(fitting, key=len)])
 
 
 def _entry(heading: str, known: Explanation, *notes: str) -> Entry:

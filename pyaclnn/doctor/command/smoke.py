@@ -20,8 +20,12 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Console
 
 from pyaclnn.cann.library import Backend
+from pyaclnn.doctor.checks.machine import Machine
+from pyaclnn.doctor.checks.options import Options
+from pyaclnn.doctor.checks.site import Site
 from pyaclnn.doctor.child.isolation import Outcome, Request, run_child
 from pyaclnn.doctor.child.termination import Terminated, signal_name, terminable
+from pyaclnn.doctor.command.run import NOTHING_HERE
 from pyaclnn.operators import all_operators
 from pyaclnn.smoke import report as smoke_report
 from pyaclnn.smoke.cases import FLOATS, Outcome as Judged
@@ -88,8 +92,14 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
         return BROKEN_OFF
     if "error" in facts:
         _say(facts["error"])
-        return UNUSABLE
+        return NOTHING_HERE if _nothing_here(options.backend) else UNUSABLE
     return _tell(facts, as_json=options.json)
+
+
+def _nothing_here(backend: str | None) -> bool:
+    """Whether there is no CANN at all, for which the doctor has an exit status of its own."""
+    site = Site(Machine(), Options(backend=backend))
+    return site.choice == "cann" and not site.installations and not site.traces
 
 
 def _tell(facts: dict[str, Any], *, as_json: bool) -> int:

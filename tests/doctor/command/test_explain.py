@@ -13,13 +13,25 @@ from pyaclnn.cann import status as codes
 from pyaclnn.doctor.command import arguments as command
 from pyaclnn.doctor.command.look_up import look_up, suggestions
 from pyaclnn.errors import AclError
-from pyaclnn.explanations import DEVICE_MANAGEMENT, DRIVER, MESSAGES, STATUS, Explanation
+from pyaclnn.explanations import (
+    COLLECTIVE,
+    DEVICE_MANAGEMENT,
+    DRIVER,
+    LOADER,
+    MESSAGES,
+    STATUS,
+    TORCH_KINDS,
+    Explanation,
+)
 
 EVERY = {
     **STATUS,
     **{str(code): known for code, known in DEVICE_MANAGEMENT.items()},
     **{known.name: known.explanation for known in DRIVER.values()},
     **MESSAGES,
+    **COLLECTIVE,
+    **{f"ERR00{kind:03}": known for kind, known in TORCH_KINDS.items()},
+    **{error.pattern.pattern: error.explanation for error in LOADER},
 }
 NO_CAUSE = {"ACL_ERROR_NONE", "ACLNN_SUCCESS", "EE4", "EE", "EH", "E4", "EP", "EK"}
 """Success needs none; of a whole family of messages there is no common one."""
@@ -223,3 +235,52 @@ def test_the_list_has_every_code_in_order(capfd: pytest.CaptureFixture[str]) -> 
     assert explain("--list") == 0
     numbers = [int(line.split()[0]) for line in capfd.readouterr().out.splitlines()]
     assert numbers == sorted(codes.names())
+
+
+# ---- what stands around CANN --------------------------------------------------------------------
+
+AROUND = [
+    ("ERR00100", ["ERR00100 (torch_npu)"]),
+    ("err02200", ["ERR02200 (torch_npu)"]),
+    ("EI0006", ["EI0006 (begins a text of CANN)"]),
+    ("EJ0003", ["EJ0003 (begins a text of CANN)"]),
+    ("0x7BC87", ["507015 ACL_ERROR_RT_AICORE_EXCEPTION"]),
+    ("0xffffe0ac", ["-8020 (device management; npu-smi prints it)"]),
+    ("aclrtMalloc", ["aclrtMalloc(devPtr, size, policy)"]),
+    ("aclrtMalloc()", ["aclrtMalloc(devPtr, size, policy)"]),
+    (
+        "libascend_hal.so: cannot open shared object file: No such file or directory",
+        ["libascend_hal.so (the dynamic loader)"],
+    ),
+    (
+        "ImportError: libhccl.so: cannot open shared object file: No such file or directory",
+        ["libhccl.so (the dynamic loader)"],
+    ),
+    (
+        "OSError: /x/libopapi.so: undefined symbol: aclrtMalloc",
+        ["aclrtMalloc (the dynamic loader)", "aclrtMalloc(devPtr, size, policy)"],
+    ),
+    ("/x/libacl.so: file too short", ["/x/libacl.so (the dynamic loader)"]),
+    (
+        "/lib64/libc.so.6: version `GLIBC_2.34' not found (required by x)",
+        ["GLIBC_2.34 (the dynamic loader)"],
+    ),
+    (
+        "(PID:1, Device:0, RankID:-1) ERR00100 PTA call acl api failed, error code is 507015",
+        ["ERR00100 (torch_npu)", "507015 ACL_ERROR_RT_AICORE_EXCEPTION"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("asked", "headings"), AROUND)
+def test_what_the_programs_around_cann_say_is_known(asked: str, headings: list[str]) -> None:
+    entries = look_up(asked)
+    assert [entry.heading for entry in entries] == headings
+    assert all(entry.meaning for entry in entries)
+
+
+@pytest.mark.parametrize(
+    "asked", ["ERR99100", "ERR00999", "0x12345678", "aclrtNothing", "x.so: fine"]
+)
+def test_what_is_not_known_there_is_not_guessed(asked: str) -> None:
+    assert look_up(asked) == []

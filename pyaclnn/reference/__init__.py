@@ -7,7 +7,8 @@ no status codes. The simulated NPU computes with it, and results of a real NPU a
 A module here is an area of operators, such as ``layer_norm``: a *definition* each, written to be
 read. The operators that are called most are there once more in ``fast``, tile by tile and held
 against the definitions. This package offers an operator by its name, the fast one if there is one;
-`definition` gives the other. Nothing is listed by hand: what a module's ``__all__`` names is here.
+`definition` gives the other. Nothing is listed by hand: what a module's ``__all__`` names is here,
+and loaded when it is asked for.
 
 Only NumPy and ml_dtypes are imported. One thing is not left to them:
 ``arithmetic.narrow_floats`` converts float16 and bfloat16 in a compiled module of its own.
@@ -24,6 +25,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.reference import fast
@@ -51,24 +54,33 @@ if TYPE_CHECKING:
     from pyaclnn.reference.vector_norm import *  # noqa: F403
 
 
+__all__: list[str]
+
+
 def modules_in(path: Iterable[str]) -> list[str]:
     return [module.name for module in pkgutil.iter_modules(path) if not module.ispkg]
 
 
-def names_of(package: str, modules: Iterable[str]) -> dict[str, Any]:
-    """What the modules of a package make public."""
-    loaded = (importlib.import_module(f"{package}.{module}") for module in modules)
-    return {name: getattr(module, name) for module in loaded for name in module.__all__}
-
-
 AREAS = modules_in(__path__)  # noqa: F405
-DEFINITIONS = names_of(__name__, AREAS)
-FAST = names_of(fast.__name__, [module for module in modules_in(fast.__path__) if module in AREAS])
-for name, function in FAST.items():
-    function.__doc__ = DEFINITIONS[name].__doc__
-globals().update(DEFINITIONS | FAST)
+FAST_AREAS = modules_in(fast.__path__)
 
-__all__ = ["definition", *DEFINITIONS]  # noqa: PLE0604
+
+def find(name: str) -> tuple[Any, Any] | None:
+    """Load a public name: as it is defined, and as it is offered."""
+    # Most operators are in the area whose name is the longest part of theirs.
+    for area in sorted(AREAS, key=lambda area: (area not in name, -len(area))):
+        module = importlib.import_module(f"{__name__}.{area}")
+        if name not in module.__all__:
+            continue
+        defined = getattr(module, name)
+        if area in FAST_AREAS:
+            module = importlib.import_module(f"{fast.__name__}.{area}")
+            if name in module.__all__:
+                offered = getattr(module, name)
+                offered.__doc__ = defined.__doc__
+                return defined, offered
+        return defined, defined
+    return None
 
 
 def definition(name: str) -> Callable[..., Any]:
@@ -83,5 +95,34 @@ def definition(name: str) -> Callable[..., Any]:
     Raises:
         KeyError: There is no such operator.
     """
-    function: Callable[..., Any] = DEFINITIONS[name]
+    found = find(name)
+    if found is None:
+        raise KeyError(name)
+    function: Callable[..., Any] = found[0]
     return function
+
+
+class Operators(ModuleType):
+    """This package. A module that is loaded does not take the place of the operator of its name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and name in AREAS):
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        found = None if name.startswith("_") else find(name)
+        if found is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        setattr(self, name, found[1])
+        return found[1]
+
+    @property
+    def __all__(self) -> list[str]:
+        modules = (importlib.import_module(f"{self.__name__}.{area}") for area in AREAS)
+        return ["definition", *(name for module in modules for name in module.__all__)]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.__all__})
+
+
+sys.modules[__name__].__class__ = Operators

@@ -13,9 +13,14 @@ from pyaclnn import reference
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["OPERATORS", "arguments"]
+__all__ = ["FAST", "OPERATORS", "arguments"]
 
-OPERATORS = [name for name in reference.DEFINITIONS if inspect.isfunction(getattr(reference, name))]
+OPERATORS = [
+    name
+    for name in reference.__all__
+    if name != "definition" and inspect.isfunction(getattr(reference, name))
+]
+FAST = [name for name in OPERATORS if getattr(reference, name) is not reference.definition(name)]
 
 ROWS, COLUMNS = (6, 5), 8
 CHANNELS, POSITIONS, GROUPS = 4, (3, 5), 2

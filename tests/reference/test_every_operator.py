@@ -15,7 +15,7 @@ from pyaclnn import reference
 from pyaclnn.accuracy import judge
 from pyaclnn.reference.fast import blocks, tiled_rows
 
-from .samples import OPERATORS, arguments
+from .samples import FAST, OPERATORS, arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +99,7 @@ def in_small_pieces(work: Callable[[], Any]) -> Any:
         return work()
 
 
-@pytest.mark.parametrize("operator", reference.FAST)
+@pytest.mark.parametrize("operator", FAST)
 @pytest.mark.parametrize("layout", ["contiguous", "strided"])
 @pytest.mark.parametrize("dtype", [*NARROW, FLOAT64], ids=str)
 def test_a_fast_version_gives_what_the_definition_gives(
@@ -122,7 +122,7 @@ def strided(value: Any) -> Any:
     return np.repeat(value, 2, axis=-1)[..., ::2] if isinstance(value, np.ndarray) else value
 
 
-@pytest.mark.parametrize("operator", reference.FAST)
+@pytest.mark.parametrize("operator", FAST)
 def test_the_bits_of_a_result_do_not_depend_on_the_number_of_threads(operator: str) -> None:
     given = arguments(operator, FLOAT32)
     results = []
@@ -133,7 +133,7 @@ def test_the_bits_of_a_result_do_not_depend_on_the_number_of_threads(operator: s
     assert results[0] == results[1]
 
 
-@pytest.mark.parametrize("operator", reference.FAST)
+@pytest.mark.parametrize("operator", FAST)
 def test_what_is_wrong_is_told_of_the_whole_tensor(operator: str) -> None:
     given = {
         name: value.astype(np.int32) if isinstance(value, np.ndarray) else value

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.parameters import Kind, Option, Role, Tensor
@@ -146,15 +146,20 @@ class Operator:
         return next((option for option in self.options if option.kind is Kind.MASK), None)
 
     @cached_property
-    def shape_checks(self) -> tuple[str, ...]:
-        """`compared`; where nothing is known, ranks and then shapes in the order of C."""
-        if self.compared:
-            return self.compared
+    def shape_checks(self) -> tuple[tuple[Parameter, str], ...]:
+        """`compared`, each parameter with its sign.
+
+        Where nothing is known, these are ranks and then shapes in the order of C.
+        """
         names = [tensor.c_name for tensor in self.tensors]
-        if self.build is Build.INDIVIDUAL:
-            return (f"{self.leader.c_name}^", *(f"{name}#" for name in names), *names)
         told = [o.c_name for o in self.options if o.kind is Kind.LENGTHS or o.derived is not None]
-        return (*(f"{name}^" for name in names), *told, *names)
+        order: tuple[str, ...] = (*(f"{name}^" for name in names), *told, *names)
+        if self.build is Build.INDIVIDUAL:
+            order = (f"{self.leader.c_name}^", *(f"{name}#" for name in names), *names)
+        return tuple(
+            (self.parameters[text.rstrip("^#")], text[len(text.rstrip("^#")) :])
+            for text in self.compared or order
+        )
 
     def wants(self, tensor: Tensor, values: Mapping[str, Any]) -> bool:
         """Tell whether a tensor that the operator writes is written.
@@ -283,6 +288,7 @@ def _name(c_name: str, parameter: Parameter) -> str:
     return snake_case(name)
 
 
+@cache
 def snake_case(name: str) -> str:
     """Write a C name as Python does."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Setting:
     flags: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operator(Generic[Arguments]):
     """One operator.
 
@@ -133,13 +134,13 @@ class Operator(Generic[Arguments]):
         places = enumerate(self.parameters)
         return sum(1 << place for place, parameter in places if parameter.name in names)
 
-    @property
+    @cached_property
     def written_mask(self) -> int:
         """The parameters that are written, a bit each."""
         outputs = self.parameters[len(self.parameters) - self.output_count :]
         return self.mask_of((*self.written, *(parameter.name for parameter in outputs)))
 
-    @property
+    @cached_property
     def updated_mask(self) -> int:
         """The parameters that are written and read, a bit each."""
         return self.mask_of(self.updated)

@@ -25,25 +25,21 @@ def wrong_shape(request: Request) -> str | None:
     operator = request.operator
     quirks = quirks_of(operator.definition)
     learned = False
-    for text in operator.shape_checks:
-        name = text.rstrip(_POSSIBLE + _AXES)
-        parameter = operator.parameters[name]
+    for parameter, sign in operator.shape_checks:
         if isinstance(parameter, Tensor) and (
             request.tensors[parameter.name] is None or not request.wants(parameter)
         ):
             continue
-        wrong = None
-        if text.endswith(_POSSIBLE):
+        if sign == _POSSIBLE:
             wrong = _impossible(request, parameter)
-        elif not learned:
-            wrong = _learn(request)
+        else:
+            wrong = None if learned else _learn(request)
             learned = True
-        if wrong is None and not text.endswith(_POSSIBLE):
-            if text.endswith(_AXES):
+            if wrong is None and sign == _AXES:
                 wrong = _wrong_axes(request, parameter)
-            elif name in quirks.FITS:
-                wrong = quirks.FITS[name](request)
-            else:
+            elif wrong is None and parameter.c_name in quirks.FITS:
+                wrong = quirks.FITS[parameter.c_name](request)
+            elif wrong is None:
                 wrong = _different(request, parameter)
         if wrong is not None:
             return wrong

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.operator import Build
-from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.array import DeviceArray, phantom_of
 from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import require_stream
 from pyaclnn.runtime.transfer import MASKED
@@ -160,7 +160,7 @@ def require_writable(operator: Operator, name: str, array: Array) -> None:
 
 
 def _layout(array: Array) -> NDArray[Any]:
-    return array.phantom() if isinstance(array, DeviceArray) else array
+    return phantom_of(array) if isinstance(array, DeviceArray) else array
 
 
 def _is_injective(layout: NDArray[Any]) -> bool:

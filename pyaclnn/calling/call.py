@@ -26,7 +26,7 @@ from pyaclnn.calling.options import plain_value
 from pyaclnn.calling.refusals import Refusals
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.parameters import Kind, Tensor
-from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.device import default_device
 from pyaclnn.runtime.dtypes import DTYPES, acl_dtype
 from pyaclnn.runtime.layout import Layout
@@ -244,7 +244,7 @@ class Call:
             if output.given is not None or not output.made:
                 return output.given
             layout = Layout.dense(device.context, output.dtype, output.shape)
-            return DeviceArray.on_loan(stream.pool.take(layout, device), device)
+            return array_on_loan(stream.pool.take(layout, device), device)
 
         self.arguments = [placed(name) for name in self.names]
         return self.arguments

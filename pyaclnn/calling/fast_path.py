@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyaclnn.calling.launch import UNTIDY, failure, report_untidy
 from pyaclnn.calling.operator import NO_PLAN, operator
-from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.pool import pool_of
 from pyaclnn.runtime.stream import Stream
 
@@ -132,9 +132,8 @@ class Path:
         if out is not None and not self.allocates:
             return out
         take = pool_of(timeline).take
-        on_loan = DeviceArray.on_loan
         made = [
-            None if layout is None else on_loan(take(layout, device), device)
+            None if layout is None else array_on_loan(take(layout, device), device)
             for layout in self._outputs
         ]
         if out is None:

@@ -11,7 +11,7 @@ import numpy as np
 from pyaclnn.calling.fast_path import MOST_KEPT, types_of
 from pyaclnn.calling.launch import launch
 from pyaclnn.errors import AclError
-from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.transfer import fetch_now, send_now
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _sent(call: Call, stream: Stream) -> list[Any]:
             arguments.append(call.constants.get(name))
             continue
         # Copies happen at once, so the memory must not be one that queued work still uses.
-        array = DeviceArray.on_loan(take(layout, device, idle=True), device)
+        array = array_on_loan(take(layout, device, idle=True), device)
         if name in values:
             send_now(np.asarray(values[name], order="C"), array.memory)
         arguments.append(array)

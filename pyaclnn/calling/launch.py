@@ -16,6 +16,7 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.gate import report
 from pyaclnn.cann.status import describe_failure, meaning
 from pyaclnn.errors import AclError, ContextError
+from pyaclnn.runtime.stream import catch_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +160,7 @@ def launch_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> N
     """
     given = frozen(arguments)
     message = chosen.message(given)
-    stream.catch_up()
+    catch_up(stream)
     status = chosen.function(stream.timeline.struct, NO_PLAN, 1, message)
     if status:
         settle(chosen, status, stream, given, message)

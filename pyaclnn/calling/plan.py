@@ -16,10 +16,10 @@ from pyaclnn.calling.planned import AsGiven
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import silence
 from pyaclnn.errors import ContextError, InvalidArgumentError
-from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.array import DeviceArray, phantom_of
 from pyaclnn.runtime.handle import count_live
 from pyaclnn.runtime.shapes import overlap
-from pyaclnn.runtime.stream import Stream, require_stream
+from pyaclnn.runtime.stream import Stream, catch_up, require_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -136,7 +136,7 @@ class Plan:
         if timeline is None or timeline.crowded or timeline.context != self._context:
             queue = require_stream("Plan.run", queue, self._stream.device)
             timeline = queue.timeline
-            queue.catch_up()
+            catch_up(queue)
         plain = not arrays and self._coming is None
         status = _run(self._struct, timeline.struct) if plain else 0
         if plain and not status:
@@ -315,7 +315,7 @@ def _may_touch(result: DeviceArray, other: DeviceArray) -> bool:
     mine, theirs = result.memory, other.memory
     if mine is not theirs and not (mine.borrowed or theirs.borrowed):
         return False
-    return overlap(result.phantom(), other.phantom())
+    return overlap(phantom_of(result), phantom_of(other))
 
 
 def _release(struct: Any, unpin_device: Callable[[], None]) -> None:

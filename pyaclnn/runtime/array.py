@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.pool import Loan
     from pyaclnn.runtime.stream import Stream
 
-__all__ = ["DeviceArray", "to_device"]
+__all__ = ["DeviceArray", "array_on_loan", "phantom_of", "to_device"]
 
 _new = object.__new__
 
@@ -107,15 +107,6 @@ class DeviceArray(Shaped):
         self.tensor_at = raw.address_of(tensor)
 
     @classmethod
-    def on_loan(cls, loan: Loan, device: Device) -> DeviceArray:
-        """Make an array of memory that goes back to its pool with the last reference to it."""
-        # Every launch comes here: no call that can be avoided.
-        array = _new(cls)
-        array._owner, array._device, array._offset = loan, device, 0  # noqa: SLF001  # same class
-        _, _, array.layout, array.tensor, array.tensor_at = loan
-        return array
-
-    @classmethod
     def empty(
         cls, shape: int | Sequence[int], dtype: DTypeLike, device: Device | None = None
     ) -> DeviceArray:
@@ -166,11 +157,6 @@ class DeviceArray(Shaped):
     def T(self) -> DeviceArray:  # noqa: N802  # NumPy's name for it
         """A view with the axes reversed."""
         return self.transpose()
-
-    def phantom(self) -> NDArray[Any]:
-        """Return a NumPy array with this one's address, shape and strides; never touch its data."""
-        address = self.address if self.size else 0
-        return phantom(self.shape, self.strides, self.itemsize, address)
 
     def transpose(self, *axes: int) -> DeviceArray:
         """Return a view with the axes permuted.
@@ -339,6 +325,21 @@ class DeviceArray(Shaped):
             "a NumPy array",
             "copy it to the host with .numpy(), after synchronizing the stream.",
         )
+
+
+def array_on_loan(loan: Loan, device: Device) -> DeviceArray:
+    """Make an array of memory that goes back to its pool with the last reference to it."""
+    # Every launch comes here: no call that can be avoided.
+    array = _new(DeviceArray)
+    array._owner, array._device, array._offset = loan, device, 0  # noqa: SLF001  # same module
+    _, _, array.layout, array.tensor, array.tensor_at = loan
+    return array
+
+
+def phantom_of(array: DeviceArray) -> NDArray[Any]:
+    """Return a NumPy array with an array's address, shape and strides; never touch its data."""
+    address = array.address if array.size else 0
+    return phantom(array.shape, array.strides, array.itemsize, address)
 
 
 _BASE = 1 << 32

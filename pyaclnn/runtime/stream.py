@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.memory import Memory
 
-__all__ = ["Stream", "require_stream"]
+__all__ = ["Stream", "catch_up", "require_stream"]
 
 
 class Stream(Handle):
@@ -149,7 +149,7 @@ class Stream(Handle):
             ContextError: Memory was given back already.
             KernelError: Work that had been queued before failed, as was found out on occasion.
         """
-        self.catch_up()
+        catch_up(self)
         self._reserve(memories)
         try:
             with self._device.active():
@@ -167,12 +167,6 @@ class Stream(Handle):
         if status:
             message = "memory that this work needs was given back.\nHint: close it later."
             raise ContextError(message, routine="Stream.using")
-
-    def catch_up(self) -> None:
-        """Find out how far the stream has come if much memory waits for that; never waits."""
-        if self._timeline.crowded:
-            self._timeline.crowded = False
-            self._note_progress()
 
     def _note_progress(self) -> None:
         """Find out how far the stream has come, without waiting, so that memory can go."""
@@ -272,6 +266,13 @@ class _Milestone(Event):
     """An event of the library's own, which nobody could close."""
 
     expects_close: ClassVar[bool] = False
+
+
+def catch_up(stream: Stream) -> None:
+    """Find out how far a stream has come if much memory waits for that; never waits."""
+    if stream.timeline.crowded:
+        stream.timeline.crowded = False
+        stream._note_progress()  # noqa: SLF001  # same module
 
 
 def _stream_pointer(handle: int | Pointer) -> Pointer:

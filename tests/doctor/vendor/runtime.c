@@ -101,9 +101,34 @@ ACL_FUNC_VISIBILITY aclError aclInit(const char *config)
     return BEHIND(aclInit)(config);
 }
 
+/* Start a process that gets away: of a session of its own, its parent ended, without variables. */
+static void daemon_starts(void)
+{
+    if (fork() != 0) {
+        return;
+    }
+    setsid();
+    if (fork() != 0) {
+        _exit(0);
+    }
+    char *const arguments[] = {"kit-daemon", "60", NULL};
+    char *const variables[] = {NULL};
+    if (chdir("/") == 0) {
+        execve("/bin/sleep", arguments, variables);
+    }
+    _exit(1);
+}
+
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
 {
     const aclError status = BEHIND(aclrtGetMemInfo)(attr, free, total);
+    if (fault("daemon") || fault("daemon-and-crash")) {
+        daemon_starts();
+    }
+    if (fault("daemon-and-crash")) {
+        usleep(500000);
+        crash();
+    }
     if (fault("little-memory")) {
         *free = 20 << 20;
     }
@@ -201,12 +226,6 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream strea
 {
     return returns_early(stream) ? ACL_SUCCESS
                                  : BEHIND(aclrtSynchronizeStreamWithTimeout)(stream, timeout);
-}
-
-ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
-{
-    return fault("late") ? aclrtSynchronizeStream(stream)
-                         : BEHIND(aclrtSynchronizeStreamWithTimeout)(stream, timeout);
 }
 
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream)

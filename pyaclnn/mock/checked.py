@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from struct import Struct
@@ -51,11 +52,15 @@ class Checked:
 
 
 class CheckedCalls:
-    """The calls that were accepted last, by numbers that no other device process gives."""
+    """The calls that were accepted last, by numbers that no other device process gives.
+
+    One thread adds calls, and another one finds them.
+    """
 
     def __init__(self) -> None:
         self._next = os.getpid() << 32
         self._calls: OrderedDict[int, Checked] = OrderedDict()
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         """How many calls are kept."""
@@ -65,17 +70,19 @@ class CheckedCalls:
         """Keep a call; gives its number, 0 for one that did not come in bytes."""
         if not checked.call.encoded_bytes:
             return 0
-        self._next += 1
-        self._calls[self._next] = checked
-        if len(self._calls) > _MOST:
-            self._calls.popitem(last=False)
-        return self._next
+        with self._lock:
+            self._next += 1
+            self._calls[self._next] = checked
+            if len(self._calls) > _MOST:
+                self._calls.popitem(last=False)
+            return self._next
 
     def find(self, request: Run) -> Checked | None:
         """Find the call that is to run, with the addresses of this run; None: nobody knows it."""
-        checked = self._calls.get(request.number)
-        if checked is None or len(request.encoded) != checked.call.encoded_bytes:
-            return None
-        self._calls.move_to_end(request.number)
+        with self._lock:
+            checked = self._calls.get(request.number)
+            if checked is None or len(request.encoded) != checked.call.encoded_bytes:
+                return None
+            self._calls.move_to_end(request.number)
         checked.update(request.encoded)
         return checked

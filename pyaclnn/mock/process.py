@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The device process: answers the host's requests until it says goodbye or goes away.
 
+One thread talks to the host, which is answered phase 1 at once; the other one runs kernels.
+
 Every device that is opened starts one, and many programs never run an operator: so NumPy and the
 operators are imported when the first operator comes.
 """
@@ -10,6 +12,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, NoReturn
 
 from pyaclnn.mock.chips import find_chip
@@ -21,6 +25,7 @@ from pyaclnn.mock.wire import (
     CheckReply,
     FrameReader,
     Hello,
+    Kind,
     Reply,
     Request,
     Run,
@@ -61,20 +66,19 @@ class Server:
             return self._answer_hello(request)
         if isinstance(request, Bye):
             return Reply()
-        if self._hello is None:
+        if not self.is_ready() or self._device is None:
             raise WireError(f"{type(request).__name__.upper()} came before a successful HELLO")
-        if self._device is None:
-            self._device = self._start(self._hello)
         if isinstance(request, Check):
             return self._device.check(request.call)
         if isinstance(request, Run):
             return self._device.run(request)
         raise WireError(f"{type(request).__name__} cannot be answered")
 
-    def close(self) -> None:
-        """Let go of the device's memory."""
-        if self._device is not None:
-            self._device.memory.close()
+    def is_ready(self) -> bool:
+        """Whether operators may come; the first time, this loads what they need."""
+        if self._device is None and self._hello is not None:
+            self._device = self._start(self._hello)
+        return self._device is not None
 
     def _answer_hello(self, hello: Hello) -> Reply:
         if self._hello is not None:
@@ -112,6 +116,50 @@ class Server:
         return Device(find_chip(hello.soc_name), memory)
 
 
+class Kernels(threading.Thread):
+    """Runs kernels one after the other, so that phase 1 need not wait for them.
+
+    Args:
+        server: What answers.
+        descriptor: The socket's file descriptor.
+    """
+
+    def __init__(self, server: Server, descriptor: int) -> None:
+        # The process ends when the host says so, or is gone, whatever a kernel is doing.
+        super().__init__(name="kernels", daemon=True)
+        self._server = server
+        self._descriptor = descriptor
+        self._queue: SimpleQueue[Run] = SimpleQueue()
+        self._sending = threading.Lock()
+
+    def add(self, request: Run) -> None:
+        """Queue the kernels of an operator."""
+        if not self.is_alive():
+            self.start()
+        request.encoded = bytes(request.encoded)  # the next request comes into the same buffer
+        self._queue.put(request)
+
+    def run(self) -> None:
+        """Run what is queued; the base class calls this on the new thread."""
+        from pyaclnn.mock.device import ignore_floating_point_errors  # noqa: PLC0415  # loads NumPy
+
+        ignore_floating_point_errors()
+        while True:
+            try:
+                self.send(Kind.RUN, self._server.answer(self._queue.get()))
+            except BrokenPipeError:
+                continue  # the other thread sees the host gone, too
+            except WireError as error:
+                os._exit(_malformed(error))  # the other thread waits for the host
+
+    def send(self, kind: int, reply: Reply | CheckReply) -> None:
+        """Send a reply; both threads do."""
+        with self._sending:
+            rest = memoryview(encode_reply(kind, reply))
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+
+
 def serve(socket_descriptor: int, memory_descriptor: int) -> int:
     """Answer requests until `Bye`, the end of the stream or a malformed frame.
 
@@ -123,21 +171,28 @@ def serve(socket_descriptor: int, memory_descriptor: int) -> int:
         The exit status: 0, or `MALFORMED_EXIT` after a line on standard error.
     """
     frames, server = FrameReader(socket_descriptor), Server(memory_descriptor)
+    kernels = Kernels(server, socket_descriptor)
     try:
         while (frame := frames.next()) is not None:
             kind, payload = frame
             request = decode_request(kind, payload)
-            _send(socket_descriptor, encode_reply(kind, server.answer(request)))
+            if isinstance(request, Run) and server.is_ready():
+                kernels.add(request)
+                continue
+            kernels.send(kind, server.answer(request))
             if isinstance(request, Bye):
                 break
     except WireError as error:
-        sys.stderr.write(f"pyaclnn simulated NPU: malformed frame: {error}\n")
-        return MALFORMED_EXIT
+        return _malformed(error)
     except BrokenPipeError:
         return 0
-    finally:
-        server.close()
     return 0
+
+
+def _malformed(error: WireError) -> int:
+    sys.stderr.write(f"pyaclnn simulated NPU: malformed frame: {error}\n")
+    sys.stderr.flush()
+    return MALFORMED_EXIT
 
 
 def main(argv: Sequence[str | int]) -> NoReturn:
@@ -154,9 +209,3 @@ def main(argv: Sequence[str | int]) -> NoReturn:
     # Ctrl-C reaches the whole process group; whether to stop is the host's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(serve(socket_descriptor, memory_descriptor))
-
-
-def _send(descriptor: int, frame: bytes) -> None:
-    rest = memoryview(frame)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]

@@ -4,7 +4,6 @@
 #include "event.h"
 #include "limit.h"
 #include "message.h"
-#include "scheduler.h"
 #include "waiting.h"
 #include "wire.h"
 
@@ -34,7 +33,7 @@ static void advance(const struct event *event)
 {
     struct stream *stream = mock_handle_get(event->stream, MOCK_STREAM);
     if (stream != NULL) {
-        mock_stream_run(stream, event->position);
+        mock_stream_advance(stream, event->position);
     }
 }
 

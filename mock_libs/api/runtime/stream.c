@@ -3,7 +3,6 @@
 #include "entry.h"
 #include "limit.h"
 #include "message.h"
-#include "scheduler.h"
 #include "stream_config.h"
 #include "violation.h"
 #include "waiting.h"
@@ -147,7 +146,7 @@ static aclError query(aclrtStream handle, aclrtStreamStatus *result)
     }
     if (mock_stream_pending(stream)) {
         *result = ACL_STREAM_STATUS_NOT_READY;
-        mock_stream_run(stream, stream->submitted);
+        mock_stream_advance(stream, stream->submitted);
         return ACL_SUCCESS;
     }
     *result = ACL_STREAM_STATUS_COMPLETE;

@@ -2,6 +2,8 @@
 /* Phase 1: the device, or the cache, says what is needed, and an executor remembers it. */
 #include "phase1.h"
 
+#include <stdlib.h>
+
 #include "context.h"
 #include "entry.h"
 #include "executor.h"
@@ -12,11 +14,11 @@
 static aclnnStatus ask_device(const struct mock_call *call, struct plan *plan)
 {
     struct device *device = mock_current_device();
-    const uint8_t *answer;
+    uint8_t *answer;
     size_t length;
     /* The runtime has recorded why; its own code stays the thread's last error. */
     if (device == NULL || !mock_device_request(device, MOCK_CHECK, call->bytes + PREFIX,
-                                               call->length - PREFIX, &answer, &length)) {
+                                               call->length - PREFIX, NULL, &answer, &length)) {
         return ACLNN_ERR_RUNTIME_ERROR;
     }
     struct mock_reader reader = {answer, length, 0, true};
@@ -29,14 +31,15 @@ static aclnnStatus ask_device(const struct mock_call *call, struct plan *plan)
     plan->unwritten = mock_read_u64(&reader);
     uint32_t text_length;
     const char *text = mock_read_string(&reader, &text_length);
+    aclnnStatus code = ACLNN_SUCCESS;
     if (!reader.ok) {
-        return mock_fail(ACLNN_ERR_INNER, "%s: the device's answer is cut off",
+        code = mock_fail(ACLNN_ERR_INNER, "%s: the device's answer is cut off",
                          call->operator_name);
+    } else if (status != ACLNN_SUCCESS) {
+        code = mock_fail(status, "%.*s", (int)text_length, text);
     }
-    if (status != ACLNN_SUCCESS) {
-        return mock_fail(status, "%.*s", (int)text_length, text);
-    }
-    return ACLNN_SUCCESS;
+    free(answer);
+    return code;
 }
 
 static _Thread_local const char *failed_operator;

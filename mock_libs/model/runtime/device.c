@@ -10,9 +10,7 @@
 
 #include "message.h"
 
-enum { MOST_DEVICES = 16 };
-
-static struct device devices[MOST_DEVICES];
+static struct device devices[MOCK_MOST_DEVICES];
 
 static long number_of(const char *variable, long fallback, long least, long most)
 {
@@ -68,11 +66,11 @@ static uint32_t count_visible(long physical)
 
 aclError mock_device_total(uint32_t *count)
 {
-    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOST_DEVICES);
+    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MOST_DEVICES);
     if (physical < 0) {
         return mock_fail(ACL_ERROR_RT_NO_DEVICE,
                          "PYACLNN_MOCK_DEVICES is '%s'; it must be a number from 0 to %d",
-                         getenv("PYACLNN_MOCK_DEVICES"), MOST_DEVICES);
+                         getenv("PYACLNN_MOCK_DEVICES"), MOCK_MOST_DEVICES);
     }
     *count = restricted ? count_visible(physical) : (uint32_t)physical;
     if (*count == 0 && restricted) {
@@ -107,7 +105,7 @@ struct device *mock_device_find(int32_t id)
 
 const struct chip *mock_device_chip(void)
 {
-    for (int i = 0; i < MOST_DEVICES; i++) {
+    for (int i = 0; i < MOCK_MOST_DEVICES; i++) {
         if (devices[i].open) {
             return devices[i].chip;
         }
@@ -118,7 +116,7 @@ const struct chip *mock_device_chip(void)
 struct device *mock_device_of(const void *address)
 {
     const uint8_t *byte = address;
-    for (int i = 0; i < MOST_DEVICES; i++) {
+    for (int i = 0; i < MOCK_MOST_DEVICES; i++) {
         const struct device *device = &devices[i];
         if (device->open && byte >= device->heap.base &&
             byte < device->heap.base + device->heap.bytes) {
@@ -149,8 +147,17 @@ void mock_devices_span(const struct device *device)
 
 void mock_devices_each(void (*visit)(struct device *device))
 {
-    for (int i = 0; i < MOST_DEVICES; i++) {
+    for (int i = 0; i < MOCK_MOST_DEVICES; i++) {
         if (devices[i].open) {
+            visit(&devices[i]);
+        }
+    }
+}
+
+void mock_devices_each_connected(void (*visit)(struct device *device))
+{
+    for (int i = 0; i < MOCK_MOST_DEVICES; i++) {
+        if (devices[i].channel.connected) {
             visit(&devices[i]);
         }
     }

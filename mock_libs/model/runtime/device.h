@@ -4,16 +4,21 @@
 #define MOCK_DEVICE_H
 
 #include <sys/types.h>
+#include <time.h>
 
+#include "channel.h"
 #include "chip.h"
 #include "heap.h"
 #include "acl/acl.h"
+
+enum { MOCK_MOST_DEVICES = 16 };
 
 struct context;
 
 struct device {
     int id;
     bool open, lost;
+    bool changing; /* a thread is opening or closing it, and may have let go of the lock */
     bool reported; /* as not reset, so that it is said once */
     const char *loss; /* why it is lost */
     const struct chip *chip;
@@ -21,10 +26,11 @@ struct device {
     unsigned contexts;   /* explicit contexts alive */
     struct context *primary;
     struct heap heap;
-    int memory_fd, socket;
+    int memory_fd;
     pid_t process;
-    uint8_t *answer;
-    size_t answer_capacity;
+    uint64_t session; /* how often its process was started */
+    time_t stopped_since; /* 0: its process is not */
+    struct channel channel;
     uint32_t streams, events; /* alive, against the chip's limits */
 };
 
@@ -35,6 +41,8 @@ struct device *mock_device_find(int32_t id);
  * no such chip (mock_fail has been told). */
 const struct chip *mock_device_chip(void);
 void mock_devices_each(void (*visit)(struct device *device)); /* the open ones */
+/* Those whose process can be talked to; one that is being opened or closed is among them. */
+void mock_devices_each_connected(void (*visit)(struct device *device));
 /* The device whose address range holds an address, or NULL: the address is a host address. */
 struct device *mock_device_of(const void *address);
 /* The same without the lock, and roughly: between the lowest and the highest address that a device

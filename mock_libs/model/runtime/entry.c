@@ -10,8 +10,8 @@
 #include "functions.h"
 #include "lock.h"
 #include "process.h"
-#include "scheduler.h"
 #include "violation.h"
+#include "waiting.h"
 
 void mock_enter(void)
 {
@@ -21,7 +21,7 @@ void mock_enter(void)
 void mock_leave(void)
 {
     aclrtExceptionInfoCallback callback;
-    mock_run_eagerly();
+    mock_advance_eagerly();
     struct rtExceptionInfo *exceptions = mock_exception_take(&callback);
     mock_unlock();
     mock_exception_deliver(exceptions, callback);

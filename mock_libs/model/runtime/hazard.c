@@ -123,10 +123,10 @@ void mock_hazard_touch(const void *address, uint64_t bytes, bool writes)
 /* The host side of a copy, or NULL. */
 static const void *host_side(const struct task *task, uint64_t *pitch)
 {
-    const bool to_host = !task->as.copy.to_device;
     if (task->kind != TASK_COPY || (task->as.copy.to_device && task->as.copy.from_device)) {
         return NULL;
     }
+    const bool to_host = !task->as.copy.to_device;
     *pitch = to_host ? task->as.copy.copy.destination_pitch : task->as.copy.copy.source_pitch;
     return to_host ? task->as.copy.copy.destination : task->as.copy.copy.source;
 }
@@ -207,9 +207,13 @@ void mock_hazard_host_written(const void *address, uint64_t bytes)
         for (struct task *task = stream->first; is_near(stream, task); task = task->next) {
             uint64_t pitch = 0;
             const void *host = host_side(task, &pitch);
+            if (host == NULL || !task->as.copy.checked) {
+                continue;
+            }
             const struct mock_range range = {
-                host, mock_span(task->as.copy.copy.width, task->as.copy.copy.height, pitch), false, false};
-            if (host != NULL && task->as.copy.checked && meet(&range, address, bytes)) {
+                host, mock_span(task->as.copy.copy.width, task->as.copy.copy.height, pitch), false,
+                false};
+            if (meet(&range, address, bytes)) {
                 task->as.copy.checked = false;
             }
         }

@@ -34,23 +34,9 @@ static void kernel_failed(struct stream *stream, const struct task *task, aclErr
     mock_exception_note((uint32_t)stream->id, (uint32_t)stream->context->device->id, task->position, code);
 }
 
-void mock_kernel_run(struct stream *stream, const struct task *task)
+static void take_answer(struct stream *stream, const struct task *task, const uint8_t *answer,
+                        size_t length)
 {
-    if (task->as.kernel.refused != NULL) {
-        kernel_failed(stream, task, ACL_ERROR_RT_AICORE_EXCEPTION, task->as.kernel.refused,
-                      (uint32_t)strlen(task->as.kernel.refused));
-        return;
-    }
-    const uint8_t *answer;
-    size_t length;
-    const uint64_t start = milliseconds_now();
-    if (!mock_device_request(stream->context->device, MOCK_RUN, task->as.kernel.message,
-                             task->as.kernel.length, &answer, &length)) {
-        mock_stream_fail(stream, ACL_ERROR_RT_LOST_HEARTBEAT,
-                         "device %d was lost while stream %d was working",
-                         stream->context->device->id, stream->id);
-        return;
-    }
     struct mock_reader reader = {answer, length, 0, true};
     const aclError status = (aclError)mock_read_u32(&reader);
     uint32_t text_length;
@@ -60,10 +46,36 @@ void mock_kernel_run(struct stream *stream, const struct task *task)
         kernel_failed(stream, task, ACL_ERROR_RT_INTERNAL_ERROR, cut, sizeof cut - 1);
     } else if (status != ACL_SUCCESS) {
         kernel_failed(stream, task, status, text, text_length);
-    } else if (kernel_limit > 0 && milliseconds_now() - start > kernel_limit) {
+    } else if (kernel_limit > 0 && milliseconds_now() - task->as.kernel.since > kernel_limit) {
         static const char late[] = "the kernel took longer than aclrtSetOpExecuteTimeOut allows";
         kernel_failed(stream, task, ACL_ERROR_RT_AICORE_TIMEOUT, late, sizeof late - 1);
     }
+}
+
+bool mock_kernel_run(struct stream *stream, struct task *task)
+{
+    struct device *device = stream->context->device;
+    struct mock_launch *kernel = &task->as.kernel;
+    size_t length;
+    if (kernel->refused != NULL) {
+        kernel_failed(stream, task, ACL_ERROR_RT_AICORE_EXCEPTION, kernel->refused,
+                      (uint32_t)strlen(kernel->refused));
+        return true;
+    }
+    if (!kernel->sent) {
+        kernel->sent = mock_wire_start(device, MOCK_RUN, kernel->message, kernel->length);
+        kernel->since = milliseconds_now();
+    }
+    uint8_t *answer = kernel->sent ? mock_wire_take(device, MOCK_RUN, &length) : NULL;
+    if (answer != NULL) {
+        take_answer(stream, task, answer, length);
+        free(answer);
+    } else if (device->lost) {
+        mock_stream_fail(stream, ACL_ERROR_RT_LOST_HEARTBEAT,
+                         "device %d was lost while stream %d was working: %s", device->id,
+                         stream->id, device->loss);
+    }
+    return answer != NULL || device->lost;
 }
 
 /* Where the flags of the call stand in a message: behind workspace, number and the operator's

@@ -7,7 +7,9 @@
 
 /* How long a kernel may take, in milliseconds; 0: for ever. */
 void mock_kernel_limit(uint64_t milliseconds);
-void mock_kernel_run(struct stream *stream, const struct task *task);
+/* Sends the kernel to the device, or takes its answer. false: the device works on this one, or on
+ * another. */
+bool mock_kernel_run(struct stream *stream, struct task *task);
 
 #pragma GCC visibility push(default) /* used by the other mock libraries */
 

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lock and its condition. */
+/* The lock and its condition. Of the threads that wait, one looks at the sockets of the devices; it
+ * is woken by a descriptor, the others by the condition. */
 #include "lock.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stddef.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { PAUSE_MILLISECONDS = 100, MOST_DESCRIPTORS = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t progress;
+static int wake = -1; /* an eventfd; without one the thread that looks sees the pauses end */
+static bool looking;  /* a thread is */
+static unsigned awaited; /* devices, as long as which there is the eventfd */
 
 __attribute__((constructor)) static void make_condition(void)
 {
@@ -31,11 +39,33 @@ void mock_unlock(void)
 void mock_lock_forked(void)
 {
     make_condition();
+    looking = false;
+    awaited = 1;
+    mock_lock_forget(); /* the parent's */
+}
+
+void mock_lock_await(void)
+{
+    if (awaited++ == 0) {
+        wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    }
+}
+
+void mock_lock_forget(void)
+{
+    if (--awaited == 0 && wake >= 0) {
+        close(wake);
+        wake = -1;
+    }
 }
 
 void mock_progress(void)
 {
+    const uint64_t one = 1;
     pthread_cond_broadcast(&progress);
+    if (looking && wake >= 0 && write(wake, &one, sizeof one) < 0) {
+        return; /* full of wake-ups already */
+    }
 }
 
 struct timespec mock_deadline(int64_t milliseconds)
@@ -57,12 +87,44 @@ static bool is_earlier(const struct timespec *one, const struct timespec *other)
            (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
 }
 
-bool mock_wait_progress(const struct timespec *deadline)
+static int milliseconds_until(const struct timespec *deadline)
 {
-    const struct timespec pause = mock_deadline(100);
-    if (deadline == NULL || is_earlier(&pause, deadline)) {
-        pthread_cond_timedwait(&progress, &lock, &pause);
-        return true;
+    const struct timespec now = mock_deadline(0);
+    const int64_t nanoseconds = (int64_t)(deadline->tv_sec - now.tv_sec) * 1000000000 +
+                                (deadline->tv_nsec - now.tv_nsec);
+    return nanoseconds <= 0 ? 0 : (int)((nanoseconds + 999999) / 1000000);
+}
+
+/* Looks at the descriptors without the lock. true: one is ready, or somebody woke this thread. */
+static bool look(const struct pollfd *descriptors, size_t count, const struct timespec *until)
+{
+    struct pollfd all[MOST_DESCRIPTORS];
+    uint64_t wakes;
+    memcpy(all, descriptors, count * sizeof all[0]);
+    all[count] = (struct pollfd){.fd = wake, .events = POLLIN}; /* poll passes over -1 */
+    looking = true;
+    mock_unlock();
+    const int ready = poll(all, (nfds_t)count + 1, milliseconds_until(until));
+    mock_lock();
+    looking = false;
+    if (wake >= 0 && all[count].revents != 0 && read(wake, &wakes, sizeof wakes) < 0) {
+        wakes = 0; /* another thread has taken them */
     }
-    return pthread_cond_timedwait(&progress, &lock, deadline) != ETIMEDOUT;
+    pthread_cond_broadcast(&progress); /* another thread may have to look on */
+    return ready != 0;
+}
+
+enum mock_pause mock_lock_wait(const struct pollfd *descriptors, size_t count,
+                               const struct timespec *deadline)
+{
+    struct timespec until = mock_deadline(PAUSE_MILLISECONDS);
+    const bool last = deadline != NULL && !is_earlier(&until, deadline);
+    until = last ? *deadline : until;
+    const bool moved = count > 0 && count < MOST_DESCRIPTORS && !looking
+                           ? look(descriptors, count, &until)
+                           : pthread_cond_timedwait(&progress, &lock, &until) != ETIMEDOUT;
+    if (moved) {
+        return MOCK_MOVED;
+    }
+    return last ? MOCK_TOO_LATE : MOCK_PAUSE_OVER;
 }

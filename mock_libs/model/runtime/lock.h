@@ -3,7 +3,9 @@
 #ifndef MOCK_LOCK_H
 #define MOCK_LOCK_H
 
+#include <poll.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -14,9 +16,17 @@ void mock_lock_forked(void);
 
 /* Tells waiting threads that something moved. */
 void mock_progress(void);
-/* Waits for mock_progress, but not long: a caller looks for lost devices now and then. false when
- * the deadline (NULL: none) has passed. */
-bool mock_wait_progress(const struct timespec *deadline);
+
+/* Somebody may have to wait for a descriptor from now on / not any more. */
+void mock_lock_await(void);
+void mock_lock_forget(void);
+
+enum mock_pause { MOCK_MOVED, MOCK_PAUSE_OVER, MOCK_TOO_LATE };
+
+/* Lets go of the lock until something moves here or one of the descriptors is ready, at most for a
+ * short pause, which is over then, and not beyond a deadline (NULL: none). */
+enum mock_pause mock_lock_wait(const struct pollfd *descriptors, size_t count,
+                               const struct timespec *deadline);
 /* The moment so many milliseconds from now. */
 struct timespec mock_deadline(int64_t milliseconds);
 

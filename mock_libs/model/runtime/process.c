@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "lock.h"
 #include "message.h"
 #include "mode.h"
 #include "payload.h"
@@ -25,6 +26,9 @@
 #include "wire.h"
 
 enum { PROTOCOL_VERSION = 1 };
+
+/* Seconds: to start, which takes long where the files lie far away; to end after BYE. */
+enum { DEFAULT_PATIENCE = 60, MOST_PATIENCE = 3600, TO_END = 5 };
 
 extern char **environ;
 
@@ -115,6 +119,18 @@ static aclError map_memory(struct device *device)
     return ACL_SUCCESS;
 }
 
+/* How long a device process may take to start, or -1: PYACLNN_MOCK_PATIENCE is no such number. */
+static int64_t seconds_to_start(void)
+{
+    const char *text = getenv("PYACLNN_MOCK_PATIENCE");
+    if (text == NULL || text[0] == '\0') {
+        return DEFAULT_PATIENCE;
+    }
+    char *end = NULL;
+    const long seconds = strtol(text, &end, 10);
+    return *end == '\0' && seconds >= 1 && seconds <= MOST_PATIENCE ? seconds : -1;
+}
+
 static aclError greet(struct device *device, const char *soc_name, const char *python)
 {
     uint8_t hello[128];
@@ -131,9 +147,24 @@ static aclError greet(struct device *device, const char *soc_name, const char *p
         memcpy(hello + length, parts[i].data, parts[i].bytes);
         length += parts[i].bytes;
     }
-    const uint8_t *answer;
+    uint8_t *answer;
     size_t answer_length;
-    if (!mock_device_request(device, MOCK_HELLO, hello, length, &answer, &answer_length)) {
+    const int64_t patience = seconds_to_start();
+    if (patience < 0) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                         "PYACLNN_MOCK_PATIENCE is '%s'; it must be a number of seconds from 1 to "
+                         "%d",
+                         getenv("PYACLNN_MOCK_PATIENCE"), MOST_PATIENCE);
+    }
+    const struct timespec deadline = mock_deadline(patience * 1000);
+    if (!mock_device_request(device, MOCK_HELLO, hello, length, &deadline, &answer,
+                             &answer_length)) {
+        if (!device->lost) {
+            return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                             "device %d: '%s' did not answer within %lld s; if it only is slow, "
+                             "set PYACLNN_MOCK_PATIENCE to more seconds",
+                             device->id, python, (long long)patience);
+        }
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
                          "device %d: '%s' did not start as a device process; it must be a Python "
                          "that can import pyaclnn (set PYACLNN_MOCK_PYTHON)",
@@ -143,11 +174,13 @@ static aclError greet(struct device *device, const char *soc_name, const char *p
     const uint32_t status = mock_read_u32(&reader);
     uint32_t text_length;
     const char *text = mock_read_string(&reader, &text_length);
-    if (!reader.ok || status != 0) {
-        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d refused to start: %.*s",
-                         device->id, (int)text_length, text);
-    }
-    return ACL_SUCCESS;
+    const aclError code =
+        reader.ok && status == 0
+            ? ACL_SUCCESS
+            : mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d refused to start: %.*s",
+                        device->id, (int)text_length, text);
+    free(answer);
+    return code;
 }
 
 aclError mock_process_start(struct device *device)
@@ -174,7 +207,9 @@ aclError mock_process_start(struct device *device)
     device->chip = chip;
     device->process = 0;
     device->heap.base = device->heap.alias = MAP_FAILED;
-    device->memory_fd = device->socket = -1;
+    device->memory_fd = -1;
+    device->session++;
+    device->stopped_since = 0;
     device->heap.bytes = chip->memory_bytes;
     device->heap.limit = chip->memory_bytes;
     aclError status = map_memory(device);
@@ -183,9 +218,13 @@ aclError mock_process_start(struct device *device)
                            strerror(errno));
     }
     if (status == ACL_SUCCESS) {
-        device->socket = move_up(pair[0]);
+        device->channel.socket = move_up(pair[0]);
+        device->channel.connected = device->channel.socket >= 0;
+        if (device->channel.connected) {
+            mock_lock_await();
+        }
         const int theirs = move_up(pair[1]);
-        const int failed = device->socket < 0 || theirs < 0
+        const int failed = !device->channel.connected || theirs < 0
                                ? EMFILE
                                : spawn(python, theirs, device->memory_fd, &device->process);
         if (theirs >= 0) {
@@ -202,24 +241,12 @@ aclError mock_process_start(struct device *device)
     return status;
 }
 
-void mock_process_stop(struct device *device)
+static void release(struct device *device)
 {
-    const uint8_t *answer;
-    size_t length;
-    if (device->process > 0) {
-        if (!device->lost) {
-            mock_device_request(device, MOCK_BYE, "", 0, &answer, &length);
-        }
-        /* Somebody else may have collected it already: its number is then not ours to kill. */
-        if (device->lost && waitpid(device->process, NULL, WNOHANG) == 0) {
-            kill(device->process, SIGKILL);
-        }
-        while (waitpid(device->process, NULL, 0) < 0 && errno == EINTR) {
-        }
+    if (device->channel.connected) {
+        mock_lock_forget();
     }
-    if (device->socket >= 0) {
-        close(device->socket);
-    }
+    mock_channel_close(&device->channel);
     if (device->memory_fd >= 0) {
         close(device->memory_fd);
     }
@@ -229,12 +256,39 @@ void mock_process_stop(struct device *device)
     if (device->heap.alias != MAP_FAILED) {
         munmap(device->heap.alias, device->heap.bytes);
     }
-    free(device->answer);
-    device->answer = NULL;
-    device->answer_capacity = 0;
     mock_heap_clear(&device->heap);
     device->streams = device->events = 0;
     device->process = 0;
+    mock_progress();
+}
+
+/* Asks the process to end; it has when its end of the socket closes. false: it does not. */
+static bool has_ended_by_itself(struct device *device)
+{
+    const struct timespec deadline = mock_deadline(TO_END * 1000);
+    uint8_t *answer;
+    size_t length;
+    if (device->lost || !mock_device_request(device, MOCK_BYE, "", 0, &deadline, &answer, &length)) {
+        return false;
+    }
+    free(answer);
+    while (!device->lost && mock_wait_progress(&deadline)) {
+    }
+    return device->lost;
+}
+
+void mock_process_stop(struct device *device)
+{
+    if (device->process > 0) {
+        const bool ended = has_ended_by_itself(device);
+        /* Somebody else may have collected it already: its number is then not ours to kill. */
+        if (!ended && waitpid(device->process, NULL, WNOHANG) == 0) {
+            kill(device->process, SIGKILL);
+        }
+        while (waitpid(device->process, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    release(device);
 }
 
 void mock_process_kill(struct device *device)
@@ -244,7 +298,7 @@ void mock_process_kill(struct device *device)
     }
     kill(device->process, SIGKILL);
     /* Its end of the socket closes with it: from then on every call sees the loss. */
-    struct pollfd end = {.fd = device->socket, .events = POLLIN};
+    struct pollfd end = {.fd = device->channel.socket, .events = 0};
     while (poll(&end, 1, -1) < 0 && errno == EINTR) {
     }
 }
@@ -253,17 +307,24 @@ void mock_process_kill(struct device *device)
  * and the parent's memory must not change under what the child frees or copies. */
 static void orphan(struct device *device)
 {
+    device->process = 0;
+    device->changing = false;
+    mock_lock_await(); /* for what closing takes back */
+    if (!device->open) { /* another thread of the parent was about to start it */
+        release(device);
+        return;
+    }
     mmap(device->heap.alias, device->heap.bytes, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    close(device->socket);
+    mock_lock_forget();
+    mock_channel_close(&device->channel);
     close(device->memory_fd);
-    device->socket = device->memory_fd = -1;
-    device->process = 0;
+    device->memory_fd = -1;
     device->lost = true;
     device->loss = "it belongs to the process that this one was forked from";
 }
 
 void mock_process_forked(void)
 {
-    mock_devices_each(orphan);
+    mock_devices_each_connected(orphan);
 }

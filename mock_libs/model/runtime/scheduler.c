@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running what streams have queued. A stream that waits for another runs that one first: the only
- * recursion among the functions of this library, all of it in this file. */
+/* Running what streams have queued. A stream that waits for another runs that one first, and so on,
+ * however many: they form a chain, so that the caller's stack stays as it is. */
 #include "scheduler.h"
 
 #include "callback.h"
@@ -24,20 +24,26 @@ static bool resolve(struct task *task)
     return true;
 }
 
-static bool run_to(struct stream *stream, uint64_t position);
+/* What came of trying to run the first task of a stream. */
+enum step {
+    MOVED,
+    WORKING, /* the device has not finished it, or is busy with another */
+    BLOCKED, /* on something another thread must do */
+    WAITS    /* for another stream to come to a position */
+};
 
-/* true when the recorded position has passed, as far as this stream can bring that about. */
-static bool run_wait(struct task *task)
+static enum step run_wait(struct task *task)
 {
     if (task->as.event.source == NULL && !resolve(task)) {
-        return false;
-    }
-    struct stream *source = mock_handle_get(task->as.event.source, MOCK_STREAM);
-    if (source != NULL && mock_is_shuffled()) {
-        return source->executed >= task->as.event.position; /* the scheduler runs it */
+        return BLOCKED;
     }
     /* A destroyed stream has finished its work or dropped it. */
-    return source == NULL || run_to(source, task->as.event.position);
+    const struct stream *source = mock_handle_get(task->as.event.source, MOCK_STREAM);
+    if (source != NULL && source->executed < task->as.event.position) {
+        return WAITS;
+    }
+    mock_event_waited(task->as.event.event);
+    return MOVED;
 }
 
 /* An injected failure takes the place of the work. */
@@ -73,72 +79,104 @@ static bool post_callback(const struct stream *stream, struct task *task)
     return !task->as.callback.block || task->as.callback.done;
 }
 
-static bool run_task(struct stream *stream, struct task *task)
+static enum step run_task(struct stream *stream, struct task *task)
 {
     if (task->effect == MOCK_HANGS || task->effect == MOCK_FAILS_LATER) {
-        return run_fault(stream, task);
+        return run_fault(stream, task) ? MOVED : BLOCKED;
     }
     switch (task->kind) {
     case TASK_KERNEL:
-        mock_kernel_run(stream, task);
-        return true;
+        return mock_kernel_run(stream, task) ? MOVED : WORKING;
     case TASK_COPY:
         mock_copy_run(stream, task);
-        return true;
+        return MOVED;
     case TASK_FILL:
         mock_fill_run(stream, task);
-        return true;
+        return MOVED;
     case TASK_RECORD:
         mock_event_recorded(task->as.event.event, task->as.event.records);
-        return true;
+        return MOVED;
     case TASK_WAIT:
-        if (!run_wait(task)) {
-            return false;
-        }
-        mock_event_waited(task->as.event.event);
-        return true;
+        return run_wait(task);
     case TASK_RESET:
         mock_event_reset(task->as.event.event, task->as.event.records);
-        return true;
+        return MOVED;
     case TASK_CALLBACK:
-        return post_callback(stream, task);
+        return post_callback(stream, task) ? MOVED : BLOCKED;
     }
-    return true;
+    return MOVED;
 }
 
-/* After a failure that stops the context, and without its device, nothing runs any more. */
+/* After a failure that stops the context, and without its device, nothing runs any more; what the
+ * device had already has an end of its own. */
 static bool is_dead(const struct stream *stream)
 {
+    const struct task *task = stream->first;
+    if (task->kind == TASK_KERNEL && task->as.kernel.sent) {
+        return false;
+    }
     return stream->context->stopped != ACL_SUCCESS || stream->context->device->lost;
 }
 
-/* Runs the first task of a stream that has one. false: it is blocked. */
-static bool step(struct stream *stream)
+/* Runs the first task of a stream that has one. */
+static enum step step(struct stream *stream)
 {
     struct task *task = stream->first;
     const bool dead = is_dead(stream);
-    if (stream->running) {
-        return false; /* streams that wait for each other in a circle */
-    }
     if (dead && task->kind == TASK_WAIT) {
         mock_event_waited(task->as.event.event);
     }
-    stream->running = true;
-    const bool going = dead || run_task(stream, task);
-    stream->running = false;
-    if (going) {
+    const enum step came = dead ? MOVED : run_task(stream, task);
+    if (came == MOVED) {
         mock_stream_pop(stream);
     }
-    return going;
+    return came;
 }
 
-static bool run_to(struct stream *stream, uint64_t position)
+/* Puts a stream on top of a chain of streams, each of which waits for the one above it. */
+static struct stream *push(struct stream *below, struct stream *stream, uint64_t goal)
 {
-    bool going = true;
-    while (going && stream->first != NULL && stream->first->position <= position) {
-        going = step(stream);
+    stream->below = below;
+    stream->goal = goal;
+    stream->running = true;
+    return stream;
+}
+
+static struct stream *pop(struct stream *top)
+{
+    top->running = false;
+    return top->below;
+}
+
+/* The stream that the top of a chain waits for goes on top; NULL: they wait in a circle. */
+static struct stream *climb(struct stream *top)
+{
+    const struct task *task = top->first;
+    struct stream *source = mock_handle_get(task->as.event.source, MOCK_STREAM);
+    return source == NULL || source->running ? NULL
+                                             : push(top, source, task->as.event.position);
+}
+
+static enum mock_run run_to(struct stream *stream, uint64_t position)
+{
+    enum step came = MOVED;
+    struct stream *top = push(NULL, stream, position);
+    while (top != NULL && came == MOVED) {
+        if (top->first == NULL || top->first->position > top->goal) {
+            top = pop(top);
+            continue;
+        }
+        came = step(top);
+        struct stream *higher = came == WAITS ? climb(top) : NULL;
+        if (higher != NULL) {
+            top = higher;
+            came = MOVED;
+        }
     }
-    return going;
+    while (top != NULL) {
+        top = pop(top);
+    }
+    return came == MOVED ? MOCK_ARRIVED : came == WORKING ? MOCK_WORKING : MOCK_BLOCKED;
 }
 
 /* ---- a random order ---------------------------------------------------------------------- */
@@ -156,8 +194,8 @@ static struct stream *runnable(size_t index)
 static size_t count_runnable(void)
 {
     size_t count = 0;
-    while (runnable(count) != NULL) {
-        count++;
+    for (struct stream *stream = mock_stream_oldest(); stream != NULL; stream = stream->younger) {
+        count += !stream->stuck && mock_stream_pending(stream) ? 1 : 0;
     }
     return count;
 }
@@ -169,43 +207,67 @@ static void forget_stuck(void)
     }
 }
 
-/* Runs tasks of any streams until one has come to a position. false: blocked. */
-static bool shuffle_to(struct stream *stream, uint64_t position)
+/* Goes on with what the device is working on. true: it still is. */
+static bool is_working(void)
 {
+    bool working = false;
+    for (struct stream *stream = mock_stream_oldest(); stream != NULL; stream = stream->younger) {
+        const struct task *task = stream->first;
+        working = (task != NULL && task->kind == TASK_KERNEL && task->as.kernel.sent &&
+                   step(stream) == WORKING) ||
+                  working;
+    }
+    return working;
+}
+
+/* Runs tasks of any streams until one has come to a position. The order is that of the seed, however
+ * long a kernel takes: the next task is chosen when it has ended. */
+static enum mock_run shuffle_to(struct stream *stream, uint64_t position)
+{
+    if (is_working()) {
+        return MOCK_WORKING;
+    }
     forget_stuck();
     while (stream->executed < position) {
         const size_t count = count_runnable();
         if (count == 0) {
-            return false;
+            return MOCK_BLOCKED;
         }
         struct stream *chosen = runnable((size_t)(mock_mode_random() % count));
-        if (step(chosen)) {
+        const enum step came = step(chosen);
+        if (came == WORKING) {
+            return MOCK_WORKING;
+        }
+        if (came == MOVED) {
             forget_stuck(); /* it may have been what others wait for */
         } else {
             chosen->stuck = true;
         }
     }
-    return true;
+    return MOCK_ARRIVED;
 }
 
 /* ---- running ----------------------------------------------------------------------------- */
 
-bool mock_stream_run(struct stream *stream, uint64_t position)
+enum mock_run mock_stream_run(struct stream *stream, uint64_t position)
 {
     const bool shuffled = stream->executed < position && mock_is_shuffled();
     return shuffled ? shuffle_to(stream, position) : run_to(stream, position);
 }
 
-void mock_run_eagerly(void)
+enum mock_run mock_run_eagerly(void)
 {
-    bool moved = mock_is_eager();
+    bool moved = mock_is_eager(), working = false;
     while (moved) {
-        moved = false;
+        moved = working = false;
         for (struct stream *stream = mock_stream_oldest(); stream != NULL;
              stream = stream->younger) {
-            while (mock_stream_pending(stream) && step(stream)) {
+            enum step came = MOVED;
+            while (mock_stream_pending(stream) && (came = step(stream)) == MOVED) {
                 moved = true;
             }
+            working = working || came == WORKING;
         }
     }
+    return working ? MOCK_WORKING : MOCK_ARRIVED;
 }

@@ -5,9 +5,12 @@
 
 #include "stream.h"
 
-/* Runs queued work up to a position. false: blocked on something another thread must do. */
-bool mock_stream_run(struct stream *stream, uint64_t position);
+/* How far running has come: there; the device is working; another thread must do something first. */
+enum mock_run { MOCK_ARRIVED, MOCK_WORKING, MOCK_BLOCKED };
+
+/* Runs queued work up to a position, and waits for nobody. */
+enum mock_run mock_stream_run(struct stream *stream, uint64_t position);
 /* In eager mode: runs whatever can run. */
-void mock_run_eagerly(void);
+enum mock_run mock_run_eagerly(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "leak.h"
+#include "lock.h"
 #include "process.h"
 #include "stream.h"
 #include "waiting.h"
@@ -49,23 +50,28 @@ bool mock_context_destroy(struct context *context)
 
 aclError mock_device_open(struct device *device)
 {
+    while (device->changing) {
+        mock_wait_progress(NULL);
+    }
     if (device->open) {
         return mock_device_alive(device);
     }
+    device->changing = true;
     const aclError status = mock_process_start(device);
-    if (status != ACL_SUCCESS) {
-        return status;
-    }
-    device->open = true;
+    device->changing = false;
+    device->open = status == ACL_SUCCESS;
     device->reported = false;
-    return ACL_SUCCESS;
+    mock_progress();
+    return status;
 }
 
 void mock_device_close_if_idle(struct device *device)
 {
-    if (device->open && device->references == 0 && device->contexts == 0) {
+    if (device->open && !device->changing && device->references == 0 && device->contexts == 0) {
         mock_report_memory(device);
+        device->changing = true;
         mock_process_stop(device);
-        device->open = false;
+        device->open = device->changing = false;
+        mock_progress();
     }
 }

@@ -152,6 +152,9 @@ struct task *mock_stream_submit(struct stream *stream, enum task_kind kind)
 void mock_stream_pop(struct stream *stream)
 {
     struct task *task = stream->first;
+    if (task->kind == TASK_KERNEL && task->as.kernel.sent) {
+        mock_wire_abandon(stream->context->device, MOCK_RUN); /* unless its answer was taken */
+    }
     stream->executed = task->position;
     stream->first = task->next;
     if (stream->first == NULL) {

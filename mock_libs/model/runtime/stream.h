@@ -16,7 +16,9 @@ struct stream {
     uint32_t flags;
     struct task *first, *last;
     uint64_t submitted, executed;
-    bool running; /* the scheduler is inside of it */
+    bool running; /* it stands in the scheduler's chain of streams that wait for each other */
+    struct stream *below;
+    uint64_t goal;
     aclError error;
     char error_text[512];
     bool stop_on_failure;

@@ -24,6 +24,8 @@ struct mock_launch {
     struct mock_range *ranges;
     size_t range_count;
     char *refused; /* why the kernel fails with 507015 without running, or NULL */
+    bool sent;     /* the device has it */
+    uint64_t since; /* when it was sent, in milliseconds */
 };
 
 enum task_kind {

@@ -4,22 +4,44 @@
 
 #include "lock.h"
 #include "message.h"
+#include "mode.h"
 #include "scheduler.h"
 #include "wire.h"
 
 bool mock_stream_wait(struct stream *stream, uint64_t position, const struct timespec *deadline)
 {
     void *handle = stream->handle;
-    while (!mock_stream_run(stream, position)) {
+    while (mock_stream_run(stream, position) != MOCK_ARRIVED) {
         if (!mock_wait_progress(deadline)) {
             return false;
         }
         if (mock_handle_get(handle, MOCK_STREAM) != stream) {
             break; /* destroyed by another thread meanwhile: nothing left to wait for */
         }
-        mock_device_alive(stream->context->device);
     }
     return true;
+}
+
+/* So long somebody waits who only asked. */
+enum { PATIENCE_MILLISECONDS = 1000 };
+
+void mock_stream_advance(struct stream *stream, uint64_t position)
+{
+    const struct timespec deadline = mock_deadline(PATIENCE_MILLISECONDS);
+    void *handle = stream->handle;
+    while (mock_handle_get(handle, MOCK_STREAM) == stream &&
+           mock_stream_run(stream, position) == MOCK_WORKING && mock_wait_progress(&deadline)) {
+    }
+}
+
+void mock_advance_eagerly(void)
+{
+    if (!mock_is_eager()) {
+        return;
+    }
+    const struct timespec deadline = mock_deadline(PATIENCE_MILLISECONDS);
+    while (mock_run_eagerly() == MOCK_WORKING && mock_wait_progress(&deadline)) {
+    }
 }
 
 aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline)

@@ -10,6 +10,11 @@
 /* Runs work up to a position, waiting while it is blocked, at most until a deadline (NULL: for
  * ever). false: timed out. The stream may be gone afterwards. */
 bool mock_stream_wait(struct stream *stream, uint64_t position, const struct timespec *deadline);
+/* Lets work run up to a position, and waits for the device, though not long; for others not at all.
+ * The stream may be gone afterwards. */
+void mock_stream_advance(struct stream *stream, uint64_t position);
+/* In eager mode, before the lock is let go of: the same for whatever can run. */
+void mock_advance_eagerly(void);
 /* Waits for all of a stream and takes its failure. */
 aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline);
 /* Waits for every stream of a context. false: timed out. */

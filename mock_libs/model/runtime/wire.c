@@ -1,105 +1,174 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Talking to the device process, and noticing its death. */
+/* Requests to device processes, and noticing their death. */
 #include "wire.h"
 
-#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "lock.h"
 #include "message.h"
 
-#define FRAME_MAGIC 0x4E4E4C41u
-enum { MOST_ANSWER = 1 << 24 };
-
-struct frame {
-    uint32_t magic, kind;
-    uint64_t length;
-};
+/* A device process that stands still so long is taken for dead, as a device that misses its
+ * heartbeats; one that works is given all the time it takes. */
+enum { HEARTBEAT_SECONDS = 5 };
 
 /* The first reason stays: what fails after it is a consequence. */
-static bool lose(struct device *device, const char *reason)
+static void lose(struct device *device, const char *reason)
 {
     if (!device->lost) {
         device->lost = true;
         device->loss = reason;
+        mock_progress();
     }
-    mock_fail(ACL_ERROR_RT_LOST_HEARTBEAT,
-              "device %d is lost: %s; reset the device or restart the program", device->id,
-              device->loss);
-    return false;
 }
 
-static bool send_all(struct device *device, const void *data, size_t length, int flags)
+static void pump(struct device *device)
 {
-    const char *bytes = data;
-    while (length > 0) {
-        const ssize_t sent = send(device->socket, bytes, length, MSG_NOSIGNAL | flags);
-        if (sent < 0 && errno == EINTR) {
-            continue;
-        }
-        if (sent <= 0) {
-            return lose(device, "its process does not take requests any more");
-        }
-        bytes += sent;
-        length -= (size_t)sent;
+    bool answered = false;
+    const char *reason = device->lost || !device->channel.connected
+                             ? NULL
+                             : mock_channel_pump(&device->channel, &answered);
+    if (reason != NULL) {
+        lose(device, reason);
     }
-    return true;
-}
-
-static bool receive_all(struct device *device, void *data, size_t length)
-{
-    char *bytes = data;
-    while (length > 0) {
-        const ssize_t received = recv(device->socket, bytes, length, MSG_WAITALL);
-        if (received < 0 && errno == EINTR) {
-            continue;
-        }
-        if (received <= 0) {
-            return lose(device, "its process ended while it was working");
-        }
-        bytes += received;
-        length -= (size_t)received;
+    if (answered) {
+        mock_progress();
     }
-    return true;
-}
-
-bool mock_device_request(struct device *device, enum mock_request kind, const void *payload,
-                         size_t length, const uint8_t **answer, size_t *answer_length)
-{
-    if (device->lost) {
-        return lose(device, "its process is gone");
-    }
-    struct frame frame = {FRAME_MAGIC, (uint32_t)kind, length};
-    if (!send_all(device, &frame, sizeof frame, length > 0 ? MSG_MORE : 0) ||
-        !send_all(device, payload, length, 0) || !receive_all(device, &frame, sizeof frame)) {
-        return false;
-    }
-    if (frame.magic != FRAME_MAGIC || frame.kind != (uint32_t)kind || frame.length > MOST_ANSWER) {
-        return lose(device, "its process answers nonsense");
-    }
-    if (frame.length > device->answer_capacity) {
-        uint8_t *larger = realloc(device->answer, frame.length);
-        if (larger == NULL) {
-            return lose(device, "no memory for its answer");
-        }
-        device->answer = larger;
-        device->answer_capacity = frame.length;
-    }
-    *answer = device->answer;
-    *answer_length = frame.length;
-    return receive_all(device, device->answer, frame.length);
 }
 
 aclError mock_device_alive(struct device *device)
 {
-    char byte;
-    if (!device->lost) {
-        /* Between requests the device process says nothing: readable means that it is gone. */
-        const ssize_t got = recv(device->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-        if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
-            return ACL_SUCCESS;
+    pump(device);
+    return !device->lost ? ACL_SUCCESS
+                         : mock_fail(ACL_ERROR_RT_LOST_HEARTBEAT,
+                                     "device %d is lost: %s; reset the device or restart the "
+                                     "program",
+                                     device->id, device->loss);
+}
+
+bool mock_wire_start(struct device *device, enum mock_request kind, const void *payload,
+                     size_t length)
+{
+    pump(device);
+    if (device->lost) {
+        return true;
+    }
+    if (device->channel.exchanges[kind].busy) {
+        return false;
+    }
+    const char *reason = mock_channel_send(&device->channel, kind, payload, length);
+    if (reason != NULL) {
+        lose(device, reason);
+    }
+    return true;
+}
+
+uint8_t *mock_wire_take(struct device *device, enum mock_request kind, size_t *length)
+{
+    struct mock_exchange *exchange = &device->channel.exchanges[kind];
+    pump(device);
+    uint8_t *answer = exchange->answer;
+    if (answer != NULL) {
+        *length = exchange->length;
+        *exchange = (struct mock_exchange){0};
+        mock_progress();
+    }
+    return answer;
+}
+
+void mock_wire_abandon(struct device *device, enum mock_request kind)
+{
+    struct mock_exchange *exchange = &device->channel.exchanges[kind];
+    if (exchange->answer != NULL) {
+        free(exchange->answer);
+        *exchange = (struct mock_exchange){0};
+    } else {
+        exchange->abandoned = exchange->busy;
+    }
+}
+
+bool mock_device_request(struct device *device, enum mock_request kind, const void *payload,
+                         size_t length, const struct timespec *deadline, uint8_t **answer,
+                         size_t *answer_length)
+{
+    const uint64_t session = device->session;
+    bool in_time = true;
+    while (in_time && device->session == session &&
+           !mock_wire_start(device, kind, payload, length)) {
+        in_time = mock_wait_progress(deadline);
+    }
+    if (!in_time) {
+        return false;
+    }
+    while (device->session == session && !device->lost) {
+        *answer = mock_wire_take(device, kind, answer_length);
+        if (*answer != NULL) {
+            return true;
+        }
+        if (!device->lost && !mock_wait_progress(deadline)) {
+            mock_wire_abandon(device, kind);
+            return false;
         }
     }
-    lose(device, "its process is gone");
-    return ACL_ERROR_RT_LOST_HEARTBEAT;
+    mock_fail(ACL_ERROR_RT_LOST_HEARTBEAT, "device %d is lost: %s; reset the device or restart "
+              "the program", device->id,
+              device->session == session ? device->loss : "it was reset during the call");
+    return false;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------ */
+
+static bool is_stopped(pid_t process)
+{
+    char path[32], text[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, sizeof text - 1);
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    text[length < 0 ? 0 : length] = '\0';
+    const char *name_end = strrchr(text, ')'); /* the state is the letter behind the name */
+    return name_end != NULL && name_end[1] == ' ' && name_end[2] == 'T';
+}
+
+/* Looks after a device that somebody waits for. */
+static void watch(struct device *device)
+{
+    struct timespec now;
+    pump(device);
+    if (device->lost || device->process <= 0 || !is_stopped(device->process)) {
+        device->stopped_since = 0;
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (device->stopped_since == 0) {
+        device->stopped_since = now.tv_sec;
+    } else if (now.tv_sec - device->stopped_since > HEARTBEAT_SECONDS) {
+        lose(device, "its process has been stopped and does not go on");
+    }
+}
+
+static struct pollfd sockets[MOCK_MOST_DEVICES];
+static size_t socket_count;
+
+static void add_socket(struct device *device)
+{
+    if (!device->lost) {
+        const short out = device->channel.outgoing_length > 0 ? POLLOUT : 0;
+        sockets[socket_count++] = (struct pollfd){.fd = device->channel.socket,
+                                                  .events = (short)(POLLIN | out)};
+    }
+}
+
+bool mock_wait_progress(const struct timespec *deadline)
+{
+    socket_count = 0;
+    mock_devices_each_connected(add_socket);
+    const enum mock_pause pause = mock_lock_wait(sockets, socket_count, deadline);
+    mock_devices_each_connected(pause == MOCK_PAUSE_OVER ? watch : pump);
+    return pause != MOCK_TOO_LATE;
 }

@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Talking to the device process, and noticing its death. */
+/* Requests to device processes, and noticing their death. Whoever waits has let go of the lock. */
 #ifndef MOCK_WIRE_H
 #define MOCK_WIRE_H
 
-#include "device.h"
+#include <time.h>
 
-/* The frames of the protocol between this process and the device process. */
-enum mock_request { MOCK_HELLO = 1, MOCK_CHECK = 2, MOCK_RUN = 3, MOCK_BYE = 4 };
+#include "device.h"
 
 #pragma GCC visibility push(default) /* used by the other mock libraries */
 
-/* Sends a request and waits for its answer. The answer belongs to the device and is valid until
- * its next request. false: the device is lost, and mock_fail has been told. */
+/* Sends a request and waits for its answer, which is then the caller's to free. The device may have
+ * been closed meanwhile. false: the device is lost, or the deadline (NULL: none) has passed; the
+ * answer, should it come, is nobody's. */
 bool mock_device_request(struct device *device, enum mock_request kind, const void *payload,
-                         size_t length, const uint8_t **answer, size_t *answer_length);
+                         size_t length, const struct timespec *deadline, uint8_t **answer,
+                         size_t *answer_length);
+/* 0, or the code of a lost device: looks whether the device process is still there. */
+aclError mock_device_alive(struct device *device);
 
 #pragma GCC visibility pop
 
-/* 0, or the code of a lost device: looks whether the device process is still there. */
-aclError mock_device_alive(struct device *device);
+/* The same in steps, without waiting. false: a request of the kind is under way already. A device
+ * that is lost takes every request, and answers none. */
+bool mock_wire_start(struct device *device, enum mock_request kind, const void *payload,
+                     size_t length);
+/* The answer, which is then the caller's, or NULL: it has not come. */
+uint8_t *mock_wire_take(struct device *device, enum mock_request kind, size_t *length);
+void mock_wire_abandon(struct device *device, enum mock_request kind);
+/* Waits until something moves, but not long. false: the deadline (NULL: none) has passed. */
+bool mock_wait_progress(const struct timespec *deadline);
 
 #endif

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device processes that are slow, stopped, do not start or do not end: time limits hold."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .programs import Programs
+
+STOPPED = """
+import os, signal, threading, time
+call('aclrtSetDevice', 0)
+problem, s, e = RmsNormGrad(), stream(), event()
+problem.launch(s); call('aclrtSynchronizeStream', s)
+kid = children()[0]
+os.kill(kid, signal.SIGSTOP)
+problem.launch(s); call('aclrtRecordEvent', e, s)
+begin = time.monotonic()
+def took(least, most):
+    assert least <= time.monotonic() - begin < most, time.monotonic() - begin
+def end():
+    print('done'); os.kill(kid, signal.SIGKILL); sys.stdout.flush(); os._exit(0)
+"""
+
+CASES = {
+    "a stream's time limit": "assert lib.aclrtSynchronizeStreamWithTimeout(s, 500) == 507046\n"
+    "took(0.5, 4)",
+    "an event's time limit": "assert lib.aclrtSynchronizeEventWithTimeout(e, 500) == 507047\n"
+    "took(0.5, 4)",
+    "a device's time limit": "assert lib.aclrtSynchronizeDeviceWithTimeout(500) == 507046\n"
+    "took(0.5, 4)",
+    "a question": "status = ffi.new('aclrtStreamStatus *')\n"
+    "call('aclrtStreamQuery', s, status)\ntook(0, 4)",
+    "a wait without a limit: no heartbeat": "assert lib.aclrtSynchronizeStream(s) == 507010\n"
+    "assert 'stopped' in message()\ntook(4, 20)",
+    "the work of another device": """
+thread = threading.Thread(target=lib.aclrtSynchronizeStream, args=(s,), daemon=True)
+thread.start(); time.sleep(0.2)
+call('aclrtSetDevice', 1)
+other = RmsNormGrad(); other.launch(); call('aclrtSynchronizeStream', NULL)
+took(0, 4.5)
+""",
+    "phase 1 on another device while one waits for phase 1": """
+def check():
+    call('aclrtSetDevice', 0)
+    RmsNormGrad(rows=next(new_rows)).check()
+thread = threading.Thread(target=check, daemon=True)
+thread.start(); time.sleep(0.2)
+call('aclrtSetDevice', 1); RmsNormGrad(rows=next(new_rows)).launch()
+took(0, 4.5)
+""",
+    "a fork while another thread waits": """
+thread = threading.Thread(target=lib.aclrtSynchronizeStream, args=(s,), daemon=True)
+thread.start(); time.sleep(0.2)
+child = os.fork()
+if child == 0:
+    os._exit(3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+took(0, 4.5)
+""",
+    "a signal's handler after the wait": """
+signal.signal(signal.SIGALRM, lambda *_: print('alarm'))
+signal.setitimer(signal.ITIMER_REAL, 0.1)
+lib.aclrtSynchronizeStreamWithTimeout(s, 500); took(0.5, 4)
+""",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_stopped_device_process_holds_up(programs: Programs, name: str) -> None:
+    result = programs.python(f"{STOPPED}{CASES[name]}\nend()")
+    assert result.stdout.endswith("done\n"), result.stdout + result.stderr
+
+
+def test_a_device_that_is_stopped_without_work_closes(programs: Programs) -> None:
+    result = programs.python("""
+import os, signal, time
+call('aclrtSetDevice', 0); kid = children()[0]; os.kill(kid, signal.SIGSTOP)
+begin = time.monotonic(); call('aclrtResetDevice', 0)
+print(time.monotonic() - begin < 15, has_ended(kid))
+""")
+    assert result.stdout == "True True\n", result.stderr
+
+
+SLOW = """
+import threading, time
+call('aclrtSetDevice', 0)
+big = RmsNormGrad(rows=2_000_000); s = stream(); big.launch(s)
+begin = time.monotonic()
+"""
+
+
+def test_a_time_limit_holds_while_a_kernel_runs(programs: Programs) -> None:
+    result = programs.python(f"""{SLOW}
+print(lib.aclrtSynchronizeStreamWithTimeout(s, 20), time.monotonic() - begin < 1)
+call('aclrtSynchronizeStream', s)
+""")
+    assert result.stdout == "507046 True\n", result.stderr
+
+
+def test_other_threads_work_on_while_a_kernel_runs(programs: Programs) -> None:
+    result = programs.python(f"""{SLOW}
+finished = []
+def wait():
+    call('aclrtSetDevice', 0); call('aclrtSynchronizeStream', s); finished.append(time.monotonic())
+thread = threading.Thread(target=wait); thread.start(); time.sleep(0.05)
+other = RmsNormGrad(); other.check(); call('aclrtDestroyStream', stream()); device_memory(64)
+done = time.monotonic(); thread.join()
+print(done < finished[0])
+""")
+    assert result.stdout == "True\n", result.stderr
+
+
+def script(folder: Path, text: str) -> str:
+    path = folder / "python"
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_device_process_that_never_answers_is_not_waited_for(
+    programs: Programs, tmp_path: Path
+) -> None:
+    result = programs.python(
+        "print(lib.aclrtSetDevice(0), message())",
+        PYACLNN_MOCK_PYTHON=script(tmp_path, "exec sleep 1000"),
+        PYACLNN_MOCK_PATIENCE="1",
+    )
+    assert result.stdout.startswith("507033 ")
+    assert "PYACLNN_MOCK_PATIENCE" in result.stdout
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "99999"])
+def test_patience_that_is_no_number_of_seconds_is_refused_by_name(
+    programs: Programs, seconds: str
+) -> None:
+    result = programs.python(
+        "print(lib.aclrtSetDevice(0), message())", PYACLNN_MOCK_PATIENCE=seconds
+    )
+    assert result.stdout.startswith("507033 ")
+    assert f"PYACLNN_MOCK_PATIENCE is '{seconds}'" in result.stdout
+
+
+def test_a_device_process_that_does_not_end_is_ended(programs: Programs, tmp_path: Path) -> None:
+    code = (
+        "import sys, threading, time; sys.path[:] = filter(None, sys.path); "
+        "threading.Thread(target=time.sleep, args=(1000,)).start(); "
+        "from pyaclnn.mock.process import main; main([3, 4])"
+    )
+    result = programs.python(
+        """
+import time
+call('aclrtSetDevice', 0); kid = children()[0]
+begin = time.monotonic(); call('aclrtResetDevice', 0)
+print(time.monotonic() - begin < 15, has_ended(kid))
+""",
+        PYACLNN_MOCK_PYTHON=script(tmp_path, f"exec {sys.executable} -c '{code}'"),
+    )
+    assert result.stdout == "True True\n", result.stderr
+
+
+RING = """
+import threading
+def ring():
+    call('aclrtSetDevice', 0)
+    streams = [stream() for _ in range(%d)]; events = [event() for _ in streams]
+    for i, s in enumerate(streams):
+        if i:
+            call('aclrtStreamWaitEvent', s, events[i - 1])
+        call('aclrtRecordEvent', events[i], s)
+    print(lib.aclrtSynchronizeStream(streams[-1]))
+threading.stack_size(64 << 10)
+thread = threading.Thread(target=ring); thread.start(); thread.join()
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "length"), [("deferred", 1900), ("eager", 1900), ("shuffled:1", 100)]
+)
+def test_a_long_chain_of_waits_needs_no_stack(programs: Programs, mode: str, length: int) -> None:
+    result = programs.python(RING % length, PYACLNN_MOCK_MODE=mode)
+    assert result.stdout == "0\n", (result.returncode, result.stderr)

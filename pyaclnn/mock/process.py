@@ -145,12 +145,15 @@ class Kernels(threading.Thread):
 
         ignore_floating_point_errors()
         while True:
-            try:
-                self.send(Kind.RUN, self._server.answer(self._queue.get()))
-            except BrokenPipeError:
-                continue  # the other thread sees the host gone, too
-            except WireError as error:
-                os._exit(_malformed(error))  # the other thread waits for the host
+            self._run_next()
+
+    def _run_next(self) -> None:
+        try:
+            self.send(Kind.RUN, self._server.answer(self._queue.get()))
+        except BrokenPipeError:
+            pass  # the other thread sees that the host is gone, too
+        except WireError as error:
+            os._exit(_malformed(error))  # the other thread waits for the host
 
     def send(self, kind: int, reply: Reply | CheckReply) -> None:
         """Send a reply; both threads do."""

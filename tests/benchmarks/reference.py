@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from pyaclnn.reference import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
+from pyaclnn.reference import (
+    batch_norm,
+    group_norm,
+    layer_norm,
+    layer_norm_backward,
+    linalg_vector_norm,
+    renorm,
+    rms_norm,
+    rms_norm_grad,
+)
 
 from .measure import Comparison, take_turns
 
@@ -24,12 +33,14 @@ SMALL = (64, 512)
 SHAPES = [SMALL, (4096, 4096), (65536, 256), (8, 262144)]
 DTYPES: list[np.dtype[Any]] = [np.dtype(t) for t in (np.float32, np.float16, ml_dtypes.bfloat16)]
 EPSILON = 1e-5
+GROUPS = 8
+SHORTER = 10.0
 
 Ways = tuple["Callable[[], object]", "Callable[[], object]"]
 
 
 def compare(turns: int) -> Iterator[Comparison]:
-    """Time both gradients and both forward functions; targets hold for the gradients."""
+    """Time gradients and forward functions; targets hold for the gradients."""
     import torch  # noqa: PLC0415 - the other benchmarks do without it
 
     torch.set_num_threads(len(os.sched_getaffinity(0)))
@@ -98,6 +109,29 @@ def pairs(torch: Any, shape: tuple[int, int], dtype: np.dtype[Any]) -> Iterator[
             lambda: rms_norm(x, weight, EPSILON),
             lambda: torch.nn.functional.rms_norm(tx, size, tweight, EPSILON),
         ),
+    )
+    rows, columns = shape
+    yield (
+        "group_norm",
+        (
+            lambda: group_norm(x, GROUPS, weight, bias, EPSILON),
+            lambda: torch.native_group_norm(tx, tweight, tbias, rows, columns, 1, GROUPS, EPSILON),
+        ),
+    )
+    yield (
+        "batch_norm",
+        (
+            lambda: batch_norm(x, None, None, weight, bias, training=True, eps=EPSILON),
+            lambda: torch.native_batch_norm(tx, tweight, tbias, None, None, True, 0.1, EPSILON),
+        ),
+    )
+    yield (
+        "linalg_vector_norm",
+        (lambda: linalg_vector_norm(x, 2, 1), lambda: torch.linalg.vector_norm(tx, 2, 1)),
+    )
+    yield (
+        "renorm",
+        (lambda: renorm(x, 2, 0, SHORTER), lambda: torch.renorm(tx, 2, 0, SHORTER)),
     )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import subprocess
 import sys
 import tracemalloc
@@ -14,6 +15,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from pyaclnn import reference
 from pyaclnn.accuracy import judge
 from pyaclnn.reference import (
     layer_norm,
@@ -193,3 +195,31 @@ class TestMemory:
             assert peak_memory(functools.partial(run, operator, given)) - outputs < allowed
         # One converted copy of one input would be noticed.
         assert peak_memory(lambda: given["x"].astype(np.float32).max()) > allowed
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=str)
+    @pytest.mark.parametrize(
+        ("operator", "shape", "parameters"),
+        [
+            ("add_layer_norm", (20_000, 1024), ("gamma", "beta")),
+            ("add_rms_norm", (20_000, 1024), ("gamma",)),
+            ("deep_norm", (20_000, 1024), ("beta", "gamma")),
+            ("group_norm_swish", (2000, 64, 160), ("gamma", "beta")),
+            ("batch_norm", (2000, 64, 160), ("running_mean", "running_var")),
+        ],
+    )
+    def test_a_definition_in_blocks_needs_as_little(
+        self, operator: str, shape: tuple[int, ...], parameters: tuple[str, ...], dtype: Any
+    ) -> None:
+        function = getattr(reference, operator)
+        size = shape[1] if len(shape) > 2 else shape[-1]
+        given: dict[str, Any] = {name: np.ones(size, dtype) for name in parameters}
+        for name in ("input", "x", "x1", "x2", "gx"):
+            if name in inspect.signature(function).parameters:
+                given[name] = np.zeros(shape, dtype)
+        if operator == "group_norm_swish":
+            given["num_groups"] = 8
+        inputs = sum(value.nbytes for value in given.values() if isinstance(value, np.ndarray))
+        outputs = sum(part.nbytes for part in function(**given) if part is not None)
+        allowed = 0.05 * inputs + 64 * MEBIBYTE
+        assert peak_memory(functools.partial(function, **given)) - outputs < allowed
+        assert peak_memory(functools.partial(reference.definition(operator), **given)) > allowed

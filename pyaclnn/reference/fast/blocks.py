@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Cut", "in_blocks", "rows_of", "samples_of"]
 
-# As many elements as a block has about: 2 MiB of float32.
-BLOCK_ELEMENTS = 524288
+# As many elements as a block has about: 1 MiB of float32. Larger temporary arrays are given back to
+# the system each time, and getting their pages again takes longer than the arithmetic.
+BLOCK_ELEMENTS = 262144
 # Blocks are not cut smaller than this; tensors of less than two are not cut.
 FEWEST_ELEMENTS = 131072
 BLOCKS = 8

@@ -182,7 +182,7 @@ class GroupRun:
         """Work out what the end of a child says about the step that was under way."""
         if outcome.ended == "done":
             if outcome.running == THE_END:
-                found = Finding(Status.PASS, "everything is given back, and the process ends")
+                found = _ended(outcome)
                 self._add(find(THE_END), found, outcome.seconds)
             return
         done = {result.id for result in self._results}
@@ -200,8 +200,22 @@ class GroupRun:
         self._add(check, say(check, outcome), outcome.seconds)
 
 
+def _ended(outcome: Outcome) -> Finding:
+    if not outcome.left:
+        return Finding(Status.PASS, "everything is given back, and the process ends")
+    several = f"{len(outcome.left)} processes" if len(outcome.left) > 1 else "a process"
+    return Finding(
+        Status.WARN,
+        f"the process ends, but left {several} behind: {outcome.left[0]}",
+        tuple(Evidence("value", "left behind, and ended then", text) for text in outcome.left),
+        ("a library starts a process of its own and does not end it",),
+        "look for processes of this kind: ps -ef; they may keep the device in use",
+    )
+
+
 def _traces(outcome: Outcome) -> tuple[Evidence, ...]:
     traces = [Evidence("value", "process", str(outcome.pid))]
+    traces += [Evidence("value", "left behind, and ended then", text) for text in outcome.left]
     if outcome.log:
         traces.append(Evidence("log", "CANN's log", outcome.log))
     if outcome.error:

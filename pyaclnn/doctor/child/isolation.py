@@ -19,6 +19,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.doctor.child.descendants import Descendants
 from pyaclnn.doctor.child.logs import error_lines, tail
 from pyaclnn.doctor.report.record import CheckResult
 
@@ -33,6 +34,8 @@ _POLL: Final = 0.01
 _LONGEST_POLL: Final = 0.1
 _STARTING: Final = 60.0
 """How long a child may take until its first step begins."""
+_PATIENCE: Final = 5.0
+"""In what time that which a child started may end by itself: the simulated device does."""
 _MOST_OUTPUT: Final = 64 << 20
 MARGIN: Final = 0.75
 """The share of a deadline after which the child writes down where it is."""
@@ -82,6 +85,7 @@ class Outcome:
         error: The end of what the child printed.
         log: Lines of CANN's own log that report errors.
         pid: The process.
+        left: The processes that it left behind, which were ended then.
     """
 
     results: list[CheckResult] = field(default_factory=list)
@@ -93,6 +97,7 @@ class Outcome:
     error: str = ""
     log: str = ""
     pid: int = 0
+    left: tuple[str, ...] = ()
 
 
 class _Watch:
@@ -193,12 +198,18 @@ def run_child(
             start_new_session=True,
         )
     watch = _Watch(result, request)
-    outcome = Outcome(pid=child.pid)
+    outcome, kin = Outcome(pid=child.pid), Descendants(child.pid)
+
+    def step(running: str | None, seconds: float, deadline: float) -> None:
+        kin.look()
+        on_step(running, seconds, deadline)
+
     try:
-        outcome.ended = _wait(child, watch, errors, stop, on_step, on_result)
+        outcome.ended = _wait(child, watch, errors, stop, step, on_result)
     finally:
         outcome.seconds = watch.seconds
         gone = _end_group(child, grace, patient=outcome.ended == "timeout")
+        outcome.left = kin.end(_PATIENCE)
         for fresh in watch.look():
             on_result(fresh)
     outcome.results, outcome.facts = watch.results, watch.facts

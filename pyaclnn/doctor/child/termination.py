@@ -21,6 +21,7 @@ __all__ = ["Terminated", "end_with_parent", "signal_name", "terminable"]
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 _PR_SET_PDEATHSIG: Final = 1
+_PR_SET_CHILD_SUBREAPER: Final = 36
 
 
 class Terminated(BaseException):
@@ -82,11 +83,14 @@ def terminable() -> Iterator[None]:
 def end_with_parent(parent: int) -> None:
     """Have the kernel end this process when the thread ends that started it.
 
+    What this process starts stays below it, whoever starts it in between and ends.
+
     Args:
         parent: The process of that thread.
     """
     with contextlib.suppress(OSError, AttributeError):
         ask = ctypes.CDLL(None).prctl
         ask(_PR_SET_PDEATHSIG, *map(ctypes.c_ulong, (signal.SIGKILL, 0, 0, 0)))
+        ask(_PR_SET_CHILD_SUBREAPER, *map(ctypes.c_ulong, (1, 0, 0, 0)))
     if os.getppid() != parent:  # it ended before it could be asked for
         sys.exit(1)

@@ -312,6 +312,26 @@ def test_what_a_child_started_does_not_outlive_it(tmp_path: Path, parts: Parts) 
     assert processes(made.root) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "check", "status"),
+    [("daemon", "DEV-111@0", Status.WARN), ("daemon-and-crash", "DEV-104@0", Status.CRASH)],
+)
+def test_a_process_that_got_away_is_named_and_ended(
+    name: str, check: str, status: Status, tmp_path: Path, parts: Parts
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault(name)(made)
+    options = Options(deadline=20.0, grace=0.5, only=("DEV-104", "DEV-111"))
+    (found,) = (r for r in run(options, machine=made.machine()).results if r.id == check)
+    assert found.status is status
+    (left,) = (item.text for item in found.evidence if "left behind" in item.label)
+    pid, command, seconds = left.split()
+    assert (command, seconds) == ("kit-daemon", "60")
+    assert (
+        not Path(f"/proc/{pid}/cmdline").exists() or not Path(f"/proc/{pid}/cmdline").read_bytes()
+    )
+
+
 def test_a_child_that_no_signal_ends_is_left_behind_and_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, parts: Parts
 ) -> None:

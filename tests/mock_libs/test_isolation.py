@@ -163,7 +163,7 @@ class TestLimits:
     @pytest.mark.parametrize(
         ("limit", "size", "text"),
         [
-            ("RLIMIT_AS", 8 << 30, "address space"),
+            ("RLIMIT_AS", 400 << 20, "address space"),
             ("RLIMIT_FSIZE", 1 << 30, "no shared memory"),
         ],
     )
@@ -176,6 +176,25 @@ class TestLimits:
         )
         assert result.stdout.startswith("507033 "), result.stderr
         assert text in result.stdout
+
+    @pytest.mark.parametrize("size", [2 << 30, 20 << 30])
+    def test_little_address_space_is_a_device_with_little_memory(
+        self, programs: Programs, size: int
+    ) -> None:
+        result = programs.python(
+            f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({size}, {size}))\n"
+            "call('aclrtSetDevice', 0); problem = RmsNormGrad(); problem.launch()\n"
+            "print(lib.aclrtSynchronizeStream(NULL)); problem.close()\n"
+            "free, total = ffi.new('size_t *'), ffi.new('size_t *')\n"
+            "call('aclrtGetMemInfo', lib.ACL_HBM_MEM, free, total)\n"
+            f"print({size} // 16 < free[0] <= total[0] <= {size} // 8)\n"
+            "print(lib.aclrtMalloc(ffi.new('void **'), total[0], 0), message())\n"
+            "call('aclrtResetDevice', 0)"
+        )
+        status, much, refused = result.stdout.splitlines()
+        assert (status, much) == ("0", "True"), result.stderr
+        assert refused.startswith("207001 ")
+        assert "the limit of address space (ulimit -v) allows no more" in refused
 
     def test_too_few_descriptors(self, programs: Programs) -> None:
         result = programs.python("""

@@ -31,9 +31,12 @@ static aclError allocate(void **address, size_t size, bool padded)
     const uint64_t rounded = (size + 31) / 32 * 32 + padding_of(device, padded);
     if (rounded < size || !mock_heap_allocate(&device->heap, rounded, size, address)) {
         return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                         "device %d has no %zu bytes left: %llu of %llu are in use", device->id,
+                         "device %d has no %zu bytes left: %llu of %llu are in use%s", device->id,
                          size, (unsigned long long)device->heap.used,
-                         (unsigned long long)device->heap.limit);
+                         (unsigned long long)device->heap.limit,
+                         device->heap.limit < device->chip->memory_bytes
+                             ? ", and the limit of address space (ulimit -v) allows no more"
+                             : "");
     }
     return ACL_SUCCESS;
 }

@@ -28,6 +28,7 @@
 enum { PROTOCOL_VERSION = 1 };
 
 /* Seconds: to start, which takes long where the files lie far away; to end after BYE. */
+enum { LEAST_MEMORY = 64 << 20, PIECE = 2 << 20 };
 enum { DEFAULT_PATIENCE = 60, MOST_PATIENCE = 3600, TO_END = 5 };
 
 extern char **environ;
@@ -97,24 +98,55 @@ static bool resize(int descriptor, uint64_t bytes)
     return ftruncate(descriptor, (off_t)bytes) == 0;
 }
 
+/* Less than the chip's memory where the process may not have so much address space, of which the
+ * rest of the program needs most. */
+static uint64_t bytes_to_reserve(uint64_t wanted)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return wanted;
+    }
+    const uint64_t share = (uint64_t)limit.rlim_cur / 8 / PIECE * PIECE;
+    return share < wanted ? share : wanted;
+}
+
+static bool reserve(struct heap *heap, int descriptor)
+{
+    heap->base = mmap(NULL, heap->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                      0);
+    heap->alias = heap->base == MAP_FAILED
+                      ? MAP_FAILED
+                      : mmap(NULL, heap->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                             descriptor, 0);
+    if (heap->alias != MAP_FAILED) {
+        return true;
+    }
+    if (heap->base != MAP_FAILED) {
+        munmap(heap->base, heap->bytes);
+        heap->base = MAP_FAILED;
+    }
+    return false;
+}
+
 static aclError map_memory(struct device *device)
 {
+    struct heap *heap = &device->heap;
+    heap->bytes = bytes_to_reserve(heap->bytes);
     device->memory_fd = move_up(memfd_create("pyaclnn-device", MFD_CLOEXEC));
-    if (device->memory_fd < 0 || !resize(device->memory_fd, device->heap.bytes)) {
+    if (device->memory_fd < 0 || !resize(device->memory_fd, heap->bytes)) {
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no shared memory: %s",
                          device->id, strerror(errno));
     }
-    device->heap.base = mmap(NULL, device->heap.bytes, PROT_NONE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    device->heap.alias = mmap(NULL, device->heap.bytes, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_NORESERVE, device->memory_fd, 0);
-    if (device->heap.base == MAP_FAILED || device->heap.alias == MAP_FAILED) {
-        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                         "device %d: twice %llu bytes of address space cannot be reserved: %s; "
-                         "raise the limit (ulimit -v) or set PYACLNN_MOCK_SOC to a chip with less "
-                         "memory",
-                         device->id, (unsigned long long)device->heap.bytes, strerror(errno));
+    while (heap->bytes < LEAST_MEMORY || !reserve(heap, device->memory_fd)) {
+        if (heap->bytes < 2 * LEAST_MEMORY) {
+            return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                             "device %d: twice %d MiB of address space cannot be reserved: raise "
+                             "the limit (ulimit -v)",
+                             device->id, LEAST_MEMORY >> 20);
+        }
+        heap->bytes = heap->bytes / 2 / PIECE * PIECE;
     }
+    heap->limit = heap->bytes;
     mock_devices_span(device);
     return ACL_SUCCESS;
 }

@@ -56,7 +56,7 @@ class Operator:
 
     Attributes:
         c_name: The C name of phase 2.
-        name: The name of the public function, and of its definition in `pyaclnn.reference`.
+        name: The name of the public function.
         build: How CANN builds it.
         says: What it computes, in a sentence, with the formula.
         parameters: What is said of the C parameters, by their C names.
@@ -76,8 +76,8 @@ class Operator:
         channels_last: Families of chips on which a format with the channels at the end is taken at
             its word; elsewhere the channels are axis 1 whatever the format.
         barred: Formats that a composite operator refuses, beside those with a layout of their own.
-        definition: The name of its definition in `pyaclnn.reference`, and of the module in
-            `pyaclnn.operators.quirks` if it has one.
+        definition: The name of its definition in `pyaclnn.reference`.
+        quirks: The name of its module in `pyaclnn.operators.quirks`, if it has one.
         listed: The rows of types that phase 1 accepts on every chip, where they are more than have
             kernels.
         compared: The order in which phase 1 looks at shapes: C names with ``^`` for a number of
@@ -104,6 +104,7 @@ class Operator:
     channels_last: tuple[str, ...] = ()
     barred: tuple[str, ...] = ()
     definition: str = ""
+    quirks: str = ""
     listed: tuple[Row, ...] = ()
     compared: tuple[str, ...] = ()
     source: str = ""
@@ -267,7 +268,8 @@ def describe(
         positional=tuple(python[:star]),
         keywords=tuple(python[star + 1 :]),
         result_type=more.pop("result_type", f"{base}Result"),
-        definition=more.pop("definition", snake_case(base)),
+        definition=more.get("definition", snake_case(base)),
+        quirks=more.pop("quirks", more.pop("definition", snake_case(base))),
         listed=Types.of({"*": more.pop("listed")}).rows if "listed" in more else (),
         **more,
     )

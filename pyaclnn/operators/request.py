@@ -115,13 +115,13 @@ class Quirks:
 
 
 @functools.cache
-def quirks_of(definition: str) -> Quirks:
+def quirks_of(name: str) -> Quirks:
     """Find the quirks of an operator.
 
     Args:
-        definition: The operator's name in `pyaclnn.reference`.
+        name: The operator's name in `pyaclnn.reference`.
     """
-    if not (Path(__file__).parent / "quirks" / f"{definition}.py").exists():
+    if not (Path(__file__).parent / "quirks" / f"{name}.py").exists():
         return Quirks()
-    module = import_module(f"pyaclnn.operators.quirks.{definition}")
+    module = import_module(f"pyaclnn.operators.quirks.{name}")
     return Quirks(**{name: getattr(module, name) for name in module.__all__})

@@ -40,7 +40,7 @@ def run(request: Request, memory: DeviceMemory) -> None:
             given = request.tensors[name]
             memory.view(name, given)[...] = number
         return
-    quirks = quirks_of(request.operator.definition)
+    quirks = quirks_of(request.operator.quirks)
     results = _computed(request, memory)
     types = quirks.kernel_types(request)
     family = request.chip.family
@@ -66,7 +66,7 @@ def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
     """Call the definition with those of its parameters that it names."""
     operator = request.operator
     function, names = _definition(operator.definition)
-    ignored = quirks_of(operator.definition).IGNORED
+    ignored = quirks_of(operator.quirks).IGNORED
     arguments: dict[str, Any] = {"family": request.chip.family}
     for tensor in operator.inputs:
         given = request.tensors[tensor.name]

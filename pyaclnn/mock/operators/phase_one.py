@@ -78,14 +78,14 @@ def _individual(request: Request, setting: Setting) -> Plan:
     wrong = wrong_shape(request) or wrong_option(request)
     if wrong is not None:
         raise rules.tiling_failure(base, wrong)
-    request.fills = quirks_of(operator.definition).fills(request) or None
+    request.fills = quirks_of(operator.quirks).fills(request) or None
     return Plan(workspace_of(request), Launch.KERNELS)
 
 
 def _launched(request: Request) -> Plan:
     """The graph of kernels of a composite operator, and what fails in it."""
     operator, chip = request.operator, request.chip
-    failure = quirks_of(operator.definition).failure(request)
+    failure = quirks_of(operator.quirks).failure(request)
     if chip.family not in operator.types.families:
         text = f"there are no kernels for {chip.soc_name} ({chip.product})"
         if not operator.listed:
@@ -95,7 +95,7 @@ def _launched(request: Request) -> Plan:
     if failure is not None:
         text = f"EZ9999: {operator.c_name}: {failure}"
         return Plan(workspace_of(request), Launch.FAILS, text)
-    unwritten = quirks_of(operator.definition).unwritten(request)
+    unwritten = quirks_of(operator.quirks).unwritten(request)
     names = tuple(t.c_name for t in operator.tensors if t.name in unwritten and request.wants(t))
     return Plan(workspace_of(request), Launch.KERNELS, unwritten=names)
 
@@ -179,7 +179,7 @@ def _refuse_if(wrong: str | None) -> None:
 
 
 def _types(request: Request) -> None:
-    own = quirks_of(request.operator.definition).types
+    own = quirks_of(request.operator.quirks).types
     _refuse_if((own or wrong_type)(request))
 
 

@@ -23,7 +23,7 @@ _POSSIBLE, _AXES = "^", "#"
 def wrong_shape(request: Request) -> str | None:
     """Say what is wrong with the first shape that is wrong, or None; finds `request.known`."""
     operator = request.operator
-    quirks = quirks_of(operator.definition)
+    quirks = quirks_of(operator.quirks)
     learned = False
     for parameter, sign in operator.shape_checks:
         if isinstance(parameter, Tensor) and (
@@ -156,7 +156,7 @@ def _different(request: Request, parameter: Parameter) -> str | None:
     if (
         0 in dims
         and operator.build is Build.INDIVIDUAL
-        and not quirks_of(operator.definition).takes_empty(request)
+        and not quirks_of(operator.quirks).takes_empty(request)
     ):
         return f"{parameter.c_name} has shape {shape_text(dims)}; no dimension may be 0"
     return None

@@ -24,7 +24,7 @@ def workspace_of(request: Request) -> int:
     was left out, and the kernels' results, which are then cast and copied to the outputs.
     """
     operator = request.operator
-    quirks = quirks_of(operator.definition)
+    quirks = quirks_of(operator.quirks)
     size = SYSTEM_WORKSPACE + quirks.scratch(request)
     inputs = [tensor for tensor in operator.inputs if tensor.name not in quirks.IGNORED]
     for tensor in inputs:

@@ -11,22 +11,26 @@ __all__ = ["ADD_RMS_NORM", "ADD_RMS_NORM_QUANT", "RMS_NORM", "RMS_NORM_GRAD"]
 _MIXED = "T=f32 G=f32 | T=f16 G=f32,f16 | T=bf16 G=f32,bf16"
 _PLAIN = "T=f32 G=f32 | T=f16 G=f16"
 
+_ARGUMENTS = {
+    "x": given("T rows* norm*", "What is normalized"),
+    "gamma": given("G norm*", "The scale, whose axes are those that are normalized"),
+    "epsilon": real(1e-6, "Added to the mean square", least=0),
+    "yOut": result("T rows* norm*", "The normalized tensor"),
+    "rstdOut": result("f32 rows* 1*norm", "``1 / sqrt(mean(x ** 2) + epsilon)``"),
+}
+_ABOUT = {
+    "filled": "norm",
+    "compared": "x^ gamma^ gamma# yOut# gamma yOut rstdOut",
+    "quirks": "rms_norm",
+}
+
 RMS_NORM = describe(
     "aclnnRmsNorm",
     Build.INDIVIDUAL,
     "Normalize by the root of the mean square over the trailing axes: ``x * rstd * gamma``.",
     types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
-    x=given("T rows* norm*", "What is normalized"),
-    gamma=given("G norm*", "The scale, whose axes are those that are normalized"),
-    epsilon=real(1e-6, "Added to the mean square", least=0),
-    yOut=result("T rows* norm*", "The normalized tensor"),
-    rstdOut=result("f32 rows* 1*norm", "``1 / sqrt(mean(x ** 2) + epsilon)``"),
-    about={
-        "filled": "norm",
-        "compared": "x^ gamma^ gamma# yOut# gamma yOut rstdOut",
-        "essential": True,
-        "source": "CANN: ops-nn norm/rms_norm",
-    },
+    **_ARGUMENTS,
+    about={**_ABOUT, "essential": True, "source": "CANN: ops-nn norm/rms_norm"},
 )
 
 RMS_NORM_GRAD = describe(

@@ -15,6 +15,7 @@ __all__ = [
     "AddRmsNormQuantResult",
     "AddRmsNormResult",
     "BatchNormResult",
+    "GemmaRmsNormResult",
     "GroupNormResult",
     "LayerNormGradients",
     "LayerNormResult",
@@ -23,6 +24,7 @@ __all__ = [
     "add_rms_norm",
     "add_rms_norm_quant",
     "batch_norm",
+    "gemma_rms_norm",
     "group_norm",
     "layer_norm",
     "layer_norm_backward",
@@ -46,6 +48,10 @@ class BatchNormResult(NamedTuple, Generic[_A]):
     output: _A
     save_mean: _A | None
     save_invstd: _A | None
+
+class GemmaRmsNormResult(NamedTuple, Generic[_A]):
+    y: _A
+    rstd: _A
 
 class GroupNormResult(NamedTuple, Generic[_A]):
     out: _A
@@ -146,6 +152,24 @@ def batch_norm(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> BatchNormResult[DeviceArray]: ...
+@overload
+def gemma_rms_norm(
+    x: _Host,
+    gamma: _Host,
+    epsilon: float = 1e-06,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> GemmaRmsNormResult[_Host]: ...
+@overload
+def gemma_rms_norm(
+    x: DeviceArray,
+    gamma: DeviceArray,
+    epsilon: float = 1e-06,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> GemmaRmsNormResult[DeviceArray]: ...
 @overload
 def group_norm(
     input: _Host,

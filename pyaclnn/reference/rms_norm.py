@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.precision import total
+from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, total, wide
 from pyaclnn.reference.arithmetic.rows import RowLayout
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RmsNormGrads",
     "RmsNormResult",
+    "gemma_rms_norm",
     "rms_norm",
     "rms_norm_grad",
 ]
@@ -73,6 +74,11 @@ def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormRe
     scale = layout.wide_row("gamma", parameter)
     rstd = 1 / np.sqrt(total(row * row, 1) / layout.columns + epsilon)
     return RmsNormResult(layout.tensor(row * rstd * scale, tensor.dtype), layout.statistic(rstd))
+
+
+def gemma_rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormResult:
+    """Do as `rms_norm`, with `1 + gamma` for gamma (CANN: ops-nn norm/gemma_rms_norm)."""
+    return rms_norm(x, 1 + wide(gamma, arithmetic_dtype("x", np.asarray(x))), epsilon)
 
 
 @np.errstate(all="ignore")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pyaclnn.operators.operator import Build, describe
 from pyaclnn.operators.parameters import flag, given, integer, real, result
 
-__all__ = ["ADD_RMS_NORM", "ADD_RMS_NORM_QUANT", "RMS_NORM", "RMS_NORM_GRAD"]
+__all__ = ["ADD_RMS_NORM", "ADD_RMS_NORM_QUANT", "GEMMA_RMS_NORM", "RMS_NORM", "RMS_NORM_GRAD"]
 
 _MIXED = "T=f32 G=f32 | T=f16 G=f32,f16 | T=bf16 G=f32,bf16"
 _PLAIN = "T=f32 G=f32 | T=f16 G=f16"
@@ -31,6 +31,15 @@ RMS_NORM = describe(
     types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
     **_ARGUMENTS,
     about={**_ABOUT, "essential": True, "source": "CANN: ops-nn norm/rms_norm"},
+)
+
+GEMMA_RMS_NORM = describe(
+    "aclnnGemmaRmsNorm",
+    Build.INDIVIDUAL,
+    "Normalize as ``rms_norm`` does, with another scale: ``x * rstd * (1 + gamma)``.",
+    types={"910b 910_93": f"{_PLAIN} | T=bf16 G=bf16", "950": _MIXED},
+    **_ARGUMENTS,
+    about={**_ABOUT, "source": "CANN: ops-nn norm/gemma_rms_norm"},
 )
 
 RMS_NORM_GRAD = describe(

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.cann.signatures import signatures
 from pyaclnn.doctor.checks.catalogue import find
 from pyaclnn.doctor.checks.device import THE_END
 from pyaclnn.doctor.checks.finding import Finding
@@ -197,7 +198,20 @@ class GroupRun:
             return
         check = find(outcome.running) if outcome.running else left[0]
         say = _crashed if outcome.ended == "crash" else _hung
-        self._add(check, say(check, outcome), outcome.seconds)
+        self._add(check, say(check, outcome, self._function(outcome.call)), outcome.seconds)
+
+    def _function(self, name: str | None) -> str:
+        """The C function in which a child ended, with its library, to go on a sentence."""
+        known = signatures().get(name or "")
+        if known is None:
+            return ""
+        libraries = self._site.installation.libraries
+        paths = {
+            "runtime": [path for path in libraries.runtime if path.exists()],
+            "base": [libraries.base],
+            "operators": list(libraries.operators),
+        }[known.library]
+        return f", in {known.name}{f' of {paths[0].name}' if paths else ''}"
 
 
 def _ended(outcome: Outcome) -> Finding:
@@ -215,6 +229,8 @@ def _ended(outcome: Outcome) -> Finding:
 
 def _traces(outcome: Outcome) -> tuple[Evidence, ...]:
     traces = [Evidence("value", "process", str(outcome.pid))]
+    if outcome.place:
+        traces.append(Evidence("value", "it waited at", outcome.place))
     traces += [Evidence("value", "left behind, and ended then", text) for text in outcome.left]
     if outcome.log:
         traces.append(Evidence("log", "CANN's log", outcome.log))
@@ -233,7 +249,7 @@ def _unborn(outcome: Outcome) -> Finding:
     )
 
 
-def _hung(check: Check, outcome: Outcome) -> Finding:
+def _hung(check: Check, outcome: Outcome, function: str) -> Finding:
     left = outcome.ended == "abandoned"
     end = (
         f"process {outcome.pid} cannot be ended and was left behind"
@@ -242,7 +258,7 @@ def _hung(check: Check, outcome: Outcome) -> Finding:
     )
     return Finding(
         Status.TIMEOUT,
-        f"no answer for {outcome.seconds:.0f} s while trying: {check.title}; {end}",
+        f"no answer for {outcome.seconds:.0f} s while trying: {check.title}{function}; {end}",
         _traces(outcome),
         (
             "the device or its driver hangs: another process holds it, or the hardware has failed",
@@ -256,7 +272,7 @@ def _hung(check: Check, outcome: Outcome) -> Finding:
     )
 
 
-def _crashed(check: Check, outcome: Outcome) -> Finding:
+def _crashed(check: Check, outcome: Outcome, function: str) -> Finding:
     code = outcome.returncode
     if code is not None and code < 0:
         how, causes = _by_signal(-code)
@@ -268,7 +284,7 @@ def _crashed(check: Check, outcome: Outcome) -> Finding:
         causes = ("a library called exit(); what it printed may say why",)
     return Finding(
         Status.CRASH,
-        f"{how} while trying: {check.title}",
+        f"{how} while trying: {check.title}{function}",
         _traces(outcome),
         (*causes, "libraries of two versions of CANN, or of CANN and driver, are mixed"),
         "look at what the process wrote; start from a new shell with only one set_env.sh",

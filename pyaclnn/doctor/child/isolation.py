@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.doctor.child.descendants import Descendants
+from pyaclnn.doctor.child.last_call import last_call, place_of
 from pyaclnn.doctor.child.logs import error_lines, tail
 from pyaclnn.doctor.report.record import CheckResult
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["MARGIN", "Outcome", "Request", "run_child"]
+__all__ = ["CALLS", "MARGIN", "Outcome", "Request", "run_child"]
 
 _POLL: Final = 0.01
 _LONGEST_POLL: Final = 0.1
@@ -37,6 +38,8 @@ _STARTING: Final = 60.0
 _PATIENCE: Final = 5.0
 """In what time that which a child started may end by itself: the simulated device does."""
 _MOST_OUTPUT: Final = 64 << 20
+CALLS: Final = "call"
+"""The file, beside the results, in which the child notes the C function that it calls."""
 MARGIN: Final = 0.75
 """The share of a deadline after which the child writes down where it is."""
 
@@ -86,6 +89,8 @@ class Outcome:
         log: Lines of CANN's own log that report errors.
         pid: The process.
         left: The processes that it left behind, which were ended then.
+        call: The C function that it had called and that did not return, if there is one.
+        place: Library and offset at which it waited, if it had to be ended.
     """
 
     results: list[CheckResult] = field(default_factory=list)
@@ -98,6 +103,8 @@ class Outcome:
     log: str = ""
     pid: int = 0
     left: tuple[str, ...] = ()
+    call: str | None = None
+    place: str | None = None
 
 
 class _Watch:
@@ -208,6 +215,7 @@ def run_child(
         outcome.ended = _wait(child, watch, errors, stop, step, on_result)
     finally:
         outcome.seconds = watch.seconds
+        outcome.place = place_of(child.pid) if outcome.ended == "timeout" else None
         gone = _end_group(child, grace, patient=outcome.ended == "timeout")
         outcome.left = kin.end(_PATIENCE)
         for fresh in watch.look():
@@ -223,6 +231,7 @@ def run_child(
         outcome.ended = "done" if watch.done and child.returncode == 0 else "crash"
         if not watch.begun:
             outcome.ended = "unborn"
+    outcome.call = last_call(scratch / CALLS)
     outcome.error, outcome.log = tail(errors), error_lines(logs)
     return outcome
 

@@ -8,7 +8,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.doctor.child.isolation import MARGIN
+from pyaclnn.doctor.child.isolation import CALLS, MARGIN
+from pyaclnn.doctor.child.last_call import note_calls
 from pyaclnn.doctor.child.termination import end_with_parent
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def take_request(arguments: Sequence[str]) -> tuple[dict[str, Any], Journal]:
     request: dict[str, Any] = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     end_with_parent(request["parent"])
     faulthandler.enable()
-    return request, Journal(Path(request["result"]))
+    result = Path(request["result"])
+    note_calls(result.with_name(CALLS))
+    return request, Journal(result)
 
 
 def arm(deadline: float) -> None:

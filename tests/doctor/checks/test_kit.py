@@ -229,6 +229,9 @@ def test_a_hang_says_where(kit: Kit) -> None:
     (hung,) = problems(report)
     (trace,) = (evidence.text for evidence in hung.evidence if evidence.kind == "traceback")
     assert "device.py" in trace
+    assert "in aclrtSetDevice of libascendcl.so" in hung.summary
+    (place,) = (evidence.text for evidence in hung.evidence if evidence.label == "it waited at")
+    assert re.fullmatch(r"/.*\.so.*\+0x[0-9a-f]+", place)
 
 
 def test_a_headline_says_only_once_what_a_check_is_about(kit: Kit) -> None:

@@ -55,3 +55,10 @@ static int leave_context(void *previous, int status)
     }
     return status;
 }
+
+/* Gives back the object in a slot, if there is one: once, however often it is tried. */
+int binding_give_back(void **slot, int (*function)(void *))
+{
+    void *object = __atomic_exchange_n(slot, NULL, __ATOMIC_ACQ_REL);
+    return object == NULL ? 0 : function(object);
+}

@@ -114,6 +114,7 @@ struct binding_failure {
 #define BINDING_TORN    -8
 
 struct binding_failure *binding_failure(void);
+int binding_give_back(void **slot, int (*function)(void *));
 void binding_block_close(struct binding_block *block);
 void binding_block_take(struct binding_block *block, struct binding_use *uses);
 int binding_block_is_of(struct binding_block *block, const struct binding_timeline *timeline);

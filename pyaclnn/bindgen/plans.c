@@ -242,6 +242,7 @@ int binding_plan_close(struct binding_plan *plan)
             status = BINDING_UNTIDY;
         }
     }
+    /* Nothing is left of a plan that is closed twice. */
     status = destroy_made(plan->made, plan->kinds, &plan->made_count, status);
     empty(plan);
     end_turn(plan);

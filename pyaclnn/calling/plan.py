@@ -17,7 +17,7 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.gate import silence
 from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray, phantom_of
-from pyaclnn.runtime.handle import count_live
+from pyaclnn.runtime.handle import Resource
 from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import Stream, catch_up, require_stream
 
@@ -75,24 +75,25 @@ class Plan:
         self._lock = threading.RLock()
         self._struct: Any = raw.ffi.new("struct binding_plan *")
         device = self._stream.device.resource
-        device.pin()
-        self._finalizer = weakref.finalize(self, _release, self._struct, device.unpin)
+        executor = Resource("plan", None, _release, dependencies=(device,))
+        executor.pointer = self._struct
+        self._finalizer = weakref.finalize(self, executor.let_go)
         try:
-            self._make()
+            self._make(executor)
         except BaseException:
             self._finalizer()
             raise
         self._repeatable = bool(self._struct.repeatable)
         self._adopt(self._arguments)
 
-    def _make(self) -> None:
+    def _make(self, executor: Resource) -> None:
         message = self._operator.message(self._arguments)
         timeline = self._stream.timeline.struct
         status = self._operator.function(timeline, self._struct, 1, message)
         if status:
             settle(self._operator, status, self._stream, self._arguments, message, self._struct)
         if self._struct.repeatable:
-            count_live("plan", +1)
+            executor.adopt(self._struct)
 
     @property
     def workspace_size(self) -> int:
@@ -318,12 +319,9 @@ def _may_touch(result: DeviceArray, other: DeviceArray) -> bool:
     return overlap(phantom_of(result), phantom_of(other))
 
 
-def _release(struct: Any, unpin_device: Callable[[], None]) -> None:
-    if struct.repeatable:
-        count_live("plan", -1)
-        if not silence.finalised and lib.binding_plan_close(struct):
-            report_untidy()
-    unpin_device()
+def _release(struct: Any) -> None:
+    if not silence.finalised and lib.binding_plan_close(struct):
+        report_untidy()
 
 
 def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Plan:

@@ -13,6 +13,7 @@ import time
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import function
 from pyaclnn.cann.signatures import signature
@@ -37,6 +38,7 @@ __all__ = [
     "cleanup",
     "create",
     "fetch",
+    "give_back",
     "refuse_if_forked",
     "report",
     "silence",
@@ -237,11 +239,16 @@ def cleanup(name: str, *arguments: object) -> None:
         name: The C function.
         *arguments: Its arguments; the first names the handle in the warning.
     """
+    _clean_up(name, None, arguments)
+
+
+def _clean_up(name: str, by: Callable[[], int] | None, arguments: tuple[object, ...]) -> None:
     if silence.finalised:
         return
     subject = _describe(arguments[0]) if arguments else "the process"
     try:
-        status = _resolve(name)(*arguments)
+        function = _resolve(name)
+        status = function(*arguments) if by is None else by()
         detail = _recent_text() if status else None
     except (AclError, AttributeError) as failure:
         report(f"{name} of {subject} could not be called: {failure}")
@@ -249,6 +256,23 @@ def cleanup(name: str, *arguments: object) -> None:
     if status:
         said = detail or "CANN says nothing more."
         report(f"{name} of {subject} failed with {status} ({meaning(status).name}): {said}")
+
+
+def give_back(name: str, slot: Pointer) -> None:
+    """Release the object that a slot holds, like ``cleanup``; a slot that is empty has been.
+
+    An exception out of a signal handler may end this anywhere, and it may be called again.
+
+    Args:
+        name: The C function, whose only parameter is the object.
+        slot: Where the object stands, as a ``void **``; empty afterwards.
+    """
+
+    def release() -> int:
+        return int(lib.binding_give_back(slot, raw.ffi.addressof(lib, name)))
+
+    if slot[0] != raw.NULL:
+        _clean_up(name, release, (slot[0],))
 
 
 def report(message: str) -> None:

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import functools
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, cleanup, fetch
+from pyaclnn.cann.gate import call, give_back
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.handle import Handle
@@ -15,7 +14,12 @@ from pyaclnn.runtime.memory import Memory
 from pyaclnn.runtime.shapes import count_of
 from pyaclnn.runtime.timeline import release_idle
 
-__all__ = ["Buffer", "allocate"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyaclnn.cann.raw import Pointer
+
+__all__ = ["Buffer", "allocate", "made_memory"]
 
 _LAST_ADDRESS: Final = 2**64 - 1
 
@@ -34,16 +38,51 @@ def allocate(nbytes: int, device: Device, kind: str = "device memory") -> Memory
     Raises:
         OutOfMemoryError: There is not so much free memory.
     """
-    owner = device.resource
-    with device.active():
-        try:
-            pointer = fetch("aclrtMalloc", OUT, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
-        except OutOfMemoryError:
-            if not release_idle(device.context):
-                raise
-            pointer = fetch("aclrtMalloc", OUT, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
-    free = functools.partial(cleanup, "aclrtFree")
-    return Memory(kind, pointer, nbytes, free, dependencies=(owner,))
+    return made_memory(kind, device, nbytes, "aclrtFree", _malloc)
+
+
+def _malloc(slot: Pointer, device: Device, nbytes: int) -> None:
+    try:
+        call("aclrtMalloc", slot, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
+    except OutOfMemoryError:
+        if not release_idle(device.context):
+            raise
+        call("aclrtMalloc", slot, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
+
+
+def made_memory(
+    kind: str,
+    device: Device,
+    nbytes: int,
+    release: str,
+    make: Callable[[Pointer, Device, int], None],
+) -> Memory:
+    """Allocate memory in such a way that an exception of a signal handler loses none.
+
+    Args:
+        kind: Under what it is counted.
+        device: Where.
+        nbytes: How many bytes.
+        release: The C function that gives it back.
+        make: Allocates it, with the device current, and stores its address in a slot.
+
+    Returns:
+        The memory, which gives itself back.
+    """
+    slot = raw.ffi.new("void **")
+
+    def free(_: Pointer) -> None:
+        give_back(release, slot)
+
+    memory = Memory(kind, None, nbytes, free, dependencies=(device.resource,))
+    try:
+        with device.active():
+            make(slot, device, nbytes)
+        memory.adopt(slot[0])
+    except BaseException:
+        memory.let_go()
+        raise
+    return memory
 
 
 class Buffer(Handle):

@@ -8,16 +8,26 @@ context current again afterwards.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
-from pyaclnn.cann.gate import OUT, call, cleanup, fetch, report, silence
+from pyaclnn.cann.gate import OUT, call, cleanup, fetch, give_back, report, silence
 from pyaclnn.cann.status import code_named
 from pyaclnn.errors import AclError, ContextError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyaclnn.cann.raw import Pointer
 
-__all__ = ["Activation", "cleanup_in", "context_before", "current_context", "restore_context"]
+__all__ = [
+    "Activation",
+    "cleanup_in",
+    "context_before",
+    "current_context",
+    "give_back_in",
+    "restore_context",
+]
 
 
 def current_context() -> Pointer | None:
@@ -81,11 +91,20 @@ def context_before() -> Pointer | None:
 
 def cleanup_in(context: Pointer, name: str, *arguments: object) -> None:
     """Call a releasing function with ``context`` current; never raises, like ``cleanup``."""
+    _with(context, functools.partial(cleanup, name, *arguments))
+
+
+def give_back_in(context: Pointer, name: str, slot: Pointer) -> None:
+    """Release the object that a slot holds with ``context`` current, like ``give_back``."""
+    _with(context, functools.partial(give_back, name, slot))
+
+
+def _with(context: Pointer, release: Callable[[], None]) -> None:
     if silence.finalised:
         return
     previous = context_before()
     if previous != context:
         cleanup("aclrtSetCurrentContext", context)
-    cleanup(name, *arguments)
+    release()
     if previous is not None and previous != context:
         cleanup("aclrtSetCurrentContext", previous)

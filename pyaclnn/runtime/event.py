@@ -9,9 +9,9 @@ import threading
 from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, fetch, wait_for
+from pyaclnn.cann.gate import OUT, call, fetch, wait_for
 from pyaclnn.errors import ContextError, InvalidArgumentError
-from pyaclnn.runtime.context import cleanup_in
+from pyaclnn.runtime.context import give_back_in
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.timeout import milliseconds
@@ -46,18 +46,18 @@ class Event(Handle):
             OutOfMemoryError: CANN has no event left.
         """
         self._device = require_device("Event", device)
-        owner = self._device.resource
-        with self._device.active():
-            flags = raw.ACL_EVENT_SYNC | raw.ACL_EVENT_TIME_LINE
-            event = fetch("aclrtCreateEventExWithFlag", OUT, flags)
-        super().__init__(
-            Resource(
-                self.kind,
-                event,
-                functools.partial(_destroy, owner.pointer),
-                dependencies=(owner,),
-            )
-        )
+        owner, slot = self._device.resource, raw.ffi.new("void **")
+        destroy = functools.partial(_destroy, owner.pointer, slot)
+        resource = Resource(self.kind, None, destroy, dependencies=(owner,))
+        try:
+            with self._device.active():
+                flags = raw.ACL_EVENT_SYNC | raw.ACL_EVENT_TIME_LINE
+                call("aclrtCreateEventExWithFlag", slot, flags)
+            resource.adopt(slot[0])
+            super().__init__(resource)
+        except BaseException:
+            resource.let_go()
+            raise
         self._lock = threading.RLock()
         self._was_recorded = False
         # What has passed when the event has; None while that is not known.
@@ -163,5 +163,5 @@ def require_event(routine: str, argument: str, event: object) -> None:
         raise InvalidArgumentError.of(routine, argument, repr(event), "an Event")
 
 
-def _destroy(context: Pointer, event: Pointer) -> None:
-    cleanup_in(context, "aclrtDestroyEvent", event)
+def _destroy(context: Pointer, slot: Pointer, _: Pointer) -> None:
+    give_back_in(context, "aclrtDestroyEvent", slot)

@@ -10,9 +10,6 @@ and everything that a release needs is at hand when the handle is gone.
 from __future__ import annotations
 
 import atexit
-import collections
-import os
-import threading
 import traceback
 import tracemalloc
 import warnings
@@ -21,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pyaclnn.errors import ContextError
+from pyaclnn.runtime.ledger import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,13 +28,10 @@ if TYPE_CHECKING:
 
     from pyaclnn.cann.raw import Pointer
 
-__all__ = ["Handle", "Resource", "count_live", "live_handles"]
+__all__ = ["Handle", "Resource", "live_handles"]
 
 _PACKAGE: Final = str(Path(__file__).parents[1])
-
-# Re-entrant: a garbage collection inside the lock may run a finalizer that takes it again.
-_lock = threading.RLock()
-_live: Final[collections.Counter[str]] = collections.Counter()
+_WANTED, _UNWANTED, _RELEASING, _RELEASED = range(4)
 
 
 def live_handles() -> dict[str, int]:
@@ -46,14 +41,7 @@ def live_handles() -> dict[str, int]:
         E.g. ``{"device": 1, "stream": 2}``; kinds without a live object are left out. Objects
         whose release waits for a stream are still counted; borrowed ones never are.
     """
-    with _lock:
-        return {kind: number for kind, number in sorted(_live.items()) if number}
-
-
-def count_live(kind: str, change: int) -> None:
-    """Add ``change`` to the number of live objects of ``kind``."""
-    with _lock:
-        _live[kind] += change
+    return LEDGER.living()
 
 
 class Resource:
@@ -69,77 +57,100 @@ class Resource:
     def __init__(
         self,
         kind: str,
-        pointer: Pointer,
+        pointer: Pointer = None,
         release: Callable[[Pointer], None] | None = None,
         *,
         unwanted: Callable[[], object] | None = None,
         dependencies: tuple[object, ...] = (),
     ) -> None:
-        """Take over ``pointer``.
+        """Take over ``pointer``, or what is going to be made: see ``adopt``.
 
         Args:
             kind: What it is.
-            pointer: The C pointer.
-            release: Gives the C object back; never raises. None for a borrowed object.
-            unwanted: Called once when nobody wants the object any more, before it is released,
-                which may come later. Never raises.
+            pointer: The C pointer; None for an object that is still to be made.
+            release: Gives the C object back; never raises. None for a borrowed object. It may be
+                called again if a signal handler's exception ends it.
+            unwanted: Called when nobody wants the object any more, before it is released, which
+                may come later. Never raises; may be called again.
             dependencies: What must outlive the object. Resources among them are pinned.
         """
+        self._state = _WANTED
+        self._pins: list[int] = []
         self.kind = kind
         self.pointer = pointer
         self._release = release
         self._unwanted = unwanted
         self._dependencies = dependencies
-        self._pins = 0
-        self._state = "wanted"
         for dependency in dependencies:
             if isinstance(dependency, Resource):
-                dependency.pin()
-        if release is not None:
-            count_live(kind, +1)
+                dependency.pin(self)
+        if release is not None and pointer is not None:
+            LEDGER.born(kind, self)
+
+    def __del__(self) -> None:
+        # Whoever made it was interrupted before there was a handle, or let go of it just now.
+        if getattr(self, "_state", _RELEASED) != _RELEASED:
+            self.let_go()
+
+    def adopt(self, pointer: Pointer) -> None:
+        """Stand for a C object that was made just now."""
+        self.pointer = pointer
+        LEDGER.born(self.kind, self)
 
     @property
     def owned(self) -> bool:
         """Whether letting go of it releases the C object."""
         return self._release is not None
 
-    def pin(self) -> None:
-        """Keep the object until a matching ``unpin``, even if nobody wants it any more."""
-        with _lock:
-            self._pins += 1
+    def pin(self, by: object = None) -> None:
+        """Keep the object until a matching ``unpin``, even if nobody wants it any more.
 
-    def unpin(self) -> None:
-        """Take back one ``pin``."""
-        with _lock:
-            self._pins -= 1
-        self._release_if_due()
+        Args:
+            by: Who needs it; the pins of one are one.
+        """
+        with LEDGER.lock:
+            if by is None or id(by) not in self._pins:
+                self._pins.append(id(by))
+
+    def unpin(self, by: object = None) -> None:
+        """Take back one ``pin``; of one that has none, nothing."""
+        with LEDGER.lock:
+            if id(by) in self._pins:
+                self._pins.remove(id(by))
+        LEDGER.due(self)
 
     def let_go(self) -> None:
         """Declare that nobody wants the object; it is released now, or with its last pin."""
-        with _lock:
-            if self._state != "wanted":
-                return
-            self._state = "unwanted"
-        if self._unwanted is not None:
-            self._unwanted()
-        self._release_if_due()
+        if self._state == _WANTED:
+            self._state = _UNWANTED
+        LEDGER.due(self)
 
     def _must_wait(self) -> bool:
         """Tell whether work in flight needs the object; it is then looked at again later."""
         return False
 
-    def _release_if_due(self) -> None:
-        with _lock:
-            if self._state != "unwanted" or self._pins or self._must_wait():
+    def proceed(self) -> None:
+        """Release the object if it is due."""
+        if self._state in (_WANTED, _RELEASED):
+            return
+        if self._unwanted is not None:
+            self._unwanted()
+            self._unwanted = None
+        with LEDGER.lock:
+            if self._pins:
                 return
-            self._state = "released"
+        if self._state == _UNWANTED:
+            if self._must_wait():
+                return
+            self._state = _RELEASING
         if self._release is not None:
             self._release(self.pointer)
-            count_live(self.kind, -1)
+            LEDGER.gone(self.kind, self)
         for dependency in self._dependencies:
             if isinstance(dependency, Resource):
-                dependency.unpin()
+                dependency.unpin(self)
         self._dependencies = ()
+        self._state = _RELEASED
 
 
 class Handle:
@@ -254,11 +265,3 @@ def _note_exit() -> None:
 # so that what is registered next is called before it.
 weakref.finalize(_Exit, _note_exit)
 atexit.register(_note_exit)
-
-
-def _after_fork() -> None:
-    global _lock  # noqa: PLW0603  # a thread that is not here may have held the old one
-    _lock = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_after_fork)

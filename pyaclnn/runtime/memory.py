@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.runtime.handle import Resource
+from pyaclnn.runtime.ledger import LEDGER
 from pyaclnn.runtime.timeline import timeline_of
 
 if TYPE_CHECKING:
@@ -32,46 +33,54 @@ class Memory(Resource):
         borrowed: Whether somebody else owns it, and others may look at it too.
     """
 
-    __slots__ = ("_overflow", "block", "borrowed", "nbytes")
+    __slots__ = ("_overflow", "_taken", "block", "borrowed", "nbytes")
 
     def __init__(
         self,
         kind: str,
-        pointer: Pointer,
+        pointer: Pointer | None,
         nbytes: int,
         release: Callable[[Pointer], None] | None = None,
         *,
         dependencies: tuple[object, ...] = (),
     ) -> None:
         """Take over ``pointer``; the arguments are those of a ``Resource``."""
-        super().__init__(kind, pointer, release, dependencies=dependencies)
         self.nbytes = nbytes
         self.borrowed = release is None and nbytes > 0
         self.block: Any = raw.ffi.new("struct binding_block *")
-        self.block.address = pointer
+        self._overflow: list[tuple[Timeline, int]] = []
+        self._taken: list[Any] = []
+        super().__init__(kind, pointer, release, dependencies=dependencies)
+        self.block.address = raw.NULL if pointer is None else pointer
         self.block.nbytes = nbytes
         self.block.open = 1
-        self._overflow: list[tuple[Timeline, int]] = []
+
+    def adopt(self, pointer: Pointer) -> None:
+        """Stand for memory that was allocated just now."""
+        self.block.address = pointer
+        super().adopt(pointer)
 
     def uses(self) -> list[tuple[Timeline, int]]:
         """List the timelines that have not passed their last use, with that submission."""
-        return _pending([*self._overflow, *_noted(self.block.uses)])
+        taken = [use for uses in self._taken for use in _noted(uses)]
+        return _pending([*self._overflow, *taken, *_noted(self.block.uses)])
 
     def make_room(self) -> None:
         """Free the block's notes for more timelines: forget what has passed, keep the rest here."""
         taken = raw.ffi.new("struct binding_use[4]")
-        lib.binding_block_take(self.block, taken)
-        self._overflow = _pending([*self._overflow, *_noted(taken)])
-        self.block.shared = bool(self._overflow)
+        with LEDGER.lock:
+            # In this order nothing is lost, wherever it is interrupted.
+            self.block.shared = 1
+            self._taken.append(taken)
+            lib.binding_block_take(self.block, taken)
+            self._overflow = self.uses()
+            self._taken.clear()
+            self.block.shared = bool(self._overflow)
 
     def let_go(self) -> None:
         """Declare that nobody wants the memory; from now on no launch accepts it."""
         lib.binding_block_close(self.block)
         super().let_go()
-
-    def reconsider(self) -> None:
-        """Release the memory if it is unwanted and its uses have passed."""
-        self._release_if_due()
 
     def _must_wait(self) -> bool:
         pending = next(iter(self.uses()), None)

@@ -7,24 +7,26 @@ copies while the caller waits.
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, cleanup, fetch
+from pyaclnn.cann.gate import call
+from pyaclnn.runtime.buffer import made_memory
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.handle import Handle
-from pyaclnn.runtime.memory import Memory
 from pyaclnn.runtime.shapes import check_extent, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import DTypeLike, NDArray
+
+    from pyaclnn.cann.raw import Pointer
+    from pyaclnn.runtime.memory import Memory
 
 __all__ = ["is_pinned", "pinned_empty", "pinned_memory"]
 
@@ -40,18 +42,18 @@ class _PinnedMemory(Handle):
     expects_close: ClassVar[bool] = False
 
     def __init__(self, nbytes: int, device: Device) -> None:
-        owner = device.resource
-        with device.active():
-            pointer = fetch("aclrtMallocHost", OUT, nbytes)
-        free = functools.partial(cleanup, "aclrtFreeHost")
-        self.memory = Memory(self.kind, pointer, nbytes, free, dependencies=(owner,))
+        self.memory = made_memory(self.kind, device, nbytes, "aclrtFreeHost", _malloc)
         super().__init__(self.memory)
         self.__array_interface__ = {
             "version": 3,
             "shape": (nbytes,),
             "typestr": "|u1",
-            "data": (raw.address_of(pointer), False),
+            "data": (raw.address_of(self.memory.pointer), False),
         }
+
+
+def _malloc(slot: Pointer, _: Device, nbytes: int) -> None:
+    call("aclrtMallocHost", slot, nbytes)
 
 
 def pinned_empty(

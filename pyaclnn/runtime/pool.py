@@ -9,14 +9,14 @@ once, because it runs after the old; everything else only when the stream has pa
 from __future__ import annotations
 
 import os
-import threading
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.errors import OutOfMemoryError
 from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.ledger import LEDGER
 from pyaclnn.runtime.memory import Memory
 from pyaclnn.runtime.timeline import cap_of
 
@@ -40,6 +40,9 @@ class PoolStats(NamedTuple):
     cap: int | None
     """The most the pool may hold; None without a limit."""
 
+
+_MOST_SIZES: Final = 64
+"""So many sizes of blocks are kept when they are idle; of the others nothing is."""
 
 # Half the time of calling the class, in the one place where that counts.
 _lend = tuple.__new__
@@ -65,7 +68,7 @@ class Loan(NamedTuple):
         if pool.enabled and lib.binding_block_is_of(memory.block, pool.timeline):
             pool.free[layout.room].append((memory, layout, tensor, tensor_at))
         else:
-            pool.take_back(memory, layout, tensor)
+            LEDGER.due(_Returned(pool, memory, layout, tensor))
 
     @property
     def closed(self) -> bool:
@@ -79,6 +82,18 @@ class Loan(NamedTuple):
     def as_buffer(self, device: Device) -> Buffer:
         """Return the block, which lies on ``device``, as a buffer that keeps it on loan."""
         return _Lent(self, device)
+
+
+class _Returned:
+    """A block that has to be looked at closely before it is handed out again."""
+
+    __slots__ = ("_layout", "_memory", "_pool", "_tensor")
+
+    def __init__(self, pool: Pool, memory: Memory, layout: Layout, tensor: Any) -> None:
+        self._pool, self._memory, self._layout, self._tensor = pool, memory, layout, tensor
+
+    def proceed(self) -> None:
+        self._pool.take_back(self._memory, self._layout, self._tensor)
 
 
 class _Lent(Buffer):
@@ -127,11 +142,11 @@ class Pool:
         self._cap: int | None = None
         self.timeline = timeline.struct
         self._timeline = timeline
-        self._lock = threading.RLock()
         self.free: defaultdict[int, list[tuple[Memory, Layout, Any, int]]] = defaultdict(list)
         # Buffers, and not only their memory: those are closed when the interpreter ends.
         self._owned: dict[int, Buffer] = {}
-        self._reserved = 0
+        self._asking: dict[object, int] = {}
+        self._sizes: dict[int, None] = {}
         self._allocations = 0
 
     @property
@@ -142,7 +157,7 @@ class Pool:
     @cap.setter
     def cap(self, nbytes: int | None) -> None:
         self._cap = cap_of(nbytes, "Pool.cap")
-        if self._cap is not None and self._reserved > self._cap:
+        if self._cap is not None and self._reserved() > self._cap:
             self.trim()
 
     def take(self, layout: Layout, device: Device, *, idle: bool = False) -> Loan:
@@ -160,13 +175,19 @@ class Pool:
             OutOfMemoryError: The device, or the cap, has no room for it.
         """
         stack = self.free[layout.room]
-        if stack and not (idle and self._timeline.busy):
+        while stack and not (idle and self._timeline.busy):
+            # Where a block is taken off and lent, no call is made: neither a signal handler nor
+            # another thread comes between.
             try:
-                memory, known, tensor, tensor_at = stack.pop()
+                memory, known, tensor, tensor_at = entry = stack[-1]
+                if known is not layout:
+                    tensor = layout.tensor(memory, 0)
+                    tensor_at = raw.address_of(tensor)
+                    if stack[-1] is not entry:
+                        continue
+                del stack[-1]
             except IndexError:  # another thread was faster
-                return self._allocate(layout, device)
-            if known is not layout:
-                return self._lend(memory, layout)
+                break
             return _lend(Loan, (self, memory, layout, tensor, tensor_at))
         return self._allocate(layout, device)
 
@@ -175,41 +196,56 @@ class Pool:
         if not size:
             memory = Memory(Buffer.kind, raw.NULL, 0)
             memory.block.shared = 1  # nothing to be kept
-            return self._lend(memory, layout)
-        with self._lock:
-            self._make_room(size)
-            self._reserved += size
+            tensor = layout.tensor(memory, 0)
+            return Loan(self, memory, layout, tensor, raw.address_of(tensor))
+        asking = object()
+        with LEDGER.lock:
+            self._asking[asking] = size
         try:
+            self._make_room(size)
             buffer = Buffer(size, device)
-        except BaseException:
-            with self._lock:
-                self._reserved -= size
-            raise
+        finally:
+            self._asking.pop(asking, None)
+        self._forget_old_sizes(size)
         memory = buffer.memory
-        with self._lock:
-            self._owned[id(memory)] = buffer
-            self._allocations += 1
-        return self._lend(memory, layout)
+        key, tensor = id(memory), layout.tensor(memory, 0)
+        memory.block.shared = 1  # not ours yet
+        loan = Loan(self, memory, layout, tensor, raw.address_of(tensor))
+        self._owned[key] = buffer
+        memory.block.shared = 0
+        self._allocations += 1
+        return loan
 
-    def _lend(self, memory: Memory, layout: Layout) -> Loan:
-        tensor = layout.tensor(memory, 0)
-        return Loan(self, memory, layout, tensor, raw.address_of(tensor))
+    def _reserved(self) -> int:
+        """Bytes that the pool holds of CANN, or is about to."""
+        owned = list(self._owned.values())
+        return sum(buffer.nbytes for buffer in owned) + sum(list(self._asking.values()))
 
     def _make_room(self, size: int) -> None:
-        if self.cap is None or self._reserved + size <= self.cap:
+        if self.cap is None or self._reserved() <= self.cap:
             return
         self.trim()
-        if self._reserved + size > self.cap:
+        if self._reserved() > self.cap:
             message = (
                 f"a result of {size} bytes does not fit the stream's pool, which holds "
-                f"{self._reserved} of at most {self.cap}.\n"
+                f"{self._reserved() - size} of at most {self.cap}.\n"
                 "Hint: let go of results, or raise Stream.pool.cap."
             )
             raise OutOfMemoryError(message, routine="Pool.take")
 
+    def _forget_old_sizes(self, size: int) -> None:
+        """Give back what is idle of the size that was asked for longest ago, if there are many."""
+        sizes = self._sizes
+        sizes.pop(size, None)
+        sizes[size] = None
+        while len(sizes) > _MOST_SIZES:
+            oldest = next(iter(sizes), size)
+            sizes.pop(oldest, None)
+            self._give_up_all(self.free[oldest])
+
     def take_back(self, memory: Memory, layout: Layout, tensor: Any) -> None:
         """Decide about a block that other streams have used; called when its loan is gone."""
-        if not memory.block.open:
+        if not memory.block.open or id(memory) not in self._owned:
             return
         if self.enabled and tensor and memory.nbytes and not memory.uses():
             memory.make_room()
@@ -219,39 +255,35 @@ class Pool:
 
     def give_up(self, memory: Memory) -> None:
         """Give a block back to CANN once every stream has passed its last use."""
-        with self._lock:
-            buffer = self._owned.pop(id(memory), None)
-            if buffer is not None:
-                self._reserved -= memory.nbytes
+        buffer = self._owned.pop(id(memory), None)
         if buffer is not None:
             buffer.close()
 
     def trim(self) -> int:
         """Give every block that is not in use back to CANN, and return how many bytes that were."""
+        return sum(self._give_up_all(stack) for stack in list(self.free.values()))
+
+    def _give_up_all(self, stack: list[tuple[Memory, Layout, Any, int]]) -> int:
         freed = 0
-        for stack in list(self.free.values()):
-            while stack:
-                try:
-                    memory, *_ = stack.pop()
-                except IndexError:
-                    break
-                freed += memory.nbytes
-                self.give_up(memory)
+        while stack:
+            try:
+                memory, *_ = stack[-1]
+                del stack[-1]
+            except IndexError:
+                break
+            freed += memory.nbytes
+            self.give_up(memory)
         return freed
 
     def stats(self) -> PoolStats:
         """Describe the pool's memory."""
         cached = sum(size * len(stack) for size, stack in list(self.free.items()))
-        return PoolStats(self._reserved, cached, self._allocations, self.cap)
+        return PoolStats(self._reserved(), cached, self._allocations, self.cap)
 
     def retire(self) -> None:
         """Keep nothing any more: the stream is used no longer."""
         self.enabled = False
         self.trim()
-
-    def orphan(self) -> None:
-        """Belong to another process, and be held up by none of its threads."""
-        self._lock = threading.RLock()
 
 
 def pool_of(timeline: Timeline) -> Pool:

@@ -12,7 +12,7 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch, refuse_if_forked, wait_for
 from pyaclnn.cann.status import code_named
 from pyaclnn.errors import ContextError, DeviceLostError, InvalidArgumentError
-from pyaclnn.runtime.context import cleanup_in
+from pyaclnn.runtime.context import give_back_in
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.event import Event, require_event
 from pyaclnn.runtime.handle import Handle, Resource
@@ -67,17 +67,19 @@ class Stream(Handle):
             super().__init__(Resource(self.kind, pointer, unwanted=leave))
             self.current = self._timeline
             return
-        with self._device.active():
-            stream = fetch("aclrtCreateStream", OUT)
-        self._timeline = Timeline(owner.pointer, stream)
-        super().__init__(
-            Resource(
-                self.kind,
-                stream,
-                functools.partial(_destroy, owner.pointer, self._timeline),
-                dependencies=(owner,),
-            )
-        )
+        slot, timelines = raw.ffi.new("void **"), list[Timeline]()
+        destroy = functools.partial(_destroy, owner.pointer, slot, timelines)
+        resource = Resource(self.kind, None, destroy, dependencies=(owner,))
+        try:
+            with self._device.active():
+                call("aclrtCreateStream", slot)
+            timelines.append(Timeline(owner.pointer, slot[0]))
+            self._timeline = timelines[0]
+            resource.adopt(slot[0])
+            super().__init__(resource)
+        except BaseException:
+            resource.let_go()
+            raise
         self.current = self._timeline
 
     def close(self) -> None:
@@ -285,11 +287,12 @@ def _stream_pointer(handle: int | Pointer) -> Pointer:
     return raw.pointer_to(address)
 
 
-def _destroy(context: Pointer, timeline: Timeline, stream: Pointer) -> None:
+def _destroy(context: Pointer, slot: Pointer, timelines: list[Timeline], _: Pointer) -> None:
     # Destroying waits for the work. If it fails, that has been reported, and what the work used is
     # let go all the same: a stream without an owner is never heard of again.
-    cleanup_in(context, "aclrtDestroyStream", stream)
-    timeline.retire()
+    give_back_in(context, "aclrtDestroyStream", slot)
+    for timeline in timelines:
+        timeline.retire()
 
 
 def _leave(timeline: Timeline) -> None:

@@ -8,7 +8,6 @@ Every submission to a stream is counted. Memory remembers the submissions that u
 from __future__ import annotations
 
 import os
-import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -16,6 +15,7 @@ from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import refuse_if_forked
 from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.runtime.ledger import LEDGER
 from pyaclnn.runtime.shapes import count_of
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.handle import Handle
+    from pyaclnn.runtime.ledger import Due
 
 __all__ = [
     "Block",
     "Retiring",
     "Timeline",
-    "Waiting",
     "WorkspaceStats",
     "borrowed_timeline",
     "cap_of",
@@ -39,13 +39,6 @@ __all__ = [
 
 _MANY: Final = 64
 """So many blocks waiting to be given back make it worth asking the stream how far it is."""
-
-
-class Waiting(Protocol):
-    """Something that waits for a timeline to pass a submission."""
-
-    def reconsider(self) -> None:
-        """Look again whether it still has to wait."""
 
 
 class Block(Protocol):
@@ -63,9 +56,6 @@ class Retiring(Protocol):
 
     def retire(self) -> None:
         """Let go of everything."""
-
-    def orphan(self) -> None:
-        """Belong to another process, and be held up by none of its threads."""
 
     def trim(self) -> int:
         """Give back what is not in use, and return how many bytes that were."""
@@ -97,11 +87,10 @@ class Timeline:
         "__weakref__",
         "_fixed",
         "_grown",
-        "_lock",
         "_milestones",
         "_passed",
         "_waiting",
-        "_workspace",
+        "_workspaces",
         "cap",
         "context",
         "crowded",
@@ -125,11 +114,10 @@ class Timeline:
         self._milestones: list[Handle] = []
         self.pool: Retiring | None = None
         self.cap: int | None = None
-        # Re-entrant: giving memory back may run finalizers that come back here.
-        self._lock = threading.RLock()
         self._passed = 0
-        self._waiting: list[tuple[int, Waiting]] = []
-        self._workspace: Block | None = None
+        self._waiting: list[tuple[int, Due]] = []
+        # C has the last of them; it never has one that is not here.
+        self._workspaces: list[Block] = []
         self._fixed = False
         self._grown = 0
         _timelines[self.struct.id] = self
@@ -150,23 +138,22 @@ class Timeline:
 
     def passed(self, mark: int) -> None:
         """Note that the stream has passed every submission up to ``mark``."""
-        with self._lock:
+        with LEDGER.lock:
             self._passed = max(self._passed, mark)
-            ready = [item for number, item in self._waiting if number <= self._passed]
+            LEDGER.note(*[item for number, item in self._waiting if number <= self._passed])
             self._waiting = [entry for entry in self._waiting if entry[0] > self._passed]
             self.crowded = False
-        for item in ready:
-            item.reconsider()
+        LEDGER.settle()
 
-    def wait_for(self, submission: int, item: Waiting) -> None:
-        """Have ``item`` reconsidered when the stream is known to have passed a submission."""
-        with self._lock:
+    def wait_for(self, submission: int, item: Due) -> None:
+        """Have ``item`` dealt with when the stream is known to have passed a submission."""
+        with LEDGER.lock:
             if submission > self._passed:
                 self._waiting.append((submission, item))
                 if not len(self._waiting) % _MANY:
                     self.crowded = True
                 return
-        item.reconsider()
+        LEDGER.due(item)
 
     def grow(self, nbytes: int, allocate: Callable[[int], Block]) -> None:
         """Replace the workspace by a larger one; the old one goes when its last use has passed.
@@ -182,16 +169,17 @@ class Timeline:
             return
         # Without the lock: allocating may trim other streams, which others may be growing.
         block = allocate(nbytes)
-        with self._lock:
+        with LEDGER.lock:
             still_wanted = not self._fixed and self.struct.capacity < nbytes
             if still_wanted:
                 self._replace(block)
                 self._grown += 1
+        LEDGER.settle()
         if not still_wanted:  # another thread was faster
             block.let_go()
 
     def _may_grow(self, nbytes: int) -> bool:
-        with self._lock:
+        with LEDGER.lock:
             if self.struct.capacity >= nbytes:
                 return False
             if self._fixed or (self.cap is not None and nbytes > self.cap):
@@ -201,15 +189,17 @@ class Timeline:
 
     def use_workspace(self, block: Block | None) -> None:
         """Use a block of the caller as the workspace, and no other; None to go back to our own."""
-        with self._lock:
+        with LEDGER.lock:
             self._fixed = block is not None
             self._replace(block)
+        LEDGER.settle()
 
     def trim(self) -> None:
         """Give the workspace back; the next operator that needs one allocates it again."""
-        with self._lock:
+        with LEDGER.lock:
             if not self._fixed:
                 self._replace(None)
+        LEDGER.settle()
 
     def stats(self) -> WorkspaceStats:
         """Describe the workspace."""
@@ -217,7 +207,7 @@ class Timeline:
 
     def retire(self) -> None:
         """Note that the stream has passed everything and is used no more."""
-        with self._lock:
+        with LEDGER.lock:
             self._fixed = False
             self._replace(None)
             milestones, self._milestones = self._milestones, []
@@ -240,43 +230,42 @@ class Timeline:
 
     def orphan(self) -> None:
         """Belong to a stream of another process: nothing recognises this timeline as its own."""
-        self._lock = threading.RLock()
         # No context is there. What looks closely finds out why; all others look closely first.
         self.context = 0
         self.crowded = True
-        if self.pool is not None:
-            self.pool.orphan()
 
     def _replace(self, block: Block | None) -> None:
-        old, self._workspace = self._workspace, block
+        """Have C use another block; called with the ledger's lock, which is to be settled after."""
+        if block is not None:
+            self._workspaces.append(block)
         address, nbytes = (raw.NULL, 0) if block is None else (block.pointer, block.nbytes)
         # Whatever was submitted so far may use the old one.
         last = int(lib.binding_timeline_replace(self.struct, address, nbytes))
-        if old is not None:
-            _Held(old).hold(self, last)
+        # After an interrupted exchange there may be one too many.
+        outdated = [old for old in self._workspaces if old is not block]
+        LEDGER.note(*[_Outdated(old, self, last) for old in outdated])
+        self._workspaces = [] if block is None else [block]
 
 
-class _Held:
-    """An old workspace, held until its timeline has passed what was submitted before."""
+class _Outdated:
+    """An old workspace, kept until its timeline has passed what was submitted before."""
 
-    __slots__ = ("_block",)
+    __slots__ = ("_block", "_submission", "_timeline")
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, timeline: Timeline, submission: int) -> None:
         self._block = block
+        self._timeline = timeline
+        self._submission = submission
 
-    def hold(self, timeline: Timeline, submission: int) -> None:
-        if timeline.has_passed(submission):
-            self.reconsider()
+    def proceed(self) -> None:
+        if self._timeline.has_passed(self._submission):
+            self._block.let_go()
         else:
-            timeline.wait_for(submission, self)
-
-    def reconsider(self) -> None:
-        self._block.let_go()
+            self._timeline.wait_for(self._submission, self)
 
 
 _timelines: Final[weakref.WeakValueDictionary[int, Timeline]] = weakref.WeakValueDictionary()
 _borrowed: Final[dict[tuple[int, int], Timeline]] = {}
-_borrowed_lock = threading.RLock()
 
 
 def cap_of(nbytes: int | None, routine: str) -> int | None:
@@ -328,7 +317,7 @@ def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:
         Its timeline, which outlives the borrowers: only the stream's owner knows when it ends.
     """
     key = (raw.address_of(context), raw.address_of(stream))
-    with _borrowed_lock:
+    with LEDGER.lock:
         timeline = _borrowed.get(key)
         if timeline is None:
             timeline = _borrowed[key] = Timeline(context, stream)
@@ -337,13 +326,11 @@ def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:
 
 def forget_timeline(context: Pointer, stream: Pointer) -> Timeline | None:
     """Remove a timeline from those of ``borrowed_timeline`` and return it, if there was one."""
-    with _borrowed_lock:
+    with LEDGER.lock:
         return _borrowed.pop((raw.address_of(context), raw.address_of(stream)), None)
 
 
 def _after_fork() -> None:
-    global _borrowed_lock  # noqa: PLW0603  # a thread that is not here may have held the old one
-    _borrowed_lock = threading.RLock()
     for timeline in list(_timelines.values()):
         timeline.orphan()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.runtime.buffer import Buffer, allocate
+from pyaclnn.runtime.ledger import LEDGER
 from pyaclnn.runtime.timeline import cap_of
 
 if TYPE_CHECKING:
@@ -98,26 +99,35 @@ class _Borrowed:
     Its memory is kept, even if the buffer is closed, until the stream has passed its last use.
     """
 
-    _users: ClassVar[dict[int, tuple[Timeline, int]]] = {}
-    """By address: whose workspace a buffer is, and how often it was made that."""
+    _users: ClassVar[dict[int, dict[int, Timeline]]] = {}
+    """By address: whose workspace a buffer is, for each time it was made that."""
 
     def __init__(self, buffer: Buffer, timeline: Timeline) -> None:
         self._memory = buffer.memory
         self._address = buffer.address
         self.pointer = buffer.pointer
         self.nbytes = buffer.nbytes
-        self._memory.pin()
-        _, times = self._users.get(self._address, (timeline, 0))
-        self._users[self._address] = (timeline, times + 1)
+        self._users.setdefault(self._address, {})[id(self)] = timeline
+        self._memory.pin(self)
+
+    def __del__(self) -> None:
+        # An interrupt may have come before it was anybody's workspace.
+        if id(self) in self._users.get(getattr(self, "_address", 0), {}):
+            LEDGER.due(self)
 
     @classmethod
     def is_free_for(cls, buffer: Buffer, timeline: Timeline) -> bool:
         """Tell whether no other stream uses the buffer as its workspace."""
-        user, _ = cls._users.get(buffer.address, (timeline, 0))
-        return user is timeline
+        users = cls._users.get(buffer.address, {})
+        return all(user is timeline for user in list(users.values()))
 
     def let_go(self) -> None:
-        timeline, times = self._users.pop(self._address)
-        if times > 1:
-            self._users[self._address] = (timeline, times - 1)
-        self._memory.unpin()
+        LEDGER.due(self)
+
+    def proceed(self) -> None:
+        self._memory.unpin(self)
+        with LEDGER.lock:
+            users = self._users.get(self._address, {})
+            users.pop(id(self), None)
+            if not users:
+                self._users.pop(self._address, None)

@@ -137,7 +137,7 @@ def every_interleaving(
 def every_interruption(
     make: Callable[[], tuple[Callable[[], Any], Callable[[], None]]],
     only: tuple[str, ...] = (),
-    most: int = 3000,
+    stride: int = 1,
 ) -> Iterator[int]:
     """Interrupt a piece of work as a signal handler does, at every place in turn.
 
@@ -146,12 +146,12 @@ def every_interruption(
     Args:
         make: Makes the work and what looks afterwards whether all is well.
         only: Ends of the files in which the work is interrupted; all of the library's if empty.
-        most: The most places to try.
+        stride: At every how many places it is interrupted.
 
     Yields:
         The number of each place, after the look.
     """
-    for stop in itertools.islice(itertools.count(), most):
+    for stop in itertools.count(0, stride):
         work, check = make()
 
         def interrupt() -> None:
@@ -162,6 +162,8 @@ def every_interruption(
         def profile(frame: FrameType, event: str, argument: Any, steps: _Steps = steps) -> None:
             steps(frame, event, argument)
 
+        # What ends a finalizer is told here, and must not be kept: it holds what is to be lost.
+        told, sys.unraisablehook = sys.unraisablehook, lambda _: None
         try:
             sys.setprofile(profile)
             try:
@@ -170,6 +172,8 @@ def every_interruption(
                 sys.setprofile(None)
         except Interrupted:
             pass
+        finally:
+            sys.unraisablehook = told
         check()
         yield stop
         if not steps.reached:

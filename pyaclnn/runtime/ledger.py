@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The books: what is alive, and what is due to be released but may have to wait.
+
+A finalizer runs wherever a garbage collection happens to, on a thread that may be in the midst of
+anything. So it only notes that something is due where its thread keeps books itself, and what is
+due is dealt with after that. Each step of that can be interrupted by an exception out of a
+signal handler and be taken again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Final, Protocol
+
+__all__ = ["LEDGER", "Due", "Ledger"]
+
+
+class Due(Protocol):
+    """Something to be dealt with."""
+
+    def proceed(self) -> None:
+        """Go as far as possible; may be called again at any time, but by one thread at a time."""
+
+
+class _Turn(threading.local):
+    """Whether the present thread is dealing with what is due."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+class Ledger:
+    """The books of this process.
+
+    Attributes:
+        lock: Held for a few steps where several things change together, by handles, timelines and
+            pools alike. Nothing is called under it that could wait or run foreign code.
+    """
+
+    def __init__(self) -> None:
+        # Re-entrant: a signal handler may come back here.
+        self.lock: Any = threading.RLock()
+        self._due: list[Due] = []
+        self._claims: dict[int, int] = {}
+        self._live: dict[str, set[int]] = {}
+        self._turn = _Turn()
+
+    def born(self, kind: str, thing: object) -> None:
+        """Count a C object as alive."""
+        self._live.setdefault(kind, set()).add(id(thing))
+
+    def gone(self, kind: str, thing: object) -> None:
+        """Count a C object as released; twice is once."""
+        self._live.get(kind, set()).discard(id(thing))
+
+    def living(self) -> dict[str, int]:
+        """Count what is alive by kind."""
+        self.settle()
+        return {kind: len(things) for kind, things in sorted(self._live.items()) if things}
+
+    def note(self, *items: Due) -> None:
+        """Note that something is due, without dealing with it."""
+        self._due += items
+
+    def due(self, item: Due) -> None:
+        """Note that something is due, and deal with it unless this thread is busy."""
+        self._due.append(item)
+        self.settle()
+
+    def settle(self) -> None:
+        """Deal with what is due, unless this thread is in the midst of something."""
+        while self._due and not self.lock._is_owned():  # noqa: SLF001  # as in threading.Condition
+            turn = self._turn.lock
+            if turn.locked():  # a finalizer, or a signal handler, of what is dealt with here
+                return
+            with turn:
+                moved = [self._deal_with(item) for item in self._due.copy()]
+            if not any(moved):
+                return
+
+    def _deal_with(self, item: Due) -> bool:
+        """Deal with one thing, and tell whether that was for this thread to do."""
+        mine = threading.get_ident()
+        # One step, so that it needs no lock; a claim of this thread is one an interrupt has left.
+        if self._claims.setdefault(id(item), mine) != mine:
+            return False
+        try:
+            item.proceed()
+        finally:
+            self._claims.pop(id(item), None)
+        try:
+            self._due.remove(item)
+        except ValueError:  # another thread was faster
+            return False
+        return True
+
+    def renew(self) -> None:
+        """Begin anew in a forked child: a thread that is not there may have had the lock."""
+        self.lock = threading.RLock()
+        self._turn = _Turn()
+        self._claims.clear()
+
+
+LEDGER: Final = Ledger()
+
+os.register_at_fork(after_in_child=LEDGER.renew)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An exception out of a signal handler, wherever it comes, leaves all usable and loses nothing."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyaclnn import mock
+from pyaclnn.calling.plan import plan
+from pyaclnn.ops import rms_norm
+from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.event import Event
+from pyaclnn.runtime.handle import live_handles
+from pyaclnn.runtime.pinned import pinned_empty
+from pyaclnn.runtime.stream import Stream
+
+from .schedule import every_interruption
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyaclnn.runtime.device import Device
+
+    Made = tuple[Callable[[], Any], Callable[[], None]]
+
+# A handle that is lost on the way is told by a warning.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+# All places take long; a few of them are tried every time.
+at_places = pytest.mark.parametrize("stride", [11, pytest.param(1, marks=pytest.mark.exhaustive)])
+
+ROWS = np.arange(1, 17, dtype=np.float32).reshape(2, 8)
+GAMMA = np.ones(8, np.float32)
+RSTD = 1 / np.sqrt((ROWS**2).mean(axis=-1, keepdims=True) + 1e-6)
+
+
+def use_event() -> None:
+    with Event() as event:
+        event.is_done()
+
+
+def use_stream() -> None:
+    with Stream() as own:
+        x = to_device(ROWS)
+        rms_norm(x, x[0], stream=own)
+        own.synchronize()
+
+
+def use_workspace() -> None:
+    with Stream() as own:
+        own.workspace.use(Buffer(4096))
+        own.workspace.grow(64)
+        own.workspace.use(None)
+        own.workspace.grow(100)
+        own.workspace.trim()
+
+
+WORK: dict[str, Callable[[], Any]] = {
+    "buffer": lambda: Buffer(4096),
+    "array": lambda: to_device(ROWS),
+    "pinned": lambda: pinned_empty((2, 8), np.float32),
+    "event": use_event,
+    "stream": use_stream,
+    "workspace": use_workspace,
+}
+
+
+@at_places
+@pytest.mark.parametrize("name", WORK)
+def test_what_is_made_or_released_is_not_lost(name: str, stride: int, device: Device) -> None:
+    assert device.id == 0
+    WORK[name]()
+    before = live_handles()
+    alive = len(mock.alive())
+
+    def make() -> Made:
+        def check() -> None:
+            gc.collect()
+            assert live_handles() == before
+            assert len(mock.alive()) == alive
+
+        return WORK[name], check
+
+    assert len(list(every_interruption(make, stride=stride))) > 5
+    assert mock.violations() == []
+
+
+@at_places
+def test_an_interrupted_launch_leaves_the_stream_usable(stride: int, stream: Stream) -> None:
+    x, gamma = to_device(ROWS), to_device(GAMMA)
+    rms_norm(x, gamma, stream=stream)
+    stream.synchronize()
+    stream.pool.trim()
+    before = live_handles()
+
+    def make() -> Made:
+        def work() -> None:
+            rms_norm(x, gamma, stream=stream)
+            rms_norm(x[:1], gamma, stream=stream)
+            with stream.record() as event:
+                event.synchronize()
+
+        def check() -> None:
+            rstd = rms_norm(x, gamma, stream=stream).rstd
+            stream.synchronize()
+            np.testing.assert_allclose(rstd.numpy(), RSTD, rtol=1e-4)
+            del rstd
+            assert not stream.timeline.busy, "a submission is taken to be in progress for ever"
+            stream.pool.trim()
+            gc.collect()
+            assert live_handles() == before
+
+        return work, check
+
+    assert len(list(every_interruption(make, stride=stride))) > 5
+    assert mock.violations() == []
+
+
+@at_places
+def test_an_interrupted_copy_leaves_the_stream_usable(stride: int, stream: Stream) -> None:
+    pinned = pinned_empty((2, 8), np.float32)
+    pinned[...] = ROWS
+    x = to_device(ROWS)
+
+    def make() -> Made:
+        def work() -> None:
+            x.copy_from(pinned, stream)
+
+        def check() -> None:
+            stream.synchronize()
+            assert not stream.timeline.busy
+            assert np.array_equal(x.numpy(), ROWS)
+
+        return work, check
+
+    assert len(list(every_interruption(make, stride=stride))) > 5
+    assert mock.violations() == []
+
+
+@at_places
+def test_an_interrupted_plan_holds_whatever_c_has(stride: int, stream: Stream) -> None:
+    gamma = to_device(GAMMA)
+    first = to_device(ROWS)
+    ready = plan(rms_norm, first, gamma, 1e-6, stream=stream)
+    struct: Any = ready._struct
+
+    def make() -> Made:
+        def work() -> None:
+            ready.run(x=to_device(ROWS))
+            ready.run(x=to_device(ROWS), rstd=DeviceArray.empty((2, 1), np.float32))
+
+        def check() -> None:
+            known = {a.tensor for a in ready._arguments if isinstance(a, DeviceArray)}
+            known |= {a.tensor for a in (ready._coming or {}).values()}
+            assert {struct.tensors[i] for i in range(struct.tensor_count)} <= known
+            results = ready.run()
+            stream.synchronize()
+            np.testing.assert_allclose(results.rstd.numpy(), RSTD, rtol=1e-4)
+
+        return work, check
+
+    assert len(list(every_interruption(make, stride=stride))) > 5
+    assert mock.violations() == []
+    ready.close()

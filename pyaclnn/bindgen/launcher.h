@@ -123,6 +123,8 @@ uint64_t binding_timeline_mark(struct binding_timeline *timeline);
 int binding_timeline_reserve(struct binding_timeline *timeline, struct binding_block **blocks, size_t count);
 void binding_timeline_settle(struct binding_timeline *timeline);
 uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *workspace, uint64_t capacity);
+int binding_submission_begin(struct binding_timeline *timeline, struct binding_block **blocks, size_t count, int *open);
+void binding_submission_end(struct binding_timeline *timeline, int *open);
 int binding_reaches(const char *kinds);
 int binding_by_convention(const struct binding_operator *op, const union binding_value *values, uint64_t *size, void **executor);
 int binding_launch(const struct binding_operator *op, struct binding_timeline *timeline, struct binding_plan *plan, int judged, const char *message);

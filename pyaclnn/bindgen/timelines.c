@@ -173,3 +173,20 @@ uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *works
     pthread_mutex_unlock(&uses_lock);
     return submitted;
 }
+
+/* The same two for a caller who may be interrupted between them: `open` tells whether there is
+ * anything to settle, and settling twice is once. */
+int binding_submission_begin(struct binding_timeline *timeline, struct binding_block **blocks,
+                             size_t count, int *open)
+{
+    const int status = binding_timeline_reserve(timeline, blocks, count);
+    *open = status == 0;
+    return status;
+}
+
+void binding_submission_end(struct binding_timeline *timeline, int *open)
+{
+    if (__atomic_exchange_n(open, 0, __ATOMIC_ACQ_REL) != 0) {
+        binding_timeline_settle(timeline);
+    }
+}

@@ -125,10 +125,10 @@ class Pool:
     __slots__ = (
         "__weakref__",
         "_allocations",
+        "_asking",
         "_cap",
-        "_lock",
         "_owned",
-        "_reserved",
+        "_sizes",
         "_timeline",
         "enabled",
         "free",

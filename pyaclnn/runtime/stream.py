@@ -7,7 +7,6 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING, ClassVar
 
-from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch, refuse_if_forked, wait_for
 from pyaclnn.cann.status import code_named
@@ -18,7 +17,7 @@ from pyaclnn.runtime.event import Event, require_event
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.pool import Pool, pool_of
 from pyaclnn.runtime.shapes import count_of
-from pyaclnn.runtime.timeline import Timeline, borrowed_timeline
+from pyaclnn.runtime.timeline import Submission, Timeline, borrowed_timeline
 from pyaclnn.runtime.timeout import milliseconds
 from pyaclnn.runtime.workspace import Workspace
 
@@ -152,20 +151,21 @@ class Stream(Handle):
             KernelError: Work that had been queued before failed, as was found out on occasion.
         """
         catch_up(self)
-        self._reserve(memories)
+        submission = Submission(self._timeline)
+        self._begin(submission, memories)
         try:
             with self._device.active():
                 yield
         finally:
-            lib.binding_timeline_settle(self._timeline.struct)
+            submission.end()
 
-    def _reserve(self, memories: tuple[Memory, ...]) -> None:
+    def _begin(self, submission: Submission, memories: tuple[Memory, ...]) -> None:
         blocks = raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
-        status = lib.binding_timeline_reserve(self._timeline.struct, blocks, len(memories))
+        status = submission.begin(blocks, len(memories))
         if status == raw.BINDING_BUSY:
             for memory in memories:
                 memory.make_room()
-            status = lib.binding_timeline_reserve(self._timeline.struct, blocks, len(memories))
+            status = submission.begin(blocks, len(memories))
         if status:
             message = "memory that this work needs was given back.\nHint: close it later."
             raise ContextError(message, routine="Stream.using")

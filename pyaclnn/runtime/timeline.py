@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Block",
     "Retiring",
+    "Submission",
     "Timeline",
     "WorkspaceStats",
     "borrowed_timeline",
@@ -245,6 +246,27 @@ class Timeline:
         outdated = [old for old in self._workspaces if old is not block]
         LEDGER.note(*[_Outdated(old, self, last) for old in outdated])
         self._workspaces = [] if block is None else [block]
+
+
+class Submission:
+    """Work that is being submitted; what comes after it is not taken to be passed before it is."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        """Submit to the stream of a timeline."""
+        self._struct = timeline.struct
+        self._open = raw.ffi.new("int *")
+
+    def begin(self, blocks: Any, count: int) -> int:
+        """Count the submission, and note that it uses blocks; 0, or why not."""
+        status: int = lib.binding_submission_begin(self._struct, blocks, count, self._open)
+        return status
+
+    def end(self) -> None:
+        """Say that all of it is queued; twice is once."""
+        lib.binding_submission_end(self._struct, self._open)
+
+    # An interrupt may come right after the beginning.
+    __del__ = end
 
 
 class _Outdated:

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random arguments for every exported function: what the generated main of a fuzz program uses. */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+#include "aclnn/aclnn_base.h"
+
+enum { KEPT = 64, HOST_BYTES = 1 << 20 };
+
+/* Host memory that stands for the program's: results go there, arrays come from there. */
+static _Alignas(64) uint8_t host[HOST_BYTES];
+static void *kept[KEPT]; /* handles and device addresses that calls have given, live and stale */
+static void *heaped[KEPT]; /* the same of what lies in this process's heap */
+static uint64_t state;
+
+static inline uint64_t dice(uint64_t sides)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % sides;
+}
+
+static inline void keep(void *value)
+{
+    if (value != NULL) {
+        kept[dice(KEPT)] = value;
+    }
+}
+
+static inline void keep_heaped(void *value)
+{
+    if (value != NULL) {
+        heaped[dice(KEPT)] = value;
+    }
+}
+
+static inline void *heap_pointer(void)
+{
+    return dice(20) == 0 ? host : heaped[dice(KEPT)];
+}
+
+/* A handle of any kind, an address of any memory, nothing, or a number out of nowhere. */
+static inline void *anything(void)
+{
+    switch (dice(12)) {
+    case 0:
+        return NULL;
+    case 1:
+        return (void *)(uintptr_t)(0xAC80000000000000u + (dice(11) << 48) + dice(4096));
+    case 2:
+        return (void *)((uintptr_t)kept[dice(KEPT)] + dice(4096));
+    default:
+        return kept[dice(KEPT)];
+    }
+}
+
+/* What a function follows on the host, so that no program could pass just anything. */
+static inline void *readable(void)
+{
+    return dice(10) == 0 ? NULL : host + dice(16) * 4096;
+}
+
+/* Where the program's own memory ends, nothing follows: what reaches beyond is seen. */
+static inline uint8_t *arena(void)
+{
+    enum { ROOM = 16 << 20 };
+    static uint8_t *start;
+    if (start == NULL) {
+        start = mmap(NULL, 3 * ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (start == MAP_FAILED || mprotect(start + ROOM, ROOM, PROT_READ | PROT_WRITE) != 0) {
+            abort();
+        }
+    }
+    return start + ROOM + dice(ROOM);
+}
+
+/* Memory to copy or fill, where an address may be wrong. What lies in the heap of this process is
+ * left out: who overruns that, or writes to what was freed there, cannot be seen by anybody. */
+static inline void *memory(void)
+{
+    return dice(3) == 0 ? (void *)arena() : anything();
+}
+
+static inline uint64_t bytes(void)
+{
+    static const uint64_t SIZES[] = {0, 1, 8, 32, 33, 64, 4096, 65536, 1 << 20, 1 << 26,
+                                     1ull << 63, UINT64_MAX - 50, UINT64_MAX};
+    return SIZES[dice(sizeof SIZES / sizeof SIZES[0])];
+}
+
+static inline uint64_t few(void)
+{
+    return dice(5);
+}
+
+static inline int any_enum(void)
+{
+    return (int)dice(30) - 2;
+}
+
+#endif

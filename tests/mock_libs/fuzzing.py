@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A C program that calls the exported functions of the mock libraries at random.
+
+It is made from the headers: a function that is added there is called without a line here. Only what
+no library could stand is left out: pointers to host memory that is none, where the function itself
+must follow them; waits for somebody who never comes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.bindgen.declarations import Declarations, Function, Parameter
+
+__all__ = ["WAITS_FOR_A_THREAD", "write_program"]
+
+WAITS_FOR_A_THREAD = {"aclrtLaunchCallback", "aclrtProcessReport"}
+"""A callback that no thread processes holds its stream up for ever, as it should."""
+
+FLAGS_WITHOUT_A_WAIT = "ACL_EVENT_TIME_LINE"
+"""A stream waits for an event of ACL_EVENT_SYNC until somebody records it."""
+
+SELDOM = {"aclrtSetDevice", "aclrtResetDevice", "aclrtResetDeviceForce", "aclrtCreateContext"}
+"""What may start or end a device process, which takes a tenth of a second."""
+
+_HANDLES = {"aclrtStream", "aclrtEvent", "aclrtContext", "aclrtDrvMemHandle"}
+_SMALL_COUNT = re.compile(r"\w*Num|size")
+
+
+def write_program(declarations: Declarations) -> str:
+    """The source of the program.
+
+    Its arguments are a seed and a number of calls; it prints how many of them succeeded.
+    """
+    functions = [f for f in declarations.functions if _can_be_called(f)]
+    lines = [f'#include "{header}"' for header in declarations.headers]
+    lines += ['#include "fuzz.h"', "int main(int count, char **arguments)", "{"]
+    lines += ["    long succeeded = 0;", "    if (count != 3) return 2;"]
+    lines += ["    state = strtoull(arguments[1], NULL, 10);"]
+    lines += ["    for (long i = atol(arguments[2]); i > 0; i--) {"]
+    # What most calls need; a program that has lost it takes it up again.
+    lines += ["        if (dice(200) == 0) aclrtSetDevice(0);"]
+    lines += [f"        switch (dice({len(functions)})) {{"]
+    for index, function in enumerate(functions):
+        lines += [f"        case {index}: {{", *_call(function), "            break;", "        }"]
+    lines += ["        }", "    }", "    for (int i = 0; i < 64; i++) aclrtResetDeviceForce(0);"]
+    lines += ["    aclrtResetDeviceForce(1);", r'    printf("%ld\n", succeeded);']
+    lines += ["    return 0;", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def _can_be_called(function: Function) -> bool:
+    return (
+        function.library != "operators"
+        and function.since == "8.1"
+        and not function.variadic
+        and function.name not in WAITS_FOR_A_THREAD
+    )
+
+
+def _call(function: Function) -> Iterator[str]:
+    given = []
+    for parameter in function.parameters:
+        name = f"a_{parameter.name}"
+        type_ = parameter.type.removeprefix("const ") if "*" not in parameter.type else None
+        yield f"            {type_ or 'void *'} {name} = {_argument(function, parameter)};"
+        given.append(name)
+        if _gives(parameter):
+            yield f"            if ({name} != NULL) *(void **){name} = NULL;"
+    call = f"{function.name}({', '.join(given)})"
+    if function.returns in {"aclError", "aclnnStatus"}:
+        call = f"succeeded += {call} == 0"
+    if function.name in SELDOM:
+        call = f"if (dice(20) == 0) {call}"
+    if "*" in function.returns and "char" not in function.returns:
+        yield f"            {_keeper(function)}((void *){call});"
+    else:
+        yield f"            {call};"
+    for parameter, name in zip(function.parameters, given, strict=True):
+        if _gives(parameter):
+            yield f"            if ({name} != NULL) {_keeper(function)}(*(void **){name});"
+
+
+def _is_heaped(function: Function) -> bool:
+    """Whether what a function gives, or takes back, lies in the heap of the process."""
+    return any(word in function.name for word in ("StreamConfig", "MallocHost", "FreeHost"))
+
+
+def _keeper(function: Function) -> str:
+    return "keep_heaped" if _is_heaped(function) else "keep"
+
+
+def _gives(parameter: Parameter) -> bool:
+    """Whether a handle or an address is written where a parameter points."""
+    target = parameter.type.removesuffix("*").strip()
+    return parameter.type == "void **" or (
+        parameter.type.endswith("*") and target in _HANDLES | {"aclOpExecutor *"}
+    )
+
+
+def _argument(function: Function, parameter: Parameter) -> str:  # noqa: PLR0911 (a table)
+    type_, name = parameter.type, parameter.name
+    if name.startswith("flag") and function.name.startswith("aclrtCreateEvent"):
+        return FLAGS_WITHOUT_A_WAIT
+    if name == "timeout":
+        return "(int)dice(4)"
+    if _is_heaped(function) and name in {"hostPtr", "handle"} and "**" not in type_:
+        return "heap_pointer()"
+    if name == "handle" and "StreamConfigHandle" in type_:
+        return "heap_pointer()"
+    if type_ in ("void *", "const void *"):
+        followed = name in {"value", "attrValue"}
+        return "readable()" if followed else "memory()"
+    if type_.endswith("*"):
+        opaque = re.fullmatch(r"(const )?acl(Tensor|Scalar|\w+Array|\w+List|OpExecutor) \*", type_)
+        return "anything()" if opaque else "readable()"
+    if type_ in _HANDLES:
+        return "anything()"
+    if type_.startswith("aclrt") and ("Callback" in type_ or "Allocator" in type_):
+        return "NULL"
+    if type_.removeprefix("const ") in ("size_t", "uint64_t"):
+        small = function.library == "base" and _SMALL_COUNT.fullmatch(name)
+        return "few()" if small else "bytes()"
+    return f"({type_.removeprefix('const ')})any_enum()"

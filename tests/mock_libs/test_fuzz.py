@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever is called with whatever: no crash, and nothing for the sanitizers to find.
+
+``corpus/seeds.txt`` keeps the seeds that have found something; they run first, every time.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.bindgen.reader import read
+
+from .fuzzing import WAITS_FOR_A_THREAD, write_program
+from .programs import HERE
+from .sanitized import OPTIONS, build_libraries, flags_of, start
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .programs import Programs
+
+STUBS = HERE.parents[1] / "include_stubs"
+SEEDS = (HERE / "corpus" / "seeds.txt").read_text(encoding="utf-8").split()
+# Records of broken rules, and the sanitizer's word that it has given NULL for a size.
+_EXPECTED = re.compile(r"simulated NPU: |    |==\d+==WARNING: AddressSanitizer failed to allocate")
+CALLS = 20_000
+"""A run of a few seconds; the marked one makes a million."""
+
+
+@pytest.fixture(scope="module")
+def fuzz(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = tmp_path_factory.mktemp("fuzz") / "fuzz.c"
+    source.write_text(write_program(read(STUBS)), encoding="utf-8")
+    libraries = build_libraries(tmp_path_factory, "address")
+    shutil.copy(HERE / "c" / "fuzz.h", source.parent)
+    return programs.build(str(source), *flags_of("address"), link=libraries)
+
+
+def run(programs: Programs, fuzz: Path, seed: str, calls: int) -> None:
+    environment = {
+        **OPTIONS,
+        # Lists that a call has allocated for its caller, who here forgets them; and a size that
+        # is too large gives NULL, as it does without a sanitizer.
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "PYACLNN_MOCK_SOC": "Ascend310P3",
+    }
+    result = programs.run([*start(), fuzz, seed, str(calls)], environment)
+    lines = result.stderr.splitlines()
+    found = [x for x in lines if not _EXPECTED.match(x)]
+    assert (result.returncode, found) == (0, []), f"seed {seed}"
+    assert int(result.stdout) > calls // 20, "hardly any call got beyond its checks"
+
+
+@pytest.mark.parametrize("seed", [*SEEDS, "1", "2", "3"])
+def test_random_calls(programs: Programs, fuzz: Path, seed: str) -> None:
+    run(programs, fuzz, seed, CALLS)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seed", range(100, 150))
+def test_a_million_random_calls(programs: Programs, fuzz: Path, seed: int) -> None:
+    run(programs, fuzz, str(seed), CALLS)
+
+
+def test_every_function_that_can_be_called_is_called() -> None:
+    declarations = read(STUBS)
+    program = write_program(declarations)
+    missing = {
+        function.name
+        for function in declarations.functions
+        if function.since == "8.1"
+        and function.library != "operators"
+        and not function.variadic
+        and not re.search(rf"\b{function.name}\(", program)
+    }
+    assert missing == WAITS_FOR_A_THREAD

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch, refuse_if_forked, wait_for
 from pyaclnn.cann.status import code_named
-from pyaclnn.errors import ContextError, DeviceLostError, InvalidArgumentError
+from pyaclnn.errors import AclError, ContextError, DeviceLostError, InvalidArgumentError
 from pyaclnn.runtime.context import give_back_in
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.event import Event, require_event
@@ -62,7 +62,8 @@ class Stream(Handle):
             pointer = _stream_pointer(handle)
             self._timeline = borrowed_timeline(owner.pointer, pointer)
             # A borrower leaves no unused memory behind: nobody tells when the stream ends.
-            leave = functools.partial(_leave, self._timeline) if pointer else None
+            _ask_those_left()
+            leave = functools.partial(_leave, self._timeline, self._device) if pointer else None
             super().__init__(Resource(self.kind, pointer, unwanted=leave))
             self.current = self._timeline
             return
@@ -295,9 +296,30 @@ def _destroy(context: Pointer, slot: Pointer, timelines: list[Timeline], _: Poin
         timeline.retire()
 
 
-def _leave(timeline: Timeline) -> None:
+_left: Final[list[_Milestone]] = []
+"""Events at the ends of borrowed streams that were closed with work in flight."""
+
+
+def _leave(timeline: Timeline, device: Device) -> None:
     pool_of(timeline).trim()
     timeline.trim()
+    if timeline.busy and not device.closed:
+        # Nobody will ask this stream again: an event is what can be asked when it is gone.
+        with contextlib.suppress(AclError):
+            milestone = _Milestone(device)
+            with device.active(), milestone.recording(timeline):
+                call("aclrtRecordEvent", milestone.pointer, timeline.struct.stream)
+            _left.append(milestone)
+
+
+def _ask_those_left() -> None:
+    """Find out which streams that were left have passed their work, so that memory can go."""
+    for milestone in _left.copy():
+        # Another thread may be asking too.
+        with contextlib.suppress(AclError, ValueError):
+            if milestone.closed or milestone.is_done():
+                milestone.close()
+                _left.remove(milestone)
 
 
 def require_stream(routine: str, stream: Stream | None, device: Device | None) -> Stream:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import time
 from typing import TYPE_CHECKING, Final
@@ -68,7 +69,7 @@ _STREAMS: Final = 4
 _TWICE: Final = (37, 1531)
 _SLOW: Final = 1.0
 """Seconds that a small case may take once its kernels are loaded."""
-_MOST_WRONG: Final = 20
+_MOST_WRONG: Final = 6
 _MOST_EVIDENCE: Final = 6
 
 
@@ -91,8 +92,8 @@ def _number(outcome: Outcome) -> Number:
 def _told(outcomes: list[Outcome], *, by_output: bool) -> tuple[Number, ...]:
     """What the report has of comparisons: those that failed, and the worst of those that passed.
 
-    One number stands for what passed of an operator and dtype, and of an output if ``by_output``:
-    whatever its shape, with the elements of all in its histogram.
+    One number stands for what passed of an operator and dtype, whatever its shape; of each output
+    if ``by_output``, and then with the elements of all in its histogram.
     """
     numbers = list(map(_number, outcomes))
     alike: dict[tuple[str, ...], list[Number]] = {}
@@ -100,7 +101,10 @@ def _told(outcomes: list[Outcome], *, by_output: bool) -> tuple[Number, ...]:
         key = (number.operator, number.dtype, *([number.output] if by_output else []))
         alike.setdefault(key, []).append(number)
     failed = [number for number in numbers if not number.passed]
-    return (*failed[:_MOST_WRONG], *map(worst_together, alike.values()))
+    told = [*failed[:_MOST_WRONG], *map(worst_together, alike.values())]
+    if by_output:
+        return tuple(told)
+    return tuple(dataclasses.replace(number, error_histogram=()) for number in told)
 
 
 def _judged(outcomes: list[Outcome], *, timed: bool = False) -> Finding:

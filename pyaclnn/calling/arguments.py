@@ -78,6 +78,6 @@ def _tensor(array: DeviceArray) -> str:
     storage = (int(array.tensor.extent) if array.tensor else 0,)
     return (
         f"{array.dtype} tensor, shape {array.shape}, strides {strides}, "
-        f"offset {array.offset // size}, format ND, storage {storage}, "
+        f"offset {array.offset // size}, format {array.layout.format}, storage {storage}, "
         f"at 0x{raw.address_of(array.memory.pointer):x} on device {array.device.id}"
     )

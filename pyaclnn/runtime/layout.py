@@ -31,6 +31,11 @@ _LARGE: Final = 2 << 20
 _MOST_AXES: Final = 25
 """The most axes that ``aclCreateTensor`` takes; operators take fewer, and say so."""
 
+_FORMATS: Final = {5: "NCDHW"}
+"""Formats by the number of axes. Batch norms look at the format of five axes and take no ND; to
+all other operators it is the same as ND (CANN: ops-nn norm/batch_norm, opbase
+indv_executor_tensor.cpp)."""
+
 
 class Layout:
     """A layout; make it with :meth:`of`, which returns the same object for equal ones.
@@ -42,6 +47,7 @@ class Layout:
         strides: Bytes from one element to the next along each axis.
         size: The number of elements.
         span: Bytes from the start of the first element to the end of the last in memory.
+        format: The name of the format that CANN is told.
         is_contiguous: Whether the elements lie without gaps in C order.
         room: The size of block that a pool hands out for it.
     """
@@ -51,6 +57,7 @@ class Layout:
         "_struct",
         "context",
         "dtype",
+        "format",
         "is_contiguous",
         "room",
         "shape",
@@ -66,6 +73,7 @@ class Layout:
         self.dtype = dtype
         self.shape = shape
         self.strides = strides
+        self.format = _FORMATS.get(len(shape), "ND")
         self.size = math.prod(shape)
         self.span = span(shape, strides, dtype.itemsize)
         self.is_contiguous = bool(phantom(shape, strides, dtype.itemsize, 0).flags.c_contiguous)
@@ -142,7 +150,7 @@ class Layout:
         itemsize = self.dtype.itemsize
         layout.span = self.span
         layout.data_type = acl_dtype(self.dtype)
-        layout.format = raw.ACL_FORMAT_ND
+        layout.format = getattr(raw, f"ACL_FORMAT_{self.format}")
         layout.rank = len(self.shape)
         for axis, (length, step) in enumerate(zip(self.shape, self.strides, strict=True)):
             layout.dims[axis] = length

@@ -178,6 +178,21 @@ def test_what_is_optional_may_be_left_out(operator: Operator) -> None:
     hold(operator, call(operator, fewer), {**fewer, **dict.fromkeys(optional)})
 
 
+@EVERY
+@pytest.mark.parametrize("axes", range(2, 9))
+def test_any_number_of_axes_is_taken(
+    operator: Operator, axes: int, stream: pyaclnn.Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{__name__}.SHAPE", (4, 6, *[2] * (axes - 3), 8)[:axes])
+    given = arguments(operator)
+    found = call(operator, given)
+    hold(operator, {**found, **updated(operator, given)}, arguments(operator))
+    placed = to_device(arguments(operator))
+    found = call(operator, placed, stream=stream)
+    stream.synchronize()
+    hold(operator, {n: None if v is None else v.numpy() for n, v in found.items()}, given)
+
+
 WRONG = {
     Kind.REAL: (float("nan"), "1", None, 1j),
     Kind.SCALAR: (float("nan"), "1", None),

@@ -38,7 +38,9 @@ def _docstring(operator: Operator) -> Iterator[str]:
     yield from _filled(" ".join(["", *more, f"Drives ``{operator.c_name}``."]).strip(), "")
     yield "\nArgs:"
     for name in (*operator.positional, *operator.keywords):
-        yield from _item(name, _about(operator, operator.by_name[name]))
+        others = [other for other, known in operator.synonyms.items() if known == name]
+        also = f" ``{others[0]}`` is taken for it too." if others else ""
+        yield from _item(name, _about(operator, operator.by_name[name]) + also)
     yield from _item("stream", "Where to queue the work; the device's default stream if None.")
     yield from _item("out", _about_out(operator))
     yield "\nReturns:"

@@ -96,6 +96,7 @@ def public_function(operator: Operator, make_result: Callable[..., Any]) -> Call
         "make_result": make_result,
         "layouts": layouts,
         "exact": exact,
+        "one_of": _one_of,
         "defaults": {p.name: p.default for p in operator.options},
     }
     exec(compile(source, name, "exec"), space)  # noqa: S102  # the text is our own
@@ -107,13 +108,29 @@ def public_function(operator: Operator, make_result: Callable[..., Any]) -> Call
     return function  # type: ignore[no-any-return]
 
 
+def _one_of(
+    routine: str, name: str, value: Any, other: str, second: Any, defaults: Mapping[str, Any]
+) -> Any:
+    """Return what was given for an option that goes by two names."""
+    if value is not defaults[name]:
+        raise TypeError(f"{routine}() got '{name}' and '{other}', which are one argument")
+    return second
+
+
 def _source(operator: Operator) -> Iterator[str]:
     signature = _signature(operator)
     names = [*operator.positional, *operator.keywords]
     given = f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}"
+    renamed = [
+        f"    if {other} is not None: {name} = one_of({operator.name!r}, {name!r}, {name}, "
+        f"{other!r}, {other}, defaults)"
+        for other, name in operator.synonyms.items()
+    ]
     yield f"def prepare({signature}):"
+    yield from renamed
     yield f"    return front.check({given}, stream, out)"
     yield f"def {operator.name}({signature}):"
+    yield from renamed
     yield "    try:"
     yield f"        key = ({', '.join(_keys(operator))}, layouts(out))"
     yield "        path = paths.get(key)"
@@ -140,7 +157,8 @@ def _signature(operator: Operator) -> str:
     words = [_declared(operator, name) for name in operator.positional]
     words.append("*")
     words += [_declared(operator, name) for name in operator.keywords]
-    return ", ".join([*words, "stream=None", "out=None"])
+    others = [f"{other}=None" for other in operator.synonyms]
+    return ", ".join([*words, *others, "stream=None", "out=None"])
 
 
 def _declared(operator: Operator, name: str) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Build", "Operator", "ShapeError", "describe", "snake_case"]
 
 _LEADERS = ("input", "x", "x1")
+# PyTorch always says eps, CANN says either.
+_SYNONYMS = {"eps": "epsilon", "epsilon": "eps"}
 _WORDS = ("barred", "channels_last", "compared")
 
 
@@ -140,6 +142,11 @@ class Operator:
     def by_name(self) -> Mapping[str, Parameter]:
         """The parameters by their Python names."""
         return {parameter.name: parameter for parameter in self.parameters.values()}
+
+    @cached_property
+    def synonyms(self) -> Mapping[str, str]:
+        """Other names of options that callers know from elsewhere -> the Python names here."""
+        return {_SYNONYMS[name]: name for name in self.by_name if name in _SYNONYMS}
 
     @cached_property
     def mask(self) -> Option | None:

@@ -83,6 +83,7 @@ def add_rms_norm(
     gamma: _Host,
     epsilon: float = 1e-06,
     *,
+    eps: float | None = None,
     stream: Stream | None = None,
     out: Sequence[_Host | None] | None = None,
 ) -> AddRmsNormResult[_Host]: ...
@@ -93,6 +94,7 @@ def add_rms_norm(
     gamma: DeviceArray,
     epsilon: float = 1e-06,
     *,
+    eps: float | None = None,
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> AddRmsNormResult[DeviceArray]: ...
@@ -107,6 +109,7 @@ def add_rms_norm_quant(
     zero_points2: _Host | None = None,
     epsilon: float = 1e-06,
     *,
+    eps: float | None = None,
     stream: Stream | None = None,
     out: Sequence[_Host | None] | None = None,
 ) -> AddRmsNormQuantResult[_Host]: ...
@@ -121,6 +124,7 @@ def add_rms_norm_quant(
     zero_points2: DeviceArray | None = None,
     epsilon: float = 1e-06,
     *,
+    eps: float | None = None,
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> AddRmsNormQuantResult[DeviceArray]: ...
@@ -135,6 +139,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-05,
     *,
+    epsilon: float | None = None,
     stream: Stream | None = None,
     out: Sequence[_Host | None] | None = None,
 ) -> BatchNormResult[_Host]: ...
@@ -149,6 +154,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-05,
     *,
+    epsilon: float | None = None,
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> BatchNormResult[DeviceArray]: ...
@@ -158,6 +164,7 @@ def gemma_rms_norm(
     gamma: _Host,
     epsilon: float = 1e-06,
     *,
+    eps: float | None = None,
     stream: Stream | None = None,
     out: Sequence[_Host | None] | None = None,
 ) -> GemmaRmsNormResult[_Host]: ...
@@ -167,6 +174,7 @@ def gemma_rms_norm(
     gamma: DeviceArray,
     epsilon: float = 1e-06,
     *,
+    eps: float | None = None,
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> GemmaRmsNormResult[DeviceArray]: ...
@@ -178,6 +186,7 @@ def group_norm(
     bias: _Host | None = None,
     eps: float = 1e-05,
     *,
+    epsilon: float | None = None,
     stream: Stream | None = None,
     out: Sequence[_Host | None] | None = None,
 ) -> GroupNormResult[_Host]: ...
@@ -189,6 +198,7 @@ def group_norm(
     bias: DeviceArray | None = None,
     eps: float = 1e-05,
     *,
+    epsilon: float | None = None,
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> GroupNormResult[DeviceArray]: ...
@@ -200,6 +210,7 @@ def layer_norm(
     bias: _Host | None = None,
     eps: float = 1e-05,
     *,
+    epsilon: float | None = None,
     stream: Stream | None = None,
     out: Sequence[_Host | None] | None = None,
 ) -> LayerNormResult[_Host]: ...
@@ -211,6 +222,7 @@ def layer_norm(
     bias: DeviceArray | None = None,
     eps: float = 1e-05,
     *,
+    epsilon: float | None = None,
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> LayerNormResult[DeviceArray]: ...
@@ -277,6 +289,7 @@ def layer_norm_with_impl_mode(
     eps: float = 1e-05,
     impl_mode: int = 0,
     *,
+    epsilon: float | None = None,
     stream: Stream | None = None,
     out: Sequence[_Host | None] | None = None,
 ) -> LayerNormResult[_Host]: ...
@@ -289,6 +302,7 @@ def layer_norm_with_impl_mode(
     eps: float = 1e-05,
     impl_mode: int = 0,
     *,
+    epsilon: float | None = None,
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> LayerNormResult[DeviceArray]: ...
@@ -320,6 +334,7 @@ def rms_norm(
     gamma: _Host,
     epsilon: float = 1e-06,
     *,
+    eps: float | None = None,
     stream: Stream | None = None,
     out: Sequence[_Host | None] | None = None,
 ) -> RmsNormResult[_Host]: ...
@@ -329,6 +344,7 @@ def rms_norm(
     gamma: DeviceArray,
     epsilon: float = 1e-06,
     *,
+    eps: float | None = None,
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> RmsNormResult[DeviceArray]: ...

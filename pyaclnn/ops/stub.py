@@ -81,6 +81,10 @@ def _function(operator: Operator) -> Iterator[str]:
                 yield f"    {_parameter(operator, name, array)},"
             elif mask:
                 yield f"    {name}: {_TYPES[Kind.MASK]},"
+        for other, name in operator.synonyms.items():
+            kind = operator.by_name[name]
+            assert isinstance(kind, Option)  # noqa: S101  # tensors have one name
+            yield f"    {other}: {_TYPES[kind.kind]} | None = None,"
         alone = len(operator.results) == 1
         yield "    stream: Stream | None = None,"
         yield f"    out: {f'{array} | ' if alone else ''}Sequence[{array} | None] | None = None,"

@@ -215,6 +215,29 @@ def test_each_option_of_a_wrong_kind_is_named(operator: Operator) -> None:
 
 
 @EVERY
+def test_options_known_by_two_names_are_taken_by_either(
+    operator: Operator, stream: pyaclnn.Stream
+) -> None:
+    taken = arguments(operator)
+    given = {name: value for name, value in taken.items() if name not in ("eps", "epsilon")}
+    placed = to_device(given)
+    for name, other in (("eps", "epsilon"), ("epsilon", "eps")):
+        if name not in operator.by_name:
+            continue
+        for _ in range(2):
+            expected = call(operator, placed, **{name: 0.5}, stream=stream)
+            found = call(operator, placed, **{other: 0.5}, stream=stream)
+            stream.synchronize()
+            for key, value in expected.items():
+                if value is not None:
+                    np.testing.assert_array_equal(found[key].numpy(), value.numpy())
+        with pytest.raises(InvalidArgumentError, match=f"'{name}' is -1; it must be"):
+            call(operator, given, **{other: -1})
+        with pytest.raises(TypeError, match=rf"\(\) got '{name}' and '{other}', which are one"):
+            call(operator, given, **{name: 0.5, other: 0.5})
+
+
+@EVERY
 def test_each_limit_of_an_option_is_held(operator: Operator) -> None:
     given = arguments(operator)
     for option in operator.options:

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Root mean square normalization with a scale of 1 + gamma. Provided by libopapi.so. */
+/*
+ * Root mean square normalization with a scale of 1 + gamma. Provided by libopapi.so.
+ */
 #ifndef INCLUDE_STUBS_ACLNNOP_ACLNN_GEMMA_RMS_NORM_H_
 #define INCLUDE_STUBS_ACLNNOP_ACLNN_GEMMA_RMS_NORM_H_
 #include "aclnn/acl_meta.h"

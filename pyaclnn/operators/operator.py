@@ -194,7 +194,8 @@ class Operator:
             if option.kind is Kind.LENGTHS and option.shape.words[0][1] == group:
                 return option
         of_it = (Word.GROUP, group)
-        tellers = (t for t in self.inputs[1:] if t.name in there and of_it in t.shape.words)
+        inputs = sorted(self.inputs[1:], key=self._place)
+        tellers = (t for t in inputs if t.name in there and of_it in t.shape.words)
         return next((tensor for tensor in tellers if len(tensor.shape.names) == 1), None)
 
     def learn(self, shapes: Mapping[str, Dims], values: Mapping[str, Any]) -> Lengths:
@@ -214,7 +215,7 @@ class Operator:
             if option.kind is Kind.LENGTHS:
                 ranks[option.shape.words[0][1]] = len(values[option.name])
         there = [tensor for tensor in self.inputs if tensor.name in shapes]
-        for tensor in sorted(there, key=lambda tensor: len(tensor.shape.names)):
+        for tensor in sorted(there, key=self._place):
             unknown = tensor.shape.groups_to_count(ranks)
             if unknown:  # the last is what those that came before leave over
                 ranks.update(dict.fromkeys(unknown, 0))
@@ -226,6 +227,12 @@ class Operator:
             elif tensor is self.leader:
                 raise ShapeError(tensor)
         return known
+
+    def _place(self, tensor: Tensor) -> tuple[int, int]:
+        """What tells of one group goes before the leading tensor, and that before all others."""
+        names = len(tensor.shape.names)
+        order = [text.rstrip("^#") for text in self.compared] if names == 1 else []
+        return min(names, 2), order.index(tensor.c_name) if tensor.c_name in order else 0
 
     def dims(self, tensor: Tensor, known: Lengths, values: Mapping[str, Any]) -> Dims:
         """Return the shape that a tensor has, where lengths are known."""

@@ -15,6 +15,8 @@ __all__ = [
     "AddRmsNormQuantResult",
     "AddRmsNormResult",
     "BatchNormResult",
+    "DeepNormGradients",
+    "DeepNormResult",
     "GemmaRmsNormResult",
     "GroupNormResult",
     "LayerNormGradients",
@@ -24,6 +26,8 @@ __all__ = [
     "add_rms_norm",
     "add_rms_norm_quant",
     "batch_norm",
+    "deep_norm",
+    "deep_norm_grad",
     "gemma_rms_norm",
     "group_norm",
     "layer_norm",
@@ -48,6 +52,17 @@ class BatchNormResult(NamedTuple, Generic[_A]):
     output: _A
     save_mean: _A | None
     save_invstd: _A | None
+
+class DeepNormGradients(NamedTuple, Generic[_A]):
+    dx: _A
+    dgx: _A
+    dbeta: _A
+    dgamma: _A
+
+class DeepNormResult(NamedTuple, Generic[_A]):
+    mean: _A
+    rstd: _A
+    y: _A
 
 class GemmaRmsNormResult(NamedTuple, Generic[_A]):
     y: _A
@@ -158,6 +173,56 @@ def batch_norm(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> BatchNormResult[DeviceArray]: ...
+@overload
+def deep_norm(
+    x: _Host,
+    gx: _Host,
+    beta: _Host,
+    gamma: _Host,
+    alpha: float = 0.3,
+    epsilon: float = 1e-06,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> DeepNormResult[_Host]: ...
+@overload
+def deep_norm(
+    x: DeviceArray,
+    gx: DeviceArray,
+    beta: DeviceArray,
+    gamma: DeviceArray,
+    alpha: float = 0.3,
+    epsilon: float = 1e-06,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> DeepNormResult[DeviceArray]: ...
+@overload
+def deep_norm_grad(
+    dy: _Host,
+    x: _Host,
+    gx: _Host,
+    gamma: _Host,
+    mean: _Host,
+    rstd: _Host,
+    alpha: float = 0.3,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> DeepNormGradients[_Host]: ...
+@overload
+def deep_norm_grad(
+    dy: DeviceArray,
+    x: DeviceArray,
+    gx: DeviceArray,
+    gamma: DeviceArray,
+    mean: DeviceArray,
+    rstd: DeviceArray,
+    alpha: float = 0.3,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> DeepNormGradients[DeviceArray]: ...
 @overload
 def gemma_rms_norm(
     x: _Host,

@@ -13,7 +13,7 @@ from pyaclnn.operators.operator import Build
 from pyaclnn.runtime.array import DeviceArray, phantom_of
 from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import require_stream
-from pyaclnn.runtime.transfer import MASKED
+from pyaclnn.runtime.transfer import no_array, way_to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,11 +26,14 @@ __all__ = [
     "check_arrays",
     "check_overlap",
     "given_results",
+    "refuse_array",
     "require_arrays",
     "require_writable",
 ]
 
 Array: TypeAlias = NDArray[Any] | DeviceArray
+
+_PLAIN = (int, float, tuple, list, np.generic)
 
 
 def require_arrays(operator: Operator, given: Mapping[str, Any]) -> dict[str, Array]:
@@ -47,12 +50,34 @@ def require_arrays(operator: Operator, given: Mapping[str, Any]) -> dict[str, Ar
 
 
 def _array(routine: str, name: str, value: object) -> Array:
-    masked = isinstance(value, np.ma.MaskedArray)
-    if isinstance(value, (np.ndarray, DeviceArray)) and not masked:
+    if isinstance(value, (np.ndarray, DeviceArray)) and not isinstance(value, np.ma.MaskedArray):
         return value
-    what = "None" if value is None else f"a {type(value).__name__}"
-    hint = MASKED if masked else None
+    what = "None" if value is None else no_array(value)
+    hint = way_to_numpy(name, value)
     raise InvalidArgumentError.of(routine, name, what, "a NumPy array or a DeviceArray", hint)
+
+
+def refuse_array(operator: Operator, given: Mapping[str, Any], wrong: InvalidArgumentError) -> None:
+    """Say of an option for which an array was given what has its place.
+
+    Args:
+        operator: What is called.
+        given: The arguments by their Python names.
+        wrong: What was refused.
+
+    Raises:
+        InvalidArgumentError: An array was given for the option.
+    """
+    name = str(wrong.argument)
+    value = given[name]
+    if not isinstance(value, (np.ndarray, DeviceArray)) or not value.ndim:
+        return
+    what = f"an array of {value.dtype} and shape {value.shape}"
+    others = [t.name for t in operator.inputs if isinstance(given[t.name], _PLAIN)]
+    hint = f"the order is {operator.name}({', '.join(operator.positional)})."
+    if others:
+        hint = f"'{name}' and '{others[0]}' are in each other's place; {hint}"
+    raise InvalidArgumentError.of(operator.name, name, what, str(wrong.expected), hint) from None
 
 
 def given_results(operator: Operator, out: object, wants: Mapping[str, bool]) -> dict[str, Array]:

@@ -19,6 +19,7 @@ from pyaclnn.calling.arrays import (
     check_arrays,
     check_overlap,
     given_results,
+    refuse_array,
     require_arrays,
     require_writable,
 )
@@ -103,7 +104,7 @@ class Call:
         self.values: dict[str, Any] = {}
         for option in operator.options:
             if option.derived is None:
-                self.values[option.name] = plain_value(option, given[option.name], operator.name)
+                self.values[option.name] = _plain(operator, option, given)
         arrays = require_arrays(operator, given)
         self.values.update({tensor.name: arrays.get(tensor.name) for tensor in operator.inputs})
         wants = {tensor.name: operator.wants(tensor, self.values) for tensor in operator.results}
@@ -268,6 +269,15 @@ class Call:
             )
         self.place(self.stream)
         return self
+
+
+def _plain(operator: Operator, option: Option, given: Mapping[str, Any]) -> Any:
+    """Return the plain value of what was given for an option."""
+    try:
+        return plain_value(option, given[option.name], operator.name)
+    except InvalidArgumentError as wrong:
+        refuse_array(operator, given, wrong)
+        raise
 
 
 def _constant(option: Option, known: Mapping[str, Any]) -> Any:

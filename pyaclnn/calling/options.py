@@ -12,7 +12,7 @@ import numpy as np
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.parameters import Kind
 from pyaclnn.runtime.dtypes import dtype_of
-from pyaclnn.runtime.shapes import shape_of
+from pyaclnn.runtime.shapes import count_of, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,8 +95,13 @@ def _mask(option: Option, value: object, routine: str) -> tuple[bool, ...]:
     with contextlib.suppress(TypeError):
         flags = tuple(value)  # type: ignore[arg-type]  # what is no sequence raises
     if len(flags) != len(option.results) or not all(isinstance(f, (bool, np.bool_)) for f in flags):
-        count = _COUNTS[len(option.results)]
-        _refuse(option, value, routine, f"{count} booleans, one for each gradient")
+        expected = f"{_COUNTS[len(option.results)]} booleans, one for each gradient"
+        hint = None
+        if len(flags) == len(option.results) and all(
+            count_of(flag, 1) is not None for flag in flags
+        ):
+            hint = f"write {tuple(map(bool, flags))}."
+        raise InvalidArgumentError.of(routine, option.name, _short(value), expected, hint)
     return tuple(map(bool, flags))
 
 

@@ -6,16 +6,16 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.operator import ShapeError
 from pyaclnn.operators.parameters import Kind, Option, Tensor
 from pyaclnn.operators.words import MAX_RANK
-from pyaclnn.runtime.dtypes import DTYPES, WORDS
+from pyaclnn.runtime.dtypes import DTYPES, WORDS, conversion_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import numpy as np
 
     from pyaclnn.calling.arrays import Array
     from pyaclnn.operators import Operator
@@ -43,9 +43,9 @@ class Refusals:
         self.types: dict[str, str] = {}
         self.known: Lengths = {}
 
-    def refuse(self, argument: str, given: str, expected: str) -> NoReturn:
+    def refuse(self, argument: str, given: str, expected: str, hint: str | None = None) -> NoReturn:
         """Raise the error that ``argument`` is ``given`` and must be ``expected``."""
-        raise InvalidArgumentError.of(self._operator.name, argument, given, expected)
+        raise InvalidArgumentError.of(self._operator.name, argument, given, expected, hint)
 
     # ---- types ------------------------------------------------------------------------------
 
@@ -74,7 +74,12 @@ class Refusals:
                 why = f", the dtype of '{told[tensor.type]}'"
             elif allowed != self.dtypes(tensor, {}):
                 why = f", as '{leader}' is {self._arrays[leader].dtype}"
-            self.refuse(tensor.name, str(dtype), f"{_listed(allowed)}{why}")
+            hint = None
+            if isinstance(self._arrays[tensor.name], np.ndarray) and dtype.kind != "c":
+                native = dtype.newbyteorder("=")
+                wanted = native if native in allowed else allowed[0]
+                hint = conversion_hint(tensor.name, dtype, str(wanted))
+            self.refuse(tensor.name, str(dtype), f"{_listed(allowed)}{why}", hint)
         if tensor.type not in DTYPES:
             self.types[tensor.type] = WORDS[dtype]
 
@@ -147,7 +152,10 @@ class Refusals:
         shape, ours = self._shapes[leader], self._told(teller)
         subject = f"trailing axes of '{leader}', whose shape is {shape}"
         if isinstance(teller, Tensor):
-            self.refuse(teller.name, f"of shape {ours}", f"of the shape of {subject}")
+            hint = None
+            if ours[len(ours) - len(shape) :] == shape != ours:
+                hint = f"'{leader}' and '{teller.name}' may be in each other's place."
+            self.refuse(teller.name, f"of shape {ours}", f"of the shape of {subject}", hint)
         if not 1 <= len(ours) <= len(shape):
             self.refuse(teller.name, str(ours), f"1 to {len(shape)} lengths, the {subject}")
         self.refuse(teller.name, str(ours), f"{shape[-len(ours) :]}, the {subject}")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,20 +25,17 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.stream import Stream
 
 __all__ = [
-    "MASKED",
     "Place",
     "check_host",
     "copy_bytes",
     "fetch_now",
     "fill_bytes",
+    "no_array",
     "require_contiguous",
     "require_numpy",
     "send_now",
+    "way_to_numpy",
 ]
-
-
-MASKED: Final = "its mask would be ignored: fill it with .filled(), or take .data as it is."
-"""What to do with a masked array of NumPy."""
 
 
 class Place(NamedTuple):
@@ -161,15 +158,25 @@ def require_numpy(routine: str, argument: str, host: object) -> None:
     """
     if isinstance(host, np.ndarray) and not isinstance(host, np.ma.MaskedArray):
         return
-    kind = type(host).__name__
-    given = f"a NumPy scalar of {kind}" if isinstance(host, np.generic) else f"a {kind}"
-    raise InvalidArgumentError.of(routine, argument, given, "a NumPy array", _way(argument, host))
+    hint = way_to_numpy(argument, host)
+    raise InvalidArgumentError.of(routine, argument, no_array(host), "a NumPy array", hint)
 
 
-def _way(argument: str, host: object) -> str | None:
-    """Say how something becomes a NumPy array."""
+def no_array(given: object) -> str:
+    """Say what something is that is no array."""
+    kind = type(given).__name__
+    return f"a NumPy scalar of {kind}" if isinstance(given, np.generic) else f"a {kind}"
+
+
+def way_to_numpy(argument: str, host: object) -> str | None:
+    """Say how something becomes a NumPy array; None if it does not.
+
+    Args:
+        argument: The argument's name.
+        host: What the caller gave for it.
+    """
     if isinstance(host, np.ma.MaskedArray):
-        return MASKED
+        return "its mask would be ignored: fill it with .filled(), or take .data as it is."
     if isinstance(host, (np.generic, list, tuple, int, float)):
         return f"make one: np.asarray({argument}, np.float32)."
     if hasattr(host, "__dlpack__") or hasattr(host, "__array_interface__"):

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from pyaclnn import ops
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.array import DeviceArray, to_device
@@ -100,3 +101,52 @@ def test_a_result_is_not_read_behind_something_else(stream: Stream) -> None:
     x = to_device(np.ones(8, np.float32), stream.device)
     with pytest.raises(InvalidArgumentError, match=r"numpy\(\): 'stream' is 7"):
         x.numpy(stream=7)  # type: ignore[arg-type]  # that is the point
+
+
+Z = np.zeros((2, 3, 4), np.float32)
+W = np.ones(4, np.float32)
+ORDER = "the order is layer_norm(input, normalized_shape, weight, bias, eps)."
+
+
+@pytest.mark.parametrize(
+    ("action", "given", "hint"),
+    [
+        (
+            lambda: ops.layer_norm(Z, W, 4),  # type: ignore[call-overload]  # swapped
+            "'normalized_shape' is an array of float32 and shape (4,); it must be an integer",
+            f"'normalized_shape' and 'weight' are in each other's place; {ORDER}",
+        ),
+        (
+            lambda: ops.layer_norm(4, Z),  # type: ignore[call-overload]  # swapped
+            "'normalized_shape' is an array of float32 and shape (2, 3, 4); it must be an integer",
+            f"'normalized_shape' and 'input' are in each other's place; {ORDER}",
+        ),
+        (
+            lambda: ops.layer_norm(Z, W),  # type: ignore[call-overload]  # one is left out
+            "'normalized_shape' is an array of float32 and shape (4,); it must be an integer",
+            ORDER,
+        ),
+        (
+            lambda: rms_norm(W, Z),
+            "'gamma' is of shape (2, 3, 4); it must be of the shape of trailing axes of 'x'",
+            "'x' and 'gamma' may be in each other's place.",
+        ),
+        (
+            lambda: rms_norm(Z.astype(">f2"), W),
+            "'x' is >f2; it must be float32 or float16 or bfloat16",
+            "convert it: x.astype(np.float16).",
+        ),
+        (
+            lambda: rms_norm(Z, np.float32(1)),
+            "'gamma' is a NumPy scalar of float32; it must be a NumPy array",
+            "make one: np.asarray(gamma, np.float32).",
+        ),
+    ],
+)
+def test_arguments_of_an_operator_that_nearly_fit_are_told_the_way(
+    action: Callable[[], object], given: str, hint: str
+) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        action()
+    assert given in str(caught.value)
+    assert str(caught.value).endswith(f"\nHint: {hint}")

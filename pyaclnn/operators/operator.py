@@ -196,7 +196,7 @@ class Operator:
         of_it = (Word.GROUP, group)
         inputs = sorted(self.inputs[1:], key=self._place)
         tellers = (t for t in inputs if t.name in there and of_it in t.shape.words)
-        return next((tensor for tensor in tellers if len(tensor.shape.names) == 1), None)
+        return next((tensor for tensor in tellers if len(tensor.shape.words) == 1), None)
 
     def learn(self, shapes: Mapping[str, Dims], values: Mapping[str, Any]) -> Lengths:
         """Find the length of every axis, as the leading tensor and options tell it.
@@ -230,9 +230,10 @@ class Operator:
 
     def _place(self, tensor: Tensor) -> tuple[int, int]:
         """What tells of one group goes before the leading tensor, and that before all others."""
-        names = len(tensor.shape.names)
-        order = [text.rstrip("^#") for text in self.compared] if names == 1 else []
-        return min(names, 2), order.index(tensor.c_name) if tensor.c_name in order else 0
+        if len(tensor.shape.words) > 1:
+            return 1, 0
+        order = [text.rstrip("^#") for text in self.compared]
+        return 0, order.index(tensor.c_name) if tensor.c_name in order else 0
 
     def dims(self, tensor: Tensor, known: Lengths, values: Mapping[str, Any]) -> Dims:
         """Return the shape that a tensor has, where lengths are known."""

@@ -12,6 +12,7 @@ _A = TypeVar("_A")
 _Host: TypeAlias = NDArray[Any]
 
 __all__ = [
+    "AddLayerNormGradients",
     "AddRmsNormQuantResult",
     "AddRmsNormResult",
     "BatchNormResult",
@@ -23,6 +24,7 @@ __all__ = [
     "LayerNormResult",
     "RmsNormGradients",
     "RmsNormResult",
+    "add_layer_norm_grad",
     "add_rms_norm",
     "add_rms_norm_quant",
     "batch_norm",
@@ -37,6 +39,11 @@ __all__ = [
     "rms_norm",
     "rms_norm_grad",
 ]
+
+class AddLayerNormGradients(NamedTuple, Generic[_A]):
+    dx: _A
+    dgamma: _A
+    dbeta: _A
 
 class AddRmsNormQuantResult(NamedTuple, Generic[_A]):
     y1: _A
@@ -91,6 +98,32 @@ class RmsNormResult(NamedTuple, Generic[_A]):
     y: _A
     rstd: _A
 
+@overload
+def add_layer_norm_grad(
+    dy: _Host,
+    x1: _Host,
+    x2: _Host,
+    rstd: _Host,
+    mean: _Host,
+    gamma: _Host,
+    dsum: _Host | None = None,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddLayerNormGradients[_Host]: ...
+@overload
+def add_layer_norm_grad(
+    dy: DeviceArray,
+    x1: DeviceArray,
+    x2: DeviceArray,
+    rstd: DeviceArray,
+    mean: DeviceArray,
+    gamma: DeviceArray,
+    dsum: DeviceArray | None = None,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddLayerNormGradients[DeviceArray]: ...
 @overload
 def add_rms_norm(
     x1: _Host,
@@ -182,6 +215,7 @@ def deep_norm(
     alpha: float = 0.3,
     epsilon: float = 1e-06,
     *,
+    eps: float | None = None,
     stream: Stream | None = None,
     out: Sequence[_Host | None] | None = None,
 ) -> DeepNormResult[_Host]: ...
@@ -194,6 +228,7 @@ def deep_norm(
     alpha: float = 0.3,
     epsilon: float = 1e-06,
     *,
+    eps: float | None = None,
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> DeepNormResult[DeviceArray]: ...

@@ -85,6 +85,7 @@ def public_names(
         return value
 
     def listing() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *names})
+        own = (name for name in vars(sys.modules[package]) if name.startswith("__"))
+        return sorted({*own, *names})
 
     return load, listing

@@ -72,7 +72,7 @@ def _about(operator: Operator, parameter: Parameter) -> str:
         facts = f"{_types(operator, parameter)} of shape {shape_in_words(parameter)}"
         if parameter.infer is not None:
             facts = _types(operator, parameter)
-        wanted = "" if parameter.when is None else "; None if there is none"
+        wanted = "" if parameter.read or parameter.when is None else "; None if there is none"
         updated = " Updated in place." if parameter.read and parameter.written else ""
         kinds = f" {_KINDS}" if parameter is operator.leader else ""
         return f"{says}; {facts}{wanted}.{updated}{kinds}"

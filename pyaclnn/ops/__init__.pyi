@@ -410,7 +410,7 @@ def layer_norm_with_impl_mode(
 def linalg_vector_norm(
     input: _Host,
     ord: float = 2.0,
-    dim: int | Sequence[int] | None = (),
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: DTypeLike | None = None,
@@ -421,7 +421,7 @@ def linalg_vector_norm(
 def linalg_vector_norm(
     input: DeviceArray,
     ord: float = 2.0,
-    dim: int | Sequence[int] | None = (),
+    dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     *,
     dtype: DTypeLike | None = None,

@@ -84,6 +84,11 @@ def test_modules_are_there_without_an_import_of_their_own(name: str) -> None:
     assert name in dir(pyaclnn)
 
 
+def test_what_is_offered_for_completion_is_public_and_no_import_of_our_own() -> None:
+    offered = {name for name in dir(pyaclnn) if not name.startswith("__")}
+    assert offered == {*pyaclnn.__all__, *MODULES} - {"__version__"}
+
+
 def test_modules_are_loaded_when_they_are_asked_for_and_not_before() -> None:
     code = "import pyaclnn, sys; print([m for m in sys.modules if m.startswith('pyaclnn.')])"
     assert python("-c", code).stdout == "['pyaclnn.lazy']\n"

@@ -37,7 +37,7 @@ LINALG_VECTOR_NORM = describe(
     self=given("T shape*", "The vectors", name="input"),
     ord=scalar(2.0, "The order; it may be infinite"),
     dims=axes(
-        (),
+        None,
         "The axes along which the vectors lie; all of them if None",
         name="dim",
         sample=lambda _: (-1,),

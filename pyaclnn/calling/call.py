@@ -191,7 +191,7 @@ class Call:
         if not any(output.wanted for output in self.outputs.values()):
             return ()
         without = self.described.without
-        if without is not None and 0 in refusals.known[without[0]]:
+        if without is not None and any(0 in refusals.known[group] for group in without[0].split()):
             return without[1]
         return None
 

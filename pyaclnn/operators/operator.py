@@ -69,8 +69,10 @@ class Operator:
         positional: The Python names of the arguments, in order.
         keywords: Those that are given by name alone.
         result_type: The name of the named tuple of results.
+        null_is_invalid: Whether NULL for the mask, or for a result that it selects, is refused as
+            an invalid argument.
         filled: A group of axes that must not be empty where there are results.
-        without: A group of axes, and the results that are 0 where it is empty: CANN is not asked.
+        without: Groups of axes, and the results that are 0 where one is empty: CANN is not asked.
         refuse: Looks at what words do not say: gets the values and lengths by Python names, and
             returns None or an argument's name, what it is and what it must be.
         formats: Formats by the number of axes of the leading tensor, where ND will not do.
@@ -98,6 +100,7 @@ class Operator:
     positional: tuple[str, ...]
     keywords: tuple[str, ...]
     result_type: str
+    null_is_invalid: bool = False
     filled: str = ""
     without: tuple[str, tuple[str, ...]] | None = None
     refuse: Callable[[Mapping[str, Any]], tuple[str, str, str] | None] | None = None

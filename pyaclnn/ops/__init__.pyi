@@ -19,6 +19,7 @@ __all__ = [
     "DeepNormGradients",
     "DeepNormResult",
     "GemmaRmsNormResult",
+    "GroupNormGradients",
     "GroupNormResult",
     "LayerNormGradients",
     "LayerNormResult",
@@ -32,6 +33,7 @@ __all__ = [
     "deep_norm_grad",
     "gemma_rms_norm",
     "group_norm",
+    "group_norm_backward",
     "layer_norm",
     "layer_norm_backward",
     "layer_norm_with_impl_mode",
@@ -74,6 +76,11 @@ class DeepNormResult(NamedTuple, Generic[_A]):
 class GemmaRmsNormResult(NamedTuple, Generic[_A]):
     y: _A
     rstd: _A
+
+class GroupNormGradients(NamedTuple, Generic[_A]):
+    grad_input: _A
+    grad_weight: _A
+    grad_bias: _A
 
 class GroupNormResult(NamedTuple, Generic[_A]):
     out: _A
@@ -302,6 +309,56 @@ def group_norm(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> GroupNormResult[DeviceArray]: ...
+@overload
+def group_norm_backward(
+    grad_out: _Host,
+    input: _Host,
+    mean: _Host,
+    rstd: _Host,
+    num_groups: int,
+    weight: _Host | None = None,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> GroupNormGradients[_Host]: ...
+@overload
+def group_norm_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    mean: DeviceArray,
+    rstd: DeviceArray,
+    num_groups: int,
+    weight: DeviceArray | None = None,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> GroupNormGradients[DeviceArray]: ...
+@overload
+def group_norm_backward(
+    grad_out: _Host,
+    input: _Host,
+    mean: _Host,
+    rstd: _Host,
+    num_groups: int,
+    weight: _Host | None = None,
+    *,
+    output_mask: Sequence[bool],
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> GroupNormGradients[_Host | None]: ...
+@overload
+def group_norm_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    mean: DeviceArray,
+    rstd: DeviceArray,
+    num_groups: int,
+    weight: DeviceArray | None = None,
+    *,
+    output_mask: Sequence[bool],
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> GroupNormGradients[DeviceArray | None]: ...
 @overload
 def layer_norm(
     input: _Host,

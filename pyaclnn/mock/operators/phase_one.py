@@ -124,19 +124,26 @@ def _nulls(request: Request) -> None:
     operator, mask = request.operator, request.operator.mask
     masked = () if mask is None else mask.results
     for parameter in operator.parameters.values():
+        if parameter is mask and operator.null_is_invalid:
+            continue
         if request.values[parameter.name] is None and parameter.c_name not in masked:
             _present(request, parameter)
     if mask is None:
         return
     wanted = request.values[mask.name]
+    if wanted is None:
+        _refuse(f"{mask.c_name} is NULL; it must say which results are wanted")
     if len(wanted) != len(masked):
         _refuse_if(
             f"{mask.c_name} has {len(wanted)} elements; it must have {len(masked)}: "
             f"{', '.join(masked)}"
         )
     for name, wants in zip(masked, wanted, strict=True):
+        given = request.tensors[operator.parameters[name].name]
+        if wants and given is None and operator.null_is_invalid:
+            _refuse(f"{name} is NULL; it must be a tensor, because {mask.c_name} selects it")
         if wants:
-            rules.present(name, request.tensors[operator.parameters[name].name])
+            rules.present(name, given)
 
 
 def _present(request: Request, parameter: Parameter) -> None:

@@ -4,11 +4,23 @@
 from __future__ import annotations
 
 from math import nan, prod
+from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.operator import Build, describe
-from pyaclnn.operators.parameters import given, integer, real, result
+from pyaclnn.operators.parameters import given, integer, mask, real, result
 
-__all__ = ["GROUP_NORM"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["GROUP_NORM", "GROUP_NORM_BACKWARD"]
+
+
+def _undivided(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    if values["C"][0] % values["num_groups"] == 0:
+        return None
+    must = f"a divisor of {values['C'][0]}, the number of channels of 'input'"
+    return "num_groups", str(values["num_groups"]), must
+
 
 GROUP_NORM = describe(
     "aclnnGroupNorm",
@@ -37,15 +49,63 @@ GROUP_NORM = describe(
         "order": "ndarsfe",
         "barred": "NHWC HWCN NDHWC",
         "compared": ("self^ out^ out meanOut rstdOut N C HxW gamma beta"),
-        "refuse": lambda values: (
-            (
-                "num_groups",
-                str(values["num_groups"]),
-                f"a divisor of {values['C'][0]}, the number of channels of 'input'",
-            )
-            if values["C"][0] % values["num_groups"]
-            else None
-        ),
+        "refuse": _undivided,
         "source": "CANN: ops-nn norm/group_norm",
+    },
+)
+
+GROUP_NORM_BACKWARD = describe(
+    "aclnnGroupNormBackward",
+    Build.COMPOSITE,
+    "Compute the gradients of ``group_norm``. With ``xhat = (input - mean) * rstd``, "
+    "``g = grad_out * weight`` and means over each group: "
+    "``grad_input = (g - mean(g) - xhat * mean(g * xhat)) * rstd``; ``grad_weight`` and "
+    "``grad_bias`` are the sums of ``grad_out * xhat`` and ``grad_out`` over all axes but the "
+    "channels, 0 over none. ``mean`` and ``rstd`` are used as they are given.",
+    types={
+        "910b 910_93": "T=f32 G=f32 | T=f16 G=f16 | T=bf16 G=bf16",
+        "950": "T=f32 G=f32 | T=f16 G=f16,f32 | T=bf16 G=bf16,f32",
+        "910": "T=f32 G=f32 | T=f16 G=f16",
+    },
+    gradOut=given("T N C space*", "The gradient of ``out``", loose="count"),
+    input=given("T N C space*", "What ``group_norm`` was given", loose="count"),
+    mean=given(
+        "G N num_groups",
+        "What ``group_norm`` returned",
+        loose="count",
+        made_by=("group_norm", "mean"),
+    ),
+    rstd=given("G N num_groups", "The same", loose="count", made_by=("group_norm", "rstd")),
+    gamma=given(
+        "G C",
+        "The scale of each channel; ones if None",
+        name="weight",
+        optional=True,
+        loose="count",
+    ),
+    N=integer(derived=lambda known: known["N"][0]),
+    C=integer(derived=lambda known: known["C"][0]),
+    HxW=integer(derived=lambda known: prod(known["space"])),
+    group=integer(
+        says="Into how many groups the channels are divided",
+        name="num_groups",
+        least=1,
+        sample=lambda known: 2 - known["C"][0] % 2,
+    ),
+    outputMask=mask("gradInput gradGammaOut gradBetaOut", "Which gradients to compute"),
+    gradInput=result("T N C space*", "The gradient of ``input``"),
+    gradGammaOut=result("G C", "The gradient of ``weight``", name="grad_weight"),
+    gradBetaOut=result("G C", "The gradient of the shift", name="grad_bias"),
+    about={
+        "python": "grad_out input mean rstd num_groups weight * output_mask",
+        "result_type": "GroupNormGradients",
+        "order": "ndarse",
+        "null_is_invalid": True,
+        "without": ("N space", ("grad_weight", "grad_bias")),
+        "compared": (
+            "gradOut^ N C HxW gradOut input mean rstd gamma gradInput gradGammaOut gradBetaOut"
+        ),
+        "refuse": _undivided,
+        "source": "CANN: ops-nn norm/group_norm_grad",
     },
 )

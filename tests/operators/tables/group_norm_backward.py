@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnGroupNormBackward (CANN: ops-nn norm/group_norm_grad)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.operators.table import (
+    COMPOSITE,
+    INVALID,
+    KERNELS,
+    NOTHING,
+    NULL,
+    Case,
+    Gradient,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    broken,
+    nulls,
+    same_types,
+    shaped,
+    typed,
+)
+from tests.operators.words import (
+    A2_A3,
+    BF16,
+    F16,
+    F32,
+    P910,
+    P950,
+    Argument,
+    Bools,
+    Changed,
+    array,
+    t,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+OUTS = ("gradInput", "gradGammaOut", "gradBetaOut")
+STATISTICS = ("mean", "rstd", "gamma")
+TENSORS = ("gradOut", "input", *STATISTICS, *OUTS)
+BASE: dict[str, Argument] = {
+    "gradOut": t(2, 4, 3, 2),
+    "input": t(2, 4, 3, 2),
+    "mean": t(2, 2),
+    "rstd": t(2, 2),
+    "gamma": t(4),
+    "N": 2,
+    "C": 4,
+    "HxW": 6,
+    "group": 2,
+    "outputMask": Bools((True, True, True)),
+    "gradInput": t(2, 4, 3, 2),
+    "gradGammaOut": t(4),
+    "gradBetaOut": t(4),
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    shape, channels = given["input"].shape, given["C"]
+    rows = (given["N"] * given["group"], -1)
+    split = (given["N"], channels, given["HxW"])
+    mean, rstd = given["mean"].reshape(rows), given["rstd"].reshape(rows)
+    hat = (given["input"].reshape(rows) - mean) * rstd
+    dy = given["gradOut"].reshape(split)
+    gamma = np.ones(channels) if given["gamma"] is None else given["gamma"]
+    g = (dy * gamma[:, None]).reshape(rows)
+    dx = rstd * (g - g.mean(1, keepdims=True) - hat * (g * hat).mean(1, keepdims=True))
+    found = (dx.reshape(shape), (dy * hat.reshape(split)).sum((0, 2)), dy.sum((0, 2)))
+    named = zip(OUTS, found, given["outputMask"], strict=True)
+    return {name: value for name, value, wanted in named if wanted}
+
+
+# On the 950 statistics and parameters may be float32 beside 16-bit tensors.
+MIXED = tuple((x, x, F32, F32, F32, x, F32, F32) for x in (F16, BF16))
+FULL = same_types(TENSORS, F32, F16, BF16)
+
+
+def masked(*mask: bool) -> Case:
+    """Results that are masked off may be NULL."""
+    off = [name for name, wanted in zip(OUTS, mask, strict=True) if not wanted]
+    changes = {"outputMask": Bools(mask), **dict.fromkeys(off)}
+    return Case(f"without {off}", changes, launch=KERNELS)
+
+
+TABLE = Table(
+    name="aclnnGroupNormBackward",
+    kind=COMPOSITE,
+    base=BASE,
+    results=OUTS,
+    chips=(*A2_A3, P950, P910),
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls("gradOut", "input", "mean", "rstd"), ordered=False),
+        Step(
+            INVALID,
+            (
+                *nulls("outputMask", *OUTS),
+                broken("mask of two", outputMask=Bools((True, True))),
+                broken("mask of four", outputMask=Bools((True,) * 4)),
+            ),
+            ordered=False,
+        ),
+        Step(INVALID, typed(*TENSORS), ordered=False),
+        Step(
+            INVALID,
+            (
+                broken("no group", group=0),
+                broken("group below 0", group=-2),
+                broken("groups that do not divide the channels", "group", group=3),
+            ),
+            ordered=False,
+        ),
+        Step(
+            INVALID,
+            (
+                *shaped("gradOut", NINE, (2, 4, 5)),
+                broken("N of another tensor", "N", N=3),
+                broken("C of another tensor", "C", C=8),
+                broken("HxW of another tensor", "HxW", HxW=5),
+                *shaped("mean", (3, 2)),
+                *shaped("rstd", (2, 4)),
+                *shaped("gamma", (3,)),
+                *shaped("gradInput", (2, 4, 6)),
+                *shaped("gradGammaOut", (5,), (4, 1)),
+                *shaped("gradBetaOut", (3,), (1, 4)),
+            ),
+            ordered=False,
+        ),
+    ),
+    types=Types(
+        TENSORS,
+        {
+            **dict.fromkeys(A2_A3, FULL),
+            P950: FULL + MIXED,
+            P910: same_types(TENSORS, F32, F16),
+        },
+    ),
+    formula=formula,
+    optional=("gamma",),
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        Case("statistics are counted", {"mean": t(4), "rstd": t(4, 1)}, launch=KERNELS),
+        masked(True, False, False),
+        masked(False, True, True),
+        Case(
+            "an empty input",
+            {
+                **dict.fromkeys(("gradOut", "input", "gradInput"), Changed((0, 4, 3, 2))),
+                **dict.fromkeys(("mean", "rstd"), Changed((0, 2))),
+                "N": 0,
+            },
+            (*A2_A3, P910),
+            launch=NOTHING,
+            workspace=0,
+        ),
+        Case(
+            "too many channels a group",
+            {
+                **dict.fromkeys(("gradOut", "input", "gradInput"), t(1, 8001, 1)),
+                **dict.fromkeys(("mean", "rstd"), t(1, 1)),
+                **dict.fromkeys(("gamma", "gradGammaOut", "gradBetaOut"), t(8001)),
+                "N": 1,
+                "C": 8001,
+                "HxW": 1,
+                "group": 1,
+            },
+            A2_A3,
+            code=INVALID,
+        ),
+        Case(
+            "two groups of two channels",
+            {
+                "gradOut": array([[[1, 0], [-1, 2], [0.5, 1], [1, -1]]]),
+                "input": array([[[1, 2], [3, 4], [2, 0], [-2, 0]]]),
+                "mean": array([[2.5, 0]]),
+                "rstd": array([[0.89442366, 0.70710498]]),
+                "gamma": array([1, 2, 1, 0.5]),
+                "N": 1,
+                "C": 4,
+                "HxW": 2,
+                "group": 2,
+                "gradInput": t(1, 4, 2),
+            },
+            gives={
+                "gradInput": [
+                    [
+                        [1.16274, -0.357772],
+                        [-2.77271, 1.96774],
+                        [0.0883881, 0.441941],
+                        [0.0883881, -0.618717],
+                    ]
+                ],
+                "gradGammaOut": [-1.34164, 2.23606, 0.707105, -1.41421],
+                "gradBetaOut": [1, 1, 1.5, 0],
+            },
+            rtol=1e-5,
+        ),
+    ),
+    gradients=(
+        Gradient(
+            "aclnnGroupNorm",
+            upstream={"gradOut": "out"},
+            saved={"mean": "meanOut", "rstd": "rstdOut"},
+            shared={
+                "input": "self",
+                **{name: name for name in ("gamma", "N", "C", "HxW", "group")},
+            },
+            gives={
+                "gradInput": ("self",),
+                "gradGammaOut": ("gamma",),
+                "gradBetaOut": ("beta",),
+            },
+        ),
+    ),
+)
+TABLES = (TABLE,)

@@ -66,7 +66,7 @@ def test_the_flags_work_under_a_path_with_a_space(tmp_path: Path) -> None:
     done = run("/bin/sh", "-ec", line, cwd=tmp_path, environment=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert "with a space" in run("ldd", tmp_path / "host").stdout
-    assert run(tmp_path / "host").returncode == 0
+    assert run(tmp_path / "host", environment=environment).returncode == 0
 
 
 def test_links_lead_to_files() -> None:

@@ -200,7 +200,7 @@ def _rows(numbers: Sequence[Number], name: Callable[[Number], str]) -> dict[str,
 
 def _error_title(number: Number) -> str:
     place = f"{number.operator} {number.output} {number.dtype} {_shape(number)}"
-    return f"{place}: {'passed' if number.passed else 'FAILED'}. {number.verdict}"
+    return f"{place}: {'passed' if number.passed else 'FAILED'}. {number.verdict}".rstrip()
 
 
 def _shape(number: Number) -> str:

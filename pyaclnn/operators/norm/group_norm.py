@@ -14,6 +14,15 @@ if TYPE_CHECKING:
 
 __all__ = ["GROUP_NORM", "GROUP_NORM_BACKWARD"]
 
+_LONG = 4096
+
+
+def _some_groups(values: Mapping[str, Any]) -> int:
+    """Two groups, or one of an odd number of channels; more where a group would be very long."""
+    (channels,) = values["C"]
+    divisors = (n for n in range(1, channels + 1) if channels % n == 0)
+    return next((n for n in divisors if channels // n <= _LONG and (n > 1 or channels % 2)), 1)
+
 
 def _undivided(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
     if values["C"][0] % values["num_groups"] == 0:
@@ -38,7 +47,7 @@ GROUP_NORM = describe(
         says="Into how many groups the channels are divided",
         name="num_groups",
         least=1,
-        sample=lambda known: 2 - known["C"][0] % 2,
+        sample=_some_groups,
     ),
     eps=real(1e-5, "Added to the variance", above=0),
     out=result("T N C space*", "The normalized tensor"),
@@ -90,7 +99,7 @@ GROUP_NORM_BACKWARD = describe(
         says="Into how many groups the channels are divided",
         name="num_groups",
         least=1,
-        sample=lambda known: 2 - known["C"][0] % 2,
+        sample=_some_groups,
     ),
     outputMask=mask("gradInput gradGammaOut gradBetaOut", "Which gradients to compute"),
     gradInput=result("T N C space*", "The gradient of ``input``"),

@@ -208,11 +208,6 @@ class Call:
         return tuple(parameter.name for parameter in self.described.parameters.values())
 
     @property
-    def result_names(self) -> tuple[str, ...]:
-        """The Python names of the results that are wanted."""
-        return tuple(name for name, output in self.outputs.items() if output.wanted)
-
-    @property
     def written(self) -> frozenset[int]:
         """The places of the tensors that the operator writes, in the order of C."""
         pairs = enumerate(self.described.parameters.values())

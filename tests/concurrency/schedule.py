@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyaclnn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import FrameType
 
 __all__ = ["Interrupted", "Scenario", "every_interleaving", "every_interruption"]
@@ -138,7 +138,7 @@ def every_interruption(
     make: Callable[[], tuple[Callable[[], Any], Callable[[], None]]],
     only: tuple[str, ...] = (),
     stride: int = 1,
-) -> Iterator[int]:
+) -> int:
     """Interrupt a piece of work as a signal handler does, at every place in turn.
 
     Python runs signal handlers where a function begins and where a call has come back.
@@ -148,8 +148,8 @@ def every_interruption(
         only: Ends of the files in which the work is interrupted; all of the library's if empty.
         stride: At every how many places it is interrupted.
 
-    Yields:
-        The number of each place, after the look.
+    Returns:
+        The number of the last place; the work has at most that many.
     """
     for stop in itertools.count(0, stride):
         work, check = make()
@@ -175,6 +175,6 @@ def every_interruption(
         finally:
             sys.unraisablehook = told
         check()
-        yield stop
         if not steps.reached:
-            return
+            return stop
+    raise AssertionError("the work never ended")

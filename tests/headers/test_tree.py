@@ -43,6 +43,10 @@ def test_the_vendors_include_paths_exist() -> None:
     } <= set(HEADERS)
 
 
+def test_the_base_of_operators_brings_tensors() -> None:
+    assert "aclnn/acl_meta.h" in included_by("aclnn/aclnn_base.h")
+
+
 @pytest.mark.parametrize("header", _OPERATORS)
 def test_an_operator_header_brings_tensors_and_streams(header: str) -> None:
     assert {"aclnn/acl_meta.h", "acl/base/handles.h"} <= included_by(header)

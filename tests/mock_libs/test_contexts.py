@@ -99,7 +99,6 @@ NEEDS_A_CONTEXT: list[tuple[str, tuple[Any, ...]]] = [
     ("aclrtSynchronizeStream", (NULL,)),
     ("aclrtSynchronizeDevice", ()),
     ("aclrtGetMemInfo", (lib.ACL_HBM_MEM, SIZE, SIZE)),
-    ("aclrtGetDevice", (NUMBER,)),
     ("aclrtGetCurrentContext", (OUT,)),
     ("aclrtCtxSetSysParamOpt", (lib.ACL_OPT_DETERMINISTIC, 1)),
 ]
@@ -113,6 +112,17 @@ def test_needs_a_context(function: str, arguments: tuple[Any, ...]) -> None:
     code, last, text = npu.in_thread(body)
     assert (code, last) == (107002, 107002)
     assert "no current context" in text
+
+
+def test_asking_for_the_device_without_a_context_leaves_no_trace() -> None:
+    def body() -> tuple[int, int, int, str]:
+        before = lib.aclrtFree(ffi.cast("void *", 0x1234))
+        npu.message()
+        code = lib.aclrtGetDevice(NUMBER)
+        return before, code, lib.aclrtGetLastError(0), npu.message()
+
+    # What went wrong before is still the last error.
+    assert npu.in_thread(body) == (107000, 107002, 107000, "")
 
 
 def test_needs_no_context() -> None:

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of CANN, all of them: names, headers, releases, parameters and their directions.
+
+Headers tell names and types of an installation; this table serves where there are none, tells which
+parameters an operator writes, which no header does, and is what an installation is compared with.
+The build reads it too, before the package can be imported, so that this module imports nothing of
+the package.
+
+Sources: the operator headers of CANN 8.1.RC1; CANN: ops-nn, ops-math, ops-cv, ops-transformer and
+opbase of 9.x, and the parameter tables of their documents, corrected by their sources.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["C_TYPES", "Entry", "Parameter", "catalogue"]
+
+C_TYPES: Final[Mapping[str, str]] = {
+    "t": "aclTensor *",
+    "T": "aclTensorList *",
+    "I": "aclIntArray *",
+    "F": "aclFloatArray *",
+    "B": "aclBoolArray *",
+    "a": "aclScalar *",
+    "A": "aclScalarList *",
+    "s": "char *",
+    "b": "bool",
+    "d": "double",
+    "f": "float",
+    "c": "int8_t",
+    "i": "int32_t",
+    "q": "int64_t",
+    "Q": "uint64_t",
+    "y": "aclDataType",
+}
+"""Everything that operators take, without const, by a letter each."""
+_FILE: Final = Path(__file__).with_suffix(".txt")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an operator's first phase.
+
+    Attributes:
+        name: Its C name.
+        kind: What it takes, a letter of ``C_TYPES``.
+        constant: Whether its C type says const.
+        read: Whether the operator reads what it is given.
+        written: Whether the operator writes into it.
+    """
+
+    name: str
+    kind: str
+    constant: bool
+    read: bool
+    written: bool
+
+    @property
+    def c_type(self) -> str:
+        """Its C type, e.g. ``const aclTensor *``."""
+        return f"{'const ' * self.constant}{C_TYPES[self.kind]}"
+
+    @property
+    def direction(self) -> str:
+        """``in``, ``out`` or ``inout``."""
+        return "in" * self.read + "out" * self.written
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An operator.
+
+    Attributes:
+        name: The C name of its second phase; that of its first ends in ``GetWorkspaceSize``.
+        header: The file below ``aclnnop/`` that declares it.
+        releases: Those of ``8.1`` and ``9``, for 9.x, that have it.
+        guessed: Whether its directions are guessed from names and types, for want of a document.
+        parameters: The parameters of its first phase but for the last two, ``uint64_t *`` and
+            ``aclOpExecutor **``, which are the same for all.
+    """
+
+    name: str
+    header: str
+    releases: tuple[str, ...]
+    guessed: bool
+    parameters: tuple[Parameter, ...]
+
+
+class _Catalogue(Mapping[str, Entry]):
+    """The table; a line is understood when it is asked for."""
+
+    def __init__(self, text: str) -> None:
+        lines = (line for line in text.splitlines() if not line.startswith("#"))
+        self._lines = {line.partition(" ")[0]: line for line in lines}
+        self._entries: dict[str, Entry] = {}
+
+    def __getitem__(self, name: str) -> Entry:
+        found = self._entries.get(name)
+        if found is None:
+            found = self._entries[name] = _entry(self._lines[name])
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._lines
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def _entry(line: str) -> Entry:
+    name, header, releases, source, *parameters = line.split(" ")
+    return Entry(
+        name,
+        header,
+        tuple(releases.split(",")),
+        source == "guessed",
+        tuple(map(_parameter, parameters)),
+    )
+
+
+def _parameter(text: str) -> Parameter:
+    name, _, marks = text.partition(":")
+    kind = marks[0]
+    return Parameter(
+        name,
+        kind,
+        constant=C_TYPES[kind].endswith("*") and "*" not in marks,
+        read=">" not in marks,
+        written=marks[-1] in ">=",
+    )
+
+
+@functools.cache
+def catalogue() -> Mapping[str, Entry]:
+    """Return every operator that is known of, by the C name of its second phase."""
+    return _Catalogue(_FILE.read_text(encoding="utf-8"))

@@ -11,17 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.elf import exported_symbols
 from pyaclnn.mock.paths import LIBRARIES, libdir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["without"]
-
-_MAGIC_64 = b"\x7fELF\x02\x01"  # 64 bits, little-endian
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
-_DYNSYM = 11
 
 
 @contextmanager
@@ -61,22 +57,8 @@ def without(*names: str) -> Iterator[Path]:
 def _remove(path: Path, names: set[str]) -> set[str]:
     """Take the names of symbols away, so that no look-up finds them; those that were there."""
     image = bytearray(path.read_bytes())
-    if not image.startswith(_MAGIC_64):
-        raise ValueError(f"{path} is no 64-bit little-endian ELF file")
-    found = set()
-    (table,) = struct.unpack_from("<Q", image, 0x28)
-    size, count = struct.unpack_from("<HH", image, 0x3A)
-    sections = [_SECTION.unpack_from(image, table + i * size) for i in range(count)]
-    for _, kind, _, _, offset, length, link, _, _, _ in sections:
-        if kind != _DYNSYM:
-            continue
-        strings = sections[link][4]
-        for place in range(offset, offset + length, _SYMBOL.size):
-            name_at, _, _, section, _, _ = _SYMBOL.unpack_from(image, place)
-            start = strings + name_at
-            name = image[start : image.index(0, start)].decode()
-            if section != 0 and name in names:
-                found.add(name)
-                struct.pack_into("<I", image, place, 0)  # the empty name
+    found = {name: place for place, name in exported_symbols(image) if name in names}
+    for place in found.values():
+        struct.pack_into("<I", image, place, 0)  # the empty name
     path.write_bytes(image)
-    return found
+    return set(found)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.doctor.checks.elf import ElfError, SharedLibrary, read_library
+from pyaclnn.elf import ElfError, SharedLibrary, read_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +115,7 @@ def close_over(machine: Machine, path: Path) -> Closure:
         ElfError: The library itself is unusable.
         OSError: It cannot be read.
     """
-    first = read_library(path)
+    first = read_library(path, machine=platform.machine())
     libraries, missing = [first], []
     known = {first.soname or path.name, path.name}
     system = system_directories(machine)
@@ -151,7 +151,7 @@ def _find(
             elif not machine.may(candidate, "r"):
                 tried.append((candidate, f"not readable: {machine.owner(candidate)}"))
             else:
-                return read_library(candidate)
+                return read_library(candidate, machine=platform.machine())
         except ElfError as error:
             tried.append((candidate, str(error)))
         except OSError as error:

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks.dependencies import Closure, close_over
-from pyaclnn.doctor.checks.elf import ElfError
 from pyaclnn.doctor.checks.installation import Installation, find_installations
 from pyaclnn.doctor.checks.traces import Trace, find_traces
+from pyaclnn.elf import ElfError
 
 if TYPE_CHECKING:
     from pathlib import Path

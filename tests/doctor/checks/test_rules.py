@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,13 +15,12 @@ from hypothesis import given, strategies as st
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.doctor.checks.chips import kernel_folder
 from pyaclnn.doctor.checks.dependencies import close_over, system_directories
-from pyaclnn.doctor.checks.elf import ElfError, read_library
 from pyaclnn.doctor.checks.installation import order_of
 from pyaclnn.doctor.checks.machine import Machine
 from pyaclnn.doctor.checks.prototypes import differences, no_header, read_prototypes
 from pyaclnn.doctor.checks.symbols import core
 from pyaclnn.doctor.checks.visible import read_visible
-from pyaclnn.mock import includedir, libdir
+from pyaclnn.mock import includedir
 from pyaclnn.mock.chips import all_chips
 
 if TYPE_CHECKING:
@@ -193,34 +190,6 @@ def test_every_declared_function_is_read_from_our_own_headers() -> None:
 # ---- libraries ----------------------------------------------------------------------------------
 
 
-def test_a_library_is_read_as_the_loader_sees_it() -> None:
-    library = read_library(libdir() / "libnnopbase.so")
-    assert library.soname == "libnnopbase.so"
-    assert "libascendcl.so" in library.needed
-    assert "aclCreateTensor" in library.exports
-    assert "aclrtMalloc" not in library.exports
-
-
-def test_a_library_stripped_of_its_section_headers_is_read_all_the_same(tmp_path: Path) -> None:
-    image = bytearray((libdir() / "libopapi.so").read_bytes())
-    image[40:48] = bytes(8)
-    image[60:62] = bytes(2)
-    stripped = tmp_path / "libopapi.so"
-    stripped.write_bytes(image)
-    whole = read_library(libdir() / "libopapi.so")
-    assert whole.exports <= read_library(stripped).exports
-
-
-@given(st.integers(0, 20000), st.binary(min_size=1, max_size=64))
-def test_a_damaged_library_is_refused_and_nothing_else_happens(offset: int, noise: bytes) -> None:
-    image = bytearray((libdir() / "libopapi.so").read_bytes())
-    image[offset : offset + len(noise)] = noise
-    with tempfile.NamedTemporaryFile(suffix=".so") as file, contextlib.suppress(ElfError):
-        file.write(image)
-        file.flush()
-        read_library(Path(file.name))
-
-
 def test_what_a_library_needs_is_looked_for_in_the_loaders_order(
     tmp_path: Path, parts: Parts
 ) -> None:
@@ -264,20 +233,6 @@ def test_the_core_functions_are_those_that_the_package_names() -> None:
 def test_a_pipe_under_the_name_of_a_file_does_not_keep_anybody_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "version.info")
     assert Machine(root=tmp_path).text("/version.info") is None
-
-
-def test_a_pipe_for_a_library_is_refused_without_waiting(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "libascendcl.so")
-    with pytest.raises(ElfError, match="no ordinary file"):
-        read_library(tmp_path / "libascendcl.so")
-
-
-def test_a_file_too_large_for_a_library_is_refused(tmp_path: Path) -> None:
-    library = tmp_path / "libascendcl.so"
-    library.touch()
-    os.truncate(library, 1 << 40)
-    with pytest.raises(ElfError, match="too large"):
-        read_library(library)
 
 
 def test_pipes_and_giants_among_headers_are_passed_over_with_a_reason(tmp_path: Path) -> None:

@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads from a shared library what the dynamic loader would, without loading it.
 
-Source of the layout: System V ABI, object files and dynamic linking; 64-bit, little-endian.
+Libraries of every processor are read, as long as it is a 64-bit little-endian one.
+
+Source of the layout: System V ABI, object files and dynamic linking.
 """
 
 from __future__ import annotations
 
 import mmap
-import platform
 import stat
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["ElfError", "SharedLibrary", "read_library"]
+__all__ = ["ElfError", "SharedLibrary", "exported_symbols", "read_library"]
 
-_MACHINES: Final = {62: "x86_64", 183: "aarch64"}
+_MACHINES: Final = {62: "x86_64", 183: "aarch64", 243: "riscv64", 258: "loongarch64"}
 _SHARED: Final = 3
 _PT_LOAD, _PT_DYNAMIC = 1, 2
 _DT_NEEDED, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 1, 5, 6, 10
@@ -34,7 +36,7 @@ _VISIBLE: Final = {0, 3}
 
 
 class ElfError(ValueError):
-    """The file is no shared library that this machine could load; the message says why."""
+    """The file is no shared library, or one of another machine; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class SharedLibrary:
 
     Attributes:
         path: Where it lies.
+        machine: The processor it is for, as ``platform.machine()`` names it.
         soname: Its own name, or an empty string.
         needed: The names of the libraries it needs, in order.
         rpath: DT_RPATH, split; searched before LD_LIBRARY_PATH unless there is a runpath.
@@ -51,6 +54,7 @@ class SharedLibrary:
     """
 
     path: Path
+    machine: str
     soname: str
     needed: tuple[str, ...]
     rpath: tuple[str, ...]
@@ -58,11 +62,15 @@ class SharedLibrary:
     exports: frozenset[str]
 
 
-def read_library(path: Path) -> SharedLibrary:
+def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
     """Read a shared library's dynamic section and symbols.
 
+    Args:
+        path: The file.
+        machine: The processor that it must be for, as ``platform.machine()`` names it; any if None.
+
     Raises:
-        ElfError: It is no 64-bit shared library of this processor, or it is damaged.
+        ElfError: It is no 64-bit shared library of such a processor, or it is damaged.
         OSError: It cannot be read.
     """
     status = path.stat()
@@ -78,24 +86,40 @@ def read_library(path: Path) -> SharedLibrary:
             raise ElfError("the file is empty") from None
         with image:
             try:
-                return _Reader(image).library(path)
+                return _Reader(image, machine).library(path)
             except ElfError:
                 raise
             except (struct.error, IndexError, OverflowError, ValueError):
                 raise ElfError("the file is damaged or cut short") from None
 
 
+def exported_symbols(image: bytes | bytearray) -> Iterator[tuple[int, str]]:
+    """Go through what a shared library defines for others.
+
+    Args:
+        image: The whole file.
+
+    Yields:
+        The place of the symbol's entry in the file, in bytes, and its name.
+
+    Raises:
+        ElfError: It is no 64-bit shared library.
+    """
+    reader = _Reader(image)
+    return reader.exports(dict(reader.dynamic()))
+
+
 class _Reader:
-    def __init__(self, image: mmap.mmap) -> None:
+    def __init__(self, image: mmap.mmap | bytes | bytearray, wanted: str | None = None) -> None:
         self.image = image
         if image[:4] != b"\x7fELF":
             raise ElfError("the file is no ELF library")
         if image[4:6] != b"\x02\x01":
             raise ElfError("the library is not a 64-bit little-endian one")
         header = _HEADER.unpack_from(image, 0)
-        machine = _MACHINES.get(header[2], f"machine {header[2]}")
-        if machine != platform.machine():
-            raise ElfError(f"the library is for {machine}, this machine is {platform.machine()}")
+        self.machine = _MACHINES.get(header[2], f"machine {header[2]}")
+        if wanted not in {None, self.machine}:
+            raise ElfError(f"the library is for {self.machine}, this machine is {wanted}")
         if header[1] != _SHARED:
             raise ElfError("the file is an ELF file, but no shared library")
         self.segments = [
@@ -109,12 +133,9 @@ class _Reader:
             raise ElfError("the file is cut short")
 
     def library(self, path: Path) -> SharedLibrary:
-        entries = list(self._dynamic())
+        entries = list(self.dynamic())
         values = dict(entries)
-        if _DT_STRTAB not in values:
-            raise ElfError("the library has no dynamic section")
-        start = self._offset(values[_DT_STRTAB])
-        self.strings = self.image[start : start + values.get(_DT_STRSZ, 0)]
+        exports = frozenset(name for _, name in self.exports(values))
 
         def paths(tag: int) -> tuple[str, ...]:
             return (
@@ -123,19 +144,34 @@ class _Reader:
 
         return SharedLibrary(
             path,
+            self.machine,
             self._string(values[_DT_SONAME]) if _DT_SONAME in values else "",
             tuple(self._string(text) for tag, text in entries if tag == _DT_NEEDED),
             paths(_DT_RPATH),
             paths(_DT_RUNPATH),
-            frozenset(self._exports(values)),
+            exports,
         )
 
-    def _dynamic(self) -> list[tuple[int, int]]:
+    def dynamic(self) -> Iterator[tuple[int, int]]:
+        """The entries of the dynamic section."""
         for kind, _, offset, _, _, size, _, _ in self.segments:
             if kind == _PT_DYNAMIC:
                 entries = struct.iter_unpack("<qQ", self.image[offset : offset + size // 16 * 16])
-                return [(tag, content) for tag, content in entries if tag]
-        return []
+                yield from ((tag, content) for tag, content in entries if tag)
+                return
+
+    def exports(self, values: dict[int, int]) -> Iterator[tuple[int, str]]:
+        """What is defined for others, with the place of each entry in the file."""
+        if _DT_STRTAB not in values:
+            raise ElfError("the library has no dynamic section")
+        strings = self._offset(values[_DT_STRTAB])
+        self.strings = bytes(self.image[strings : strings + values.get(_DT_STRSZ, 0)])
+        start, size = self._symbol_table(values)
+        table = self.image[start : start + size // _SYMBOL.size * _SYMBOL.size]
+        for index, symbol in enumerate(_SYMBOL.iter_unpack(table)):
+            name, info, other, section, _, _ = symbol
+            if section and info >> 4 in _GLOBAL_OR_WEAK and other & 3 in _VISIBLE:
+                yield start + index * _SYMBOL.size, self._string(name)
 
     def _offset(self, address: int) -> int:
         for kind, _, offset, virtual, _, size, _, _ in self.segments:
@@ -145,15 +181,6 @@ class _Reader:
 
     def _string(self, offset: int) -> str:
         return self.strings[offset : self.strings.index(b"\0", offset)].decode()
-
-    def _exports(self, values: dict[int, int]) -> list[str]:
-        start, size = self._symbol_table(values)
-        table = self.image[start : start + size // _SYMBOL.size * _SYMBOL.size]
-        return [
-            self._string(name)
-            for name, info, other, section, _, _ in _SYMBOL.iter_unpack(table)
-            if section and info >> 4 in _GLOBAL_OR_WEAK and other & 3 in _VISIBLE
-        ]
 
     def _symbol_table(self, values: dict[int, int]) -> tuple[int, int]:
         """Where the dynamic symbols are; their number stands in the section headers only."""

@@ -12,8 +12,8 @@ from pyaclnn._binding import ffi, lib
 from pyaclnn.calling.arguments import describe
 from pyaclnn.calling.message import Tail, slots_format, word_of
 from pyaclnn.cann import raw
-from pyaclnn.cann.library import function
-from pyaclnn.cann.signatures import PHASE_1, signature
+from pyaclnn.cann.library import declaration, function
+from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.errors import InvalidArgumentError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def operator(name: str, written: frozenset[int] | None = None) -> Operator:
         UnsupportedError: It cannot be launched.
     """
     functions = (function(f"{name}{PHASE_1}"), function(name))
-    declared = signature(f"{name}{PHASE_1}")
+    declared = declaration(f"{name}{PHASE_1}")
     if declared is None:  # function() would have raised
         raise AttributeError(name)
     return Operator(declared, functions, written)

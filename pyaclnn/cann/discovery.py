@@ -4,7 +4,8 @@
 Both layouts are known: up to 8.3 under ``ascend-toolkit/latest`` with one ``libopapi.so``, and
 since 8.5 under ``cann`` with ``libopapi_nn.so``, ``libopapi_math.so`` and so on.
 Sources: CANN: set_env.sh of 8.1 and 9.1; CANN: runtime example/common/resolve_cann_env.sh;
-op-plugin: op_api_common.h for the order in which operator libraries are searched.
+op-plugin: op_api_common.h for the order in which operator libraries are searched; the packages of
+CANN 8.1.RC1 and CANN: ops-nn for the places of headers.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = [
     "RUNTIME",
     "LibrarySet",
     "custom_operators",
+    "header_folders",
     "home_folder",
     "installation_roots",
     "library_sets",
@@ -37,6 +39,7 @@ _MONOLITH_COMPANIONS: Final = ("ops_infer", "ops_train", "math", "sparse", "fft"
 _SPLIT_ORDER: Final = ("math", "nn", "cv", "transformer", "oam", "ras", "legacy")
 _STUBS: Final = ("devlib", "stub", "stubs")
 _CUSTOM: Final = Path("op_api", "lib", "libcust_opapi.so")
+_BUILT_IN_HEADERS: Final = "opp/built-in/op_impl/ai_core/tbe/op_api/include"
 
 
 class LibrarySet(NamedTuple):
@@ -165,6 +168,28 @@ def custom_operators(environment: Mapping[str, str], root: Path) -> list[Path]:
     vendors = Path(environment.get("ASCEND_OPP_PATH") or root / "opp") / "vendors"
     packages += [vendors / name for name in _vendor_priority(vendors / "config.ini")]
     return [library for package in packages if (library := package / _CUSTOM).is_file()]
+
+
+def header_folders(operators: Sequence[Path], root: Path) -> list[Path]:
+    """List the folders with the headers of operator libraries, best first.
+
+    Nothing but the installation that has the libraries is looked at: types of another one may
+    differ from theirs.
+
+    Args:
+        operators: The operator libraries; of packages of the user's own too.
+        root: The root of the installation, or the folder of libraries that was chosen.
+
+    Returns:
+        The folders that exist.
+    """
+    packages = [path.parents[1] / "include" for path in operators if path.match(str(_CUSTOM))]
+    if root.name == "lib64":
+        root = root.parents[1] if root.parent.name.endswith("-linux") else root.parent
+    places = [root / place / "aclnnop" for place in (_BUILT_IN_HEADERS, "include")]
+    places.append(root / f"{platform.machine()}-linux" / "include" / "aclnnop")
+    found = [*packages, *(place / part for place in places for part in ("", "level2"))]
+    return list(dict.fromkeys(folder for folder in found if folder.is_dir()))
 
 
 def _vendor_priority(path: Path) -> list[str]:

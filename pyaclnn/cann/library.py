@@ -15,22 +15,24 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.discovery import library_sets
 from pyaclnn.cann.search import VARIABLE, Backend, Loaded, dlopen, search
-from pyaclnn.cann.signatures import signature
+from pyaclnn.cann.signatures import own_headers, signature
 from pyaclnn.errors import InvalidArgumentError, MissingSymbolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyaclnn._binding import CData
-    from pyaclnn.cann.signatures import Signature
+    from pyaclnn.cann.signatures import OperatorHeaders, Signature
 
 __all__ = [
     "Backend",
     "Library",
     "backend",
+    "declaration",
     "function",
     "loaded_backend",
     "open_library",
+    "operator_headers",
     "select_backend",
 ]
 
@@ -85,6 +87,30 @@ def loaded_backend() -> Backend | None:
     return None if _loaded is None else _loaded.info
 
 
+def operator_headers() -> OperatorHeaders:
+    """Return the headers of the operators of this process's backend, loading it if need be.
+
+    Those of an installed CANN lie beside its libraries; there are none of libraries alone. Those of
+    the simulated NPU are this project's own.
+
+    Raises:
+        BackendNotFoundError: There is no backend to load.
+    """
+    return _current().operator_headers
+
+
+def declaration(name: str) -> Signature | None:
+    """Return what is declared of a C function, or None.
+
+    Operators of a backend that is loaded are declared by the headers of its installation; else by
+    this project's own, and by its table of all operators.
+
+    Args:
+        name: Its C name.
+    """
+    return signature(name, None if _loaded is None else _loaded.operator_headers)
+
+
 def function(name: str) -> Callable[..., Any]:
     """Return a C function, resolved in the libraries of its group.
 
@@ -99,12 +125,14 @@ def function(name: str) -> Callable[..., Any]:
         MissingSymbolError: The loaded libraries do not have it.
         BackendNotFoundError: There is no backend to load.
     """
-    declared = signature(name)
+    declared = declaration(name)
     if declared is None:
-        message = f"no header of this binding declares a C function named {name!r}"
+        message = f"no header declares a C function named {name!r}"
         raise AttributeError(message)
     with _lock:
         loaded = _current()
+        if declared.library == "operators":  # what was loaded just now may declare it itself
+            declared = signature(name, loaded.operator_headers) or declared
         for path in loaded.info.files[declared.library]:
             library = loaded.open(path)
             found = None if library is None else _resolve(declared, library)
@@ -181,6 +209,8 @@ def _why_missing(signature: Signature, backend_name: str) -> str:
     if backend_name == "mock" and signature.since > _SIMULATED:
         return f"the simulated NPU simulates CANN {_SIMULATED}."
     if backend_name == "mock":
+        if signature.library == "operators" and own_headers().find(signature.name) is None:
+            return "the simulated NPU does not have this operator."
         return "the simulated NPU has it, so these libraries are not complete: install them again."
     return f"an older CANN does not have it, nor does one without {_PACKAGES[signature.library]}."
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from pyaclnn._binding import ffi, lib
-from pyaclnn.cann.library import function
-from pyaclnn.cann.signatures import signature, signatures
+from pyaclnn.cann.library import declaration, function
+from pyaclnn.cann.signatures import signatures
 
 __all__ = ["NULL", "Pointer", "address_of", "ffi", "is_pointer", "pointer_to"]
 
@@ -40,7 +40,7 @@ def __dir__() -> list[str]:
 
 
 def _function(name: str) -> Any:
-    if signature(name) is None:
+    if declaration(name) is None:
         raise _nothing(name)
     return function(name)
 

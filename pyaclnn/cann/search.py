@@ -7,6 +7,7 @@ What is in the process already comes before everything else: see :mod:`pyaclnn.c
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 import sys
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.discovery import (
     custom_operators,
+    header_folders,
     home_folder,
     installation_roots,
     library_sets,
@@ -23,6 +25,7 @@ from pyaclnn.cann.discovery import (
     set_of,
 )
 from pyaclnn.cann.residents import Residents, loaded_libraries
+from pyaclnn.cann.signatures import OperatorHeaders, own_headers
 from pyaclnn.errors import BackendNotFoundError
 
 if TYPE_CHECKING:
@@ -56,12 +59,14 @@ class Backend:
         directory: Where the runtime library lies.
         files: The libraries of each group in search order: runtime, base, operators.
         origin: How they were found, in words.
+        headers: The folders of the same installation that may have headers of operators.
     """
 
     name: str
     directory: Path
     files: dict[str, tuple[Path, ...]]
     origin: str = "as chosen"
+    headers: tuple[Path, ...] = ()
 
 
 @dataclass
@@ -79,6 +84,11 @@ class Loaded:
     choice: str
     opened: dict[Path, CData] = field(default_factory=dict)
     refused: dict[Path, str] = field(default_factory=dict)
+
+    @functools.cached_property
+    def operator_headers(self) -> OperatorHeaders:
+        """The headers of its operators; those of the simulated NPU are this project's own."""
+        return own_headers() if self.info.name == "mock" else OperatorHeaders(self.info.headers)
 
     def open(self, path: Path) -> CData | None:
         """Open a library once; a refusal is remembered with the loader's words."""
@@ -218,7 +228,8 @@ def _try(
         operators = (*custom_operators(os.environ, root), *operators)
     files = {"runtime": (runtime,), "base": (found.base,), "operators": operators}
     name = "mock" if is_mock else "cann"
-    return Loaded(Backend(name, found.directory, files, origin), choice, opened)
+    headers = () if is_mock else tuple(header_folders(operators, root))
+    return Loaded(Backend(name, found.directory, files, origin, headers), choice, opened)
 
 
 def _first_runtime(

@@ -2,7 +2,8 @@
 """What the headers declare about each C function.
 
 The functions of the runtime and of the base library are those of the compiled binding. Operators
-are read from their headers when they are asked for.
+are read from headers when they are asked for: those of the installation whose libraries are open,
+else this project's own; what has no header here stands in the table of all operators.
 """
 
 from __future__ import annotations
@@ -12,19 +13,37 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.headers import declared_in, read_header
+from pyaclnn.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pyaclnn._binding import CData
     from pyaclnn.cann.headers import Declaration
+    from pyaclnn.operators.catalogue import Entry
 
-__all__ = ["PHASE_1", "Signature", "read_operators", "signature", "signatures"]
+__all__ = [
+    "PHASE_1",
+    "OperatorHeaders",
+    "Signature",
+    "own_headers",
+    "read_operators",
+    "signature",
+    "signatures",
+]
 
 PHASE_1: Final = "GetWorkspaceSize"
 """What the name of an operator's first phase ends in."""
 _FOLDER: Final = "aclnnop"
+_STATUS: Final = "aclnnStatus"
+_TAIL_1: Final = {"workspaceSize": "uint64_t *", "executor": "aclOpExecutor **"}
+_PHASE_2: Final = {
+    "workspace": "void *",
+    "workspaceSize": "uint64_t",
+    "executor": "aclOpExecutor *",
+    "stream": "aclrtStream",
+}
 
 
 class Signature(NamedTuple):
@@ -54,31 +73,100 @@ class Signature(NamedTuple):
         return f"{self.returns}(*)({', '.join(self.types) or 'void'})"
 
 
+class OperatorHeaders:
+    """The headers of operators in some folders, each read when one of its names is asked for.
+
+    Attributes:
+        folders: The folders, best first: what several declare is taken from the first.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        """Look at folders, in which there may be nothing."""
+        self.folders = tuple(folders)
+
+    @functools.cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """Every header, in the order of folders."""
+        return tuple(path for folder in self.folders for path in sorted(folder.glob("*.h")))
+
+    @functools.cached_property
+    def _index(self) -> Mapping[str, Path]:
+        """Where each operator may be declared; a comment can name one too: the reader decides."""
+        found: dict[str, Path] = {}
+        for path in self.paths:
+            for name in declared_in(path.read_bytes()):
+                if name not in found or (
+                    name in _of_header(path) and name not in _of_header(found[name])
+                ):
+                    found[name] = path
+        return found
+
+    def find(self, name: str) -> Signature | None:
+        """Return a function that is declared here, or None; reads no header but its own.
+
+        Args:
+            name: Its C name.
+        """
+        operator = name.removesuffix(PHASE_1)
+        entry = catalogue().get(operator)
+        # Most lie where they always did, so that the other files need not be opened.
+        usual = [] if entry is None else [folder / entry.header for folder in self.folders]
+        for path in usual:
+            if path.is_file() and name in _of_header(path):
+                return _of_header(path)[name]
+        indexed = self._index.get(operator)
+        # What has no first phase is in no index.
+        return (self.everything() if indexed is None else _of_header(indexed)).get(name)
+
+    @functools.cache  # noqa: B019  # there is one of these for a backend, and it stays
+    def everything(self) -> Mapping[str, Signature]:
+        """Return all that is declared here, by C name; reads every header."""
+        found: dict[str, Signature] = {}
+        for path in self.paths:
+            for name, declared in _of_header(path).items():
+                found.setdefault(name, declared)
+        return found
+
+
 def _text(value: CData) -> str:
     return ffi.string(value).decode()
 
 
 @functools.cache
 def signatures() -> Mapping[str, Signature]:
-    """Return every declared function by its C name; reads every header of operators."""
-    found = dict(_compiled())
-    for path in _headers():
-        found.update(read_operators(path))
-    return found
+    """Return every function of this project's headers by its C name; reads all of operators."""
+    return {**_compiled(), **own_headers().everything()}
 
 
-def signature(name: str) -> Signature | None:
-    """Return a declared function, or None; reads no header but its own.
+def signature(name: str, installed: OperatorHeaders | None = None) -> Signature | None:
+    """Return a function that is declared somewhere, or None; reads no header but its own.
 
     Args:
         name: Its C name.
+        installed: The headers of an installation, which come before all others.
     """
     known = _compiled().get(name)
-    if known is not None:
-        return known
-    path = _header_of().get(name.removesuffix(PHASE_1))
-    # What has no first phase is in no index.
-    return (signatures() if path is None else _of_header(path)).get(name)
+    if known is None and installed is not None:
+        known = installed.find(name)
+    if known is None:
+        known = own_headers().find(name) or _listed(name)
+    return known
+
+
+def _listed(name: str) -> Signature | None:
+    """What the table of all operators has."""
+    entry = catalogue().get(name.removesuffix(PHASE_1))
+    if entry is None:
+        return None
+    rows = _PHASE_2
+    if name.endswith(PHASE_1):
+        rows = {**{p.name: p.c_type for p in entry.parameters}, **_TAIL_1}
+    header, since = f"{_FOLDER}/{entry.header}", _since(entry)
+    return Signature(name, header, since, "operators", tuple(rows), tuple(rows.values()), _STATUS)
+
+
+def _since(entry: Entry) -> str:
+    return "8.1" if "8.1" in entry.releases else "9.1"
 
 
 def read_operators(path: Path) -> Mapping[str, Signature]:
@@ -115,22 +203,13 @@ def _compiled() -> Mapping[str, Signature]:
     }
 
 
-def _headers() -> list[Path]:
+@functools.cache
+def own_headers() -> OperatorHeaders:
+    """Return the headers that were written for this project."""
     # Imported on demand: who calls no operator needs no headers.
     from pyaclnn.mock import includedir  # noqa: PLC0415
 
-    return sorted((includedir() / _FOLDER).glob("*.h"))
-
-
-@functools.cache
-def _header_of() -> Mapping[str, Path]:
-    """Where each operator may be declared: a comment can name one too, so the reader decides."""
-    found: dict[str, Path] = {}
-    for path in _headers():
-        for name in declared_in(path.read_bytes()):
-            if name not in found or name in _of_header(path):
-                found[name] = path
-    return found
+    return OperatorHeaders([includedir() / _FOLDER])
 
 
 @functools.lru_cache(maxsize=64)

@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
     from pyaclnn.runtime.handle import live_handles as live_handles
     from pyaclnn.runtime.pinned import pinned_empty as pinned_empty
     from pyaclnn.runtime.stream import Stream as Stream
+    from pyaclnn.trust import UntrustedPathWarning as UntrustedPathWarning
 
 _NAMES = [
     "AclError",
@@ -72,6 +73,7 @@ _NAMES = [
     "Plan",
     "Stream",
     "UnsupportedError",
+    "UntrustedPathWarning",
     "__version__",
     "backend",
     "device_count",
@@ -96,6 +98,7 @@ _HOMES = (
     "runtime.handle",
     "calling.plan",
     "configuration",
+    "trust",
 )
 # Modules that are there as attributes of the package without an import of their own.
 _MODULES = ("accuracy", "mock", "ops", "raw", "reference")

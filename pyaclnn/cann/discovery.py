@@ -16,6 +16,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pyaclnn.trust import absolute_folders
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -163,8 +165,7 @@ def custom_operators(environment: Mapping[str, str], root: Path) -> list[Path]:
         Existing libraries: of ASCEND_CUSTOM_OPP_PATH in its order, then of ``vendors`` in the
         order of its ``config.ini``.
     """
-    named = environment.get("ASCEND_CUSTOM_OPP_PATH", "").split(":")
-    packages = [Path(entry) for entry in named if entry]
+    packages = absolute_folders("ASCEND_CUSTOM_OPP_PATH", environment)
     vendors = Path(environment.get("ASCEND_OPP_PATH") or root / "opp") / "vendors"
     packages += [vendors / name for name in _vendor_priority(vendors / "config.ini")]
     return [library for package in packages if (library := package / _CUSTOM).is_file()]

@@ -27,6 +27,7 @@ from pyaclnn.cann.discovery import (
 from pyaclnn.cann.residents import Residents, loaded_libraries
 from pyaclnn.cann.signatures import OperatorHeaders, own_headers
 from pyaclnn.errors import BackendNotFoundError
+from pyaclnn.trust import made_absolute, tell_of_writers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -184,7 +185,8 @@ def _no_such_word(choice: str, chooser: str) -> BackendNotFoundError:
 
 def _roots(choice: str) -> list[Path]:
     if choice == "cann":
-        return installation_roots(os.environ, home_folder(), Path(sys.prefix))
+        roots = installation_roots(os.environ, home_folder(), Path(sys.prefix))
+        return [made_absolute(root) for root in roots]
     if choice == "mock":
         # Imported on demand: a process that uses CANN has no need of the simulated NPU.
         from pyaclnn.mock import libdir  # noqa: PLC0415
@@ -248,6 +250,7 @@ def _first_runtime(
 
 def dlopen(path: Path) -> tuple[CData | None, str]:
     """Open a library; None and the loader's words if that fails."""
+    tell_of_writers(path)
     library = lib.binding_open(os.fsencode(path))
     if library != ffi.NULL:
         return library, ""

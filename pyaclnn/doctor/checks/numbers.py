@@ -23,6 +23,8 @@ OPERATOR_CHECKS: Final = {f"NUM-{operator}": operator for operator in all_operat
 
 _LOADING: Final = 120.0
 """The first use of an operator loads its kernels."""
+_EACH: Final = 10.0
+"""What each operator adds to a check of all."""
 
 
 def _check(
@@ -31,7 +33,7 @@ def _check(
     explanation: str,
     *needs: str,
     level: Level = Level.MEDIUM,
-    seconds: float = _LOADING,
+    seconds: float = _LOADING + _EACH * len(OPERATOR_CHECKS),
 ) -> Check:
     return Check(
         f"NUM-{number}",
@@ -52,6 +54,7 @@ CHECKS: Final = (
             operator,
             f"Computes {operator} for float32, float16 and, where the chip has it, bfloat16 in "
             "several shapes, and judges every output by CANN's accuracy standard.",
+            seconds=_LOADING,
         )
         for name, operator in OPERATOR_CHECKS.items()
     ),

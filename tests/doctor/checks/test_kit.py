@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
+from pyaclnn.doctor.checks.numbers import OPERATOR_CHECKS
 from pyaclnn.doctor.checks.options import Level, Options
 from pyaclnn.doctor.command.run import run
 from pyaclnn.doctor.report.record import Status
 from pyaclnn.doctor.report.text import Detail, show
 from pyaclnn.doctor.report.verdict import verdict
+from pyaclnn.operators import all_operators
 from tests.doctor import breakages as b
 from tests.doctor.breakages import real_folder_of_links
 from tests.doctor.cases import CASES, Case
@@ -33,7 +35,22 @@ if TYPE_CHECKING:
 
 PROBLEMS = {Status.WARN, Status.FAIL, Status.CRASH, Status.TIMEOUT, Status.ERROR}
 AT_ONCE = 4
-MEDIUM = Options(deadline=20.0, grace=1.0)
+BRIEF = Options(
+    grace=1.0,
+    skip=tuple(
+        name
+        for name in ("NUM-101", "NUM-201", "NUM-202", *OPERATOR_CHECKS)
+        if not (name in OPERATOR_CHECKS and all_operators()[OPERATOR_CHECKS[name]].essential)
+    ),
+)
+"""Everything but what grows with the number of operators."""
+BRIEF_AND_FULL = pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(BRIEF, id="brief"),
+        pytest.param(Options(), id="full", marks=pytest.mark.exhaustive),
+    ],
+)
 LONGEST = 90.0
 """Seconds for a case in which something hangs until the deadline, on a busy machine."""
 
@@ -146,12 +163,13 @@ def test_a_process_that_is_left_behind_would_be_seen(tmp_path: Path) -> None:
     assert processes_of(tmp_path) == []
 
 
+@BRIEF_AND_FULL
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_healthy_machine_passes_without_a_warning(
-    parts: Parts, tmp_path: Path, layout: str
+    parts: Parts, tmp_path: Path, layout: str, options: Options
 ) -> None:
     made = healthy(tmp_path / "machine", layout, parts, devices=2 if layout == "8.1" else 1)
-    report = run(MEDIUM, machine=made.machine())
+    report = run(options, machine=made.machine())
     assert [told(result) for result in problems(report)] == []
     assert not [r for r in report.results if r.status is Status.NOT_RUN]
     assert (report.exit_status, report.backend, report.simulated) == (0, "cann", False)
@@ -213,10 +231,13 @@ def test_one_bad_device_does_not_keep_the_other_from_being_examined(kit: Kit) ->
     assert states["DEV-107@1"] is Status.NOT_RUN
 
 
-def test_a_wrong_operator_is_told_in_few_words(parts: Parts, tmp_path: Path) -> None:
+@BRIEF_AND_FULL
+def test_a_wrong_operator_is_told_in_few_words(
+    parts: Parts, tmp_path: Path, options: Options
+) -> None:
     made = healthy(tmp_path / "machine", "8.1", parts, devices=2)
     b.fault("op-zeros")(made)
-    report = run(MEDIUM, machine=made.machine())
+    report = run(options, machine=made.machine())
     paper = io.StringIO()
     show([report], Console(file=paper, width=110), Detail.BRIEF)
     assert paper.getvalue().startswith("rms_norm: ")

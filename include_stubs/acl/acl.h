@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one header most programs include: base types, start and end of the process, and the runtime.
- * Provided by libascendcl.so. The model and single-operator areas of the real header are not
- * declared.
+ * Provided by libascendcl.so. Of models and single operators only what programs of today still link
+ * is declared.
  */
 #ifndef INCLUDE_STUBS_ACL_ACL_H_
 #define INCLUDE_STUBS_ACL_ACL_H_
 
 #include "acl/acl_base.h"
+#include "acl/acl_mdl.h"
+#include "acl/acl_op.h"
 #include "acl/acl_rt.h"
 #include "acl/rt/init.h"
 

@@ -70,4 +70,7 @@ ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char *func, const
 }
 #endif
 
+/* At the end: it needs what stands above. */
+#include "acl/acl_base_mdl.h"
+
 #endif

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .binding import write_binding
 from .mock_exports import write_chips, write_fallbacks, write_operators
-from .mock_gates import write_gates
+from .mock_gates import LIBRARIES, write_gates
 from .reader import read
 
 
@@ -21,8 +21,8 @@ def main() -> None:
     declarations = read(include)
     write_binding(declarations, output / "binding.c")
     write_operators(declarations, output / "operators.c")
-    write_fallbacks(declarations, "runtime", output / "runtime_fallbacks.c")
-    write_fallbacks(declarations, "base", output / "base_fallbacks.c")
+    for library in set(LIBRARIES) - {"operators"}:
+        write_fallbacks(declarations, library, output / f"{library}_fallbacks.c")
     write_gates(declarations, output)
     write_chips(chips, output / "chips.inc")
 

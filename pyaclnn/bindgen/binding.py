@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import cffi
 
+from .declarations import BOUND
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -51,7 +53,8 @@ def write_binding(declarations: Declarations, output: Path) -> None:
         output: The file to write.
     """
     # A trampoline cannot forward "...": a variadic function is for C programs only.
-    functions = [f for f in declarations.functions if f.library != "operators" and not f.variadic]
+    bound = BOUND - {"operators"}
+    functions = [f for f in declarations.functions if f.library in bound and not f.variadic]
     ffi = cffi.FFI()
     ffi.cdef("\n".join(_cdef(declarations, functions)))
     source = "\n".join(_source(declarations, functions))

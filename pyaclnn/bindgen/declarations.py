@@ -5,10 +5,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["LIBRARY_OF_FOLDER", "Constant", "Declarations", "Function", "Parameter"]
+__all__ = ["BOUND", "FOLDERS", "Constant", "Declarations", "Function", "Parameter"]
 
-LIBRARY_OF_FOLDER = {"acl": "runtime", "aclnn": "base", "opdev": "base", "aclnnop": "operators"}
-"""Folder of a header -> the kind of library that provides its functions."""
+_LIBRARY_OF = {
+    "acl/": "runtime",
+    "acl/acl_base_mdl.h": "graph",
+    "acl/acl_mdl.h": "graph",
+    "acl/acl_op.h": "graph",
+    "acl/acl_op_compiler.h": "graph",
+    "aclnn/": "base",
+    "opdev/": "base",
+    "aclnnop/": "operators",
+    "hccl/": "collectives",
+    "profiling/": "tasks",
+    "runtime/": "tasks",
+}
+"""A header, or the folder of the rest -> the kind of library that provides its functions."""
+BOUND = frozenset({"runtime", "base", "operators"})
+"""The kinds of library that Python calls; the others are there for programs that link them."""
+FOLDERS = tuple(path for path in _LIBRARY_OF if path.endswith("/"))
+"""The folders of CANN's host API."""
 _PHASE_1_SUFFIX = "GetWorkspaceSize"
 
 
@@ -42,8 +58,9 @@ class Function:
 
     @property
     def library(self) -> str:
-        """The kind of library that exports the symbol: ``runtime``, ``base`` or ``operators``."""
-        return LIBRARY_OF_FOLDER[self.header.split("/", 1)[0]]
+        """The kind of library that exports the symbol, such as ``runtime``."""
+        folder = f"{self.header.split('/', 1)[0]}/"
+        return _LIBRARY_OF.get(self.header, _LIBRARY_OF[folder])
 
     @property
     def operator(self) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from .mock_gates import NOTHING, STATUS, exported
 from .reader import HeaderError
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _phase_2(operator: str) -> Iterator[str]:
 
 
 def write_fallbacks(declarations: Declarations, library: str, output: Path) -> None:
-    """Write a weak definition of every function of a library that CANN 8.1 already has.
+    """Write a weak definition of every function that a library exports.
 
     A hand-written definition overrides the weak one when the library is linked. What is left
     answers with a code of the mock's own and a text, never with success.
@@ -104,22 +105,22 @@ def _fallbacks(declarations: Declarations, library: str) -> Iterator[str]:
     yield _GENERATED
     yield from (f'#include "{h}"' for h in declarations.headers if not h.startswith("aclnnop/"))
     yield '#include "message.h"'
-    for function in declarations.functions:
-        if function.library == library and function.since == "8.1" and not function.variadic:
-            yield f"\n__attribute__((weak)) {function.signature(function.name)}\n{{"
-            yield from (f"    (void)({p.name});" for p in function.parameters)
-            result = f'mock_unimplemented("{function.name}")'
-            if function.returns in {"aclError", "aclnnStatus"}:
-                yield f"    return {result};\n}}"
-            else:
-                yield f"    {result};"
-                yield "}" if function.returns == "void" else "    return 0;\n}"
+    for function in exported(declarations.functions, library):
+        yield f"\n__attribute__((weak)) {function.signature(function.name)}\n{{"
+        yield from (f"    (void)({p.name});" for p in function.parameters)
+        result = f'mock_unimplemented("{function.name}")'
+        if function.returns in STATUS:
+            yield f"    return {result};\n}}"
+        else:
+            yield f"    {result};"
+            nothing = NOTHING.get(function.returns, "0")
+            yield "}" if function.returns == "void" else f"    return {nothing};\n}}"
 
 
 def write_chips(chips: Path, output: Path) -> None:
     """Write the table of simulated chips as C initialisers."""
     rows = json.loads(chips.read_text(encoding="utf-8"))
-    fields = ("memory_bytes", "ai_cores", "vector_cores", "streams", "events")
+    fields = ("memory_bytes", "ai_cores", "vector_cores", "streams", "events", "l2_bytes")
     lines = [_GENERATED]
     for row in rows:
         values = ", ".join(str(row[field]) for field in fields)

@@ -17,11 +17,17 @@ if TYPE_CHECKING:
 
     from .declarations import Declarations, Function
 
-__all__ = ["exported", "write_gates"]
+__all__ = ["LIBRARIES", "NOTHING", "STATUS", "exported", "write_gates"]
 
-LIBRARIES = ("runtime", "base", "operators")
+LIBRARIES = ("runtime", "base", "operators", "graph", "tasks", "collectives")
+"""The kinds of library that the simulated NPU has."""
 _GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
-_STATUS = {"aclError", "aclnnStatus"}
+STATUS = frozenset({"aclError", "aclnnStatus", "HcclResult", "int32_t", "rtError_t"})
+"""The types of a result that tells of failure by a code."""
+NOTHING = {"aclDataType": "ACL_DT_UNDEFINED", "aclFormat": "ACL_FORMAT_UNDEFINED"}
+"""Type of another result -> what tells of failure, if it is not 0."""
+_NEWER = frozenset({"aclrtBinaryLoadFromData"})
+"""Exported although it is newer than CANN 8.1: programs that find their way without it link it."""
 # The name of a type whose content nobody sees: a pointer to one is a handle.
 _INCOMPLETE = re.compile(r"^typedef struct \w+ (\w+);", re.MULTILINE)
 
@@ -31,7 +37,9 @@ def exported(functions: Iterable[Function], library: str) -> list[Function]:
     return [
         f
         for f in functions
-        if f.library == library and not f.variadic and (library == "operators" or f.since == "8.1")
+        if f.library == library
+        and not f.variadic
+        and (library == "operators" or f.since == "8.1" or f.name in _NEWER)
     ]
 
 
@@ -58,7 +66,7 @@ def _gates(declarations: Declarations, library: str, functions: list[Function]) 
     yield "\nstatic struct mock_function functions[] = {"
     for f in functions:
         runs = "true" if f.name in operators else "false"
-        status = "true" if f.returns in _STATUS else "false"
+        status = "true" if f.returns in STATUS else "false"
         yield f'    {{.name = "{f.name}", .status = {status}, .runs = {runs}}},'
     yield "};"
     yield "\n__attribute__((constructor)) static void add(void)\n{"
@@ -89,14 +97,14 @@ def _gate(
     if function.name in operators:
         # CANN consumes the executor also when phase 2 fails.
         yield f"        {gate}_abandon(executor);"
-    if function.returns in _STATUS:
+    if function.returns in STATUS:
         yield "        return frame.code;\n    }"
         yield f"    return {gate}_close(&frame, {call});\n}}"
     elif function.returns == "void":
         yield "        return;\n    }"
         yield f"    {call};\n    {gate}_close(&frame, 0);\n}}"
     else:
-        yield "        return 0;\n    }"
+        yield f"        return {NOTHING.get(function.returns, '0')};\n    }}"
         yield f"    {function.returns} result = {call};"
         yield f"    {gate}_close(&frame, 0);\n    return result;\n}}"
 

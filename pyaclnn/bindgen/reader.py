@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pcpp.preprocessor import Action, OutputDirective, Preprocessor
 from pycparser import c_ast, c_generator, c_parser
 
-from .declarations import LIBRARY_OF_FOLDER, Constant, Declarations, Function, Parameter
+from .declarations import FOLDERS, Constant, Declarations, Function, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ class _HeaderPreprocessor(Preprocessor):  # type: ignore[misc]  # pcpp ships no 
 
 def find_headers(include: Path) -> tuple[str, ...]:
     """Every C header of CANN's host API below an include folder, sorted, relative to it."""
-    found = (path for folder in LIBRARY_OF_FOLDER for path in (include / folder).rglob("*.h"))
+    found = (path for folder in FOLDERS for path in (include / folder).rglob("*.h"))
     return tuple(sorted(path.relative_to(include).as_posix() for path in found))
 
 

@@ -3,8 +3,8 @@
 
 Names, core counts and memory are those of CANN's platform configuration files
 (CANN: runtime platform_config/<SoC>.ini), stream and event limits those of its documentation.
-Where they give none, the table holds a figure of the same family: the memory of the 910 family, and
-cores and memory of Ascend950PR_9579.
+Where they give none, the table holds a figure of the same family: the memory of the 910 family, the
+cache of most chips, and cores and memory of Ascend950PR_9579.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Chip:
         npu_arch: Number of the core architecture, 2201 for DAV_2201.
         streams: How many streams a device has.
         events: How many events a device has.
+        l2_bytes: The cache that the cores share, in bytes.
     """
 
     soc_name: str
@@ -53,6 +54,7 @@ class Chip:
     npu_arch: int
     streams: int
     events: int
+    l2_bytes: int
 
     @property
     def bfloat16(self) -> bool:

@@ -2,7 +2,7 @@
 """Which CANN release has which function, area by area, independent of the headers.
 
 Sources: CANN 8.1.RC1 toolkit headers; CANN: runtime include/external/acl; CANN: opbase
-include/nnopbase/aclnn; CANN: ops-nn norm.
+include/nnopbase/aclnn; CANN: ops-nn norm. What is older than aclnn: what torch-npu links.
 """
 
 from __future__ import annotations
@@ -60,6 +60,20 @@ aclGetTensorListSize aclGetViewOffset aclGetViewShape aclGetViewStrides aclInitT
 aclSetAclOpExecutorRepeatable aclSetDynamicInputTensorAddr aclSetDynamicOutputTensorAddr
 aclSetDynamicTensorAddr aclSetInputTensorAddr aclSetOutputTensorAddr aclSetRawTensorAddr
 aclSetTensorAddr aclnnFinalize aclnnInit
+aclrtBinaryGetFunction aclrtGetFunctionAddr
+aclCreateDataBuffer aclCreateTensorDesc aclDestroyDataBuffer aclDestroyTensorDesc
+aclGetTensorDescDimV2 aclGetTensorDescFormat aclGetTensorDescNumDims aclGetTensorDescType
+aclSetTensorDescName aclSetTensorFormat aclSetTensorPlaceMent aclSetTensorShape
+aclmdlFinalizeDump aclmdlInitDump aclmdlSetDump
+aclGetCompileopt aclGetCompileoptSize aclSetCompileopt aclopCompileAndExecute
+aclopCreateAttr aclopDestroyAttr aclopSetAttrBool aclopSetAttrDataType aclopSetAttrFloat
+aclopSetAttrInt aclopSetAttrListBool aclopSetAttrListFloat aclopSetAttrListInt
+aclopSetAttrListListInt aclopSetAttrString
+rtDevBinaryRegister rtFunctionRegister rtGetC2cCtrlAddr rtKernelLaunch
+MsprofGetHashId MsprofRegisterCallback MsprofReportAdditionalInfo MsprofReportApi
+MsprofReportCompactInfo MsprofSysCycleTime
+HcclAllGather HcclAllReduce HcclBroadcast HcclCommDestroy HcclCommInitAll HcclCommInitRootInfo
+HcclGetRootInfo HcclRecv HcclReduceScatter HcclSend
 """
 
 # Declared by CANN 9.1 and not by CANN 8.1.
@@ -104,7 +118,7 @@ aclrtMemcpyToSymbolAsync aclrtMemsetD32 aclrtMemsetD32Async aclrtReduceAsync
 aclrtRegisterCpuFunc aclrtReserveMemAddressNoUCMemory aclrtValueWait aclrtValueWrite
 aclrtExceptionInfoCallbackRegister aclrtExceptionInfoCallbackUnregister
 aclrtGetArgsFromExceptionInfo aclrtGetFuncHandleFromExceptionInfo aclrtLaunchHostFunc
-aclDumpOpTensors
+aclDumpOpTensors aclrtBinaryLoadFromData
 """
 
 # Known to exist in these areas, but with parameter types that are not known in full.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The operators stand in tables of their own, under tests/operators.
 _PHASES = {name + phase for name in by_c_name() for phase in ("", "GetWorkspaceSize")}
 _EXPECTED = {801: SINCE_8_1 | _PHASES, 901: SINCE_8_1 | SINCE_9_1 | _PHASES}
-_PROTOTYPE = re.compile(r"\b([aA]cl\w+)\s*\((?!\s*\*)")
+_PROTOTYPE = re.compile(r"\b((?:[aA]cl|Hccl|Msprof|rt[A-Z])\w+)\s*\((?!\s*\*)")
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -13,17 +13,23 @@ if TYPE_CHECKING:
 
     from .declared import Declared
 
+_ALONE = {"acl/acl_op_compiler.h"}  # the vendor's acl.h does not bring it either
 _OPERATORS = tuple(header for header in HEADERS if header.startswith("aclnnop/"))
 
 
 @pytest.mark.parametrize(
     ("folder", "umbrella"),
-    [("acl", "acl/acl.h"), ("aclnn", "aclnn/acl_meta.h"), ("opdev", "aclnn/acl_meta.h")],
+    [
+        ("acl", "acl/acl.h"),
+        ("aclnn", "aclnn/acl_meta.h"),
+        ("opdev", "aclnn/acl_meta.h"),
+        ("hccl", "hccl/hccl.h"),
+    ],
 )
 def test_the_umbrella_reaches_every_header_of_its_folder(folder: str, umbrella: str) -> None:
     expected = {header for header in HEADERS if header.startswith(f"{folder}/")}
     assert expected
-    assert not expected - included_by(umbrella)
+    assert expected - included_by(umbrella) == expected & _ALONE
 
 
 def test_the_vendors_include_paths_exist() -> None:

@@ -156,3 +156,23 @@ def test_system_parameters_of_a_context_start_as_those_of_the_process(context: A
     assert value[0] == 0
     assert lib.aclrtSetSysParamOpt(ffi.cast("aclSysParamOpt", 77), 1) == 107000
     assert lib.aclrtGetSysParamOpt(lib.ACL_OPT_DETERMINISTIC, NULL) == 100000
+
+
+def test_a_context_has_an_overflow_mode_of_its_own(context: Any) -> None:
+    def mode() -> int:
+        return int(npu.value("aclrtGetDeviceSatMode", "aclrtFloatOverflowMode"))
+
+    assert mode() == lib.ACL_RT_OVERFLOW_MODE_INFNAN
+    npu.call("aclrtSetDeviceSatMode", lib.ACL_RT_OVERFLOW_MODE_SATURATION)
+    other = npu.value("aclrtCreateContext", "aclrtContext", 1)
+    assert mode() == lib.ACL_RT_OVERFLOW_MODE_INFNAN
+    npu.call("aclrtDestroyContext", other)
+    npu.call("aclrtSetCurrentContext", context)
+    assert mode() == lib.ACL_RT_OVERFLOW_MODE_SATURATION
+    assert lib.aclrtSetDeviceSatMode(lib.ACL_RT_OVERFLOW_MODE_UNDEF) == 107000
+    assert lib.aclrtGetDeviceSatMode(NULL) == 100000
+    assert npu.in_thread(lambda: lib.aclrtSetDeviceSatMode(1)) == 107002
+
+
+def test_a_limit_for_waits_is_taken() -> None:
+    assert lib.aclrtSetOpWaitTimeout(1) == 0

@@ -167,18 +167,22 @@ print(lib.aclrtSetDevice(0))
 
 
 @pytest.mark.parametrize(
-    ("soc", "cores", "vector_cores"),
-    [("Ascend910B3", 20, 40), ("Ascend310P3", 8, 7), ("Ascend910A", 32, 0)],
+    ("soc", "cores", "vector_cores", "cache"),
+    [
+        ("Ascend910B3", 20, 40, 192 << 20),
+        ("Ascend310P3", 8, 7, 16 << 20),
+        ("Ascend910A", 32, 0, 32 << 20),
+    ],
 )
-def test_chip(programs: Programs, soc: str, cores: int, vector_cores: int) -> None:
+def test_chip(programs: Programs, soc: str, cores: int, vector_cores: int, cache: int) -> None:
     result = programs.python(
         "core = ffi.new('int64_t *')\n"
         "print(ffi.string(lib.aclrtGetSocName()).decode())\n"
-        "for info in (lib.ACL_DEVICE_INFO_AI_CORE_NUM, lib.ACL_DEVICE_INFO_VECTOR_CORE_NUM):\n"
+        "for info in range(3):  # AI cores, vector cores, cache\n"
         "    call('aclGetDeviceCapability', 0, info, core); print(core[0])",
         PYACLNN_MOCK_SOC=soc,
     )
-    assert result.stdout.split() == [soc, str(cores), str(vector_cores)]
+    assert result.stdout.split() == [soc, str(cores), str(vector_cores), str(cache)]
 
 
 @pytest.mark.usefixtures("context")

@@ -213,9 +213,8 @@ class TestExceptionCallback:
 MISSING = [
     ("aclrtHostRegister", (NULL, 8, 0, NULL)),
     ("aclrtSubscribeHostFunc", (1, NULL)),
-    ("aclrtSetDeviceSatMode", (1,)),
     ("aclrtGetOverflowStatus", (NULL, 8, NULL)),
-    ("aclrtSetOpWaitTimeout", (1,)),
+    ("aclrtResetOverflowStatus", (NULL,)),
     ("aclrtDeviceTaskAbort", (1, 100)),
     ("aclrtReserveMemAddress", (NULL, 0, 0, NULL, 0)),
 ]

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the chip can do, and the sizes of data types. */
-#include <string.h>
-
+#include "chip.h"
 #include "data_type.h"
 #include "device.h"
 #include "entry.h"
@@ -9,10 +8,7 @@
 
 static bool has_attribute(const struct chip *chip, aclCannAttr attribute)
 {
-    const bool first_generation = strcmp(chip->family, "910b") != 0 &&
-                                  strcmp(chip->family, "910_93") != 0 &&
-                                  strcmp(chip->family, "950") != 0;
-    return attribute == ACL_CANN_ATTR_JIT_COMPILE || !first_generation;
+    return attribute == ACL_CANN_ATTR_JIT_COMPILE || mock_chip_is_recent(chip);
 }
 
 static aclError attribute_list(const aclCannAttr **cannAttrList, size_t *num)

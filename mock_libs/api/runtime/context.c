@@ -104,6 +104,45 @@ aclError aclrtGetCurrentContext(aclrtContext *context)
     MOCK_GUARDED(get_current(context));
 }
 
+/* ---- overflow ---------------------------------------------------------------------------- */
+
+static aclError set_overflow_mode(aclrtFloatOverflowMode mode)
+{
+    aclError status;
+    if ((int)mode < ACL_RT_OVERFLOW_MODE_SATURATION || mode >= ACL_RT_OVERFLOW_MODE_UNDEF) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "aclrtSetDeviceSatMode: mode is %d",
+                         (int)mode);
+    }
+    struct context *context = mock_usable_context(&status);
+    if (context != NULL) {
+        context->overflow_mode = mode;
+    }
+    return status;
+}
+
+aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
+{
+    MOCK_GUARDED(set_overflow_mode(mode));
+}
+
+static aclError overflow_mode(aclrtFloatOverflowMode *mode)
+{
+    aclError status;
+    const struct context *context = mock_usable_context(&status);
+    if (context != NULL) {
+        *mode = context->overflow_mode;
+    }
+    return status;
+}
+
+aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode)
+{
+    if (mode == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceSatMode: mode is NULL");
+    }
+    MOCK_GUARDED(overflow_mode(mode));
+}
+
 /* ---- system parameters ------------------------------------------------------------------- */
 
 static aclError option(int64_t *options, aclSysParamOpt opt, int64_t *value, bool set)

@@ -199,6 +199,9 @@ static aclError capability(uint32_t id, aclDeviceInfo info, int64_t *value)
     case ACL_DEVICE_INFO_VECTOR_CORE_NUM:
         *value = chip->vector_cores;
         return ACL_SUCCESS;
+    case ACL_DEVICE_INFO_L2_SIZE:
+        *value = chip->l2_bytes;
+        return ACL_SUCCESS;
     default:
         return mock_fail(ACL_ERROR_INVALID_PARAM,
                          "aclGetDeviceCapability: the simulated NPU does not know deviceInfo %d",

@@ -3,6 +3,7 @@
 #ifndef MOCK_CHIP_H
 #define MOCK_CHIP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct chip {
@@ -10,9 +11,12 @@ struct chip {
     uint64_t memory_bytes;
     int ai_cores, vector_cores;
     uint32_t streams, events;
+    int64_t l2_bytes;
 };
 
 /* The chip that PYACLNN_MOCK_SOC names, or NULL when it names none (mock_fail has been told). */
 const struct chip *mock_chip(void);
+/* Whether the chip has bfloat16, infinities in its arithmetic, and operators that come compiled. */
+bool mock_chip_is_recent(const struct chip *chip);
 
 #endif

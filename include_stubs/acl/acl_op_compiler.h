@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options of the operator compiler, and compiling and running a single operator by its name.
+ * Provided by libacl_op_compiler.so; the simulated NPU has these functions in libascendcl.so, which
+ * that library needs. acl/acl.h does not include this header.
+ */
+#ifndef INCLUDE_STUBS_ACL_ACL_OP_COMPILER_H_
+#define INCLUDE_STUBS_ACL_ACL_OP_COMPILER_H_
+
+#include <stddef.h>
+#include "acl/acl_base.h"
+#include "acl/acl_base_mdl.h"
+#include "acl/acl_op.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum aclCompileType {
+    ACL_COMPILE_SYS = 0,
+    ACL_COMPILE_UNREGISTERED = 1,
+} aclopCompileType;
+
+typedef enum aclCompileOpt {
+    ACL_PRECISION_MODE = 0,
+    ACL_AICORE_NUM = 1,
+    ACL_AUTO_TUNE_MODE = 2,
+    ACL_OP_SELECT_IMPL_MODE = 3,
+    ACL_OPTYPELIST_FOR_IMPLMODE = 4,
+    ACL_OP_DEBUG_LEVEL = 5,
+    ACL_DEBUG_DIR = 6,
+    ACL_OP_COMPILER_CACHE_MODE = 7,
+    ACL_OP_COMPILER_CACHE_DIR = 8,
+    ACL_OP_PERFORMANCE_MODE = 9,
+    ACL_OP_JIT_COMPILE = 10,
+    ACL_OP_DETERMINISTIC = 11,
+    ACL_CUSTOMIZE_DTYPES = 12,
+    ACL_OP_PRECISION_MODE = 13,
+    ACL_ALLOW_HF32 = 14,
+    ACL_PRECISION_MODE_V2 = 15,
+    ACL_OP_DEBUG_OPTION = 16,
+} aclCompileOpt;
+
+/* The value is a text; it holds for operators that are compiled afterwards. */
+ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char *value);
+/* Room for the value and the NUL behind it, or 0. */
+ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
+ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length);
+
+ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(const char *opType, int numInputs,
+    const aclTensorDesc *const *inputDesc, const aclDataBuffer *const *inputs, int numOutputs,
+    const aclTensorDesc *const *outputDesc, aclDataBuffer *const *outputs, const aclopAttr *attr,
+    aclopEngineType engineType, aclopCompileType compileFlag, const char *opPath,
+    aclrtStream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of the operator compiler: kept, and told again. The simulated NPU compiles nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "acl/acl_op_compiler.h"
+#include "chip.h"
+#include "device.h"
+#include "entry.h"
+#include "message.h"
+
+enum { OPTION_COUNT = ACL_OP_DEBUG_OPTION + 1 };
+
+static char *values[OPTION_COUNT];
+
+static bool is_option(aclCompileOpt opt)
+{
+    return (int)opt >= 0 && (int)opt < OPTION_COUNT;
+}
+
+/* Whether operators are compiled when they are first called has a value on every chip: only the first
+ * generation came without compiled operators. NULL: there is none. */
+static const char *value_of(aclCompileOpt opt)
+{
+    if (!is_option(opt) || values[opt] != NULL || opt != ACL_OP_JIT_COMPILE) {
+        return is_option(opt) ? values[opt] : NULL;
+    }
+    const struct chip *chip = mock_device_chip();
+    return chip != NULL && mock_chip_is_recent(chip) ? "disable" : "enable";
+}
+
+static aclError set(aclCompileOpt opt, const char *value)
+{
+    char *copy = strdup(value);
+    if (copy == NULL) {
+        return mock_fail(ACL_ERROR_BAD_ALLOC, "aclSetCompileopt: no host memory");
+    }
+    free(values[opt]);
+    values[opt] = copy;
+    return ACL_SUCCESS;
+}
+
+aclError aclSetCompileopt(aclCompileOpt opt, const char *value)
+{
+    if (!is_option(opt) || value == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclSetCompileopt: %s",
+                         value == NULL ? "value is NULL" : "there is no such option");
+    }
+    MOCK_GUARDED(set(opt, value));
+}
+
+size_t aclGetCompileoptSize(aclCompileOpt opt)
+{
+    mock_enter();
+    const char *value = value_of(opt);
+    const size_t size = value == NULL ? 0 : strlen(value) + 1;
+    mock_leave();
+    return size;
+}
+
+static aclError get(aclCompileOpt opt, char *value, size_t length)
+{
+    const char *kept = value_of(opt);
+    if (kept == NULL || strlen(kept) >= length) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclGetCompileopt: %s",
+                         kept == NULL ? "the option was not set"
+                                      : "length is less than aclGetCompileoptSize tells");
+    }
+    memcpy(value, kept, strlen(kept) + 1);
+    return ACL_SUCCESS;
+}
+
+aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length)
+{
+    if (value == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclGetCompileopt: value is NULL");
+    }
+    MOCK_GUARDED(get(opt, value, length));
+}

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs link beyond the runtime and the operators: it is there, and refuses by its name.
+
+Which symbols: those that torch-npu 2.1 to 2.14 link, read from its wheels.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.mock import libdir
+
+if TYPE_CHECKING:
+    from .programs import Programs
+
+_GRAPH = """
+aclCreateDataBuffer aclCreateTensorDesc aclDestroyDataBuffer aclDestroyTensorDesc
+aclGetTensorDescDimV2 aclGetTensorDescFormat aclGetTensorDescNumDims aclGetTensorDescType
+aclSetTensorDescName aclSetTensorFormat aclSetTensorPlaceMent aclSetTensorShape
+aclmdlFinalizeDump aclmdlInitDump aclmdlSetDump
+aclopCompileAndExecute aclopCreateAttr aclopDestroyAttr aclopSetAttrBool aclopSetAttrDataType
+aclopSetAttrFloat aclopSetAttrInt aclopSetAttrListBool aclopSetAttrListFloat aclopSetAttrListInt
+aclopSetAttrListListInt aclopSetAttrString
+aclrtBinaryGetFunction aclrtBinaryLoadFromData aclrtGetFunctionAddr
+"""
+_TASKS = """
+MsprofGetHashId MsprofRegisterCallback MsprofReportAdditionalInfo MsprofReportApi
+MsprofReportCompactInfo MsprofSysCycleTime
+rtDevBinaryRegister rtFunctionRegister rtGetC2cCtrlAddr rtKernelLaunch
+"""
+_COLLECTIVES = """
+HcclAllGather HcclAllReduce HcclBroadcast HcclCommDestroy HcclCommInitAll HcclCommInitRootInfo
+HcclGetRootInfo HcclRecv HcclReduceScatter HcclSend
+"""
+REFUSING = {"ascendcl": _GRAPH.split(), "runtime": _TASKS.split(), "hccl": _COLLECTIVES.split()}
+BRINGING = {
+    "acl_op_compiler": "libascendcl.so",
+    "acl_tdt_channel": "libascendcl.so",
+    "ge_runner": "libruntime.so",
+    "graph": "libruntime.so",
+}
+# What the others answer: nothing, or that a type or a format is undefined.
+ANSWERS = {
+    **dict.fromkeys(("aclCreateDataBuffer", "aclCreateTensorDesc", "aclopCreateAttr"), 0),
+    **dict.fromkeys(("aclDestroyTensorDesc", "aclSetTensorDescName", "aclopDestroyAttr"), None),
+    **dict.fromkeys(("aclGetTensorDescType", "aclGetTensorDescFormat"), -1),
+    **dict.fromkeys(("aclGetTensorDescNumDims", "MsprofGetHashId", "MsprofSysCycleTime"), 0),
+}
+_CALL = """
+import ctypes, json, sys
+from pyaclnn.mock import calls, set_faults
+libraries = {{name: ctypes.CDLL(f'{folder}/lib{{name}}.so') for name in {names!r}}}
+message = libraries['ascendcl'].aclGetRecentErrMsg
+message.restype = ctypes.c_char_p
+set_faults({faults!r})
+answers = {{}}
+for library, names in {functions!r}.items():
+    for name in names:
+        function = getattr(libraries[library], name)
+        # More zeros than any of them has parameters.
+        answer = function(*[ctypes.c_void_p(0)] * 12)
+        answers[name] = [answer, (message() or b'').decode(), calls()[name]]
+print(json.dumps(answers))
+"""
+
+
+def answers(programs: Programs, faults: str) -> dict[str, tuple[int, str, int]]:
+    done = programs.python(
+        _CALL.format(folder=libdir(), names=list(REFUSING), functions=REFUSING, faults=faults)
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, tuple[int, str, int]] = json.loads(done.stdout)
+    assert sum(map(len, REFUSING.values())) == len(found)
+    return found
+
+
+def expected(name: str, code: int, answer: int) -> bool:
+    """Whether a function answered a code, or what it has in place of one."""
+    other = ANSWERS.get(name, code)
+    return other is None or answer == other
+
+
+def test_every_function_refuses_by_its_name(programs: Programs) -> None:
+    for name, (answer, text, _) in answers(programs, "").items():
+        assert f"{name} is declared by CANN but not implemented by the simulated NPU" in text
+        assert expected(name, 999001, answer), name
+
+
+def test_every_function_is_counted_and_can_be_made_to_fail(programs: Programs) -> None:
+    # What tells the text fails as well.
+    for name, (answer, _, count) in answers(programs, "*=507899").items():
+        assert count == 1, name
+        assert expected(name, 507899, answer), name
+
+
+def _tool(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("library", ["runtime", "hccl", *BRINGING])
+def test_a_library_exports_that_and_nothing_else(library: str) -> None:
+    listed = _tool("nm", "-D", "--defined-only", str(libdir() / f"lib{library}.so"))
+    names = {line.split()[-1] for line in listed.splitlines()}
+    assert names == set(REFUSING.get(library, ()))
+
+
+@pytest.mark.parametrize(("library", "needed"), BRINGING.items())
+def test_a_library_without_functions_brings_another_along(library: str, needed: str) -> None:
+    listed = _tool("readelf", "-d", str(libdir() / f"lib{library}.so"))
+    assert f"Shared library: [{needed}]" in listed
+    assert f"Library soname: [lib{library}.so]" in listed
+
+
+_OPTIONS = """
+import ctypes
+ctypes.CDLL('{folder}/libascendcl.so', mode=ctypes.RTLD_GLOBAL)
+# Found through what the library needs.
+library = ctypes.CDLL('{folder}/libacl_op_compiler.so')
+text = ctypes.create_string_buffer(8)
+get, size, put = library.aclGetCompileopt, library.aclGetCompileoptSize, library.aclSetCompileopt
+get.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
+assert get(10, text, 8) == 0 and text.value.decode() == {compiled!r}, text.value
+assert [size(0), get(0, text, 8), put(0, None), put(-1, b''), put(99, b'')] == [0] + 4 * [100000]
+assert put(0, b'must') == 0 and size(0) == 5 and get(0, text, 4) == 100000
+assert get(0, text, 5) == 0 and text.value == b'must'
+assert put(10, b'x') == 0 and size(10) == 2 and get(0, None, 5) == 100000
+"""
+
+
+@pytest.mark.parametrize(
+    ("chip", "compiled"),
+    [("Ascend910B3", "disable"), ("Ascend950PR_9579", "disable"), ("Ascend910A", "enable")],
+)
+def test_options_of_the_compiler_are_kept(chip: str, compiled: str, programs: Programs) -> None:
+    code = _OPTIONS.format(folder=libdir(), compiled=compiled)
+    done = programs.python(code, PYACLNN_MOCK_SOC=chip)
+    assert done.returncode == 0, done.stderr

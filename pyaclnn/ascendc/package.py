@@ -37,8 +37,10 @@ __all__ = ["build_package"]
 
 _FOLDER = "aclnnop"
 # What the generated C is compiled against, besides CANN's own headers.
-_INTERNAL: tuple[str, ...] = ("call.h", "frame.h")
+_INTERNAL: tuple[str, ...] = ("call.h", "frame.h", "operator_gate.h", "gate.h")
 _FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-fvisibility=hidden")
+# What is exported under the operators' names are their gates.
+_RENAMED = ("-DACL_FUNC_VISIBILITY=", "-include", "operators_names.h")
 _LIBRARIES = ("nnopbase", "ascendcl")
 
 
@@ -108,17 +110,20 @@ def _read(headers: list[Path], include: Path) -> Declarations:
 
 def _compile(declared: Declarations, work: Path, header: Path) -> Path:
     from pyaclnn.bindgen.mock_exports import write_operators  # noqa: PLC0415  # as in _read
+    from pyaclnn.bindgen.mock_gates import write_gates  # noqa: PLC0415
 
     source, library = work / "operators.c", work / "libcust_opapi.so"
     write_operators(declared, source)
+    write_gates(declared, work, ["operators"])
     compiler = shlex.split(os.environ.get("CC") or "cc")
     internal = files("pyaclnn") / "mock" / "include"
     with contextlib.ExitStack() as kept:
         # Installed they are side by side; an editable install leaves each in its source folder.
         found = [kept.enter_context(as_file(internal / name)).parent for name in _INTERNAL]
-        folders = [f"-I{folder}" for folder in (work / "include", *dict.fromkeys(found))]
+        folders = [f"-I{folder}" for folder in (work, work / "include", *dict.fromkeys(found))]
         linked = [f"-L{libdir()}", f"-Wl,-rpath,{libdir()}", *(f"-l{name}" for name in _LIBRARIES)]
-        command = [*compiler, *_FLAGS, *folders, str(source), "-o", str(library), *linked]
+        units = [str(source), str(work / "operators_gates.c")]
+        command = [*compiler, *_FLAGS, *folders, *_RENAMED, *units, "-o", str(library), *linked]
         try:
             done = subprocess.run(  # noqa: S603  # the compiler the user has chosen
                 command, capture_output=True, text=True, errors="replace", check=False

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from .declarations import Declarations, Function
@@ -43,9 +43,11 @@ def exported(functions: Iterable[Function], library: str) -> list[Function]:
     ]
 
 
-def write_gates(declarations: Declarations, output: Path) -> None:
+def write_gates(
+    declarations: Declarations, output: Path, libraries: Sequence[str] = LIBRARIES
+) -> None:
     """Write, for each library, the header of internal names and the source of the gates."""
-    for library in LIBRARIES:
+    for library in libraries:
         functions = exported(declarations.functions, library)
         renames = [_GENERATED, *(f"#define {f.name} impl_{f.name}" for f in functions)]
         (output / f"{library}_names.h").write_text("\n".join(renames) + "\n", encoding="utf-8")

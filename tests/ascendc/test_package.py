@@ -100,6 +100,25 @@ print("right")"""
     assert done.stdout == "right\n"
 
 
+def test_its_operators_are_counted_and_can_be_made_to_fail(package: Path, cache_dir: Path) -> None:
+    work = f"""
+import pyaclnn.mock
+pyaclnn.mock.reset_calls()
+launch(*inputs, 1e-5, y)
+stream.synchronize()
+print(*(pyaclnn.mock.calls()[name] for name in ({NAME!r} + 'GetWorkspaceSize', {NAME!r})))
+for name in ({NAME!r} + 'GetWorkspaceSize', {NAME!r}):
+    with pyaclnn.mock.faults(name + '=161002'):
+        try:
+            launch(*inputs, 1e-5, y)
+        except pyaclnn.AclError as error:
+            print(str(error).splitlines()[0])"""
+    done = run(package, cache_dir, work)
+    assert done.returncode == 0, done.stderr
+    said = "failed with 161002 (ACLNN_ERR_PARAM_INVALID)."
+    assert done.stdout == f"1 1\n{NAME}GetWorkspaceSize {said}\n{NAME} {said}\n", done.stderr
+
+
 WRONG = {
     "launch(*inputs[:3], None, 1e-5, y)": "161001",
     "launch(*inputs[:3], inputs[0], 1e-5, y)": "must be [37]",

@@ -110,6 +110,30 @@ class TestStrict:
         assert (result.returncode, result.stdout) == (0, "107017\n")
 
 
+class TestAllowed:
+    @pytest.mark.parametrize("names", ["destroyed-twice", "alive-at-exit,destroyed-twice,"])
+    def test_a_rule_by_its_name_leaves_no_trace(self, programs: Programs, names: str) -> None:
+        result = programs.python(
+            TWICE + "print(code, pyaclnn.mock.violations())\n" + END,
+            PYACLNN_MOCK_ALLOW=names,
+            PYACLNN_MOCK_STRICT="1",
+        )
+        assert (result.returncode, result.stdout) == (0, "107017 []\n"), result.stderr
+        assert result.stderr == ""
+
+    def test_the_others_hold(self, programs: Programs) -> None:
+        result = programs.python(TWICE, PYACLNN_MOCK_ALLOW="alive-at-exit", PYACLNN_MOCK_STRICT="1")
+        assert -result.returncode == signal.SIGABRT
+        assert "[destroyed-twice]" in result.stderr
+
+    def test_a_name_that_no_rule_has_is_told(self, programs: Programs) -> None:
+        result = programs.python("pass", PYACLNN_MOCK_ALLOW="alive-at-exit,destroyed-twic")
+        assert result.stderr == (
+            "simulated NPU: PYACLNN_MOCK_ALLOW: there is no rule 'destroyed-twic'; "
+            "`pyaclnn mock rules` lists them\n"
+        )
+
+
 class TestHistory:
     def test_of_a_handle_survives_a_thousand_others(self, programs: Programs) -> None:
         result = programs.python(

@@ -181,6 +181,52 @@ static void write_report(const struct text *json)
     }
 }
 
+/* The next name of the rules that the user lets the program break, and its length; NULL: no more. */
+static const char *next_allowed(const char **rest, size_t *length)
+{
+    const char *name = *rest;
+    if (name == NULL || name[0] == '\0') {
+        return NULL;
+    }
+    *length = strcspn(name, ",");
+    *rest = name + *length + (name[*length] == ',');
+    return name;
+}
+
+static bool is_named(const char *id, const char *name, size_t length)
+{
+    return strlen(id) == length && strncmp(id, name, length) == 0;
+}
+
+static bool is_allowed(const char *id)
+{
+    size_t length;
+    const char *rest = getenv("PYACLNN_MOCK_ALLOW");
+    for (const char *name; (name = next_allowed(&rest, &length)) != NULL;) {
+        if (is_named(id, name, length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A name that is written wrong allows nothing; its user must know. */
+__attribute__((constructor)) static void check_allowed(void)
+{
+    size_t length;
+    const char *rest = getenv("PYACLNN_MOCK_ALLOW");
+    for (const char *name; (name = next_allowed(&rest, &length)) != NULL;) {
+        bool known = false;
+        for (size_t i = 0; i < MOCK_RULE_COUNT; i++) {
+            known = known || is_named(RULES[i].id, name, length);
+        }
+        if (!known) {
+            fprintf(stderr, "simulated NPU: PYACLNN_MOCK_ALLOW: there is no rule '%.*s'; "
+                            "`pyaclnn mock rules` lists them\n", (int)length, name);
+        }
+    }
+}
+
 static bool is_strict(void)
 {
     const char *text = getenv("PYACLNN_MOCK_STRICT");
@@ -200,7 +246,7 @@ static void stop(void)
 
 static void record(const struct violation *violation)
 {
-    struct text *text = malloc(sizeof *text);
+    struct text *text = is_allowed(RULES[violation->rule].id) ? NULL : malloc(sizeof *text);
     if (text == NULL) {
         return;
     }

@@ -69,6 +69,13 @@ class Tensor:
         return type_word(self.data_type)
 
     @property
+    def format_name(self) -> str:
+        """The format by its name, such as ``"NCHW"``."""
+        from pyaclnn.mock.dtypes import format_name  # noqa: PLC0415  # it loads NumPy
+
+        return format_name(self.format)
+
+    @property
     def contiguous(self) -> bool:
         """Whether the strides are those of a dense row-major view of this shape."""
         expected = 1

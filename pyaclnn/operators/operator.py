@@ -25,7 +25,7 @@ __all__ = ["Build", "Operator", "ShapeError", "describe", "snake_case"]
 _LEADERS = ("input", "x", "x1")
 # PyTorch always says eps, CANN says either.
 _SYNONYMS = {"eps": "epsilon", "epsilon": "eps"}
-_WORDS = ("barred", "channels_last", "compared")
+_WORDS = ("barred", "channels_last", "compared", "idle_without", "null_is_invalid")
 
 
 class Build(Enum):
@@ -63,14 +63,18 @@ class Operator:
         says: What it computes, in a sentence, with the formula.
         parameters: What is said of the C parameters, by their C names.
         types: The types that it takes.
-        order: The order of a composite operator's checks, a letter each: ``n`` NULL, ``d`` data
-            types, ``a`` options, ``r`` what `refuse` says, ``s`` shapes, ``f`` formats, ``e``
-            nothing to do because the leading tensor is empty.
+        order: The order of a composite operator's checks, a letter each: ``n`` NULL, ``m`` the mask
+            and what it selects, ``d`` data types, ``a`` options, ``r`` what `refuse` says, ``s``
+            shapes, ``f`` formats, ``p`` formats with a layout of their own, ``q`` whether formats
+            are equal, ``e`` nothing to do because there are no elements.
         positional: The Python names of the arguments, in order.
         keywords: Those that are given by name alone.
         result_type: The name of the named tuple of results.
-        null_is_invalid: Whether NULL for the mask, or for a result that it selects, is refused as
-            an invalid argument.
+        null_is_invalid: The parameters, by their C names, of which NULL is refused as an invalid
+            argument.
+        short_is_null: Whether a mask that is too short or too long is refused as NULL is.
+        idle_without: The tensors, by their C names, without whose elements there is nothing to do;
+            the leading one if none is named.
         filled: A group of axes that must not be empty where there are results.
         without: Groups of axes, and the results that are 0 where one is empty: CANN is not asked.
         refuse: Looks at what words do not say: gets the values and lengths by Python names, and
@@ -100,7 +104,9 @@ class Operator:
     positional: tuple[str, ...]
     keywords: tuple[str, ...]
     result_type: str
-    null_is_invalid: bool = False
+    null_is_invalid: tuple[str, ...] = ()
+    short_is_null: bool = False
+    idle_without: tuple[str, ...] = ()
     filled: str = ""
     without: tuple[str, tuple[str, ...]] | None = None
     refuse: Callable[[Mapping[str, Any]], tuple[str, str, str] | None] | None = None
@@ -134,6 +140,11 @@ class Operator:
     def results(self) -> tuple[Tensor, ...]:
         """The tensors that are written and not read, in the order of C."""
         return tuple(tensor for tensor in self.tensors if tensor.role is Role.RESULT)
+
+    @cached_property
+    def returned(self) -> tuple[Tensor, ...]:
+        """What the public function returns: the results, or what is updated if there are none."""
+        return self.results or tuple(tensor for tensor in self.tensors if tensor.written)
 
     @cached_property
     def leader(self) -> Tensor:
@@ -282,7 +293,7 @@ def describe(
         says=says,
         parameters=named,
         types=Types.of(types),
-        order=more.pop("order", "ndasfe"),
+        order=more.pop("order", "nmdasfe"),
         positional=tuple(python[:star]),
         keywords=tuple(python[star + 1 :]),
         result_type=more.pop("result_type", f"{base}Result"),

@@ -89,8 +89,9 @@ class Tensor(Parameter):
             result is wanted; None if it always is.
         placeholder: Whether C wants a tensor also where the result is not wanted.
         infer: Finds the shape of a result that words do not say.
-        loose: What CANN does not compare although it must be so: ``type``, ``shape``; with
-            ``count`` it compares numbers of elements instead of shapes.
+        loose: What CANN does not compare although it must be so: ``type``, which has to be one that
+            it knows, or ``untyped``, which has not; ``shape``; with ``count`` it compares numbers
+            of elements instead of shapes.
         positive: Whether its values are positive numbers.
         made_by: Which operator returns it, and as which result: it is made by that in samples.
         exact_as: The word of types that its values are only as exact as.

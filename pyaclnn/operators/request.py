@@ -48,6 +48,10 @@ class Given(Protocol):
     def type(self) -> str:
         """Its data type, a word of :mod:`pyaclnn.operators.types`."""
 
+    @property
+    def format_name(self) -> str:
+        """Its format, such as ``"NCHW"``."""
+
 
 class Request(Protocol):
     """A call."""
@@ -94,6 +98,7 @@ class Quirks:
         beyond: What is wrong with shapes after they have been compared.
         takes_empty: Whether an individual operator's tiling accepts tensors without elements.
         fills: What results are filled with, by Python names, instead of being computed.
+        breaks: Why the graph of kernels cannot be built, so that phase 1 fails inside.
         failure: Why phase 2 fails although phase 1 succeeds.
         unwritten: The Python names of results that are silently not written.
         kernel_types: Types in which results leave the kernel, by Python names, where they are not
@@ -108,6 +113,7 @@ class Quirks:
     beyond: Callable[[Request], str | None] = lambda _: None
     takes_empty: Callable[[Request], bool] = lambda _: False
     fills: Callable[[Request], dict[str, float]] = lambda _: {}
+    breaks: Callable[[Request], str | None] = lambda _: None
     failure: Callable[[Request], str | None] = lambda _: None
     unwritten: Callable[[Request], Collection[str]] = lambda _: ()
     kernel_types: Callable[[Request], Mapping[str, str]] = lambda _: {}

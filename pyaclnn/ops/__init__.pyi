@@ -15,12 +15,18 @@ __all__ = [
     "AddLayerNormGradients",
     "AddRmsNormQuantResult",
     "AddRmsNormResult",
+    "BatchNormGatherStatsResult",
+    "BatchNormGradients",
+    "BatchNormReduceGradients",
     "BatchNormResult",
+    "BatchNormStatsResult",
     "DeepNormGradients",
     "DeepNormResult",
     "GemmaRmsNormResult",
     "GroupNormGradients",
     "GroupNormResult",
+    "GroupNormSiluResult",
+    "GroupNormSiluV2Result",
     "LayerNormGradients",
     "LayerNormResult",
     "RmsNormGradients",
@@ -29,11 +35,19 @@ __all__ = [
     "add_rms_norm",
     "add_rms_norm_quant",
     "batch_norm",
+    "batch_norm_backward",
+    "batch_norm_elemt",
+    "batch_norm_elemt_backward",
+    "batch_norm_gather_stats_with_counts",
+    "batch_norm_reduce_backward",
+    "batch_norm_stats",
     "deep_norm",
     "deep_norm_grad",
     "gemma_rms_norm",
     "group_norm",
     "group_norm_backward",
+    "group_norm_silu",
+    "group_norm_silu_v2",
     "layer_norm",
     "layer_norm_backward",
     "layer_norm_with_impl_mode",
@@ -57,10 +71,29 @@ class AddRmsNormResult(NamedTuple, Generic[_A]):
     rstd: _A
     x: _A
 
+class BatchNormGatherStatsResult(NamedTuple, Generic[_A]):
+    mean_all: _A
+    invstd_all: _A
+
+class BatchNormGradients(NamedTuple, Generic[_A]):
+    grad_input: _A
+    grad_weight: _A
+    grad_bias: _A
+
+class BatchNormReduceGradients(NamedTuple, Generic[_A]):
+    sum_dy: _A | None
+    sum_dy_xmu: _A | None
+    grad_weight: _A | None
+    grad_bias: _A | None
+
 class BatchNormResult(NamedTuple, Generic[_A]):
     output: _A
     save_mean: _A | None
     save_invstd: _A | None
+
+class BatchNormStatsResult(NamedTuple, Generic[_A]):
+    mean: _A
+    invstd: _A
 
 class DeepNormGradients(NamedTuple, Generic[_A]):
     dx: _A
@@ -83,6 +116,16 @@ class GroupNormGradients(NamedTuple, Generic[_A]):
     grad_bias: _A
 
 class GroupNormResult(NamedTuple, Generic[_A]):
+    out: _A
+    mean: _A
+    rstd: _A
+
+class GroupNormSiluResult(NamedTuple, Generic[_A]):
+    out: _A
+    mean: _A
+    rstd: _A
+
+class GroupNormSiluV2Result(NamedTuple, Generic[_A]):
     out: _A
     mean: _A
     rstd: _A
@@ -213,6 +256,202 @@ def batch_norm(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> BatchNormResult[DeviceArray]: ...
+@overload
+def batch_norm_backward(
+    grad_out: _Host,
+    input: _Host,
+    weight: _Host | None = None,
+    running_mean: _Host | None = None,
+    running_var: _Host | None = None,
+    save_mean: _Host | None = None,
+    save_invstd: _Host | None = None,
+    training: bool = True,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> BatchNormGradients[_Host]: ...
+@overload
+def batch_norm_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    weight: DeviceArray | None = None,
+    running_mean: DeviceArray | None = None,
+    running_var: DeviceArray | None = None,
+    save_mean: DeviceArray | None = None,
+    save_invstd: DeviceArray | None = None,
+    training: bool = True,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> BatchNormGradients[DeviceArray]: ...
+@overload
+def batch_norm_backward(
+    grad_out: _Host,
+    input: _Host,
+    weight: _Host | None = None,
+    running_mean: _Host | None = None,
+    running_var: _Host | None = None,
+    save_mean: _Host | None = None,
+    save_invstd: _Host | None = None,
+    training: bool = True,
+    eps: float = 1e-05,
+    *,
+    output_mask: Sequence[bool],
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> BatchNormGradients[_Host | None]: ...
+@overload
+def batch_norm_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    weight: DeviceArray | None = None,
+    running_mean: DeviceArray | None = None,
+    running_var: DeviceArray | None = None,
+    save_mean: DeviceArray | None = None,
+    save_invstd: DeviceArray | None = None,
+    training: bool = True,
+    eps: float = 1e-05,
+    *,
+    output_mask: Sequence[bool],
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> BatchNormGradients[DeviceArray | None]: ...
+@overload
+def batch_norm_elemt(
+    input: _Host,
+    mean: _Host,
+    invstd: _Host,
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None,
+) -> _Host: ...
+@overload
+def batch_norm_elemt(
+    input: DeviceArray,
+    mean: DeviceArray,
+    invstd: DeviceArray,
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+) -> DeviceArray: ...
+@overload
+def batch_norm_elemt_backward(
+    grad_out: _Host,
+    input: _Host,
+    mean: _Host,
+    invstd: _Host,
+    sum_dy: _Host,
+    sum_dy_xmu: _Host,
+    counter: _Host,
+    weight: _Host | None = None,
+    *,
+    stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None,
+) -> _Host: ...
+@overload
+def batch_norm_elemt_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    mean: DeviceArray,
+    invstd: DeviceArray,
+    sum_dy: DeviceArray,
+    sum_dy_xmu: DeviceArray,
+    counter: DeviceArray,
+    weight: DeviceArray | None = None,
+    *,
+    stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+) -> DeviceArray: ...
+@overload
+def batch_norm_gather_stats_with_counts(
+    input: _Host,
+    mean: _Host,
+    invstd: _Host,
+    counts: _Host,
+    running_mean: _Host | None = None,
+    running_var: _Host | None = None,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> BatchNormGatherStatsResult[_Host]: ...
+@overload
+def batch_norm_gather_stats_with_counts(
+    input: DeviceArray,
+    mean: DeviceArray,
+    invstd: DeviceArray,
+    counts: DeviceArray,
+    running_mean: DeviceArray | None = None,
+    running_var: DeviceArray | None = None,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> BatchNormGatherStatsResult[DeviceArray]: ...
+@overload
+def batch_norm_reduce_backward(
+    grad_out: _Host,
+    input: _Host,
+    mean: _Host,
+    invstd: _Host,
+    weight: _Host | None = None,
+    input_g: bool = True,
+    weight_g: bool = True,
+    bias_g: bool = True,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> BatchNormReduceGradients[_Host]: ...
+@overload
+def batch_norm_reduce_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    mean: DeviceArray,
+    invstd: DeviceArray,
+    weight: DeviceArray | None = None,
+    input_g: bool = True,
+    weight_g: bool = True,
+    bias_g: bool = True,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> BatchNormReduceGradients[DeviceArray]: ...
+@overload
+def batch_norm_stats(
+    input: _Host,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> BatchNormStatsResult[_Host]: ...
+@overload
+def batch_norm_stats(
+    input: DeviceArray,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> BatchNormStatsResult[DeviceArray]: ...
 @overload
 def deep_norm(
     x: _Host,
@@ -359,6 +598,56 @@ def group_norm_backward(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> GroupNormGradients[DeviceArray | None]: ...
+@overload
+def group_norm_silu(
+    input: _Host,
+    group: int,
+    gamma: _Host | None = None,
+    beta: _Host | None = None,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> GroupNormSiluResult[_Host]: ...
+@overload
+def group_norm_silu(
+    input: DeviceArray,
+    group: int,
+    gamma: DeviceArray | None = None,
+    beta: DeviceArray | None = None,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> GroupNormSiluResult[DeviceArray]: ...
+@overload
+def group_norm_silu_v2(
+    input: _Host,
+    group: int,
+    gamma: _Host | None = None,
+    beta: _Host | None = None,
+    eps: float = 1e-05,
+    activate_silu: bool = True,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> GroupNormSiluV2Result[_Host]: ...
+@overload
+def group_norm_silu_v2(
+    input: DeviceArray,
+    group: int,
+    gamma: DeviceArray | None = None,
+    beta: DeviceArray | None = None,
+    eps: float = 1e-05,
+    activate_silu: bool = True,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> GroupNormSiluV2Result[DeviceArray]: ...
 @overload
 def layer_norm(
     input: _Host,

@@ -17,7 +17,7 @@ from pyaclnn.reference.arithmetic.moments import moments
 from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, rounded, total, wide
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __all__ = [
     "BatchNormGatherStatsResult",
@@ -287,6 +287,8 @@ def batch_norm_elemt_backward(
     sum_dy: ArrayLike,
     sum_dy_xmu: ArrayLike,
     counter: ArrayLike,
+    *,
+    dtype: DTypeLike | None = None,
 ) -> NDArray[Any]:
     """Propagate a gradient back to one device's part of the input of a batch normalization.
 
@@ -303,9 +305,10 @@ def batch_norm_elemt_backward(
         sum_dy: The sums of `batch_norm_reduce_backward` over the whole batch: (C,).
         sum_dy_xmu: Like `sum_dy`.
         counter: How many elements a channel has on each device, in any shape.
+        dtype: The data type of the result; None means the input's.
 
     Returns:
-        The gradient of the input: its shape and data type.
+        The gradient of the input, of its shape.
 
     Raises:
         TypeError: The input's data type is not one of the four.
@@ -321,4 +324,5 @@ def batch_norm_elemt_backward(
     slope = deviation * deviation * (layout.per_channel("sum_dy_xmu", sum_dy_xmu, 0) / count)
     centred = layout.wide("input", tensor) - layout.per_channel("mean", mean, 0)
     grad_input = (grad - centred * slope) * (deviation * layout.per_channel("weight", weight, 1))
-    return rounded(grad_input, tensor.dtype).reshape(layout.shape)
+    target = tensor.dtype if dtype is None else np.dtype(dtype)
+    return rounded(grad_input, target).reshape(layout.shape)

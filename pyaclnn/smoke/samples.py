@@ -26,6 +26,8 @@ __all__ = ["Host", "golden", "is_possible", "lengths_in", "sample"]
 Host: TypeAlias = NDArray[Any]
 
 _SEED = 20240521
+_FEW = 2
+"""The length of axes that the leading tensor does not have."""
 
 
 def lengths_in(operator: Operator, shape: Dims) -> Lengths:
@@ -43,7 +45,9 @@ def lengths_in(operator: Operator, shape: Dims) -> Lengths:
     if len(groups) > 1:
         known[groups[-1]] = rest[-1:]
         rest = rest[:-1]
-    return known | dict.fromkeys(groups[:1], rest)
+    known |= dict.fromkeys(groups[:1], rest)
+    others = [name for tensor in operator.inputs for name in sorted(tensor.shape.names)]
+    return {**dict.fromkeys(others, (_FEW,)), **known}
 
 
 def is_possible(operator: Operator, shape: Dims, dtype: np.dtype[Any], family: str | None) -> bool:
@@ -137,8 +141,8 @@ def golden(operator: Operator, given: Mapping[str, Any], family: str | None) -> 
         Results by Python names, and arguments that are updated in place; not what is not there.
     """
     found = _computed(operator, {key: _widened(value) for key, value in given.items()}, family)
-    if len(operator.results) == 1 and not hasattr(found, "_asdict"):
-        return {operator.results[0].name: np.asarray(found)}
+    if not hasattr(found, "_asdict"):
+        return {operator.returned[0].name: np.asarray(found)}
     return {name: value for name, value in found._asdict().items() if value is not None}
 
 

@@ -153,6 +153,9 @@ def test_each_argument_of_a_wrong_dtype_is_named(operator: Operator) -> None:
 def test_each_argument_of_a_wrong_shape_is_named(operator: Operator) -> None:
     given = arguments(operator)
     for tensor in operator.inputs[1:]:
+        others = (other for other in operator.tensors if other is not tensor)
+        if not tensor.shape.names.issubset(name for other in others for name in other.shape.names):
+            continue  # of any shape
         wrong = np.concatenate([given[tensor.name]] * 2, axis=-1)
         with pytest.raises(InvalidArgumentError) as caught:
             call(operator, {**given, tensor.name: wrong})

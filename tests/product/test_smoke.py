@@ -116,12 +116,18 @@ def test_float32_that_went_through_float16_fails(
     if case not in smoke.cases(device, (shape,)):
         assert "quant" in operator
         return
-    outcomes = judged(case, device, lambda value: value.astype(np.float16).astype(np.float32))
+    sizes = []
+
+    def through_float16(value: Any) -> Any:
+        sizes.append(value.size)
+        return value.astype(np.float16).astype(np.float32)
+
+    outcomes = judged(case, device, through_float16)
     rounded = [outcome for outcome in outcomes if smoke.IMPRECISE in outcome.verdict]
     assert not any(outcome.passed for outcome in rounded)
     if all_operators()[operator].essential:
         assert outcomes[0] in rounded
-    elif (operator, shape) != ("linalg_vector_norm", (3, 5, 192)):  # 15 numbers are too few to tell
+    elif max(sizes) >= 64:  # fewer numbers are too few to tell
         assert not all(outcome.passed for outcome in outcomes)
 
 

@@ -76,11 +76,14 @@ def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
             arguments[tensor.name] = _readable(request, memory.view(tensor.c_name, given))
     for option in operator.options:
         arguments[snake_case(option.name)] = _plain(request, option)
+    (first, *others) = operator.returned
+    if not others:  # a kernel writes the type that its result has
+        arguments.setdefault("dtype", _numpy(request.types[first.name]))
     found = function(**{name: arguments[name] for name in names if name in arguments})
     if hasattr(found, "_asdict"):
         named: dict[str, Any] = found._asdict()
         return named
-    return {operator.results[0].name: found}
+    return {first.name: found}
 
 
 @functools.cache

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from pyaclnn.mock.operators.operator import Setting
     from pyaclnn.mock.operators.request import Request
-    from pyaclnn.operators.parameters import Parameter
+    from pyaclnn.mock.values import Tensor as Given
+    from pyaclnn.operators.parameters import Parameter, Tensor
 
 __all__ = ["phase_one"]
 
@@ -47,7 +48,7 @@ def phase_one(request: Request, setting: Setting) -> Plan:
 def _composite(request: Request, setting: Setting) -> Plan:
     operator = request.operator
     rules.out_pointers(setting.flags)
-    for letter in operator.order:
+    for letter in operator.order if operator.mask else operator.order.replace("m", ""):
         if letter != "e":
             _STEPS[letter](request)
         elif _is_empty(request):
@@ -91,6 +92,9 @@ def _launched(request: Request) -> Plan:
         if not operator.listed:
             raise RefusalError(Status.INNER_NULLPTR, f"EZ9999: {operator.c_name}: {text}")
         failure = failure or text
+    broken = quirks_of(operator.quirks).breaks(request)
+    if broken is not None:
+        raise RefusalError(Status.INNER_NULLPTR, f"EZ9999: {operator.c_name}: {broken}")
     _copies(request)
     if failure is not None:
         text = f"EZ9999: {operator.c_name}: {failure}"
@@ -122,49 +126,56 @@ def _copies(request: Request) -> None:
 
 def _nulls(request: Request) -> None:
     operator, mask = request.operator, request.operator.mask
-    masked = () if mask is None else mask.results
+    masked = () if mask is None else (mask.c_name, *mask.results)
     for parameter in operator.parameters.values():
-        if parameter is mask and operator.null_is_invalid:
-            continue
         if request.values[parameter.name] is None and parameter.c_name not in masked:
             _present(request, parameter)
-    if mask is None:
-        return
-    wanted = request.values[mask.name]
+
+
+def _masked(request: Request) -> None:
+    """The mask, and the results that it selects."""
+    operator, mask = request.operator, request.operator.mask
+    assert mask is not None  # noqa: S101  # who has the letter has a mask
+    wanted, masked = request.values[mask.name], mask.results
     if wanted is None:
-        _refuse(f"{mask.c_name} is NULL; it must say which results are wanted")
+        raise _null(request, mask)
     if len(wanted) != len(masked):
-        _refuse_if(
-            f"{mask.c_name} has {len(wanted)} elements; it must have {len(masked)}: "
-            f"{', '.join(masked)}"
-        )
+        text = f"{mask.c_name} has {len(wanted)} elements; it must have {len(masked)}: "
+        status = Status.PARAM_NULLPTR if operator.short_is_null else Status.PARAM_INVALID
+        raise RefusalError(status, f"EZ1001: {text}{', '.join(masked)}")
     for name, wants in zip(masked, wanted, strict=True):
-        given = request.tensors[operator.parameters[name].name]
-        if wants and given is None and operator.null_is_invalid:
-            _refuse(f"{name} is NULL; it must be a tensor, because {mask.c_name} selects it")
-        if wants:
-            rules.present(name, given)
+        parameter = operator.parameters[name]
+        if wants and request.tensors[parameter.name] is None:
+            raise _null(request, parameter)
 
 
 def _present(request: Request, parameter: Parameter) -> None:
     """Refuse the NULL that was given for a parameter, unless it may be."""
     if isinstance(parameter, Option):
         if parameter.kind in _POINTERS:
-            raise rules.null_pointer(parameter.c_name)
+            raise _null(request, parameter)
         return
     tensor = next(t for t in request.operator.tensors if t.c_name == parameter.c_name)
     if tensor.optional or tensor.c_name.endswith("Optional"):
         return
     if tensor.placeholder or request.wants(tensor):
-        raise rules.null_pointer(tensor.c_name)
+        raise _null(request, tensor)
+
+
+def _null(request: Request, parameter: Parameter) -> RefusalError:
+    """The refusal of NULL, with the code that this operator has for it."""
+    if parameter.c_name in request.operator.null_is_invalid:
+        return rules.invalid(f"{parameter.c_name} is NULL; it must point to an existing object")
+    return rules.null_pointer(parameter.c_name)
 
 
 def _is_empty(request: Request) -> bool:
     operator = request.operator
-    results = (request.tensors[tensor.name] for tensor in operator.results if tensor.infer)
-    return request.tensors[operator.leader.name].size == 0 or any(
-        result is not None and result.size == 0 for result in results
-    )
+    names = operator.idle_without or (operator.leader.c_name,)
+    looked_at = [operator.parameters[name].name for name in names]
+    looked_at += [tensor.name for tensor in operator.results if tensor.infer]
+    found = (request.tensors[name] for name in looked_at)
+    return any(given is not None and given.size == 0 for given in found)
 
 
 def _filled(request: Request) -> Plan:
@@ -208,18 +219,9 @@ def _refuse(wrong: str) -> NoReturn:
 
 def _formats(request: Request) -> None:
     operator = request.operator
-    leader = operator.leader
-    given = request.tensors[leader.name]
-    alike = [
-        (tensor, value)
-        for tensor, value in request.given()
-        if tensor is leader or (tensor.written and tensor.shape == leader.shape)
-    ]
-    for tensor, value in alike:
-        _refuse_if(
-            rules.wrong_format(tensor.c_name, value, operator.barred)
-            or rules.other_format(tensor.c_name, value, leader.c_name, given)
-        )
+    for tensor, value in _alike(request):
+        _refuse_if(rules.wrong_format(tensor.c_name, value, operator.barred))
+        _is_alike(request, tensor, value)
         needed = (operator.formats or {}).get(value.rank)
         allowed = {needed}
         if request.chip.family in operator.channels_last:
@@ -228,11 +230,37 @@ def _formats(request: Request) -> None:
             _refuse_if(rules.not_format(tensor.c_name, value, allowed))
 
 
+def _private_formats(request: Request) -> None:
+    for tensor, value in request.given():
+        if not tensor.written or tensor.shape == request.operator.leader.shape:
+            _refuse_if(rules.wrong_format(tensor.c_name, value, request.operator.barred))
+
+
+def _equal_formats(request: Request) -> None:
+    for tensor, value in _alike(request):
+        _is_alike(request, tensor, value)
+
+
+def _alike(request: Request) -> list[tuple[Tensor, Given]]:
+    """The tensors that are like the leading one, that among them."""
+    shape = request.operator.leader.shape
+    return [(tensor, value) for tensor, value in request.given() if tensor.shape == shape]
+
+
+def _is_alike(request: Request, tensor: Tensor, value: Given) -> None:
+    leader = request.operator.leader
+    given = request.tensors[leader.name]
+    _refuse_if(rules.other_format(tensor.c_name, value, leader.c_name, given))
+
+
 _STEPS: dict[str, Callable[[Request], None]] = {
     "n": _nulls,
+    "m": _masked,
     "d": _types,
     "a": lambda request: _refuse_if(wrong_option(request)),
     "r": _refused,
     "s": lambda request: _refuse_if(wrong_shape(request)),
     "f": _formats,
+    "p": _private_formats,
+    "q": _equal_formats,
 }

@@ -1,18 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batch normalization."""
+"""Batch normalization, and its gradients."""
 
 from __future__ import annotations
 
+from itertools import product
 from math import nan, prod
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.operator import Build, describe
-from pyaclnn.operators.parameters import flag, given, real, result, updated
+from pyaclnn.operators.parameters import flag, given, mask, real, result, updated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BATCH_NORM"]
+__all__ = ["BATCH_NORM", "BATCH_NORM_BACKWARD"]
+
+_SAME = {"f32": ("f32",), "f16": ("f16", "f32"), "bf16": ("bf16", "f32")}
+# On the 950 the weight, the running pair and the saved pair have the type of the gradient or
+# float32 each; the gradients of parameters have that of the weight or float32.
+_PAIRED = " | ".join(
+    f"T={kind} W={weight} M={running} V={running} S={saved} I={saved} G={slope} H={slope} "
+    "*=f32,f16,bf16"
+    for kind, others in _SAME.items()
+    for running, saved, weight in product(others, repeat=3)
+    for slope in _SAME[weight]
+)
 
 
 def _needs_several(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
@@ -64,5 +76,62 @@ BATCH_NORM = describe(
         "formats": {5: "NCDHW"},
         "channels_last": "950",
         "source": "CANN: ops-nn norm/batch_norm",
+    },
+)
+
+BATCH_NORM_BACKWARD = describe(
+    "aclnnBatchNormBackward",
+    Build.COMPOSITE,
+    "Compute the gradients of ``batch_norm``. With ``xhat = (input - mean) * invstd`` and sums "
+    "over all axes but the channels, n elements each: ``grad_bias = sum(grad_out)``, "
+    "``grad_weight = sum(grad_out * xhat)``, and when training ``grad_input = (grad_out - "
+    "grad_bias / n - xhat * grad_weight / n) * invstd * weight`` with the saved statistics, as "
+    "they are; otherwise ``grad_out * invstd * weight`` with the running ones.",
+    types={
+        "910b 910_93": " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME),
+        "950": _PAIRED,
+        "910": "T=f32 *=f32,f16 | T=f16 *=f32,f16",
+    },
+    gradOut=given("T N C space*", "The gradient of ``output``"),
+    input=given("T N C space*", "What ``batch_norm`` was given"),
+    weight=given("W C", "The scale of each channel; ones if None", optional=True),
+    runningMean=given(
+        "M C", "The running mean, which counts when not training; zeros if None", optional=True
+    ),
+    runningVar=given(
+        "V C", "The running variance, likewise; ones if None", optional=True, positive=True
+    ),
+    saveMean=given(
+        "S C",
+        "What ``batch_norm`` returned, which counts when training; zeros if None",
+        optional=True,
+    ),
+    saveInvstd=given(
+        "I C",
+        "The same: the variance, but on Ascend 950 the inverse deviation; ones if None",
+        optional=True,
+        positive=True,
+    ),
+    training=flag(True, "Whether ``batch_norm`` used the batch's statistics"),
+    eps=real(1e-5, "What was added to the variance", above=0, loose=True),
+    outputMask=mask("gradInput gradWeight gradBias", "Which gradients to compute"),
+    gradInput=result("T N C space*", "The gradient of ``input``", loose="type"),
+    gradWeight=result("G C", "The gradient of ``weight``"),
+    gradBias=result("H C", "The gradient of the shift"),
+    about={
+        "python": "grad_out input weight running_mean running_var save_mean save_invstd training "
+        "eps * output_mask",
+        "result_type": "BatchNormGradients",
+        "order": "nemdfs",
+        "short_is_null": True,
+        "idle_without": "gradOut input",
+        "without": ("N space", ("grad_weight", "grad_bias")),
+        "formats": {5: "NCDHW"},
+        "channels_last": "950",
+        "compared": (
+            "gradOut^ input^ gradOut gradInput weight runningMean runningVar saveMean saveInvstd "
+            "gradWeight gradBias"
+        ),
+        "source": "CANN: ops-nn norm/batch_norm_grad_v3",
     },
 )

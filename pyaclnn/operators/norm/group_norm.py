@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Group normalization."""
+"""Group normalization, alone and with an activation behind it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from math import nan, prod
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.operator import Build, describe
-from pyaclnn.operators.parameters import given, integer, mask, real, result
+from pyaclnn.operators.parameters import flag, given, integer, mask, real, result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["GROUP_NORM", "GROUP_NORM_BACKWARD"]
+__all__ = ["GROUP_NORM", "GROUP_NORM_BACKWARD", "GROUP_NORM_SILU", "GROUP_NORM_SILU_V2"]
 
 _LONG = 4096
 
@@ -25,10 +25,11 @@ def _some_groups(values: Mapping[str, Any]) -> int:
 
 
 def _undivided(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    if values["C"][0] % values["num_groups"] == 0:
+    name = "num_groups" if "num_groups" in values else "group"
+    if values["C"][0] % values[name] == 0:
         return None
     must = f"a divisor of {values['C'][0]}, the number of channels of 'input'"
-    return "num_groups", str(values["num_groups"]), must
+    return name, str(values[name]), must
 
 
 GROUP_NORM = describe(
@@ -108,13 +109,67 @@ GROUP_NORM_BACKWARD = describe(
     about={
         "python": "grad_out input mean rstd num_groups weight * output_mask",
         "result_type": "GroupNormGradients",
-        "order": "ndarse",
-        "null_is_invalid": True,
+        "order": "nmdarse",
+        "null_is_invalid": "outputMask gradInput gradGammaOut gradBetaOut",
         "without": ("N space", ("grad_weight", "grad_bias")),
         "compared": (
             "gradOut^ N C HxW gradOut input mean rstd gamma gradInput gradGammaOut gradBetaOut"
         ),
         "refuse": _undivided,
         "source": "CANN: ops-nn norm/group_norm_grad",
+    },
+)
+
+_SILU_TYPES = {
+    "910b 910_93": "T=f32 G=f32 S=f32 | T=f16 G=f16,f32 S=f16 | T=bf16 G=bf16,f32 S=bf16",
+    "950": "T=f32 G=f32 S=f32 | T=f16 G=f16 S=f16 | T=f16 G=f32 S=f32 | T=bf16 G=bf16 S=bf16 | "
+    "T=bf16 G=f32 S=f32",
+    "310p": "T=f32 G=f32 S=f32 | T=f16 G=f16,f32 S=f16",
+}
+_SILU = "``x / (1 + exp(-x))``"
+_SILU_ARGUMENTS = {
+    "self": given("T N C space*", "What is normalized: batch, channels, others", name="input"),
+    "gamma": given("G C", "The scale of each channel; ones if None", optional=True),
+    "beta": given("G C", "The shift of each channel; zeros if None", optional=True),
+    "group": integer(
+        says="Into how many groups the channels are divided", least=1, sample=_some_groups
+    ),
+    "eps": real(1e-5, "Added to the variance", above=0),
+}
+_SILU_RESULTS = {
+    "out": result("T N C space*", "The activated tensor"),
+    "meanOut": result("S N group", "The mean of each group", fill=0.0),
+    "rstdOut": result("S N group", "``1 / sqrt(variance + eps)`` of each group", fill=nan),
+}
+_SILU_ABOUT = {
+    "order": "ndsare",
+    "compared": "self^ out^ out meanOut rstdOut gamma beta",
+    "refuse": _undivided,
+    "quirks": "group_norm_silu",
+    "source": "CANN: ops-nn norm/group_norm_silu",
+}
+
+GROUP_NORM_SILU = describe(
+    "aclnnGroupNormSilu",
+    Build.COMPOSITE,
+    f"Normalize as ``group_norm`` does, then apply {_SILU}.",
+    types=_SILU_TYPES,
+    **_SILU_ARGUMENTS,
+    **_SILU_RESULTS,
+    about={**_SILU_ABOUT, "python": "input group gamma beta eps"},
+)
+
+GROUP_NORM_SILU_V2 = describe(
+    "aclnnGroupNormSiluV2",
+    Build.COMPOSITE,
+    f"Normalize as ``group_norm`` does, then apply {_SILU} if asked to.",
+    types=_SILU_TYPES,
+    **_SILU_ARGUMENTS,
+    activateSilu=flag(True, f"Whether to apply {_SILU}"),
+    **_SILU_RESULTS,
+    about={
+        **_SILU_ABOUT,
+        "python": "input group gamma beta eps activate_silu",
+        "result_type": "GroupNormSiluV2Result",
     },
 )

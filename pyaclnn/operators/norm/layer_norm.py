@@ -105,7 +105,7 @@ LAYER_NORM_BACKWARD = describe(
         "result_type": "LayerNormGradients",
         "essential": True,
         "listed": f"*=f32,f16,bf16 {_MIXED}".replace("| T", "| *=f32,f16,bf16 T"),
-        "order": "ndse",
+        "order": "nmdse",
         "compared": (
             "gradOut^ input^ mean^ rstd^ normalizedShape^ gradInputOut^ gradWeightOut^ "
             "gradBiasOut^ normalizedShape weightOptional biasOptional gradOut rstd mean "

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unmodified PyTorch with torch-npu computes on the simulated NPU what it computes on the CPU."""
+
+from __future__ import annotations
+
+import ast
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .conftest import HERE, PATIENCE, settings
+
+if TYPE_CHECKING:
+    from .conftest import Ask
+
+_TREE = ast.parse((HERE / "torch_cases.py").read_text(encoding="utf-8"))
+NAMES = [
+    node.name
+    for node in _TREE.body
+    if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+]
+# Programs that are wrong -> the rule they break.
+WRONG = {
+    "wrong_without_an_event": "streams-not-ordered",
+    "wrong_memory_given_back": "memory-used-before-synchronize",
+}
+CASES = [name for name in NAMES if name not in WRONG]
+CHIPS = ("Ascend910B3",)
+
+
+def check(answer: dict[str, Any]) -> None:
+    """No result is further from the CPU's than its type allows, and no rule was broken."""
+    assert "failure" not in answer, answer["failure"]
+    assert answer["records"] == []
+    assert answer["errors"]
+    wrong = {name: pair for name, pair in answer["errors"].items() if not pair[0] <= pair[1]}
+    assert not wrong, f"error and limit: {wrong}"
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("case", CASES)
+def test_the_npu_computes_what_the_cpu_does(ask: Ask, case: str, chip: str) -> None:
+    check(ask(case, PYACLNN_MOCK_SOC=chip))
+
+
+@pytest.mark.parametrize(("case", "rule"), WRONG.items())
+def test_a_wrong_program_leaves_a_record(ask: Ask, case: str, rule: str) -> None:
+    records = ask(case, PYACLNN_MOCK_SOC=CHIPS[0])["records"]
+    assert {record["rule"] for record in records} == {rule}
+
+
+_NORM = "import torch, torch_npu; torch.nn.LayerNorm(8).npu()(torch.ones(4, 8).npu()).cpu()"
+
+
+@pytest.mark.usefixtures("torch_npu")
+@pytest.mark.parametrize(("allowed", "status"), [("alive-at-finalize", 0), ("", -signal.SIGABRT)])
+def test_the_end_of_a_program_is_clean_but_for_what_torch_npu_keeps(
+    allowed: str, status: int
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _NORM],
+        env=settings(PYACLNN_MOCK_STRICT="1", PYACLNN_MOCK_ALLOW=allowed),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    assert ("simulated NPU: [alive-at-finalize]" in done.stderr) == (status != 0)

@@ -98,7 +98,7 @@ def growth(run_python: Run, threads: int, keep: str, launches: int = LAUNCHES) -
     return dict(found)
 
 
-@pytest.mark.parametrize("threads", [1, 8])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.exhaustive), 8])
 def test_launches_leave_nothing_behind(run_python: Run, threads: int) -> None:
     grown = growth(run_python, threads, "nothing")
     assert grown.pop("resident") < MOST_RESIDENT

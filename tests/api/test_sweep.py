@@ -206,7 +206,9 @@ def stage(device: Device) -> Iterator[Stage]:
     gc.unfreeze()
 
 
-@pytest.mark.parametrize("mode", ["deferred", "shuffled:7"])
+@pytest.mark.parametrize(
+    "mode", ["deferred", pytest.param("shuffled:7", marks=pytest.mark.exhaustive)]
+)
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_failure_of_every_call_is_clean(
     stage: Stage, name: str, mode: str, record_property: Callable[[str, object], None]

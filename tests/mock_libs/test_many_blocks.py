@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .programs import Programs
 
 
+@pytest.mark.exhaustive
 def test_a_million_blocks_take_less_than_ten_seconds(programs: Programs) -> None:
     program = programs.build("many_blocks.c", "-O2")
     begin = _cpu_seconds()

@@ -112,15 +112,20 @@ def test_run_says_why_a_program_does_not_start(program: str, status: int, compla
 
 # ---- smoke --------------------------------------------------------------------------------------
 
+FIRST = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_grad")
+ONLY_FIRST = [word for name in FIRST for word in ("--operator", name)]
+"""Enough to show what the output looks like, whatever the number of operators."""
+ONE = "smoke --backend mock --operator rms_norm --dtype float32"
+
 
 def test_smoke_on_the_mock_passes_and_says_loudly_that_it_is_no_chip() -> None:
-    done = pyaclnn("smoke", "--backend", "mock")
+    done = pyaclnn("smoke", "--backend", "mock", *ONLY_FIRST)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "SIMULATED NPU - not a chip" in done.stdout.splitlines()[0]
     assert "say nothing about any hardware" in done.stdout
     assert re.search(r"All \d+ outputs passed on the simulated NPU\.$", done.stdout.rstrip())
     assert done.stderr == ""
-    for operator in ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_grad"):
+    for operator in FIRST:
         for dtype in ("float32", "float16", "bfloat16"):
             assert re.search(rf"{operator} +│ \w+ +│ {dtype} .*pass", done.stdout)
 
@@ -146,8 +151,7 @@ def test_smoke_as_json_has_every_output_of_every_operator() -> None:
     assert report["soc_name"] == "Ascend910B3"
     assert report["passed"] is True
     outputs = {(o["operator"], o["output"]) for o in report["outcomes"]}
-    first = {"layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_grad"}
-    assert {pair for pair in outputs if pair[0] in first} == {
+    assert {pair for pair in outputs if pair[0] in FIRST} == {
         *(("layer_norm", name) for name in ("out", "mean", "rstd")),
         *(("layer_norm_backward", n) for n in ("grad_input", "grad_weight", "grad_bias")),
         *(("rms_norm", name) for name in ("y", "rstd")),
@@ -162,14 +166,21 @@ def test_smoke_as_json_has_every_output_of_every_operator() -> None:
     assert outputs == written
     assert all(o["passed"] and o["max_abs_error"] >= 0 for o in report["outcomes"])
     # The limit is that of the worst element, which need not be the one with the largest error.
-    old = [o for o in report["outcomes"] if o["operator"] in first]
+    old = [o for o in report["outcomes"] if o["operator"] in FIRST]
     assert all(o["max_abs_error"] <= o["limit"] for o in old)
     assert any(o["max_abs_error"] > 0 for o in report["outcomes"])
 
 
-def test_smoke_leaves_out_bfloat16_on_a_chip_without_it() -> None:
+@pytest.mark.parametrize(
+    "operators",
+    [
+        pytest.param(ONLY_FIRST, id="first"),
+        pytest.param([], id="all", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_smoke_leaves_out_bfloat16_on_a_chip_without_it(operators: list[str]) -> None:
     environment = silent_environment(PYACLNN_BACKEND="mock", PYACLNN_MOCK_SOC="Ascend310P3")
-    done = pyaclnn("smoke", "--json", environment=environment)
+    done = pyaclnn("smoke", "--json", *operators, environment=environment)
     assert done.returncode == 0, done.stdout
     dtypes = {outcome["dtype"] for outcome in json.loads(done.stdout)["outcomes"]}
     assert dtypes == {"float32", "float16"}
@@ -177,7 +188,7 @@ def test_smoke_leaves_out_bfloat16_on_a_chip_without_it() -> None:
 
 def test_smoke_fails_on_a_chip_for_which_an_operator_has_no_kernel() -> None:
     environment = silent_environment(PYACLNN_BACKEND="mock", PYACLNN_MOCK_SOC="Ascend310B1")
-    done = pyaclnn("smoke", environment=environment)
+    done = pyaclnn("smoke", *ONLY_FIRST, environment=environment)
     assert done.returncode == 1
     assert "outputs FAILED on the simulated NPU" in done.stdout
     assert "561003 (ACLNN_ERR_INNER_FIND_KERNEL_ERROR)" in done.stdout
@@ -209,9 +220,7 @@ def test_smoke_says_what_is_wrong_with_an_option(arguments: list[str], complaint
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--version"], ["--help"], ["mock", "chips"], ["smoke", "--backend", "mock"]]
-)
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["mock", "chips"], ONE.split()])
 def test_output_that_cannot_be_written_is_an_error_in_one_line(arguments: list[str]) -> None:
     environment = silent_environment()
     environment.pop("PYTHONUNBUFFERED", None)  # argparse itself would lose what is not buffered
@@ -249,8 +258,8 @@ def test_ctrl_c_ends_with_one_line() -> None:
 EVERY_KIND_OF_OUTPUT = [
     "--help",
     "--version",
-    "smoke --backend mock",
-    "smoke --backend mock --json",
+    ONE,
+    f"{ONE} --json",
     "mock chips",
     "mock rules",
     "mock faults",

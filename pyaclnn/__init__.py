@@ -15,10 +15,14 @@ from pyaclnn.lazy import public_names
 
 if TYPE_CHECKING:  # said so that type checkers let these names be imported from here
     import pyaclnn.accuracy
+    import pyaclnn.aclnn
     import pyaclnn.mock
     import pyaclnn.ops
     import pyaclnn.raw
     import pyaclnn.reference  # noqa: F401  # as attributes of the package
+    from pyaclnn.calling.by_name import op as op
+    from pyaclnn.calling.empty import Empty as Empty
+    from pyaclnn.calling.inference import shape_rule as shape_rule
     from pyaclnn.calling.plan import Plan as Plan, plan as plan
     from pyaclnn.cann.library import (
         Backend as Backend,
@@ -64,6 +68,7 @@ _NAMES = [
     "Device",
     "DeviceArray",
     "DeviceLostError",
+    "Empty",
     "Event",
     "InvalidArgumentError",
     "KernelError",
@@ -78,9 +83,11 @@ _NAMES = [
     "backend",
     "device_count",
     "live_handles",
+    "op",
     "pinned_empty",
     "plan",
     "select_backend",
+    "shape_rule",
     "show_config",
     "to_device",
 ]
@@ -96,12 +103,15 @@ _HOMES = (
     "runtime.pinned",
     "runtime.array",
     "runtime.handle",
+    "calling.empty",
+    "calling.inference",
     "calling.plan",
+    "calling.by_name",
     "configuration",
     "trust",
 )
 # Modules that are there as attributes of the package without an import of their own.
-_MODULES = ("accuracy", "mock", "ops", "raw", "reference")
+_MODULES = ("accuracy", "aclnn", "mock", "ops", "raw", "reference")
 __all__: list[str]  # these names, and every described operator
 __version__: str
 

@@ -16,6 +16,21 @@ static void run(struct call *call, void *executor, uint64_t size)
     call->status = status == 0 ? 0 : fail(status, call->op->phase2_name);
 }
 
+/* Runs the executor, and keeps what was made for it. */
+static void run_once(struct call *call, struct binding_plan *plan, void *executor, uint64_t size)
+{
+    if (find_plan_room(plan, call->made_count, call->tensor_count) != 0) {
+        discard(call, executor, BINDING_MEMORY);
+        return;
+    }
+    run(call, executor, size);
+    if (call->status == 0) {
+        hand_over(call, plan);
+    } else {
+        empty(plan);
+    }
+}
+
 int binding_launch(const struct binding_operator *op, struct binding_timeline *timeline,
                    struct binding_plan *plan, int judged, const char *message)
 {
@@ -36,7 +51,9 @@ int binding_launch(const struct binding_operator *op, struct binding_timeline *t
                                : op->invoke(op, call.values, &size, &executor);
         call.status = status == 0 ? 0 : fail(status, op->phase1_name);
     }
-    if (call.status == 0 && plan != NULL) {
+    if (call.status == 0 && plan != NULL && plan->once) {
+        run_once(&call, plan, executor, size);
+    } else if (call.status == 0 && plan != NULL) {
         keep_executor(&call, plan, executor, size);
     } else if (call.status == 0) {
         run(&call, executor, size);

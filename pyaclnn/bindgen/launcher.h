@@ -73,10 +73,13 @@ struct binding_operator {
 
 /* An executor that is kept, with everything it needs. Filled by binding_launch, emptied by
  * binding_plan_close. `listed`: some of the tensors are in lists, and none can be exchanged. One
- * thread at a time runs or closes it; to others it is `busy`. */
+ * thread at a time runs or closes it; to others it is `busy`. With `once` set by who makes it, the
+ * executor is run at once, and what is kept is what was made for it: an operator that finds out
+ * while it runs how large its result is, writes that into the result's descriptor. */
 struct binding_plan {
     void *executor;
     int busy;
+    int once;
     void *phase2;
     const char *routine;
     uint64_t workspace_size;
@@ -131,3 +134,4 @@ int binding_launch(const struct binding_operator *op, struct binding_timeline *t
 int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline);
 int binding_plan_run_on(struct binding_plan *plan, struct binding_timeline *timeline, uint32_t count, const char *message);
 int binding_plan_close(struct binding_plan *plan);
+int binding_view_shape(const struct binding_plan *plan, uint32_t descriptor, int64_t *dims, uint64_t *rank);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executors that are kept and run again, on the same tensors or on others in their place. */
 
+enum { MOST_AXES = 25 };
+
 static int run_phase2(void *phase2, void *workspace, uint64_t size, void *executor,
                       const struct binding_timeline *timeline)
 {
@@ -247,4 +249,21 @@ int binding_plan_close(struct binding_plan *plan)
     empty(plan);
     end_turn(plan);
     return status;
+}
+
+/* The shape that a tensor has now, of at most MOST_AXES axes. */
+int binding_view_shape(const struct binding_plan *plan, uint32_t descriptor, int64_t *dims,
+                       uint64_t *rank)
+{
+    int64_t *found = NULL;
+    *rank = 0;
+    const int status = slot_aclGetViewShape(plan->descriptors[descriptor], &found, rank);
+    if (status != 0) {
+        return fail(status, "aclGetViewShape");
+    }
+    for (uint64_t axis = 0; axis < *rank && axis < MOST_AXES; axis++) {
+        dims[axis] = found[axis];
+    }
+    free(found); /* new[] of numbers is malloc */
+    return 0;
 }

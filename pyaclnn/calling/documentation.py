@@ -14,10 +14,11 @@ from pyaclnn.operators.words import Word
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyaclnn.calling.declared import Declared
     from pyaclnn.operators import Operator
     from pyaclnn.operators.parameters import Parameter
 
-__all__ = ["docstring", "shape_in_words"]
+__all__ = ["docstring", "shape_in_words", "signature_in_words"]
 
 _WIDTH = 100
 _KINDS = (
@@ -122,3 +123,28 @@ def _about_out(operator: Operator) -> str:
         f"Arrays to write to, and to return, of the dtypes and shapes below ({names}); None for "
         f"one to be allocated. Not overlapping each other or an input; {where}."
     )
+
+
+def signature_in_words(declared: Declared) -> str:
+    """Write the docstring of an operator of which nothing but its declaration is known."""
+    directions = declared.directions
+    guessed = " (guessed: no document is known)" if directions.guessed else ""
+    lines = [
+        f"Call ``{declared.name}``; see ``pyaclnn.op`` for what all operators have in common.",
+        "",
+        f"Declared in {declared.signature.header}{guessed}.",
+        "",
+        "Args:",
+    ]
+    words = {"in": "", "out": ", written", "inout": ", read and written"}
+    rows = zip(declared.names, declared.signature.types, directions.each, strict=False)
+    for place, (name, c_type, direction) in enumerate(rows):
+        optional = ", NULL if left out" if place in declared.optional else ""
+        lines.append(f"    {name}: ``{c_type}``{words[direction]}{optional}.")
+    lines += [
+        "    stream: Where to queue the work; the device's default stream if None.",
+        "",
+        "Returns:",
+        f"    {', '.join(declared.names[p] for p in declared.written) or 'Nothing'}.",
+    ]
+    return "\n".join(lines) + "\n"

@@ -8,7 +8,7 @@ launcher looks at what layouts do not tell: whether the memory is open, and whet
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from pyaclnn.calling.launch import UNTIDY, failure, report_untidy
 from pyaclnn.calling.operator import NO_PLAN, operator
@@ -17,10 +17,10 @@ from pyaclnn.runtime.pool import pool_of
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyaclnn.calling.arguments import Argument
-    from pyaclnn.calling.call import Call
+    from pyaclnn.calling.call import Output
     from pyaclnn.errors import AclError
     from pyaclnn.runtime.device import Device
     from pyaclnn.runtime.layout import Layout
@@ -66,6 +66,30 @@ def types_of(option: object) -> object:
     return type(option)
 
 
+class Accepted(Protocol):
+    """A call that was made on device arrays without an error."""
+
+    @property
+    def operator(self) -> str:
+        """The C name of phase 2."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the arguments, in the order of C."""
+
+    @property
+    def arguments(self) -> Sequence[Argument]:
+        """The arguments in that order."""
+
+    @property
+    def outputs(self) -> Mapping[str, Output]:
+        """The results by name, at least one of them."""
+
+    @property
+    def written(self) -> frozenset[int]:
+        """The places of what the operator writes."""
+
+
 class Path:
     """How to make a call again.
 
@@ -89,7 +113,7 @@ class Path:
         "options",
     )
 
-    def __init__(self, call: Call, options: tuple[object, ...]) -> None:
+    def __init__(self, call: Accepted, options: tuple[object, ...]) -> None:
         """Keep what ``call``, which was accepted, found out."""
         outputs = call.outputs.values()
         found = dict(zip(call.names, call.arguments, strict=True))
@@ -176,7 +200,7 @@ class Path:
 class Paths(dict[Any, Path]):
     """The paths of one operator."""
 
-    def remember(self, key: object, call: Call, options: tuple[object, ...]) -> None:
+    def remember(self, key: object, call: Accepted, options: tuple[object, ...]) -> None:
         """Keep what a call found out.
 
         Args:

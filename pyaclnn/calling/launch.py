@@ -13,13 +13,13 @@ from pyaclnn._binding import lib
 from pyaclnn.calling.arguments import arrays_in, frozen
 from pyaclnn.calling.operator import NO_PLAN, Operator, operator
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import report
+from pyaclnn.cann.gate import report, silence
 from pyaclnn.cann.status import describe_failure, meaning
 from pyaclnn.errors import AclError, ContextError
 from pyaclnn.runtime.stream import catch_up
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pyaclnn.calling.arguments import Argument
     from pyaclnn.runtime.stream import Stream
@@ -32,6 +32,7 @@ __all__ = [
     "launch",
     "launch_operator",
     "make_way",
+    "release_plan",
     "report_untidy",
     "settle",
 ]
@@ -131,6 +132,12 @@ def report_untidy() -> None:
     report(f"{routine} failed with {found.status} ({meaning(found.status).name}): {said}")
 
 
+def release_plan(struct: Any) -> None:
+    """Give back what a plan keeps; never raises."""
+    if not silence.finalised and lib.binding_plan_close(struct):
+        report_untidy()
+
+
 def launch(name: str, *arguments: Argument, stream: Stream) -> None:
     """Queue an aclnn operator on a stream, without waiting for it; see ``launch_operator``.
 
@@ -142,17 +149,24 @@ def launch(name: str, *arguments: Argument, stream: Stream) -> None:
     launch_operator(operator(name), *arguments, stream=stream)
 
 
-def launch_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> None:
+def launch_operator(
+    chosen: Operator,
+    *arguments: Argument,
+    stream: Stream,
+    judge: Callable[[], None] | None = None,
+    plan: Any = NO_PLAN,
+) -> None:
     """Queue an operator on a stream, without waiting for it.
 
     The arrays' memory lives until the stream has passed the work. The workspace is the stream's.
-    Nothing is said about arrays that overlap: that is for the caller to judge, who knows what the
-    operator writes, and how.
 
     Args:
         chosen: The operator.
         *arguments: The arguments of phase 1 in its order, without the two out-parameters.
         stream: Where to queue the work.
+        judge: Called if a result seems to lie in the memory of another argument, by its first and
+            last byte; raises if it does, and that is wrong. None if the caller has judged that.
+        plan: What keeps the executor, or the descriptors; ``NO_PLAN`` for nothing.
 
     Raises:
         InvalidArgumentError: An argument is not of the type that C takes.
@@ -161,6 +175,9 @@ def launch_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> N
     given = frozen(arguments)
     message = chosen.message(given)
     catch_up(stream)
-    status = chosen.function(stream.timeline.struct, NO_PLAN, 1, message)
+    judged = int(judge is None)
+    status = chosen.function(stream.timeline.struct, plan, judged, message)
+    if status == OVERLAP and judge is not None:
+        judge()
     if status:
-        settle(chosen, status, stream, given, message)
+        settle(chosen, status, stream, given, message, plan)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.arguments import Argument
 
-__all__ = ["Tail", "slots_format", "word_of"]
+__all__ = ["Tail", "check", "slots_format", "word_of"]
 
 _INTEGERS: Final = {
     "c": ("int8_t", -(2**7), 2**7 - 1),
@@ -31,6 +31,8 @@ _INTEGERS: Final = {
     "q": ("int64_t", -(2**63), 2**63 - 1),
     "Q": ("uint64_t", 0, 2**64 - 1),
 }
+_TYPE_NAMES: Final = ("dtype", "dstType")
+"""What integers are called that mean an ``aclDataType``."""
 _WORD: Final = 8
 _LONG: Final = 80
 _LARGEST_FLOAT: Final = float(np.finfo(np.float32).max)
@@ -100,6 +102,23 @@ def word_of(kind: str, argument: Argument, tail: Tail) -> int | float:
     return _WORDS[kind](argument, tail)
 
 
+def check(kind: str, argument: Argument, routine: str, parameter: str) -> None:
+    """Check that C can take an argument.
+
+    Args:
+        kind: What C takes; see ``struct binding_operator``.
+        argument: The argument.
+        routine: The operator, for the message.
+        parameter: The name of the parameter, for the message.
+
+    Raises:
+        InvalidArgumentError: It cannot.
+    """
+    tail = Tail(routine, 0)
+    tail.parameter = parameter
+    word_of(kind, argument, tail)
+
+
 def _tensor(argument: Argument, tail: Tail) -> int:
     if not isinstance(argument, DeviceArray):
         tail.refuse(argument, "a DeviceArray, or None")
@@ -119,6 +138,9 @@ def _integer(kind: str) -> Callable[[Argument, Tail], int]:
     c_type, low, high = _INTEGERS[kind]
 
     def convert(argument: Argument, tail: Tail) -> int:
+        named = tail.parameter in _TYPE_NAMES
+        if named and not isinstance(argument, (bool, int, np.bool_, np.integer)):
+            return _data_type(argument, tail)
         try:
             number = operator.index(argument)
         except TypeError:

@@ -15,6 +15,8 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.library import declaration, function
 from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.errors import InvalidArgumentError, UnsupportedError
+from pyaclnn.operators.catalogue import C_TYPES
+from pyaclnn.operators.directions import directions_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,30 +25,12 @@ if TYPE_CHECKING:
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.cann.signatures import Signature
 
-__all__ = ["NO_PLAN", "Operator", "operator"]
+__all__ = ["NO_PLAN", "Operator", "kind_of", "operator"]
 
 NO_PLAN: Final = raw.NULL
 """Tells the launcher that the executor is not to be kept."""
 
-_KINDS: Final = {
-    "aclTensor *": "t",
-    "aclTensorList *": "T",
-    "aclIntArray *": "I",
-    "aclFloatArray *": "F",
-    "aclBoolArray *": "B",
-    "aclScalar *": "a",
-    "aclScalarList *": "A",
-    "char *": "s",
-    "bool": "b",
-    "double": "d",
-    "float": "f",
-    "int8_t": "c",
-    "int": "i",
-    "int32_t": "i",
-    "int64_t": "q",
-    "uint64_t": "Q",
-    "aclDataType": "y",
-}
+_KINDS: Final = {c_type: letter for letter, c_type in C_TYPES.items()} | {"int": "i"}
 """C type of a parameter, without const -> its letter in ``struct binding_operator``."""
 _WRITTEN: Final = {"t": "w", "T": "W"}
 _TAIL: Final = ("uint64_t *", "aclOpExecutor **")
@@ -70,6 +54,11 @@ _NEEDED: Final = {
     "A": ("aclCreateScalarList", "aclDestroyScalarList", "aclCreateScalar", "aclDestroyScalar"),
 }
 """What the launcher calls, always and for a kind of parameter: resolved before the first launch."""
+
+
+def kind_of(c_type: str) -> str:
+    """Return the letter of a parameter of some C type, or nothing if no operator takes such."""
+    return _KINDS.get(c_type.removeprefix("const "), "")
 
 
 class Operator:
@@ -102,8 +91,8 @@ class Operator:
         Args:
             phase_1: The declaration of its first phase.
             functions: Both phases, as they were found in a library.
-            written: The places of the tensors it writes; None for those whose type is not const,
-                which is right for most operators and not for all.
+            written: The places of the tensors it writes; None for those that the table of all
+                operators says, or, of an operator that it has not, that names and types suggest.
 
         Raises:
             UnsupportedError: It takes what no operator of CANN takes.
@@ -112,7 +101,7 @@ class Operator:
         self.name = phase_1.name.removesuffix(PHASE_1)
         self.names = phase_1.parameters[:-2]
         types = [kind.removeprefix("const ") for kind in phase_1.types]
-        plain = [_KINDS.get(kind, "") for kind in types[:-2]]
+        plain = [kind_of(c_type) for c_type in phase_1.types[:-2]]
         if not all(plain) or tuple(types[-2:]) != _TAIL:
             odd = [f"{k} {n}" for k, n in zip(types, self.names, strict=False) if k not in _KINDS]
             message = (
@@ -121,11 +110,7 @@ class Operator:
             )
             raise UnsupportedError(message, routine=self.name)
         if written is None:
-            written = frozenset(
-                place
-                for place, (kind, c_type) in enumerate(zip(plain, phase_1.types, strict=False))
-                if kind in _WRITTEN and not c_type.startswith("const ")
-            )
+            written = directions_of(self.name, self.names, phase_1.types[:-2]).written
         self.written = written
         self.kinds = "".join(
             _WRITTEN.get(kind, kind) if place in written else kind

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import lib
 from pyaclnn.calling.arguments import frozen
-from pyaclnn.calling.launch import OVERLAP, TRIES, UNTIDY, failure, make_way, report_untidy, settle
+from pyaclnn.calling.launch import (
+    OVERLAP,
+    TRIES,
+    UNTIDY,
+    failure,
+    make_way,
+    release_plan,
+    report_untidy,
+    settle,
+)
 from pyaclnn.calling.operator import NO_PLAN, operator
 from pyaclnn.calling.planned import AsGiven
 from pyaclnn.cann import raw
@@ -75,7 +84,7 @@ class Plan:
         self._lock = threading.RLock()
         self._struct: Any = raw.ffi.new("struct binding_plan *")
         device = self._stream.device.resource
-        executor = Resource("plan", None, _release, dependencies=(device,))
+        executor = Resource("plan", None, release_plan, dependencies=(device,))
         executor.pointer = self._struct
         self._finalizer = weakref.finalize(self, executor.let_go)
         try:
@@ -319,11 +328,6 @@ def _may_touch(result: DeviceArray, other: DeviceArray) -> bool:
     return overlap(phantom_of(result), phantom_of(other))
 
 
-def _release(struct: Any) -> None:
-    if not silence.finalised and lib.binding_plan_close(struct):
-        report_untidy()
-
-
 def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Plan:
     """Prepare an operator, by its C signature, to be run again and again.
 
@@ -347,7 +351,7 @@ def plan(operator: Callable[..., Any], *arguments: Any, **options: Any) -> Plan:
     """Prepare an operator to be run again and again.
 
     Args:
-        operator: A public operator, e.g. ``rms_norm_grad``.
+        operator: A public operator, e.g. ``rms_norm_grad``, or any other by ``pyaclnn.op``.
         *arguments: Its arguments; arrays must be device arrays.
         **options: Its options, among them ``stream`` and ``out``.
 
@@ -360,6 +364,6 @@ def plan(operator: Callable[..., Any], *arguments: Any, **options: Any) -> Plan:
     """
     prepare = getattr(operator, "prepare", None)
     if prepare is None:
-        expected = "an operator of pyaclnn.ops"
+        expected = "an operator of pyaclnn.ops or pyaclnn.aclnn"
         raise InvalidArgumentError.of("plan", "operator", repr(operator), expected)
     return Plan(prepare(*arguments, **options).planned())

@@ -38,6 +38,7 @@ STOREYS = [
     {"cann"},
     {"raw", "runtime"},
     {"calling"},
+    {"aclnn"},
     {"ops"},
     {"smoke"},
     {"doctor", "ascendc", "configuration", "pytest_plugin"},

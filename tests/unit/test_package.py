@@ -13,7 +13,7 @@ import pytest
 import pyaclnn
 
 ROOT = Path(__file__).parents[2]
-MODULES = ["accuracy", "mock", "ops", "raw", "reference"]
+MODULES = ["accuracy", "aclnn", "mock", "ops", "raw", "reference"]
 
 
 def python(

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every operator of CANN in Python's spelling: ``pyaclnn.aclnn.add`` is ``pyaclnn.op("aclnnAdd")``.
+
+``dir`` lists those of the installation; of the table of all operators where it has no headers.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from pyaclnn.calling.by_name import op, operators_by_snake_name
+
+__all__: list[str] = []
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("_"):
+        known = operators_by_snake_name()
+        if name in known:
+            return op(known[name])
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"no header declares an operator {name!r}{hint}", name=name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(operators_by_snake_name())

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results that are left out: what their shapes and types are, where a rule tells it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from pyaclnn.calling.empty import Empty
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.operators.results import result_rules
+from pyaclnn.runtime.dtypes import bfloat16, dtype_of, numpy_dtype
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["inferred", "shape_rule"]
+
+Rule: TypeAlias = "Callable[..., Any]"
+_own: Final[dict[str, Rule]] = {}
+_BOOL: Final = np.dtype(np.bool_)
+_INT64: Final = np.dtype(np.int64)
+
+
+def shape_rule(operator: str) -> Callable[[Rule], Rule]:
+    """Tell how the results of an operator are shaped, so that they may be left out.
+
+        @pyaclnn.shape_rule("aclnnTopk")
+        def _(self, k, dim, **_):
+            shape = [*self.shape]
+            shape[dim] = k
+            return pyaclnn.Empty(shape, self.dtype), pyaclnn.Empty(shape, "int64")
+
+    Args:
+        operator: The C name of its second phase.
+
+    Returns:
+        A decorator for a function that takes arguments by their C names (``from_``, ``lambda_`` for
+        those that Python reserves), as many of them as it names. It returns an ``Empty`` for each
+        parameter that the operator writes and does not read, in C order; for a list, a sequence of
+        them; alone if there is one. It takes the place of a rule that was known before.
+    """
+
+    def register(rule: Rule) -> Rule:
+        _own[operator] = rule
+        return rule
+
+    return register
+
+
+def inferred(operator: str, given: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
+    """Return what stands for each result of an operator.
+
+    Args:
+        operator: The C name of its second phase.
+        given: What was given for the other parameters, by the names of Python's signature.
+        results: The names of those that are written and not read, in C order.
+
+    Returns:
+        An ``Empty``, or a list of them, for each; nothing if no rule tells.
+
+    Raises:
+        InvalidArgumentError: A rule of the user's own does not return that.
+    """
+    own = _own.get(operator)
+    if own is None:
+        found = _by_rule(operator, given)
+        return {} if found is None else dict(zip(results, found, strict=True))
+    wanted = inspect.signature(own).parameters
+    if not any(p.kind is p.VAR_KEYWORD for p in wanted.values()):
+        given = {name: value for name, value in given.items() if name in wanted}
+    made = own(**given)
+    if isinstance(made, Empty) or len(results) == 1:
+        made = (made,)
+    if not isinstance(made, (tuple, list)) or len(made) != len(results):
+        expected = f"an Empty for each of {', '.join(results)}"
+        raise InvalidArgumentError.of(operator, "shape_rule", f"a rule of {made!r}", expected)
+    return dict(zip(results, made, strict=True))
+
+
+def _by_rule(operator: str, given: Mapping[str, Any]) -> list[Any] | None:
+    rule, names = result_rules().get(operator, ("", ()))
+    values = [given[name] for name in names]
+    made: Any = _RULES[rule](*values) if rule and values[0] is not None else None
+    if made is None:
+        return None
+    return list(made) if isinstance(made, tuple) else [made]
+
+
+# ---- what the words of rules mean; None where they do not tell --------------------------------
+
+
+def _is_float(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "f" or dtype == bfloat16
+
+
+def _same(one: Any, *_: Any) -> Empty | None:
+    return Empty(one.shape, one.dtype) if hasattr(one, "dtype") else None
+
+
+def _floats(one: Any, *_: Any) -> Empty | None:
+    return Empty(one.shape, one.dtype) if _is_float(one.dtype) else None
+
+
+def _truth(one: Any, *_: Any) -> Empty:
+    return Empty(one.shape, _BOOL)
+
+
+def _scalar(one: Any, scalar: Any) -> Empty | None:
+    kind = np.asarray(scalar).dtype.kind
+    fits = _is_float(one.dtype) and kind in "biuf"
+    return _same(one) if fits or (one.dtype.kind in "iu" and kind in "iu") else None
+
+
+def _cast(one: Any, dtype: Any) -> Empty:
+    return Empty(one.shape, _dtype(dtype))
+
+
+def _dtype(dtype: Any) -> np.dtype[Any]:
+    return numpy_dtype(int(dtype)) if isinstance(dtype, (int, np.integer)) else dtype_of(dtype)
+
+
+def _broadcast(*arrays: Any) -> Empty | None:
+    if any(array is None for array in arrays) or len({array.dtype for array in arrays}) != 1:
+        return None
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        return None
+    return Empty(shape, arrays[0].dtype)
+
+
+def _floats_broadcast(*arrays: Any) -> Empty | None:
+    found = _broadcast(*arrays)
+    return found if found is not None and _is_float(found.dtype) else None
+
+
+def _truth_broadcast(*arrays: Any) -> Empty | None:
+    found = _broadcast(*arrays)
+    return None if found is None else Empty(found.shape, _BOOL)
+
+
+def _where(condition: Any, one: Any, other: Any) -> Empty | None:
+    values = _broadcast(one, other)
+    if values is None:
+        return None
+    shape = _broadcast(Empty(values.shape, _BOOL), Empty(condition.shape, _BOOL))
+    return None if shape is None else Empty(shape.shape, values.dtype)
+
+
+def _each(arrays: Any) -> tuple[list[Empty]] | None:
+    if any(array is None for array in arrays):
+        return None
+    return ([Empty(array.shape, array.dtype) for array in arrays],)
+
+
+def _reduced(array: Any, axes: Any, keep: bool) -> tuple[int, ...] | None:
+    rank = len(array.shape)
+    named = list(axes) if hasattr(axes, "__iter__") else [axes]
+    if axes is None or not named:
+        gone = set(range(rank))
+    elif all(-rank <= axis < rank for axis in named):
+        gone = {axis % rank for axis in named}
+    else:
+        return None
+    lengths = [1 if axis in gone else n for axis, n in enumerate(array.shape)]
+    return tuple(n for axis, n in enumerate(lengths) if keep or axis not in gone)
+
+
+def _reduce(array: Any, axes: Any, keep: bool) -> Empty | None:
+    shape = _reduced(array, axes, keep)
+    return None if shape is None else Empty(shape, array.dtype)
+
+
+def _floats_reduce(array: Any, axes: Any, keep: bool) -> Empty | None:
+    return _reduce(array, axes, keep) if _is_float(array.dtype) else None
+
+
+def _truth_reduce(array: Any, axes: Any, keep: bool) -> Empty | None:
+    shape = _reduced(array, axes, keep)
+    return None if shape is None else Empty(shape, _BOOL)
+
+
+def _index_reduce(array: Any, axes: Any, keep: bool) -> Empty | None:
+    shape = _reduced(array, axes, keep)
+    return None if shape is None else Empty(shape, _INT64)
+
+
+def _index_and_reduce(array: Any, axes: Any, keep: bool) -> tuple[Empty, Empty] | None:
+    shape = _reduced(array, axes, keep)
+    return None if shape is None else (Empty(shape, array.dtype), Empty(shape, _INT64))
+
+
+def _cast_reduce(array: Any, axes: Any, keep: bool, dtype: Any) -> Empty | None:
+    shape = _reduced(array, axes, keep)
+    return None if shape is None else Empty(shape, _dtype(dtype))
+
+
+_RULES: Final[Mapping[str, Rule]] = {
+    "same": _same,
+    "floats": _floats,
+    "truth": _truth,
+    "scalar": _scalar,
+    "cast": _cast,
+    "broadcast": _broadcast,
+    "floats-broadcast": _floats_broadcast,
+    "truth-broadcast": _truth_broadcast,
+    "where": _where,
+    "each": _each,
+    "reduce": _reduce,
+    "floats-reduce": _floats_reduce,
+    "truth-reduce": _truth_reduce,
+    "index-reduce": _index_reduce,
+    "index-and-reduce": _index_and_reduce,
+    "cast-reduce": _cast_reduce,
+}

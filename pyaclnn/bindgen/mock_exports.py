@@ -110,7 +110,7 @@ def _fallbacks(declarations: Declarations, library: str) -> Iterator[str]:
         yield from (f"    (void)({p.name});" for p in function.parameters)
         result = f'mock_unimplemented("{function.name}")'
         if function.returns in STATUS:
-            yield f"    return {result};\n}}"
+            yield f"    return ({function.returns}){result};\n}}"
         else:
             yield f"    {result};"
             nothing = NOTHING.get(function.returns, "0")

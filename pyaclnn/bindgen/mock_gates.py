@@ -100,8 +100,8 @@ def _gate(
         # CANN consumes the executor also when phase 2 fails.
         yield f"        {gate}_abandon(executor);"
     if function.returns in STATUS:
-        yield "        return frame.code;\n    }"
-        yield f"    return {gate}_close(&frame, {call});\n}}"
+        yield f"        return ({function.returns})frame.code;\n    }}"
+        yield f"    return ({function.returns}){gate}_close(&frame, (int){call});\n}}"
     elif function.returns == "void":
         yield "        return;\n    }"
         yield f"    {call};\n    {gate}_close(&frame, 0);\n}}"

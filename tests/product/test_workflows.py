@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The workflows run the sessions that a desk runs, and all of them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+CALL = re.compile(r"""^pipx run nox -s "?([^"]+)"?$""")
+AT_A_DESK = {"emulated"}
+"""What a workflow has a real machine for."""
+
+
+def jobs() -> list[dict[str, Any]]:
+    files = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in WORKFLOWS]
+    return [job for file in files for job in file["jobs"].values()]
+
+
+def combinations(job: dict[str, Any]) -> list[dict[str, str]]:
+    axes = job.get("strategy", {}).get("matrix", {})
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+
+
+def called() -> set[str]:
+    found = set()
+    for job in jobs():
+        for step in job.get("steps", []):
+            if "run" not in step:
+                continue
+            match = CALL.match(step["run"])
+            assert match, f"no session of noxfile.py: {step['run']}"
+            template = match[1].replace("${{ matrix.", "{").replace(" }}", "}")
+            found |= {template.format(**chosen) for chosen in combinations(job)}
+    return found
+
+
+@pytest.fixture(scope="module")
+def sessions() -> set[str]:
+    command = [sys.executable, "-m", "nox", "--list"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(re.findall(r"^[*-] (\S+) -> ", listed.stdout, re.MULTILINE))
+
+
+def test_the_workflows_run_every_session_and_nothing_else(sessions: set[str]) -> None:
+    assert called() == sessions - AT_A_DESK
+
+
+def test_what_is_for_a_desk_alone_is_a_session(sessions: set[str]) -> None:
+    assert sessions >= AT_A_DESK

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +48,8 @@ def names_imported(source: str, package: str = "") -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
-def imports_of(module: str) -> set[str]:
+@functools.cache
+def imports_of(module: str) -> frozenset[str]:
     """The modules of the package that a module imports; compiled ones among them."""
     found = set()
     for name in names_imported(MODULES[module].read_text(encoding="utf-8"), package_of(module)):
@@ -55,7 +57,7 @@ def imports_of(module: str) -> set[str]:
             found.add(name)
         elif name.startswith("pyaclnn."):
             found.add(name.rpartition(".")[0])
-    return found - {module, "pyaclnn"}
+    return frozenset(found - {module, "pyaclnn"})
 
 
 def circle(graph: Mapping[str, Collection[str]]) -> list[str]:

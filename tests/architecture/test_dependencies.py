@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
 from importlib.metadata import packages_distributions, requires
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 HOSTS = {"pytest_plugin": {"pytest"}}
 
 
+# To look through everything that is installed takes long, and gives the same every time.
+homes_of = functools.cache(packages_distributions)
+
+
+@functools.cache
 def declared() -> set[str]:
     """The distributions that come with every installation, by their normalised names."""
     plain = [text for text in requires("pyaclnn") or () if "extra ==" not in text]
@@ -42,7 +48,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 def test_what_a_module_imports_is_a_dependency(module: str) -> None:
     tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
     names = set(imported(tree)) - sys.stdlib_module_names - {"pyaclnn", "_cffi_backend"}
-    homes = packages_distributions()
+    homes = homes_of()
     needed = {homes.get(name, [name])[0].lower().replace("_", "-") for name in names}
     assert needed <= declared() | HOSTS.get(room_of(module), set())
 

@@ -75,7 +75,7 @@ def _words(kind: str, argument: Argument) -> str:
 def _tensor(array: DeviceArray) -> str:
     size = array.itemsize
     strides = tuple(step // size for step in array.strides)
-    storage = (int(array.tensor.extent) if array.tensor else 0,)
+    storage = array.layout.storage or (int(array.tensor.extent) if array.tensor else 0,)
     return (
         f"{array.dtype} tensor, shape {array.shape}, strides {strides}, "
         f"offset {array.offset // size}, format {array.layout.format}, storage {storage}, "

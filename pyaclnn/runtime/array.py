@@ -177,6 +177,22 @@ class DeviceArray(Shaped):
         """
         return self._view(reshaped(self._relative(), shape[0] if len(shape) == 1 else shape))
 
+    def with_format(self, form: str, storage: Sequence[int] | None = None) -> DeviceArray:
+        """Return a view that CANN is told to be of another format; no element is moved.
+
+        Some operators look at the format and refuse ND, such as convolutions and resizing.
+
+        Args:
+            form: The name of the format without its prefix, e.g. ``NCHW`` or ``FRACTAL_NZ``.
+            storage: The shape of the memory, for a format that lays elements out in an order of its
+                own; its elements in one row if None.
+
+        Raises:
+            InvalidArgumentError: CANN has no such format, or the storage does not fit the memory.
+        """
+        layout = self.layout.formatted(form, storage, self.memory.nbytes - self._offset)
+        return self._seen_as(layout, self._offset)
+
     def __getitem__(self, index: Any) -> DeviceArray:
         """Return a view by basic indexing: integers, slices with positive step, ... and None."""
         return self._view(indexed(self._relative(), index))
@@ -290,6 +306,9 @@ class DeviceArray(Shaped):
     def _view(self, relative: NDArray[Any]) -> DeviceArray:
         offset = relative.__array_interface__["data"][0] - _BASE if relative.size else self._offset
         layout = Layout.of(self.layout.context, self.dtype, relative.shape, relative.strides)
+        return self._seen_as(layout, offset)
+
+    def _seen_as(self, layout: Layout, offset: int) -> DeviceArray:
         tensor = layout.tensor(self._owner.memory, offset)
         array = DeviceArray.__new__(DeviceArray)
         array._fill(self._owner, self._device, layout, tensor, offset)  # noqa: SLF001  # the same class

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 from pyaclnn.cann import raw
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.dtypes import acl_dtype
-from pyaclnn.runtime.shapes import count_of, phantom, span
+from pyaclnn.runtime.shapes import count_of, phantom, shape_of, span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from pyaclnn.runtime.memory import Memory
@@ -31,6 +33,7 @@ _LARGE: Final = 2 << 20
 _MOST_AXES: Final = 25
 """The most axes that ``aclCreateTensor`` takes; operators take fewer, and say so."""
 
+_PREFIX: Final = "ACL_FORMAT_"
 _FORMATS: Final = {5: "NCDHW"}
 """Formats by the number of axes. Batch norms look at the format of five axes and take no ND; to
 all other operators it is the same as ND (CANN: ops-nn norm/batch_norm, opbase
@@ -48,6 +51,7 @@ class Layout:
         size: The number of elements.
         span: Bytes from the start of the first element to the end of the last in memory.
         format: The name of the format that CANN is told.
+        storage: The shape of the storage, where it is another than that of the elements in one row.
         is_contiguous: Whether the elements lie without gaps in C order.
         room: The size of block that a pool hands out for it.
     """
@@ -63,17 +67,25 @@ class Layout:
         "shape",
         "size",
         "span",
+        "storage",
         "strides",
     )
 
     def __init__(
-        self, context: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+        self,
+        context: int,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        form: str = "",
+        storage: tuple[int, ...] = (),
     ) -> None:
         self.context = context
         self.dtype = dtype
         self.shape = shape
         self.strides = strides
-        self.format = _FORMATS.get(len(shape), "ND")
+        self.format = form or _FORMATS.get(len(shape), "ND")
+        self.storage = storage
         self.size = math.prod(shape)
         self.span = span(shape, strides, dtype.itemsize)
         self.is_contiguous = bool(phantom(shape, strides, dtype.itemsize, 0).flags.c_contiguous)
@@ -83,10 +95,16 @@ class Layout:
 
     @classmethod
     def of(
-        cls, context: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+        cls,
+        context: int,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        form: str = "",
+        storage: tuple[int, ...] = (),
     ) -> Layout:
-        """Return the layout of these attributes."""
-        key = (context, dtype, shape, strides)
+        """Return the layout of these attributes; with no format said, of that which is usual."""
+        key = (context, dtype, shape, strides, form, storage)
         layout = _known.get(key)
         if layout is None:
             made = cls(*key)
@@ -98,6 +116,28 @@ class Layout:
     def dense(cls, context: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Layout:
         """Return the C-contiguous layout of a shape."""
         return cls.of(context, dtype, shape, phantom(shape, None, dtype.itemsize, 0).strides)
+
+    def formatted(self, form: str, storage: Sequence[int] | None, room: int) -> Layout:
+        """Return the same layout in another format; see ``DeviceArray.with_format``.
+
+        Args:
+            form: The name of the format.
+            storage: The shape of the memory, if that is said.
+            room: The bytes that there are.
+
+        Raises:
+            InvalidArgumentError: CANN has no such format, or the storage does not fit.
+        """
+        if getattr(raw, f"{_PREFIX}{form}", None) is None:
+            known = [n.removeprefix(_PREFIX) for n in dir(raw) if n.startswith(_PREFIX)]
+            expected = f"one of {', '.join(known)}"
+            raise InvalidArgumentError.of("with_format", "form", repr(form), expected)
+        there = () if storage is None else shape_of(storage, "with_format", "storage")
+        nbytes = math.prod(there) * self.dtype.itemsize if there else 0
+        if nbytes > room or len(there) > _MOST_AXES:
+            expected = f"of at most {_MOST_AXES} axes and {room} bytes, which the memory has"
+            raise InvalidArgumentError.of("with_format", "storage", str(there), expected)
+        return Layout.of(self.context, self.dtype, self.shape, self.strides, form, there)
 
     def check_place(self, nbytes: int, offset: object, routine: str) -> int:
         """Check that an array of this layout can begin at an offset of a buffer.
@@ -155,10 +195,11 @@ class Layout:
         for axis, (length, step) in enumerate(zip(self.shape, self.strides, strict=True)):
             layout.dims[axis] = length
             layout.strides[axis] = step // itemsize
+        layout.storage_rank = len(self.storage)
+        for axis, length in enumerate(self.storage):
+            layout.storage[axis] = length
         return layout
 
 
 _lock: Final = threading.RLock()
-_known: Final[
-    weakref.WeakValueDictionary[tuple[int, np.dtype[Any], tuple[int, ...], tuple[int, ...]], Layout]
-] = weakref.WeakValueDictionary()
+_known: Final[weakref.WeakValueDictionary[tuple[Any, ...], Layout]] = weakref.WeakValueDictionary()

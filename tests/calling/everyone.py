@@ -41,8 +41,12 @@ class Maker:
         shape = tuple(self.chance.randint(1, 3) for _ in range(self.chance.randint(0, 4)))
         dtype = self.chance.choice(list(TYPES))
         array = pyaclnn.DeviceArray.empty(shape, dtype, self.device)
+        form, storage = 2, f"{array.size},"
+        if not self.chance.randrange(4):
+            array, form = array.with_format("NCHW", shape or None), 0
+            storage = "".join(f"{n}," for n in shape) or storage
         dims = "".join(f"{n}," for n in shape)
-        return array, f"{TYPES[dtype]}@{array.address:#x}[{dims}] "
+        return array, f"{TYPES[dtype]}@{array.address:#x}[{dims}]{form}<{storage}> "
 
     def make_a(self) -> tuple[Any, str]:
         number = self.chance.choice([np.float16(2.5), 7, -1.25, True, np.int8(-3)])

@@ -13,6 +13,8 @@ typedef void *aclrtStream;
 typedef struct aclTensor {
     int64_t dims[25];
     uint64_t rank;
+    int64_t storage[25];
+    uint64_t storage_rank;
     int data_type, format;
     const void *data;
 } aclTensor, aclOpExecutor;

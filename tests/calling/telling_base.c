@@ -26,10 +26,12 @@ aclTensor *aclCreateTensor(const int64_t *dims, uint64_t rank, aclDataType type,
                            const int64_t *strides, int64_t offset, aclFormat format,
                            const int64_t *storage, uint64_t storage_rank, void *data)
 {
-    (void)strides, (void)offset, (void)storage, (void)storage_rank;
+    (void)strides, (void)offset;
     aclTensor *tensor = make(sizeof *tensor);
     memcpy(tensor->dims, dims, rank * sizeof *dims);
     tensor->rank = rank;
+    memcpy(tensor->storage, storage, storage_rank * sizeof *storage);
+    tensor->storage_rank = storage_rank;
     tensor->data_type = type;
     tensor->format = format;
     tensor->data = data;

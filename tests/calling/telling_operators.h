@@ -18,7 +18,11 @@ static void tell_t(const aclTensor *tensor)
     for (uint64_t i = 0; i < tensor->rank; i++) {
         TELL("%lld,", (long long)tensor->dims[i]);
     }
-    TELL("] ");
+    TELL("]%d<", tensor->format);
+    for (uint64_t i = 0; i < tensor->storage_rank; i++) {
+        TELL("%lld,", (long long)tensor->storage[i]);
+    }
+    TELL("> ");
 }
 
 static void tell_a(const aclScalar *scalar)

@@ -136,12 +136,13 @@ static int begin(struct call *call, int judged)
     find_tensors(call);
     status = !judged && overlaps(call) ? BINDING_OVERLAP : 0;
     if (status == 0) {
-        status = reserve_tensors(call->timeline, call->tensors, call->tensor_count);
+        status = reserve_tensors(call->timeline, call->tensors, call->written,
+                                 call->tensor_count);
     }
     if (status == 0) {
         status = enter_context(call->timeline, &call->previous);
         if (status != 0) {
-            binding_timeline_settle(call->timeline);
+            settle(call->timeline);
         }
     }
     if (status != 0) {
@@ -186,7 +187,7 @@ static void discard(struct call *call, void *executor, int status)
 static void end(struct call *call)
 {
     call->status = destroy_made(call->made, call->kinds, &call->made_count, call->status);
-    binding_timeline_settle(call->timeline);
+    settle(call->timeline);
     call->status = leave_context(call->previous, call->status);
     free(call->room);
 }

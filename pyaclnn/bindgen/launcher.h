@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call of an operator in one crossing from Python: what a launch reads and writes. */
 
-/* Device or pinned memory. A use says up to which submission of a timeline the memory is needed. */
+/* Device or pinned memory. A use says up to which submission of a timeline the memory is needed, and
+ * which was the last to write there: bytes from `first` to before `end`. */
 struct binding_use {
     uint64_t timeline;
     uint64_t submission;
+    uint64_t written;
+    uint64_t first;
+    uint64_t end;
 };
 struct binding_block {
     void *address;
@@ -37,7 +41,7 @@ struct binding_tensor {
 };
 
 /* A stream and its workspace. Submissions are counted from 1; `floor` is the count up to which all
- * are queued while calls on other threads are `in_progress`. */
+ * are queued while calls on other threads are `in_progress`; those up to `passed` are over. */
 struct binding_timeline {
     uint64_t id;
     void *context;
@@ -46,6 +50,7 @@ struct binding_timeline {
     uint64_t capacity;
     uint64_t submitted;
     uint64_t floor;
+    uint64_t passed;
     uint32_t in_progress;
 };
 
@@ -123,10 +128,9 @@ void binding_block_take(struct binding_block *block, struct binding_use *uses);
 int binding_block_is_of(struct binding_block *block, const struct binding_timeline *timeline);
 void binding_timeline_open(struct binding_timeline *timeline);
 uint64_t binding_timeline_mark(struct binding_timeline *timeline);
-int binding_timeline_reserve(struct binding_timeline *timeline, struct binding_block **blocks, size_t count);
-void binding_timeline_settle(struct binding_timeline *timeline);
+void binding_timeline_pass(struct binding_timeline *timeline, uint64_t mark);
 uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *workspace, uint64_t capacity);
-int binding_submission_begin(struct binding_timeline *timeline, struct binding_block **blocks, size_t count, int *open);
+int binding_submission_begin(struct binding_timeline *timeline, struct binding_block **blocks, size_t count, uint64_t first, uint64_t end, int *open);
 void binding_submission_end(struct binding_timeline *timeline, int *open);
 int binding_reaches(const char *kinds);
 int binding_by_convention(const struct binding_operator *op, const union binding_value *values, uint64_t *size, void **executor);

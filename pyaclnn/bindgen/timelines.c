@@ -34,6 +34,16 @@ uint64_t binding_timeline_mark(struct binding_timeline *timeline)
     return mark;
 }
 
+/* From now on the submissions up to a mark are over. */
+void binding_timeline_pass(struct binding_timeline *timeline, uint64_t mark)
+{
+    pthread_mutex_lock(&uses_lock);
+    if (mark > timeline->passed) {
+        timeline->passed = mark;
+    }
+    pthread_mutex_unlock(&uses_lock);
+}
+
 /* After this no launch takes the block any more; uses noted before are there to be read. */
 void binding_block_close(struct binding_block *block)
 {
@@ -87,11 +97,23 @@ static void count_submission(struct binding_timeline *timeline)
     timeline->submitted++;
 }
 
-static void note_use(struct binding_timeline *timeline, struct binding_block *block)
+static struct binding_use *note_use(const struct binding_timeline *timeline,
+                                    struct binding_block *block)
 {
     struct binding_use *use = use_for(block, timeline->id);
     use->timeline = timeline->id;
     use->submission = timeline->submitted;
+    return use;
+}
+
+/* Bytes that are written. What earlier submissions write is still to come unless they are over. */
+static void note_write(const struct binding_timeline *timeline, struct binding_use *use,
+                       uint64_t first, uint64_t end)
+{
+    const int more = use->written > timeline->passed;
+    use->first = more && use->first < first ? use->first : first;
+    use->end = more && use->end > end ? use->end : end;
+    use->written = timeline->submitted;
 }
 
 static int check_block(const struct binding_timeline *timeline, struct binding_block *block)
@@ -102,26 +124,9 @@ static int check_block(const struct binding_timeline *timeline, struct binding_b
     return use_for(block, timeline->id) == NULL ? BINDING_BUSY : 0;
 }
 
-/* Counts a submission and notes that it uses blocks. Settle when it is queued. */
-int binding_timeline_reserve(struct binding_timeline *timeline, struct binding_block **blocks, size_t count)
-{
-    int status = 0;
-    pthread_mutex_lock(&uses_lock);
-    for (size_t i = 0; i < count && status == 0; i++) {
-        status = check_block(timeline, blocks[i]);
-    }
-    if (status == 0) {
-        count_submission(timeline);
-        for (size_t i = 0; i < count; i++) {
-            note_use(timeline, blocks[i]);
-        }
-    }
-    pthread_mutex_unlock(&uses_lock);
-    return status;
-}
-
 static int reserve_tensors(struct binding_timeline *timeline,
-                           const struct binding_tensor *const *tensors, uint32_t count)
+                           const struct binding_tensor *const *tensors, const char *written,
+                           uint32_t count)
 {
     int status = 0;
     pthread_mutex_lock(&uses_lock);
@@ -131,14 +136,18 @@ static int reserve_tensors(struct binding_timeline *timeline,
     if (status == 0) {
         count_submission(timeline);
         for (uint32_t i = 0; i < count; i++) {
-            note_use(timeline, tensors[i]->block);
+            struct binding_use *use = note_use(timeline, tensors[i]->block);
+            if (written[i]) {
+                const uint64_t first = tensors[i]->offset;
+                note_write(timeline, use, first, first + tensors[i]->layout->span);
+            }
         }
     }
     pthread_mutex_unlock(&uses_lock);
     return status;
 }
 
-void binding_timeline_settle(struct binding_timeline *timeline)
+static void settle(struct binding_timeline *timeline)
 {
     pthread_mutex_lock(&uses_lock);
     timeline->in_progress--;
@@ -174,19 +183,34 @@ uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *works
     return submitted;
 }
 
-/* The same two for a caller who may be interrupted between them: `open` tells whether there is
- * anything to settle, and settling twice is once. */
+/* Counts a submission and notes that it uses blocks, and writes bytes of the first of them. It may
+ * be interrupted right after: `open` tells whether there is anything to settle, and ending twice is
+ * once. */
 int binding_submission_begin(struct binding_timeline *timeline, struct binding_block **blocks,
-                             size_t count, int *open)
+                             size_t count, uint64_t first, uint64_t end, int *open)
 {
-    const int status = binding_timeline_reserve(timeline, blocks, count);
+    int status = 0;
+    pthread_mutex_lock(&uses_lock);
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = check_block(timeline, blocks[i]);
+    }
+    if (status == 0) {
+        count_submission(timeline);
+        for (size_t i = 0; i < count; i++) {
+            struct binding_use *use = note_use(timeline, blocks[i]);
+            if (i == 0 && first < end) {
+                note_write(timeline, use, first, end);
+            }
+        }
+    }
     *open = status == 0;
+    pthread_mutex_unlock(&uses_lock);
     return status;
 }
 
 void binding_submission_end(struct binding_timeline *timeline, int *open)
 {
     if (__atomic_exchange_n(open, 0, __ATOMIC_ACQ_REL) != 0) {
-        binding_timeline_settle(timeline);
+        settle(timeline);
     }
 }

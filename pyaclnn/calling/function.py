@@ -66,7 +66,7 @@ class _Front:
         queue = call.stream
         arguments = call.place(queue)
         if call.zeros is None:
-            launch(call.operator, *arguments, stream=queue)
+            launch(call.operator, *arguments, stream=queue, written=call.written)
             if key is not None:
                 options = [p for p in self.operator.parameters.values() if isinstance(p, Option)]
                 kept = tuple(given[o.name] for o in options if o.derived is None)

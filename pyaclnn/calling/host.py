@@ -98,7 +98,7 @@ def _sent(call: Call, stream: Stream) -> list[Any]:
 def _finish(call: Call, arguments: list[Any], stream: Stream) -> None:
     before = stream.timeline.mark
     try:
-        launch(call.operator, *arguments, stream=stream)
+        launch(call.operator, *arguments, stream=stream, written=call.written)
     except AclError:
         # Something may have been queued before the failure; leave nothing behind.
         if stream.timeline.mark != before:

@@ -138,15 +138,18 @@ def release_plan(struct: Any) -> None:
         report_untidy()
 
 
-def launch(name: str, *arguments: Argument, stream: Stream) -> None:
+def launch(
+    name: str, *arguments: Argument, stream: Stream, written: frozenset[int] | None = None
+) -> None:
     """Queue an aclnn operator on a stream, without waiting for it; see ``launch_operator``.
 
     Args:
         name: The C name of phase 2, e.g. ``aclnnRmsNorm``.
         *arguments: The arguments of phase 1 in its order, without the two out-parameters.
         stream: Where to queue the work.
+        written: The places of the tensors it writes; see :class:`Operator`.
     """
-    launch_operator(operator(name), *arguments, stream=stream)
+    launch_operator(operator(name, written), *arguments, stream=stream)
 
 
 def launch_operator(

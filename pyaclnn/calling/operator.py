@@ -64,8 +64,8 @@ def kind_of(c_type: str) -> str:
 class Operator:
     """An operator that can be launched.
 
-    Which tensors it writes decides what is looked at for overlaps, and nothing else: all are kept
-    until the stream has passed the launch, whatever the operator does with them.
+    Which tensors it writes decides what is looked at for overlaps, and what the host must not read
+    before it has waited. All are kept until the stream has passed the launch.
 
     Attributes:
         name: The C name of phase 2.

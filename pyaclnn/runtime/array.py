@@ -206,8 +206,7 @@ class DeviceArray(Shaped):
     def numpy(self, stream: Stream | None = None) -> NDArray[Any]:
         """Copy the array to the host and return it.
 
-        The copy blocks, but without an argument it **waits for no stream**: what is still queued is
-        not in it. Drives ``aclrtMemcpy``.
+        The copy blocks, but without an argument it waits for no stream. Drives ``aclrtMemcpy``.
 
         Args:
             stream: A stream to synchronize first, e.g. the one on which the array is written; None
@@ -218,6 +217,7 @@ class DeviceArray(Shaped):
 
         Raises:
             InvalidArgumentError: ``stream`` is no open stream of the array's device.
+            ContextError: A stream has still to write the array, and nothing has waited for that.
             KernelError: Work on the stream failed.
         """
         if stream is not None:
@@ -260,6 +260,7 @@ class DeviceArray(Shaped):
         Raises:
             InvalidArgumentError: One of these conditions is not met, or this array is not
                 contiguous.
+            ContextError: Without a stream: one has still to write this array.
         """
         check_host("copy_to", host, self.layout)
         if not host.flags.writeable:

@@ -22,7 +22,7 @@ from pyaclnn.runtime.context import (
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.initialization import ensure_runtime, owns_runtime
 from pyaclnn.runtime.shapes import count_of
-from pyaclnn.runtime.timeline import borrowed_timeline, forget_timeline
+from pyaclnn.runtime.timeline import borrowed_timeline, forget_timeline, timelines_in
 from pyaclnn.runtime.timeout import milliseconds
 
 if TYPE_CHECKING:
@@ -136,7 +136,6 @@ class Device(Handle):
     def synchronize(self, timeout: float | None = None) -> None:
         """Wait for all work queued on the device from its context; Ctrl-C ends the wait.
 
-        Memory of queued work is only given back when its own stream is synchronized.
         Drives ``aclrtSynchronizeDeviceWithTimeout``, or ``aclrtSynchronizeDevice`` without it.
 
         Args:
@@ -147,8 +146,11 @@ class Device(Handle):
             KernelError: Work that had been queued failed.
         """
         limit = milliseconds(timeout, "Device.synchronize")
+        marks = [(timeline, timeline.mark) for timeline in timelines_in(self._context)]
         with self.active():
             wait_for("aclrtSynchronizeDevice", limit=limit)
+        for timeline, mark in marks:
+            timeline.passed(mark)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "owned" if self.owned else "borrowed"

@@ -68,6 +68,11 @@ class Event(Handle):
         """The device on which the event was created."""
         return self._device
 
+    @property
+    def recorded(self) -> tuple[Timeline, int] | None:
+        """Which submissions have passed when the event has; None while that is not known."""
+        return self._recorded
+
     def is_done(self) -> bool:
         """Tell whether the stream has passed the event; True if it was never recorded.
 

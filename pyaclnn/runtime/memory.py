@@ -7,7 +7,7 @@ timeline the memory is needed. Giving memory back waits for those submissions an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
@@ -21,7 +21,21 @@ if TYPE_CHECKING:
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.timeline import Timeline
 
-__all__ = ["Memory"]
+__all__ = ["Memory", "Use"]
+
+
+class Use(NamedTuple):
+    """What a timeline's queued work does with memory."""
+
+    timeline: Timeline
+    submission: int
+    """The last submission that uses it."""
+    written: int
+    """The last one that writes there; 0 if none does."""
+    first: int
+    """The first byte that is written."""
+    end: int
+    """The byte after the last one."""
 
 
 class Memory(Resource):
@@ -48,7 +62,7 @@ class Memory(Resource):
         self.nbytes = nbytes
         self.borrowed = release is None and nbytes > 0
         self.block: Any = raw.ffi.new("struct binding_block *")
-        self._overflow: list[tuple[Timeline, int]] = []
+        self._overflow: list[Use] = []
         self._taken: list[Any] = []
         super().__init__(kind, pointer, release, dependencies=dependencies)
         self.block.address = raw.NULL if pointer is None else pointer
@@ -60,10 +74,24 @@ class Memory(Resource):
         self.block.address = pointer
         super().adopt(pointer)
 
-    def uses(self) -> list[tuple[Timeline, int]]:
-        """List the timelines that have not passed their last use, with that submission."""
+    def uses(self) -> list[Use]:
+        """List the last uses by timelines that have not passed them."""
         taken = [use for uses in self._taken for use in _noted(uses)]
-        return _pending([*self._overflow, *taken, *_noted(self.block.uses)])
+        noted = [*self._overflow, *taken, *_noted(self.block.uses)]
+        return [use for use in noted if not use.timeline.has_passed(use.submission)]
+
+    def writers(self, first: int, end: int) -> list[Use]:
+        """List the uses whose timelines have still to write some of a range of bytes.
+
+        Args:
+            first: The first byte, counted from the start of the memory.
+            end: The byte after the last.
+        """
+        return [
+            use
+            for use in self.uses()
+            if use.first < end and first < use.end and not use.timeline.has_passed(use.written)
+        ]
 
     def make_room(self) -> None:
         """Free the block's notes for more timelines: forget what has passed, keep the rest here."""
@@ -86,17 +114,12 @@ class Memory(Resource):
         pending = next(iter(self.uses()), None)
         if pending is None:
             return False
-        timeline, submission = pending
-        timeline.wait_for(submission, self)
+        pending.timeline.wait_for(pending.submission, self)
         return True
 
 
-def _noted(uses: Any) -> Iterator[tuple[Timeline, int]]:
+def _noted(uses: Any) -> Iterator[Use]:
     for use in uses:
         timeline = timeline_of(use.timeline) if use.timeline else None
         if timeline is not None:
-            yield timeline, int(use.submission)
-
-
-def _pending(uses: list[tuple[Timeline, int]]) -> list[tuple[Timeline, int]]:
-    return [(timeline, number) for timeline, number in uses if not timeline.has_passed(number)]
+            yield Use(timeline, use.submission, use.written, use.first, use.end)

@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, call, fetch, refuse_if_forked, wait_for
+from pyaclnn.cann.gate import call, refuse_if_forked, wait_for
 from pyaclnn.cann.status import code_named
-from pyaclnn.errors import AclError, ContextError, DeviceLostError, InvalidArgumentError
+from pyaclnn.errors import ContextError, DeviceLostError, InvalidArgumentError
 from pyaclnn.runtime.context import give_back_in
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.event import Event, require_event
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.pool import Pool, pool_of
+from pyaclnn.runtime.progress import ask_those_left, has_run, leave, note_progress
 from pyaclnn.runtime.shapes import count_of
-from pyaclnn.runtime.timeline import Submission, Timeline, borrowed_timeline
+from pyaclnn.runtime.submission import Submission
+from pyaclnn.runtime.timeline import Timeline, borrowed_timeline
 from pyaclnn.runtime.timeout import milliseconds
 from pyaclnn.runtime.workspace import Workspace
 
@@ -62,9 +64,9 @@ class Stream(Handle):
             pointer = _stream_pointer(handle)
             self._timeline = borrowed_timeline(owner.pointer, pointer)
             # A borrower leaves no unused memory behind: nobody tells when the stream ends.
-            _ask_those_left()
-            leave = functools.partial(_leave, self._timeline, self._device) if pointer else None
-            super().__init__(Resource(self.kind, pointer, unwanted=leave))
+            ask_those_left()
+            left = functools.partial(leave, self._timeline, self._device) if pointer else None
+            super().__init__(Resource(self.kind, pointer, unwanted=left))
             self.current = self._timeline
             return
         slot, timelines = raw.ffi.new("void **"), list[Timeline]()
@@ -138,7 +140,7 @@ class Stream(Handle):
         return Workspace(self._timeline, self._device)
 
     @contextlib.contextmanager
-    def using(self, *memories: Memory) -> Iterator[None]:
+    def using(self, *memories: Memory, written: tuple[int, int] = (0, 0)) -> Iterator[None]:
         """Submit work in a ``with`` statement; ``memories`` live until the stream has passed it.
 
         The stream's context is current inside. If submitting fails, part of the work may have been
@@ -146,6 +148,8 @@ class Stream(Handle):
 
         Args:
             *memories: The memory that the work uses.
+            written: Which bytes of the first memory the work writes: from the one, to before the
+                other.
 
         Raises:
             ContextError: Memory was given back already.
@@ -153,34 +157,25 @@ class Stream(Handle):
         """
         catch_up(self)
         submission = Submission(self._timeline)
-        self._begin(submission, memories)
+        self._begin(submission, memories, written)
         try:
             with self._device.active():
                 yield
         finally:
             submission.end()
 
-    def _begin(self, submission: Submission, memories: tuple[Memory, ...]) -> None:
+    def _begin(
+        self, submission: Submission, memories: tuple[Memory, ...], written: tuple[int, int]
+    ) -> None:
         blocks = raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
-        status = submission.begin(blocks, len(memories))
+        status = submission.begin(blocks, len(memories), written)
         if status == raw.BINDING_BUSY:
             for memory in memories:
                 memory.make_room()
-            status = submission.begin(blocks, len(memories))
+            status = submission.begin(blocks, len(memories), written)
         if status:
             message = "memory that this work needs was given back.\nHint: close it later."
             raise ContextError(message, routine="Stream.using")
-
-    def _note_progress(self) -> None:
-        """Find out how far the stream has come, without waiting, so that memory can go."""
-        # Whoever has the milestone is alone with it; another thread makes one of its own.
-        milestone = self._timeline.take_milestone()
-        if not isinstance(milestone, Event):
-            milestone = _Milestone(self._device)
-            self.record(milestone)
-        elif milestone.is_done():
-            self.record(milestone)
-        self._timeline.put_milestone(milestone)
 
     def is_done(self) -> bool:
         """Tell whether everything queued so far has run. Drives ``aclrtStreamQuery``.
@@ -188,13 +183,7 @@ class Stream(Handle):
         Raises:
             KernelError: Work that had been queued failed.
         """
-        mark = self._timeline.mark
-        with self._device.active():
-            status = fetch("aclrtStreamQuery", self.pointer, OUT)
-        done = bool(status == raw.ACL_STREAM_STATUS_COMPLETE)
-        if done:
-            self._timeline.passed(mark)
-        return done
+        return has_run(self._timeline, self.pointer)
 
     def synchronize(self, timeout: float | None = None) -> None:
         """Wait until everything queued so far has run; Ctrl-C ends the wait, and not the work.
@@ -231,8 +220,18 @@ class Stream(Handle):
             InvalidArgumentError: It is no event.
         """
         require_event("Stream.wait", "event", event)
-        with self._device.active():
-            call("aclrtStreamWaitEvent", self.pointer, event.pointer)
+        recorded = event.recorded
+        # Counted like work: who has passed it knows that the event was passed.
+        submission = Submission(self._timeline)
+        submission.begin()
+        number = int(self._timeline.struct.submitted)
+        try:
+            with self._device.active():
+                call("aclrtStreamWaitEvent", self.pointer, event.pointer)
+        finally:
+            submission.end()
+        if recorded is not None:
+            self._timeline.follows(number, *recorded)
 
     def record(self, event: Event | None = None) -> Event:
         """Mark the present end of the stream. Drives ``aclrtRecordEvent``.
@@ -265,17 +264,11 @@ class Stream(Handle):
         return f"<Stream 0x{raw.address_of(self.pointer):x} on device {self._device.id}, {state}>"
 
 
-class _Milestone(Event):
-    """An event of the library's own, which nobody could close."""
-
-    expects_close: ClassVar[bool] = False
-
-
 def catch_up(stream: Stream) -> None:
     """Find out how far a stream has come if much memory waits for that; never waits."""
     if stream.timeline.crowded:
         stream.timeline.crowded = False
-        stream._note_progress()  # noqa: SLF001  # same module
+        note_progress(stream.timeline, stream.device)
 
 
 def _stream_pointer(handle: int | Pointer) -> Pointer:
@@ -294,32 +287,6 @@ def _destroy(context: Pointer, slot: Pointer, timelines: list[Timeline], _: Poin
     give_back_in(context, "aclrtDestroyStream", slot)
     for timeline in timelines:
         timeline.retire()
-
-
-_left: Final[list[_Milestone]] = []
-"""Events at the ends of borrowed streams that were closed with work in flight."""
-
-
-def _leave(timeline: Timeline, device: Device) -> None:
-    pool_of(timeline).trim()
-    timeline.trim()
-    if timeline.busy and not device.closed:
-        # Nobody will ask this stream again: an event is what can be asked when it is gone.
-        with contextlib.suppress(AclError):
-            milestone = _Milestone(device)
-            with device.active(), milestone.recording(timeline):
-                call("aclrtRecordEvent", milestone.pointer, timeline.struct.stream)
-            _left.append(milestone)
-
-
-def _ask_those_left() -> None:
-    """Find out which streams that were left have passed their work, so that memory can go."""
-    for milestone in _left.copy():
-        # Another thread may be asking too.
-        with contextlib.suppress(AclError, ValueError):
-            if milestone.closed or milestone.is_done():
-                milestone.close()
-                _left.remove(milestone)
 
 
 def require_stream(routine: str, stream: Stream | None, device: Device | None) -> Stream:

@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Block",
     "Retiring",
-    "Submission",
     "Timeline",
+    "Wait",
     "WorkspaceStats",
     "borrowed_timeline",
     "cap_of",
     "forget_timeline",
     "release_idle",
     "timeline_of",
+    "timelines_in",
 ]
 
 _MANY: Final = 64
@@ -73,6 +74,16 @@ class WorkspaceStats(NamedTuple):
     """The most it may grow to; None without a limit."""
 
 
+class Wait(NamedTuple):
+    """A submission that waits for another stream."""
+
+    submission: int
+    timeline: Timeline
+    """The other stream's."""
+    mark: int
+    """What that stream has passed when the submission has."""
+
+
 class Timeline:
     """The submissions to one stream.
 
@@ -91,6 +102,7 @@ class Timeline:
         "_milestones",
         "_passed",
         "_waiting",
+        "_waits",
         "_workspaces",
         "cap",
         "context",
@@ -116,6 +128,7 @@ class Timeline:
         self.pool: Retiring | None = None
         self.cap: int | None = None
         self._passed = 0
+        self._waits: list[Wait] = []
         self._waiting: list[tuple[int, Due]] = []
         # C has the last of them; it never has one that is not here.
         self._workspaces: list[Block] = []
@@ -138,13 +151,34 @@ class Timeline:
         return submission <= self._passed
 
     def passed(self, mark: int) -> None:
-        """Note that the stream has passed every submission up to ``mark``."""
+        """Note that the stream has passed every submission up to ``mark``.
+
+        What these waited for on other streams has passed there, too.
+        """
+        passed: list[tuple[Timeline, int]] = [(self, mark)]
         with LEDGER.lock:
-            self._passed = max(self._passed, mark)
-            LEDGER.note(*[item for number, item in self._waiting if number <= self._passed])
-            self._waiting = [entry for entry in self._waiting if entry[0] > self._passed]
-            self.crowded = False
+            # No recursion: streams may wait for each other in long chains.
+            while passed:
+                timeline, number = passed.pop()
+                passed += timeline._note_passed(number)  # noqa: SLF001  # the same class
         LEDGER.settle()
+
+    def _note_passed(self, mark: int) -> list[tuple[Timeline, int]]:
+        """Note it with the ledger's lock, and return what other streams have passed with it."""
+        self._passed = max(self._passed, mark)
+        lib.binding_timeline_pass(self.struct, self._passed)
+        LEDGER.note(*[item for number, item in self._waiting if number <= self._passed])
+        self._waiting = [entry for entry in self._waiting if entry[0] > self._passed]
+        self.crowded = False
+        over = [wait for wait in self._waits if wait.submission <= self._passed]
+        self._waits = [wait for wait in self._waits if wait.submission > self._passed]
+        return [(wait.timeline, wait.mark) for wait in over]
+
+    def follows(self, submission: int, timeline: Timeline, mark: int) -> None:
+        """Note that a submission here waits until another timeline has passed a mark."""
+        with LEDGER.lock:
+            if not timeline.has_passed(mark):
+                self._waits = [*self._waits[-_MANY:], Wait(submission, timeline, mark)]
 
     def wait_for(self, submission: int, item: Due) -> None:
         """Have ``item`` dealt with when the stream is known to have passed a submission."""
@@ -248,27 +282,6 @@ class Timeline:
         self._workspaces = [] if block is None else [block]
 
 
-class Submission:
-    """Work that is being submitted; what comes after it is not taken to be passed before it is."""
-
-    def __init__(self, timeline: Timeline) -> None:
-        """Submit to the stream of a timeline."""
-        self._struct = timeline.struct
-        self._open = raw.ffi.new("int *")
-
-    def begin(self, blocks: Any, count: int) -> int:
-        """Count the submission, and note that it uses blocks; 0, or why not."""
-        status: int = lib.binding_submission_begin(self._struct, blocks, count, self._open)
-        return status
-
-    def end(self) -> None:
-        """Say that all of it is queued; twice is once."""
-        lib.binding_submission_end(self._struct, self._open)
-
-    # An interrupt may come right after the beginning.
-    __del__ = end
-
-
 class _Outdated:
     """An old workspace, kept until its timeline has passed what was submitted before."""
 
@@ -319,13 +332,22 @@ def release_idle(context: int) -> int:
     Returns:
         How many bytes that were; some may wait for their stream.
     """
-    timelines = [timeline for timeline in list(_timelines.values()) if timeline.context == context]
-    return sum(timeline.pool.trim() for timeline in timelines if timeline.pool is not None)
+    pools = [timeline.pool for timeline in timelines_in(context)]
+    return sum(pool.trim() for pool in pools if pool is not None)
 
 
 def timeline_of(number: int) -> Timeline | None:
     """Return a timeline by its number, or None if its stream is gone."""
     return _timelines.get(number)
+
+
+def timelines_in(context: int) -> list[Timeline]:
+    """List the timelines of a context's streams.
+
+    Args:
+        context: The address of the context.
+    """
+    return [timeline for timeline in list(_timelines.values()) if timeline.context == context]
 
 
 def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:

@@ -12,6 +12,7 @@ from pyaclnn.cann.gate import call
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.dtypes import conversion_hint
 from pyaclnn.runtime.pinned import pinned_memory
+from pyaclnn.runtime.progress import require_written
 from pyaclnn.runtime.shapes import count_of
 from pyaclnn.runtime.stream import require_stream
 
@@ -45,6 +46,11 @@ class Place(NamedTuple):
     memory: Memory
     address: int
 
+    def span(self, nbytes: int) -> tuple[int, int]:
+        """Return where so many bytes begin and end, counted from the start of the memory."""
+        first = self.address - raw.address_of(self.memory.pointer)
+        return first, first + nbytes
+
 
 def copy_bytes(
     routine: str,
@@ -66,12 +72,16 @@ def copy_bytes(
 
     Raises:
         InvalidArgumentError: The stream is of another device, or the array is not pinned.
+        ContextError: Without a stream, the bytes to be read are still to be written.
     """
     pointers = [raw.pointer_to(host.ctypes.data), raw.pointer_to(place.address)]
     if kind == raw.ACL_MEMCPY_HOST_TO_DEVICE:
         pointers.reverse()
     target, source = pointers
+    written = place.span(host.nbytes)
     if stream is None:
+        if kind == raw.ACL_MEMCPY_DEVICE_TO_HOST:
+            require_written(routine, place.memory, *written)
         with place.device.active():
             call("aclrtMemcpy", target, host.nbytes, source, host.nbytes, kind)
         return
@@ -86,7 +96,9 @@ def copy_bytes(
             "for ordinary memory CANN would wait for the stream behind your back; pin it, or leave "
             "the stream out and synchronize yourself.",
         )
-    with queue.using(place.memory, memory):
+    if kind == raw.ACL_MEMCPY_DEVICE_TO_HOST:
+        written = (0, 0)
+    with queue.using(place.memory, memory, written=written):
         call("aclrtMemcpyAsync", target, host.nbytes, source, host.nbytes, kind, queue.pointer)
 
 
@@ -141,7 +153,7 @@ def fill_bytes(place: Place, nbytes: int, value: int, stream: Stream | None) -> 
             call("aclrtMemset", target, nbytes, byte, nbytes)
         return
     queue = require_stream("fill_bytes", stream, place.device)
-    with queue.using(place.memory):
+    with queue.using(place.memory, written=place.span(nbytes)):
         call("aclrtMemsetAsync", target, nbytes, byte, nbytes, queue.pointer)
 
 

@@ -19,7 +19,6 @@ import pytest
 from pyaclnn import mock, reference
 from pyaclnn._binding import ffi, lib
 from pyaclnn.calling.plan import Plan, plan
-from pyaclnn.errors import OutOfMemoryError
 from pyaclnn.mock import libdir
 from pyaclnn.ops import rms_norm_grad
 from pyaclnn.runtime.array import to_device
@@ -30,7 +29,6 @@ from .schedule import every_interleaving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from pyaclnn.runtime.stream import Stream
 
@@ -69,6 +67,11 @@ def address(library: Any, symbol: str) -> Any:
     return lib.binding_symbol(library, symbol.encode())
 
 
+def put(library: Any, variable: str, value: Any) -> None:
+    place: Any = ffi.cast("void **", address(library, variable))
+    place[0] = value
+
+
 def resolve(library: Any) -> None:
     assert lib.binding_resolve(b"aclrtGetCurrentContext", library) == 1
 
@@ -77,13 +80,14 @@ class Stops:
     """Stops a plan's runs in C, and has another thread do something there."""
 
     def __init__(self, shim: Any, ready: Plan, at: int) -> None:
-        self._at, self._passed, self._meanwhile = at, 0, None
+        self._at, self._passed = at, 0
+        self._meanwhile: Callable[[], None] | None = None
         self._on: int | None = None
         self._keep = ffi.callback("void(void)", self._stop)
         real = lib.binding_open(str(libdir() / "libascendcl.so").encode())
-        ffi.cast("void **", address(shim, "stop"))[0] = ffi.cast("void *", self._keep)
-        ffi.cast("void **", address(shim, "question"))[0] = address(real, "aclrtGetCurrentContext")
-        ffi.cast("void **", address(shim, "phase2"))[0] = ready._struct.phase2
+        put(shim, "stop", ffi.cast("void *", self._keep))
+        put(shim, "question", address(real, "aclrtGetCurrentContext"))
+        put(shim, "phase2", ready._struct.phase2)
         ready._struct.phase2 = address(shim, "stopped_phase2")
         self._shim, self._real = shim, real
 

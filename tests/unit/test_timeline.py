@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pyaclnn import raw
-from pyaclnn._binding import lib
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.memory import Memory
+from pyaclnn.runtime.submission import Submission
 from pyaclnn.runtime.timeline import Timeline, borrowed_timeline, forget_timeline
 
 CONTEXT, STREAM = raw.pointer_to(16), raw.pointer_to(32)
@@ -30,11 +31,15 @@ def block(released: list[int], address: int = 4096, nbytes: int = 64) -> Memory:
     return Memory("memory", raw.pointer_to(address), nbytes, release)
 
 
+def blocks_of(*memories: Memory) -> Any:
+    return raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
+
+
 def submit(timeline: Timeline, *memories: Memory) -> int:
     """Submit work that uses memory, and return its number."""
-    blocks = raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
-    assert lib.binding_timeline_reserve(timeline.struct, blocks, len(memories)) == 0
-    lib.binding_timeline_settle(timeline.struct)
+    begun = Submission(timeline)
+    assert begun.begin(blocks_of(*memories), len(memories)) == 0
+    begun.end()
     return timeline.mark
 
 
@@ -69,8 +74,7 @@ def test_memory_waits_for_every_timeline_that_uses_it(released: list[int]) -> No
 def test_a_fifth_timeline_needs_room_and_none_is_forgotten(released: list[int]) -> None:
     timelines, memory = [Timeline(CONTEXT, STREAM) for _ in range(5)], block(released)
     marks = [submit(timeline, memory) for timeline in timelines[:4]]
-    blocks = raw.ffi.new("struct binding_block *[]", [memory.block])
-    refused = lib.binding_timeline_reserve(timelines[4].struct, blocks, 1)
+    refused = Submission(timelines[4]).begin(blocks_of(memory), 1)
     assert refused == raw.BINDING_BUSY
     assert timelines[4].mark == 0
     memory.make_room()
@@ -93,20 +97,68 @@ def test_a_timeline_that_is_gone_holds_nothing_up(released: list[int]) -> None:
 def test_closed_memory_is_not_accepted_any_more(released: list[int]) -> None:
     timeline, memory = Timeline(CONTEXT, STREAM), block(released)
     memory.let_go()
-    blocks = raw.ffi.new("struct binding_block *[]", [memory.block])
-    assert lib.binding_timeline_reserve(timeline.struct, blocks, 1) == raw.BINDING_CLOSED
+    assert Submission(timeline).begin(blocks_of(memory), 1) == raw.BINDING_CLOSED
 
 
 def test_a_mark_stops_before_submissions_that_are_not_queued_yet(released: list[int]) -> None:
     timeline, memory = Timeline(CONTEXT, STREAM), block(released)
     submit(timeline, memory)
-    blocks = raw.ffi.new("struct binding_block *[]", [memory.block])
-    lib.binding_timeline_reserve(timeline.struct, blocks, 1)
+    begun = Submission(timeline)
+    begun.begin(blocks_of(memory), 1)
     assert timeline.mark == 1
-    lib.binding_timeline_settle(timeline.struct)
+    begun.end()
     assert timeline.mark == 2
     timeline.passed(2)
     memory.let_go()
+
+
+def write(timeline: Timeline, memory: Memory, first: int, end: int) -> int:
+    """Submit work that writes bytes of memory, and return its number."""
+    begun = Submission(timeline)
+    assert begun.begin(blocks_of(memory), 1, (first, end)) == 0
+    begun.end()
+    return timeline.mark
+
+
+def test_who_has_still_to_write_bytes_is_known(released: list[int]) -> None:
+    timeline, other, memory = *(Timeline(CONTEXT, STREAM) for _ in range(2)), block(released)
+    first = write(timeline, memory, 8, 16)
+    second = write(timeline, memory, 24, 32)
+    submit(timeline, memory)
+    write(other, memory, 16, 24)
+
+    def writers(first: int, end: int) -> set[Timeline]:
+        return {use.timeline for use in memory.writers(first, end)}
+
+    cases: dict[tuple[int, int], set[Timeline]] = {
+        (0, 8): set(), (15, 16): {timeline}, (31, 64): {timeline}, (16, 17): {timeline, other},
+    }  # fmt: skip
+    assert {place: writers(*place) for place in cases} == cases
+    memory.make_room()
+    assert writers(0, 64) == {timeline, other}
+    timeline.passed(first)
+    assert timeline in writers(24, 32)
+    timeline.passed(second)
+    assert writers(0, 64) == {other}
+    # What was written before is over, and counts no more.
+    last = write(timeline, memory, 40, 48)
+    assert writers(8, 16) == set()
+    timeline.passed(last)
+    other.passed(1)
+    memory.let_go()
+
+
+def test_what_a_stream_has_waited_for_has_passed_with_it() -> None:
+    chain = [Timeline(CONTEXT, STREAM) for _ in range(3000)]
+    for timeline in chain:
+        submit(timeline)
+    for before, timeline in itertools.pairwise(chain):
+        timeline.follows(submit(timeline), before, before.mark)
+    # Not with what was submitted before the wait.
+    chain[-1].passed(1)
+    assert not chain[0].has_passed(1)
+    chain[-1].passed(chain[-1].mark)
+    assert all(timeline.has_passed(1) for timeline in chain)
 
 
 def test_many_waiting_blocks_make_a_timeline_crowded(released: list[int]) -> None:

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far streams have come, found out without waiting."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import OUT, call, fetch
+from pyaclnn.errors import AclError, ContextError
+from pyaclnn.runtime.context import Activation
+from pyaclnn.runtime.event import Event
+from pyaclnn.runtime.pool import pool_of
+
+if TYPE_CHECKING:
+    from pyaclnn.cann.raw import Pointer
+    from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.memory import Memory, Use
+    from pyaclnn.runtime.timeline import Timeline
+
+__all__ = ["ask_those_left", "has_run", "leave", "note_progress", "require_written"]
+
+
+class Milestone(Event):
+    """An event of the library's own, which nobody could close."""
+
+    expects_close: ClassVar[bool] = False
+
+
+def note_progress(timeline: Timeline, device: Device) -> None:
+    """Find out how far a stream has come, so that memory can go.
+
+    Args:
+        timeline: The stream's.
+        device: Its device.
+    """
+    # Whoever has the milestone is alone with it; another thread makes one of its own.
+    milestone = timeline.take_milestone()
+    if not isinstance(milestone, Event):
+        milestone = Milestone(device)
+        _record(milestone, timeline)
+    elif milestone.is_done():
+        _record(milestone, timeline)
+    timeline.put_milestone(milestone)
+
+
+def _record(milestone: Event, timeline: Timeline) -> None:
+    with milestone.device.active(), milestone.recording(timeline):
+        call("aclrtRecordEvent", milestone.pointer, timeline.struct.stream)
+
+
+def require_written(routine: str, memory: Memory, first: int, end: int) -> None:
+    """Refuse to read what queued work has not written yet.
+
+    A stream that is not known to have come so far is asked: others may have waited for it.
+
+    Args:
+        routine: The public function, for the message.
+        memory: What is to be read.
+        first: The first byte, counted from the memory's start.
+        end: The byte after the last.
+
+    Raises:
+        ContextError: A stream has still to write there.
+        KernelError: Work on such a stream failed.
+    """
+    for use in memory.writers(first, end):
+        if _has_written(use):
+            continue
+        stream = use.timeline.struct.stream
+        name = f"the stream 0x{raw.address_of(stream):x}" if stream else "the default stream"
+        message = (
+            f"{routine}(): work queued on {name} has still to write this array, and nothing has "
+            "waited for it.\nHint: numpy(stream=...) waits for that stream first; so does its "
+            "synchronize()."
+        )
+        raise ContextError(message, routine=routine)
+
+
+def _has_written(use: Use) -> bool:
+    timeline = use.timeline
+    ask_those_left()
+    if not timeline.has_passed(use.written) and not _was_left_after(use):
+        with contextlib.suppress(ContextError):
+            has_run(timeline, timeline.struct.stream)
+    return timeline.has_passed(use.written)
+
+
+def has_run(timeline: Timeline, stream: Pointer) -> bool:
+    """Tell whether everything queued on a stream so far has run. Drives ``aclrtStreamQuery``.
+
+    Args:
+        timeline: The stream's.
+        stream: The stream.
+
+    Raises:
+        KernelError: Work that had been queued failed.
+    """
+    mark = timeline.mark
+    with Activation(timeline.struct.context):
+        status = fetch("aclrtStreamQuery", stream, OUT)
+    done = bool(status == raw.ACL_STREAM_STATUS_COMPLETE)
+    if done:
+        timeline.passed(mark)
+    return done
+
+
+_left: Final[list[Milestone]] = []
+"""Events at the ends of borrowed streams that were closed with work in flight."""
+
+
+def leave(timeline: Timeline, device: Device) -> None:
+    """Leave a stream of somebody else's behind, which may have work in flight.
+
+    Args:
+        timeline: The stream's.
+        device: Its device.
+    """
+    pool_of(timeline).trim()
+    timeline.trim()
+    if timeline.busy and not device.closed:
+        # Nobody will ask this stream again: an event is what can be asked when it is gone.
+        with contextlib.suppress(AclError):
+            milestone = Milestone(device)
+            _record(milestone, timeline)
+            _left.append(milestone)
+
+
+def ask_those_left() -> None:
+    """Find out which streams that were left have passed their work, so that memory can go."""
+    for milestone in _left.copy():
+        # Another thread may be asking too.
+        with contextlib.suppress(AclError, ValueError):
+            if milestone.closed or milestone.is_done():
+                milestone.close()
+                _left.remove(milestone)
+
+
+def _was_left_after(use: Use) -> bool:
+    """Tell whether an event knows more of this than the stream, which may be gone."""
+    left = [milestone.recorded for milestone in _left.copy()]
+    return any(known and known[0] is use.timeline and known[1] >= use.written for known in left)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Work that is being submitted to a stream by Python itself: copies, fills, waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn._binding import lib
+from pyaclnn.cann import raw
+
+if TYPE_CHECKING:
+    from pyaclnn.runtime.timeline import Timeline
+
+__all__ = ["Submission"]
+
+
+class Submission:
+    """Work that is being submitted; what comes after it is not taken to be passed before it is."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        """Submit to the stream of a timeline."""
+        self._struct = timeline.struct
+        self._open = raw.ffi.new("int *")
+
+    def begin(
+        self, blocks: Any = raw.NULL, count: int = 0, written: tuple[int, int] = (0, 0)
+    ) -> int:
+        """Count the submission, and note which memory it uses.
+
+        Args:
+            blocks: The blocks, an array of C.
+            count: How many.
+            written: Where it writes the first block: a byte, and the one after the last.
+
+        Returns:
+            0, or why not.
+        """
+        status: int = lib.binding_submission_begin(
+            self._struct, blocks, count, *written, self._open
+        )
+        return status
+
+    def end(self) -> None:
+        """Say that all of it is queued; twice is once."""
+        lib.binding_submission_end(self._struct, self._open)
+
+    # An interrupt may come right after the beginning.
+    __del__ = end

@@ -188,7 +188,7 @@ class Call:
 
     def _nothing_to_do(self, refusals: Refusals) -> tuple[str, ...] | None:
         """Name the results that become 0 where CANN need not be asked; None if it must be."""
-        if not any(output.wanted for output in self.outputs.values()):
+        if not self.updated and not any(output.wanted for output in self.outputs.values()):
             return ()
         without = self.described.without
         if without is not None and any(0 in refusals.known[group] for group in without[0].split()):
@@ -226,6 +226,8 @@ class Call:
     def result(self, arguments: Sequence[Any]) -> Any:
         """Return the results of the call, taken from its arguments."""
         found = dict(zip(self.names, arguments, strict=True))
+        if not self.outputs:
+            return self.make_result(*(found[name] for name in self.updated))
         kept = (found[name] if output.wanted else None for name, output in self.outputs.items())
         return self.make_result(*kept)
 

@@ -43,10 +43,13 @@ def _docstring(operator: Operator) -> Iterator[str]:
         also = f" ``{others[0]}`` is taken for it too." if others else ""
         yield from _item(name, _about(operator, operator.by_name[name]) + also)
     yield from _item("stream", "Where to queue the work; the device's default stream if None.")
-    yield from _item("out", _about_out(operator))
+    if operator.results:
+        yield from _item("out", _about_out(operator))
     yield "\nReturns:"
     for tensor in operator.results:
         yield from _item(tensor.name, _about(operator, tensor))
+    for tensor in () if operator.results else operator.returned:
+        yield from _item(tensor.name, "The very array that was given.")
     yield "\nRaises:"
     refused = "An argument is not acceptable; nothing was computed or allocated."
     yield from _item("InvalidArgumentError", refused)

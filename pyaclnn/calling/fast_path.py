@@ -122,7 +122,8 @@ class Path:
         words, self._tail = self._operator.words(call.arguments)
         self._pack = self._operator.packer(self._tail)
         layouts = [a.layout if isinstance(a, DeviceArray) else None for a in arrays]
-        self._context = next(layout.context for layout in layouts if layout is not None)
+        given = (a.layout for a in call.arguments if isinstance(a, DeviceArray))
+        self._context = next(layout.context for layout in given)
         self._outputs = [
             None if output.given is not None else layout
             for layout, output in zip(layouts, outputs, strict=True)

@@ -29,7 +29,7 @@ __all__ = ["public_function", "result_class"]
 
 def result_class(operator: Operator) -> Callable[..., Any]:
     """Make the named tuple that an operator returns; of one result, what gives that itself."""
-    names = [tensor.name for tensor in operator.results]
+    names = [tensor.name for tensor in operator.returned]
     if len(names) == 1:
         return _alone
     made = namedtuple(operator.result_type, names)  # type: ignore[misc]  # noqa: PYI024
@@ -128,9 +128,11 @@ def _source(operator: Operator) -> Iterator[str]:
     ]
     yield f"def prepare({signature}):"
     yield from renamed
-    yield f"    return front.check({given}, stream, out)"
+    yield f"    return front.check({given}, stream, {'out' if operator.results else None})"
     yield f"def {operator.name}({signature}):"
     yield from renamed
+    if not operator.results:
+        yield "    out = None"
     yield "    try:"
     yield f"        key = ({', '.join(_keys(operator))}, layouts(out))"
     yield "        path = paths.get(key)"
@@ -148,6 +150,8 @@ def _source(operator: Operator) -> Iterator[str]:
     yield f"                raise path.failure(status, {', '.join(_arguments(operator))})"
     yield "            if status == 0:"
     shown = "path.shown(results)" if any(t.placeholder for t in operator.results) else "results"
+    if not operator.results:
+        shown = f"({', '.join(tensor.name for tensor in operator.returned)},)"
     yield f"                return make_result(*{shown})"
     yield "            del results"  # they go back to the pool before others are taken
     yield f"    return front.finish(key, {given}, stream, out)"
@@ -158,7 +162,8 @@ def _signature(operator: Operator) -> str:
     words.append("*")
     words += [_declared(operator, name) for name in operator.keywords]
     others = [f"{other}=None" for other in operator.synonyms]
-    return ", ".join([*words, *others, "stream=None", "out=None"])
+    out = ["out=None"] if operator.results else []
+    return ", ".join([*words, *others, "stream=None", *out])
 
 
 def _declared(operator: Operator, name: str) -> str:

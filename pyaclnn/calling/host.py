@@ -77,7 +77,7 @@ def run_on_host(call: Call) -> Any:
         results = [_fetched(output, arrays[name]) for name, output in call.outputs.items()]
         for name in call.updated:
             _fetch_into(call.values[name], arrays[name])
-    return call.make_result(*results)
+    return call.make_result(*(results or (call.values[name] for name in call.updated)))
 
 
 def _sent(call: Call, stream: Stream) -> list[Any]:

@@ -93,6 +93,7 @@ class Tensor(Parameter):
             it knows, or ``untyped``, which has not; ``shape``; with ``count`` it compares numbers
             of elements instead of shapes.
         positive: Whether its values are positive numbers.
+        indexes: The axis, by its word, whose indices it holds.
         made_by: Which operator returns it, and as which result: it is made by that in samples.
         exact_as: The word of types that its values are only as exact as.
         unwritten: The chip families that never write it, though it must be there.
@@ -108,6 +109,7 @@ class Tensor(Parameter):
     infer: Callable[[Mapping[str, Any]], Dims] | None = None
     loose: str = ""
     positive: bool = False
+    indexes: str = ""
     made_by: tuple[str, str] | None = None
     exact_as: str = ""
     unwritten: str = ""

@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
         operator = next(op for op in all_operators().values() if op.result_type == name)
         value: Any = result_class(operator)
     else:
-        alone = len(operator.results) == 1
+        alone = len(operator.returned) == 1
         make = result_class(operator) if alone else __getattr__(operator.result_type)
         value = public_function(operator, make)
     return globals().setdefault(name, value)

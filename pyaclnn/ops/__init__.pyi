@@ -43,15 +43,19 @@ __all__ = [
     "batch_norm_stats",
     "deep_norm",
     "deep_norm_grad",
+    "embedding_renorm",
     "gemma_rms_norm",
     "group_norm",
     "group_norm_backward",
     "group_norm_silu",
     "group_norm_silu_v2",
+    "inplace_renorm",
     "layer_norm",
     "layer_norm_backward",
     "layer_norm_with_impl_mode",
     "linalg_vector_norm",
+    "norm",
+    "renorm",
     "rms_norm",
     "rms_norm_grad",
 ]
@@ -505,6 +509,24 @@ def deep_norm_grad(
     out: Sequence[DeviceArray | None] | None = None,
 ) -> DeepNormGradients[DeviceArray]: ...
 @overload
+def embedding_renorm(
+    input: _Host,
+    indices: _Host,
+    max_norm: float,
+    norm_type: float = 2.0,
+    *,
+    stream: Stream | None = None,
+) -> _Host: ...
+@overload
+def embedding_renorm(
+    input: DeviceArray,
+    indices: DeviceArray,
+    max_norm: float,
+    norm_type: float = 2.0,
+    *,
+    stream: Stream | None = None,
+) -> DeviceArray: ...
+@overload
 def gemma_rms_norm(
     x: _Host,
     gamma: _Host,
@@ -649,6 +671,24 @@ def group_norm_silu_v2(
     out: Sequence[DeviceArray | None] | None = None,
 ) -> GroupNormSiluV2Result[DeviceArray]: ...
 @overload
+def inplace_renorm(
+    input: _Host,
+    p: float,
+    dim: int,
+    maxnorm: float,
+    *,
+    stream: Stream | None = None,
+) -> _Host: ...
+@overload
+def inplace_renorm(
+    input: DeviceArray,
+    p: float,
+    dim: int,
+    maxnorm: float,
+    *,
+    stream: Stream | None = None,
+) -> DeviceArray: ...
+@overload
 def layer_norm(
     input: _Host,
     normalized_shape: int | Sequence[int],
@@ -771,6 +811,46 @@ def linalg_vector_norm(
     keepdim: bool = False,
     *,
     dtype: DTypeLike | None = None,
+    stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+) -> DeviceArray: ...
+@overload
+def norm(
+    input: _Host,
+    p: float = 2.0,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None,
+) -> _Host: ...
+@overload
+def norm(
+    input: DeviceArray,
+    p: float = 2.0,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+) -> DeviceArray: ...
+@overload
+def renorm(
+    input: _Host,
+    p: float,
+    dim: int,
+    maxnorm: float,
+    *,
+    stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None,
+) -> _Host: ...
+@overload
+def renorm(
+    input: DeviceArray,
+    p: float,
+    dim: int,
+    maxnorm: float,
+    *,
     stream: Stream | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None,
 ) -> DeviceArray: ...

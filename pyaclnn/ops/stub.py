@@ -85,9 +85,11 @@ def _function(operator: Operator) -> Iterator[str]:
             kind = operator.by_name[name]
             assert isinstance(kind, Option)  # noqa: S101  # tensors have one name
             yield f"    {other}: {_TYPES[kind.kind]} | None = None,"
-        alone = len(operator.results) == 1
+        alone = len(operator.returned) == 1
         yield "    stream: Stream | None = None,"
-        yield f"    out: {f'{array} | ' if alone else ''}Sequence[{array} | None] | None = None,"
+        if operator.results:
+            one = f"{array} | " if alone else ""
+            yield f"    out: {one}Sequence[{array} | None] | None = None,"
         found = f"{array} | None" if mask else array
         yield f") -> {array if alone else f'{operator.result_type}[{found}]'}: ..."
 

@@ -61,6 +61,8 @@ def linalg_vector_norm(
         arithmetic_dtype("input", tensor), arithmetic_dtype("the result", np.empty(0, target))
     )
     axes = (dim,) if isinstance(dim, int) else tuple(dim or range(tensor.ndim))
+    if not tensor.ndim and axes in ((0,), (-1,)):
+        axes = ()  # a number has the axis that it has not
     order = float(ord)
     if family not in (None, "950") and abs(np.float32(order)) == np.float32(LARGEST_INTEGER):
         order = math.copysign(math.inf, order)

@@ -247,8 +247,8 @@ def launch(case: Case, stream: Stream) -> Launched:
             else None
         )
     begun = time.perf_counter()
-    out = tuple(outputs.values())
-    getattr(ops, case.operator)(**{**given, **arrays}, out=out, stream=stream)
+    how = {"out": tuple(outputs.values())} if outputs else {}
+    getattr(ops, case.operator)(**{**given, **arrays}, **how, stream=stream)
     seconds = time.perf_counter() - begun
     written = {name: array for name, array in outputs.items() if array is not None}
     written |= {t.name: arrays[t.name] for t in operator.inputs if t.written and t.name in arrays}

@@ -87,7 +87,12 @@ def sample(
     for tensor in operator.inputs:
         if tensor.made_by is None:
             dims = tensor.shape.dims(known)
-            given[tensor.name] = _values(random, tensor, dims, DTYPES[bound[tensor.type]])
+            kind = DTYPES[bound[tensor.type]]
+            if tensor.indexes:
+                (rows,) = known[tensor.indexes]
+                given[tensor.name] = random.integers(0, rows, dims).astype(kind)
+            else:
+                given[tensor.name] = _values(random, tensor, dims, kind)
     for tensor in operator.inputs:
         if tensor.made_by is not None:
             given[tensor.name] = _made(tensor, given).astype(DTYPES[bound[tensor.type]])

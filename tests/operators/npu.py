@@ -39,6 +39,7 @@ _NUMPY: dict[str, Any] = {
     "BF16": ml_dtypes.bfloat16,
     "INT8": np.int8,
     "INT32": np.int32,
+    "INT64": np.int64,
 }
 
 

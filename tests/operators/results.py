@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TOLERANCE", "case", "formula", "numbers_of", "strides", "without_options"]
 
-TOLERANCE = {"FLOAT": 2e-5, "FLOAT16": 4e-3, "BF16": 3e-2, "INT8": 0.0, "INT32": 0.0}
+TOLERANCE = {"FLOAT": 2e-5, "FLOAT16": 4e-3, "BF16": 3e-2, "INT8": 0.0, "INT32": 0.0, "INT64": 0.0}
 
 OFFSET = 3
 """Elements in front of a strided tensor."""

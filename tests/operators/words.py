@@ -25,6 +25,7 @@ __all__ = [
     "FORMATS",
     "I8",
     "I32",
+    "I64",
     "P310",
     "P310B",
     "P910",
@@ -58,7 +59,8 @@ CHIPS = {
 EVERY_CHIP = tuple(CHIPS)
 A2_A3 = (A2, A3)
 
-F32, F16, BF16, F64, I8, I32 = "FLOAT", "FLOAT16", "BF16", "DOUBLE", "INT8", "INT32"
+F32, F16, BF16, F64 = "FLOAT", "FLOAT16", "BF16", "DOUBLE"
+I8, I32, I64 = "INT8", "INT32", "INT64"
 
 _HEADER = Path(__file__).parents[2] / "include_stubs" / "acl" / "base" / "data_type.h"
 

@@ -73,7 +73,7 @@ def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
         if given is None or tensor.name in ignored:
             arguments[tensor.name] = None
         else:
-            arguments[tensor.name] = _readable(request, memory.view(tensor.c_name, given))
+            arguments[tensor.name] = _readable(request, tensor, memory.view(tensor.c_name, given))
     for option in operator.options:
         arguments[snake_case(option.name)] = _plain(request, option)
     (first, *others) = operator.returned
@@ -92,11 +92,12 @@ def _definition(name: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
     return function, tuple(inspect.signature(function).parameters)
 
 
-def _readable(request: Request, array: NDArray[Any]) -> NDArray[Any]:
+def _readable(request: Request, tensor: Tensor, array: NDArray[Any]) -> NDArray[Any]:
     """What an operator takes and has no kernel for, it casts to float32 first."""
-    if array.dtype.kind in "iub" and request.operator.build is Build.COMPOSITE:
-        return array.astype(np.float32)
-    return array
+    known = kinds_of(request.operator.types.rows)
+    if request.types[tensor.name] in known or request.operator.build is Build.INDIVIDUAL:
+        return array
+    return array.astype(np.float32) if array.dtype.kind in "iub" else array
 
 
 def _plain(request: Request, option: Option) -> Any:

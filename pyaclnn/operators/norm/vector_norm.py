@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from pyaclnn.operators.words import Dims
 
-__all__ = ["LINALG_VECTOR_NORM"]
+__all__ = ["LINALG_VECTOR_NORM", "NORM"]
 
 
 def _reduced(values: Mapping[str, Any]) -> Dims:
     shape: Dims = values["shape"]
-    over = {axis % len(shape) for axis in values["dim"]} or set(range(len(shape)))
+    over = {axis % max(len(shape), 1) for axis in values["dim"]} or set(range(len(shape)))
     kept = enumerate(shape)
     return tuple(
         1 if axis in over else n for axis, n in kept if values["keepdim"] or axis not in over
@@ -50,4 +50,25 @@ LINALG_VECTOR_NORM = describe(
         "order": "ndase",
         "source": "CANN: ops-nn norm/lp_norm_v2",
     },
+)
+
+NORM = describe(
+    "aclnnNorm",
+    Build.COMPOSITE,
+    "Compute the norm of order ``p`` of vectors, as ``linalg_vector_norm`` does. The result has "
+    "the dtype of ``input``, or that of ``out``.",
+    types={
+        "910b 910_93 950": "T=f32 D=f32,f16,bf16 | T=f16 D=f16,f32,bf16 | T=bf16 D=bf16,f32,f16",
+        "310p 910 310b": "T=f32 D=f32,f16 | T=f16 D=f16,f32",
+    },
+    self=given("T shape*", "The vectors", name="input"),
+    pScalar=scalar(2.0, "The order; it may be infinite", name="p"),
+    dim=axes(
+        None,
+        "The axes along which the vectors lie; all of them if None",
+        sample=lambda _: (-1,),
+    ),
+    keepdim=flag(False, "Whether these axes stay, with length 1"),
+    out=result("D", "The norms", infer=_reduced, fill=0.0),
+    about={"order": "ndase", "source": "CANN: ops-nn norm/norm"},
 )

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnEmbeddingRenorm (CANN: ops-nn norm/embedding_renorm)."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.operators.table import (
+    COMPOSITE,
+    INVALID,
+    KERNELS,
+    NOTHING,
+    NULL,
+    Case,
+    Layouts,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    nulls,
+    shaped,
+    typed,
+)
+from tests.operators.words import (
+    A2_A3,
+    BF16,
+    F16,
+    F32,
+    FORMATS,
+    I32,
+    I64,
+    P910,
+    P950,
+    PRIVATE,
+    Argument,
+    array,
+    t,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+BOTH = ("selfRef", "indices")
+BASE: dict[str, Argument] = {
+    "selfRef": t(4, 6),
+    "indices": array([[3, 0], [3, 1]], I64),
+    "maxNorm": 1.5,
+    "normType": 2.0,
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    table = given["selfRef"].copy()
+    for row in {int(index) for index in given["indices"].ravel()}:
+        length = np.linalg.norm(table[row], given["normType"])
+        if length > given["maxNorm"]:
+            table[row] *= given["maxNorm"] / length
+    return {"selfRef": table}
+
+
+FULL, NARROW = (F32, F16, BF16), (F32, F16)
+THREE = [[3, 4], [0, 1], [6, 8]]
+TABLE = Table(
+    name="aclnnEmbeddingRenorm",
+    kind=COMPOSITE,
+    base=BASE,
+    results=("selfRef",),
+    updated=("selfRef",),
+    chips=(*A2_A3, P950, P910),
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls(*BOTH), ordered=False),
+        Step(INVALID, (*typed(*BOTH), *typed("selfRef", dtype=I32)), ordered=False),
+        Step(
+            INVALID,
+            (*shaped("selfRef", (4,), (2, 2, 6)), *shaped("indices", NINE)),
+            ordered=False,
+        ),
+    ),
+    types=Types(
+        BOTH,
+        {
+            **dict.fromkeys((*A2_A3, P950), tuple(product(FULL, (I32, I64)))),
+            P910: tuple(product(NARROW, (I32, I64))),
+        },
+    ),
+    formula=formula,
+    layouts=(Layouts(("selfRef",), frozenset(FORMATS) - PRIVATE),),
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        Case("a single index", {"indices": array(2, I64)}, launch=KERNELS),
+        Case("every order", {"normType": 1.0}, launch=KERNELS),
+        Case("the limits are not looked at", {"maxNorm": -1.0, "normType": -2.0}, computed=False),
+        Case("an empty table", {"selfRef": t(4, 0)}, launch=NOTHING, workspace=0),
+        Case("no indices", {"indices": t(0, dtype=I64)}, launch=NOTHING, workspace=0),
+        *(
+            Case(
+                f"rows {picked}",
+                {"selfRef": array(THREE), "indices": array(picked, I32), "maxNorm": 2.0},
+                gives={"selfRef": found},
+                rtol=2e-6,
+            )
+            for picked, found in (
+                ([2, 0], [[1.2, 1.6], [0, 1], [1.2, 1.6]]),
+                ([2, 2], [[3, 4], [0, 1], [1.2, 1.6]]),
+            )
+        ),
+        Case(
+            "no number as limit",
+            {"selfRef": array(THREE), "indices": array([0], I32), "maxNorm": np.nan},
+            gives={"selfRef": THREE},
+            computed=False,
+        ),
+    ),
+)
+TABLES = (TABLE,)

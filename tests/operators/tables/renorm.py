@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnRenorm and aclnnInplaceRenorm (CANN: ops-nn norm/renorm)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.operators.table import (
+    COMPOSITE,
+    INVALID,
+    KERNELS,
+    NOTHING,
+    NULL,
+    Case,
+    Layouts,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    broken,
+    nulls,
+    same_types,
+    shaped,
+    typed,
+)
+from tests.operators.words import (
+    A2_A3,
+    BF16,
+    F16,
+    F32,
+    FORMATS,
+    P910,
+    P950,
+    Argument,
+    Changed,
+    Scalar,
+    array,
+    t,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+BOTH = ("self", "out")
+BASE: dict[str, Argument] = {
+    "self": t(3, 4, 2),
+    "p": Scalar(2.0),
+    "dim": 0,
+    "maxNorm": Scalar(2.5),
+    "out": t(3, 4, 2),
+}
+
+
+def shortened(x: NDArray[np.float64], given: Numbers) -> NDArray[np.float64]:
+    """Every slice divided by what its norm is above the largest."""
+    slices = np.moveaxis(x, given["dim"], 0)
+    rows = np.abs(slices.reshape(len(slices), -1))
+    power, most = given["p"], given["maxNorm"]
+    if power == np.inf:
+        norms = rows.max(1)
+    else:
+        norms = (rows**power).sum(1) ** (1 / power) if power else (rows > 0).sum(1)
+    factors = np.where(norms > most, most / (norms + 1e-7), 1.0)
+    return np.moveaxis((slices.T * factors).T, 0, given["dim"])
+
+
+def rows(*names: str) -> Types:
+    return Types(
+        names,
+        {
+            **dict.fromkeys((*A2_A3, P950), same_types(names, F32, F16, BF16)),
+            P910: same_types(names, F32, F16),
+        },
+    )
+
+
+WRONG = (
+    broken("p below 0", p=Scalar(-1.0)),
+    broken("axis 3", dim=3),
+    broken("axis -4", dim=-4),
+    broken("maxNorm below 0", maxNorm=Scalar(-0.5)),
+)
+ROWS = [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
+
+
+def rows_of_three(power: float, lengths: list[float], most: float = 5.0) -> Case:
+    return Case(
+        f"rows of three, norm {power}, at most {most}",
+        {
+            **dict.fromkeys(BOTH, array(ROWS)),
+            "out": t(3, 3),
+            "p": Scalar(power),
+            "maxNorm": Scalar(most),
+        },
+        gives={"out": [[length] * 3 for length in lengths]},
+        rtol=2e-6,
+    )
+
+
+TABLE = Table(
+    name="aclnnRenorm",
+    kind=COMPOSITE,
+    base=BASE,
+    results=("out",),
+    chips=(*A2_A3, P950, P910),
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls("self", "p", "maxNorm", "out"), ordered=False),
+        Step(
+            INVALID,
+            (*typed(*BOTH), broken("types differ", "", out=Changed(dtype=F16))),
+            ordered=False,
+        ),
+        Step(INVALID, (broken("formats differ", "", out=Changed(format="NCHW")),)),
+        Step(
+            INVALID,
+            (*shaped("self", (3,), NINE), *shaped("out", (24,), (3, 8), (3, 4, 3))),
+            ordered=False,
+        ),
+        Step(INVALID, WRONG, ordered=False),
+    ),
+    types=rows(*BOTH),
+    formula=lambda given, _chip: {"out": shortened(given["self"], given)},
+    layouts=(Layouts(BOTH, frozenset(FORMATS)),),
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        *(Case(f"slices along axis {axis}", {"dim": axis}, launch=KERNELS) for axis in (1, -1, -3)),
+        *(Case(f"norm {p}", {"p": Scalar(p)}, launch=KERNELS) for p in (0.0, 1.0, 3.0, np.inf)),
+        Case("nothing is left", {"maxNorm": Scalar(0.0)}, launch=KERNELS),
+        Case("no number as limit", {"maxNorm": Scalar(np.nan)}, launch=KERNELS, computed=False),
+        Case("empty", dict.fromkeys(BOTH, t(3, 0, 2)), launch=NOTHING, workspace=0),
+        Case(
+            "empty and p below 0",
+            {**dict.fromkeys(BOTH, t(3, 0)), **WRONG[0].changes},
+            code=INVALID,
+        ),
+        rows_of_three(1, [1, 5 / 3, 5 / 3]),
+        rows_of_three(2, [1, 2, 2.88675]),
+        rows_of_three(np.inf, [1, 2, 2.5], most=2.5),
+    ),
+)
+
+ONE = {"selfRef": t(3, 4, 2), **{name: BASE[name] for name in ("p", "dim", "maxNorm")}}
+INPLACE = replace(
+    TABLE,
+    name="aclnnInplaceRenorm",
+    base=ONE,
+    results=("selfRef",),
+    updated=("selfRef",),
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls("selfRef", "p", "maxNorm"), ordered=False),
+        Step(INVALID, typed("selfRef"), ordered=False),
+        Step(INVALID, shaped("selfRef", (3,), NINE), ordered=False),
+        Step(INVALID, WRONG, ordered=False),
+    ),
+    types=rows("selfRef"),
+    formula=lambda given, _chip: {"selfRef": shortened(given["selfRef"], given)},
+    layouts=(Layouts(("selfRef",), frozenset(FORMATS)),),
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        Case("empty", {"selfRef": t(3, 0, 2)}, launch=NOTHING, workspace=0),
+        Case(
+            "rows of three",
+            {"selfRef": array(ROWS), "maxNorm": Scalar(5.0)},
+            gives={"selfRef": [[1] * 3, [2] * 3, [2.88675] * 3]},
+            rtol=2e-6,
+        ),
+    ),
+)
+TABLES = (TABLE, INPLACE)

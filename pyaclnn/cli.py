@@ -231,10 +231,23 @@ def _add_mock(commands: _Commands) -> None:
         "run",
         help="run any program on the simulated NPU",
         description="Run any program with the simulated NPU in place of CANN's libraries.",
-        usage="pyaclnn mock run [--] PROGRAM [ARGUMENT ...]",
+        usage="pyaclnn mock run [--acl] [--] PROGRAM [ARGUMENT ...]",
+    )
+    run.add_argument(
+        "--acl",
+        action="store_true",
+        help="let Python find a stand-in for CANN's own module, acl; before the program",
     )
     run.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT ...]")
     run.set_defaults(action=_mock_run, parser=run)
+    home = parts.add_parser(
+        "home",
+        help="make a folder that looks like an installation of CANN",
+        description="Make a folder that looks like an installation of CANN, for programs and "
+        "builds that want ASCEND_HOME_PATH; its set_env.sh says the rest.",
+    )
+    home.add_argument("folder", metavar="DIR", help="the new folder; it must not hold anything")
+    home.set_defaults(action=_mock_home)
 
 
 def _mock_print(options: argparse.Namespace) -> int:
@@ -251,13 +264,25 @@ def _mock_print(options: argparse.Namespace) -> int:
     return 0
 
 
+def _mock_home(options: argparse.Namespace) -> int:
+    from pyaclnn import mock
+
+    try:
+        home = mock.build_home(options.folder)
+    except OSError as error:
+        print(f"pyaclnn mock home: {error}", file=sys.stderr)
+        return UNUSABLE
+    print(f"source {shlex.quote(str(home / 'set_env.sh'))}")
+    return 0
+
+
 def _mock_run(options: argparse.Namespace) -> int:
     from pyaclnn import mock
 
     program = options.program[1:] if options.program[:1] == ["--"] else options.program
     if not program:
         options.parser.error("a program is missing after 'mock run'")
-    environment = mock.environment(os.environ)
+    environment = mock.environment(os.environ, acl=options.acl)
     sys.stdout.flush()
     try:
         os.execvpe(program[0], program, environment)  # noqa: S606  # to run it is the command

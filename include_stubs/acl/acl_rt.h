@@ -7,6 +7,7 @@
 
 #include "acl/acl_base.h"
 #include "acl/rt/callback.h"
+#include "acl/rt/capture.h"
 #include "acl/rt/context.h"
 #include "acl/rt/device.h"
 #include "acl/rt/device_atomic.h"

@@ -9,6 +9,7 @@ from pyaclnn.lazy import public_names
 
 if TYPE_CHECKING:
     from .absence import without
+    from .home import build_home
     from .injection import Fault, faults, injected, mode, set_faults, set_mode
     from .paths import cflags, environment, includedir, ldflags, libdir
     from .report import Living, Violation, alive, calls, clear_violations, reset_calls, violations
@@ -18,6 +19,7 @@ __all__ = [
     "Living",
     "Violation",
     "alive",
+    "build_home",
     "calls",
     "cflags",
     "clear_violations",
@@ -36,7 +38,7 @@ __all__ = [
 ]
 
 # The modules that have public names.
-_HOMES = ("paths", "report", "injection", "absence")
+_HOMES = ("paths", "report", "injection", "absence", "home")
 
 # The device process, which starts with every device, needs none of them.
 __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["LIBRARIES", "cflags", "environment", "includedir", "ldflags", "libdir"]
+__all__ = [
+    "LIBRARIES",
+    "acldir",
+    "cflags",
+    "environment",
+    "includedir",
+    "ldflags",
+    "libdir",
+]
 
 LIBRARIES = ("ascendcl", "nnopbase", "opapi")
 """The simulated libraries, in the order a program links them."""
@@ -45,6 +53,15 @@ def includedir() -> Path:
     return _folder_of("include_stubs", "acl", "acl.h").parent
 
 
+def acldir() -> Path:
+    """The folder to put on Python's path so that ``import acl`` finds the stand-in for pyACL.
+
+    Raises:
+        FileNotFoundError: The installation is incomplete.
+    """
+    return _folder_of("mock", "python", "acl", "__init__.py").parent
+
+
 def cflags() -> list[str]:
     """Compiler arguments of a program for CANN."""
     return [f"-I{includedir()}"]
@@ -56,19 +73,22 @@ def ldflags() -> list[str]:
     return [f"-L{directory}", f"-Wl,-rpath,{directory}", *(f"-l{name}" for name in LIBRARIES)]
 
 
-def environment(base: Mapping[str, str]) -> dict[str, str]:
+def environment(base: Mapping[str, str], *, acl: bool = False) -> dict[str, str]:
     """The environment in which any program runs on the simulated NPU.
 
     Args:
         base: The environment to start from; it is not changed.
+        acl: Whether Python finds the stand-in for pyACL as ``acl``.
 
     Returns:
         The same with the libraries first in ``LD_LIBRARY_PATH``, this interpreter for the device
         process, and the simulated NPU as the backend of programs that use pyaclnn.
     """
     path = [str(libdir()), *filter(None, [base.get("LD_LIBRARY_PATH")])]
+    python = [str(acldir()), *filter(None, [base.get("PYTHONPATH")])] if acl else []
     return {
         **base,
+        **({"PYTHONPATH": ":".join(python)} if python else {}),
         "LD_LIBRARY_PATH": ":".join(path),
         "PYACLNN_MOCK_PYTHON": sys.executable,
         "PYACLNN_BACKEND": "mock",

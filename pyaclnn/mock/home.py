@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A folder that looks like an installation of CANN and leads to the simulated NPU."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyaclnn.mock.paths import acldir, includedir, libdir
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["build_home"]
+
+_VERSION = "8.1.RC1"
+# Parts that have a folder of their own in an installation, with what all of them share.
+_PARTS = ("runtime", "compiler", "toolkit")
+
+
+def build_home(folder: str | os.PathLike[str]) -> Path:
+    """Make a folder that looks like the home of an installed CANN.
+
+    It has the following. ::
+
+        lib64/  include/                links to what the package has
+        runtime/  compiler/  toolkit/   the same, as the parts of an installation have it
+        opp/vendors/                    for packages of custom operators
+        python/site-packages/           the stand-in for pyACL, ``acl``
+        ascend_toolkit_install.info     the version, as installers write it
+        set_env.sh                      ASCEND_HOME_PATH and what goes with it
+
+    The links lead into this installation of pyaclnn: when that goes, so does the home.
+
+    Args:
+        folder: The folder; it is made if needed, and must not hold anything.
+
+    Returns:
+        The folder, absolute.
+
+    Raises:
+        FileExistsError: The folder holds something.
+        OSError: It cannot be made.
+    """
+    home = Path(folder).absolute()
+    home.mkdir(parents=True, exist_ok=True)
+    if any(home.iterdir()):
+        raise FileExistsError(f"'{home}' is not empty; name a folder that does not exist yet")
+    (home / "lib64").mkdir()
+    for library in sorted(libdir().glob("lib*.so")):
+        (home / "lib64" / library.name).symlink_to(library)
+    (home / "include").symlink_to(includedir())
+    for part in _PARTS:
+        (home / part).mkdir()
+        (home / part / "lib64").symlink_to("../lib64")
+        (home / part / "include").symlink_to("../include")
+        (home / part / "version.info").write_text(f"Version={_VERSION}\n", encoding="utf-8")
+    (home / "opp" / "vendors").mkdir(parents=True)
+    (home / "python").mkdir()
+    (home / "python" / "site-packages").symlink_to(acldir())
+    (home / "ascend_toolkit_install.info").write_text(
+        f"package_name=Ascend-cann-toolkit\nversion={_VERSION}\narch={platform.machine()}\n"
+        f"os=linux\npath={home}\n",
+        encoding="utf-8",
+    )
+    (home / "set_env.sh").write_text(_set_env(home), encoding="utf-8")
+    return home
+
+
+def _set_env(home: Path) -> str:
+    quoted = shlex.quote(str(home))
+    lines = [
+        "# The simulated NPU in the place of an installed CANN: source this file.",
+        f"export ASCEND_TOOLKIT_HOME={quoted}",
+        'export ASCEND_HOME_PATH="$ASCEND_TOOLKIT_HOME"',
+        'export ASCEND_OPP_PATH="$ASCEND_TOOLKIT_HOME/opp"',
+        'export ASCEND_AICPU_PATH="$ASCEND_TOOLKIT_HOME"',
+        'export LD_LIBRARY_PATH="$ASCEND_TOOLKIT_HOME/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"',
+        'export PYTHONPATH="$ASCEND_TOOLKIT_HOME/python/site-packages${PYTHONPATH:+:$PYTHONPATH}"',
+        f"export PYACLNN_MOCK_PYTHON={shlex.quote(sys.executable)}",
+        "export PYACLNN_BACKEND=mock",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pyaclnn mock home`` and Python's ``acl``: what programs of others find by CANN's own ways."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.mock import build_home, includedir, libdir
+
+from .commands import pyaclnn, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_home(tmp_path_factory.mktemp("it's") / "home")
+
+
+def test_every_library_and_header_is_where_an_installation_has_it(home: Path) -> None:
+    real = {path.name: path for path in libdir().glob("lib*.so")}
+    assert {"libascendcl.so", "libopapi.so", "libhccl.so"} < set(real)
+    for lib64 in (home / "lib64", home / "runtime" / "lib64", home / "compiler" / "lib64"):
+        assert {path.name: path.resolve() for path in lib64.iterdir()} == real
+    for include in (home / "include", home / "runtime" / "include"):
+        assert (include / "acl" / "acl.h").samefile(includedir() / "acl" / "acl.h")
+    assert (home / "opp" / "vendors").is_dir()
+
+
+def test_it_tells_its_version(home: Path) -> None:
+    text = (home / "ascend_toolkit_install.info").read_text(encoding="utf-8")
+    assert re.search(r"^version=8\.1\.RC1$", text, re.MULTILINE)
+    assert f"path={home}\n" in text
+
+
+def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("", encoding="utf-8")
+    done = pyaclnn("mock", "home", tmp_path)
+    assert done.returncode == 2
+    assert f"'{tmp_path}' is not empty; name a folder that does not exist yet" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_the_command_says_what_to_source(tmp_path: Path) -> None:
+    done = pyaclnn("mock", "home", tmp_path / "new home")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"source '{tmp_path}/new home/set_env.sh'\n"
+    assert (tmp_path / "new home" / "lib64" / "libopapi.so").exists()
+
+
+_ACL = """
+import acl, ctypes
+assert acl.init() == 0 and acl.init() == 100002
+count, status = acl.rt.get_device_count()
+assert (count, status) == (2, 0)
+assert acl.rt.get_device() == (0, 107002)
+assert acl.rt.set_device(1) == 0 and acl.rt.get_device() == (1, 0)
+assert acl.get_version() == (1, 13, 0, 0)
+assert acl.get_soc_name() == 'Ascend910B3'
+assert acl.get_device_capability(1, 0) == (20, 0)
+assert acl.get_device_capability(1, 9)[1] == 100000
+assert 'does not know deviceInfo 9' in acl.get_recent_err_msg() and acl.get_recent_err_msg() == ''
+assert [acl.data_type_size(kind) for kind in (0, 1, 9)] == [4, 2, 8]
+assert acl.rt.get_run_mode() == (1, 0)
+context, status = acl.rt.create_context(0)
+assert status == 0 and acl.rt.get_device() == (0, 0)
+stream, status = acl.rt.create_stream()
+memory, status = acl.rt.malloc(16, 0)
+pinned, status = acl.rt.malloc_host(16)
+assert status == 0 and acl.rt.memset(memory, 16, 7, 16) == 0
+assert acl.rt.memcpy_async(pinned, 16, memory, 16, 2, stream) == 0
+assert acl.rt.synchronize_stream(stream) == 0 and ctypes.string_at(pinned, 16) == b'\\x07' * 16
+there = ctypes.create_string_buffer(b'sixteen  letters', 16)
+assert acl.rt.memcpy(memory, 16, ctypes.addressof(there), 16, 1) == 0
+assert acl.rt.memcpy(pinned, 16, memory, 16, 2) == 0
+assert ctypes.string_at(pinned, 16) == b'sixteen  letters'
+free, total, status = acl.rt.get_mem_info(1)
+assert 0 < free < total and status == 0
+assert acl.rt.free(memory) == acl.rt.free_host(pinned) == acl.rt.destroy_stream(stream) == 0
+assert acl.rt.free(memory) == 107000
+assert acl.rt.synchronize_device() == acl.rt.destroy_context(context) == 0
+assert acl.rt.set_context(context) == 107002 and acl.rt.reset_device(1) == 0
+assert acl.rt.set_device(0) == acl.rt.reset_device_force(0) == 0
+acl.app_log(1, 'a line with %s')
+assert acl.finalize() == 0
+print('right')
+"""
+
+
+def test_programs_for_pyacl_find_a_stand_in() -> None:
+    done = pyaclnn("mock", "run", "--acl", "--", "python", "-c", _ACL)
+    assert done.stdout == "right\n", done.stderr
+    without = pyaclnn("mock", "run", "--", "python", "-c", "import acl")
+    assert "No module named 'acl'" in without.stderr
+
+
+def test_a_shell_that_sourced_the_home_has_it_too(home: Path) -> None:
+    program = "import acl; print(acl.rt.get_device_count())"
+    line = f'. "{home}/set_env.sh"; echo "$ASCEND_OPP_PATH"; python -c "{program}"'
+    done = run("sh", "-euc", line)
+    assert done.stdout == f"{home}/opp\n(2, 0)\n", done.stderr

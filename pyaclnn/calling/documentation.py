@@ -111,6 +111,8 @@ def _types(operator: Operator, tensor: Tensor) -> str:
 def _limits(option: Option) -> str:
     if option.kind is Kind.MASK:
         return "; the others are None, and nothing is computed or allocated for them"
+    if option.kind is Kind.STRING:
+        return f"; {' or '.join(map(repr, option.choices))}"
     finite = "finite, " if option.kind is Kind.REAL else ""
     if option.least is not None and option.most is not None:
         return f"; {finite}{option.least} to {option.most}"

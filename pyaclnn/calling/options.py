@@ -113,6 +113,12 @@ def _axes(option: Option, value: object, routine: str) -> tuple[int, ...]:
     return tuple(map(int, found))
 
 
+def _string(option: Option, value: object, routine: str) -> str:
+    if not isinstance(value, str) or value not in option.choices:
+        _refuse(option, value, routine, " or ".join(map(repr, option.choices)))
+    return value
+
+
 _PLAIN: Final[dict[Kind, Callable[[Option, object, str], Any]]] = {
     Kind.REAL: _real,
     Kind.SCALAR: _scalar,
@@ -120,6 +126,7 @@ _PLAIN: Final[dict[Kind, Callable[[Option, object, str], Any]]] = {
     Kind.FLAG: _flag,
     Kind.MASK: _mask,
     Kind.AXES: _axes,
+    Kind.STRING: _string,
 }
 
 

@@ -66,7 +66,8 @@ class Operator:
         order: The order of a composite operator's checks, a letter each: ``n`` NULL, ``m`` the mask
             and what it selects, ``d`` data types, ``a`` options, ``r`` what `refuse` says, ``s``
             shapes, ``f`` formats, ``p`` formats with a layout of their own, ``q`` whether formats
-            are equal, ``e`` nothing to do because there are no elements.
+            are equal, ``c`` whether the chip has it, ``e`` nothing to do because there are no
+            elements.
         positional: The Python names of the arguments, in order.
         keywords: Those that are given by name alone.
         result_type: The name of the named tuple of results.
@@ -77,6 +78,7 @@ class Operator:
             the leading one if none is named.
         filled: A group of axes that must not be empty where there are results.
         without: Groups of axes, and the results that are 0 where one is empty: CANN is not asked.
+        lengths: Finds lengths of further words by options and by what the leading tensor tells.
         refuse: Looks at what words do not say: gets the values and lengths by Python names, and
             returns None or an argument's name, what it is and what it must be.
         formats: Formats by the number of axes of the leading tensor, where ND will not do.
@@ -109,6 +111,7 @@ class Operator:
     idle_without: tuple[str, ...] = ()
     filled: str = ""
     without: tuple[str, tuple[str, ...]] | None = None
+    lengths: Callable[[Mapping[str, Any]], Lengths] | None = None
     refuse: Callable[[Mapping[str, Any]], tuple[str, str, str] | None] | None = None
     formats: Mapping[int, str] | None = None
     essential: bool = False
@@ -238,6 +241,8 @@ class Operator:
             dims = shapes[tensor.name]
             if len(dims) == tensor.shape.rank(ranks):
                 tensor.shape.learn(dims, ranks, known)
+                if tensor is self.leader and self.lengths is not None:
+                    known.update(self.lengths({**values, **known}))
             elif tensor is self.leader:
                 raise ShapeError(tensor)
         return known

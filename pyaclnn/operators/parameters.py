@@ -33,6 +33,7 @@ __all__ = [
     "real",
     "result",
     "scalar",
+    "string",
     "updated",
 ]
 
@@ -59,6 +60,7 @@ class Kind(Enum):
     MASK = "aclBoolArray"
     SCALAR = "aclScalar"
     DTYPE = "aclDataType"
+    STRING = "char *"
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,7 @@ class Option(Parameter):
         shape: With `Kind.LENGTHS`, the axes whose lengths it gives.
         results: With `Kind.MASK`, the results it selects, by their C names.
         word: With `Kind.DTYPE`, the word of types it decides.
+        choices: With `Kind.STRING`, what it may be.
         sample: Its value in samples, by the lengths that are known, if not the default.
         loose: Whether CANN takes any value, although it must be as said here.
     """
@@ -153,6 +156,7 @@ class Option(Parameter):
     shape: Shape = NO_AXES
     results: tuple[str, ...] = ()
     word: str = ""
+    choices: tuple[str, ...] = ()
     sample: Rule | None = None
     loose: bool = False
 
@@ -195,6 +199,11 @@ def flag(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
 def scalar(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
     """A number that C takes as an ``aclScalar``."""
     return Option(says=says, kind=Kind.SCALAR, default=default, **more)
+
+
+def string(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+    """A name."""
+    return Option(says=says, kind=Kind.STRING, default=default, **more)
 
 
 def lengths(words: str, says: str = "", **more: Any) -> Option:

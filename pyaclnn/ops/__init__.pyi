@@ -27,6 +27,9 @@ __all__ = [
     "GroupNormResult",
     "GroupNormSiluResult",
     "GroupNormSiluV2Result",
+    "GroupNormSwishGradients",
+    "GroupNormSwishResult",
+    "InstanceNormResult",
     "LayerNormGradients",
     "LayerNormResult",
     "RmsNormGradients",
@@ -49,7 +52,10 @@ __all__ = [
     "group_norm_backward",
     "group_norm_silu",
     "group_norm_silu_v2",
+    "group_norm_swish",
+    "group_norm_swish_grad",
     "inplace_renorm",
+    "instance_norm",
     "layer_norm",
     "layer_norm_backward",
     "layer_norm_with_impl_mode",
@@ -133,6 +139,21 @@ class GroupNormSiluV2Result(NamedTuple, Generic[_A]):
     out: _A
     mean: _A
     rstd: _A
+
+class GroupNormSwishGradients(NamedTuple, Generic[_A]):
+    dx: _A
+    dgamma: _A | None
+    dbeta: _A | None
+
+class GroupNormSwishResult(NamedTuple, Generic[_A]):
+    y: _A
+    mean: _A
+    rstd: _A
+
+class InstanceNormResult(NamedTuple, Generic[_A]):
+    y: _A
+    mean: _A
+    variance: _A
 
 class LayerNormGradients(NamedTuple, Generic[_A]):
     grad_input: _A
@@ -671,6 +692,66 @@ def group_norm_silu_v2(
     out: Sequence[DeviceArray | None] | None = None,
 ) -> GroupNormSiluV2Result[DeviceArray]: ...
 @overload
+def group_norm_swish(
+    x: _Host,
+    gamma: _Host,
+    beta: _Host,
+    num_groups: int,
+    eps: float = 1e-05,
+    activate_swish: bool = True,
+    swish_scale: float = 1.0,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> GroupNormSwishResult[_Host]: ...
+@overload
+def group_norm_swish(
+    x: DeviceArray,
+    gamma: DeviceArray,
+    beta: DeviceArray,
+    num_groups: int,
+    eps: float = 1e-05,
+    activate_swish: bool = True,
+    swish_scale: float = 1.0,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> GroupNormSwishResult[DeviceArray]: ...
+@overload
+def group_norm_swish_grad(
+    dy: _Host,
+    mean: _Host,
+    rstd: _Host,
+    x: _Host,
+    gamma: _Host,
+    beta: _Host,
+    num_groups: int,
+    swish_scale: float = 1.0,
+    dgamma_is_require: bool = True,
+    dbeta_is_require: bool = True,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> GroupNormSwishGradients[_Host]: ...
+@overload
+def group_norm_swish_grad(
+    dy: DeviceArray,
+    mean: DeviceArray,
+    rstd: DeviceArray,
+    x: DeviceArray,
+    gamma: DeviceArray,
+    beta: DeviceArray,
+    num_groups: int,
+    swish_scale: float = 1.0,
+    dgamma_is_require: bool = True,
+    dbeta_is_require: bool = True,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> GroupNormSwishGradients[DeviceArray]: ...
+@overload
 def inplace_renorm(
     input: _Host,
     p: float,
@@ -688,6 +769,30 @@ def inplace_renorm(
     *,
     stream: Stream | None = None,
 ) -> DeviceArray: ...
+@overload
+def instance_norm(
+    x: _Host,
+    gamma: _Host,
+    beta: _Host,
+    data_format: str = "NCHW",
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> InstanceNormResult[_Host]: ...
+@overload
+def instance_norm(
+    x: DeviceArray,
+    gamma: DeviceArray,
+    beta: DeviceArray,
+    data_format: str = "NCHW",
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> InstanceNormResult[DeviceArray]: ...
 @overload
 def layer_norm(
     input: _Host,

@@ -43,6 +43,7 @@ _TYPES = {
     Kind.AXES: "int | Sequence[int] | None",
     Kind.MASK: "Sequence[bool]",
     Kind.DTYPE: "DTypeLike | None",
+    Kind.STRING: "str",
 }
 
 
@@ -97,7 +98,9 @@ def _function(operator: Operator) -> Iterator[str]:
 def _parameter(operator: Operator, name: str, array: str) -> str:
     parameter = operator.by_name[name]
     if isinstance(parameter, Option):
-        default = "" if parameter.default is REQUIRED else f" = {parameter.default!r}"
+        text = isinstance(parameter.default, str)
+        default = f' = "{parameter.default}"' if text else f" = {parameter.default!r}"
+        default = "" if parameter.default is REQUIRED else default
         return f"{name}: {_TYPES[parameter.kind]}{default}"
     optional = isinstance(parameter, Tensor) and parameter.optional
     return f"{name}: {array} | None = None" if optional else f"{name}: {array}"

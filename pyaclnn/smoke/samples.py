@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+from math import gcd
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = ["Host", "golden", "is_possible", "lengths_in", "sample"]
 Host: TypeAlias = NDArray[Any]
 
 _SEED = 20240521
+_PART = 16
 _FEW = 2
 """The length of axes that the leading tensor does not have."""
 
@@ -40,20 +42,32 @@ def lengths_in(operator: Operator, shape: Dims) -> Lengths:
     words = operator.leader.shape.words
     groups = [name for kind, name in words if kind is Word.GROUP]
     axes = [name for kind, name in words if kind is Word.AXIS]
+    if operator.lengths is not None:
+        shape = _divided(shape, len(axes))
     known: Lengths = {name: (length,) for name, length in zip(axes, shape, strict=False)}
     rest = shape[len(axes) :]
     if len(groups) > 1:
         known[groups[-1]] = rest[-1:]
         rest = rest[:-1]
     known |= dict.fromkeys(groups[:1], rest)
+    if operator.lengths is not None:
+        known |= operator.lengths({**{o.name: o.default for o in operator.options}, **known})
     others = [name for tensor in operator.inputs for name in sorted(tensor.shape.names)]
     return {**dict.fromkeys(others, (_FEW,)), **known}
 
 
+def _divided(shape: Dims, axes: int) -> Dims:
+    """The same number of elements on more axes, of which the last ones take what is left."""
+    while len(shape) < axes:
+        part = gcd(shape[-1], _PART)
+        shape = (*shape[:-1], part, shape[-1] // part)
+    return shape
+
+
 def is_possible(operator: Operator, shape: Dims, dtype: np.dtype[Any], family: str | None) -> bool:
     """Tell whether an operator takes a leading tensor of a shape at all; see `sample`."""
-    words = operator.leader.shape.words
-    if len(shape) < sum(kind is Word.AXIS for kind, _ in words):
+    axes = sum(kind is Word.AXIS for kind, _ in operator.leader.shape.words)
+    if len(shape) < axes and operator.lengths is None:
         return False
     if operator.refuse is None:
         return True

@@ -251,6 +251,7 @@ WRONG = {
     Kind.AXES: ("0", 0.0, (9,), (-9,), (0, 0)),
     Kind.MASK: (1, (1, 0, 1), (True,), None),
     Kind.DTYPE: ("complex64", "no type"),
+    Kind.STRING: (1, None, "NCWH", b"NCHW"),
 }
 
 

@@ -135,7 +135,7 @@ class Dtype:
     name: str
 
 
-Argument: TypeAlias = Array | Ints | Bools | Scalar | Dtype | bool | int | float | None
+Argument: TypeAlias = Array | Ints | Bools | Scalar | Dtype | bool | int | float | str | None
 
 
 @dataclass(frozen=True)

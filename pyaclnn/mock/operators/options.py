@@ -30,6 +30,11 @@ def wrong_option(request: Request) -> str | None:
 
 def _out_of_range(request: Request, option: Option) -> str | None:
     value = request.values[option.name]
+    if option.kind is Kind.STRING:
+        # Only the beginning is compared.
+        if value is None or value.startswith(option.choices):
+            return None
+        return f"{option.c_name} is {value!r}; it must be {' or '.join(option.choices)}"
     if option.kind is Kind.REAL and request.operator.build is Build.INDIVIDUAL:
         value = float(np.float32(value))  # tiling sees the kernel's attribute, which is a float
     text = f"{option.c_name} is {value}; it must be"

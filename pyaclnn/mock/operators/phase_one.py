@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["phase_one"]
 
-_POINTERS = (Kind.LENGTHS, Kind.AXES, Kind.MASK, Kind.SCALAR)
+_POINTERS = (Kind.LENGTHS, Kind.AXES, Kind.MASK, Kind.SCALAR, Kind.STRING)
 
 
 def phase_one(request: Request, setting: Setting) -> Plan:
@@ -152,7 +152,7 @@ def _masked(request: Request) -> None:
 def _present(request: Request, parameter: Parameter) -> None:
     """Refuse the NULL that was given for a parameter, unless it may be."""
     if isinstance(parameter, Option):
-        if parameter.kind in _POINTERS:
+        if parameter.kind in _POINTERS and not parameter.c_name.endswith("Optional"):
             raise _null(request, parameter)
         return
     tensor = next(t for t in request.operator.tensors if t.c_name == parameter.c_name)
@@ -230,6 +230,12 @@ def _formats(request: Request) -> None:
             _refuse_if(rules.not_format(tensor.c_name, value, allowed))
 
 
+def _chip(request: Request) -> None:
+    families, chip = request.operator.types.families, request.chip
+    if chip.family not in families:
+        raise rules.invalid(f"{chip.soc_name} ({chip.product}) is none of {', '.join(families)}")
+
+
 def _private_formats(request: Request) -> None:
     for tensor, value in request.given():
         if not tensor.written or tensor.shape == request.operator.leader.shape:
@@ -262,5 +268,6 @@ _STEPS: dict[str, Callable[[Request], None]] = {
     "s": lambda request: _refuse_if(wrong_shape(request)),
     "f": _formats,
     "p": _private_formats,
+    "c": _chip,
     "q": _equal_formats,
 }

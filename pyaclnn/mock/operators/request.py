@@ -33,11 +33,12 @@ _KINDS: dict[Kind, type] = {
     Kind.MASK: BoolArray,
     Kind.SCALAR: Scalar,
     Kind.DTYPE: int,
+    Kind.STRING: str,
 }
 CHANNELS_LAST = {4: "NHWC", 5: "NDHWC"}
 """By the number of axes, the format that says that channels are the last of them."""
 
-POINTERS = (IntArray, BoolArray, Scalar, Tensor)
+POINTERS = (IntArray, BoolArray, Scalar, Tensor, str)
 """The classes of arguments that may be NULL."""
 
 

@@ -12,23 +12,39 @@ from pyaclnn.operators.parameters import flag, given, integer, mask, real, resul
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["GROUP_NORM", "GROUP_NORM_BACKWARD", "GROUP_NORM_SILU", "GROUP_NORM_SILU_V2"]
+__all__ = [
+    "GROUP_NORM",
+    "GROUP_NORM_BACKWARD",
+    "GROUP_NORM_SILU",
+    "GROUP_NORM_SILU_V2",
+    "some_groups",
+    "undivided",
+]
 
 _LONG = 4096
 
 
-def _some_groups(values: Mapping[str, Any]) -> int:
-    """Two groups, or one of an odd number of channels; more where a group would be very long."""
+def some_groups(values: Mapping[str, Any]) -> int:
+    """Two groups, or one of an odd number of channels; more where a group would be very long.
+
+    Args:
+        values: The lengths that are known.
+    """
     (channels,) = values["C"]
     divisors = (n for n in range(1, channels + 1) if channels % n == 0)
     return next((n for n in divisors if channels // n <= _LONG and (n > 1 or channels % 2)), 1)
 
 
-def _undivided(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
+def undivided(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """Say that the channels are not divided by the number of groups, or None.
+
+    Args:
+        values: Lengths and options by their Python names.
+    """
     name = "num_groups" if "num_groups" in values else "group"
     if values["C"][0] % values[name] == 0:
         return None
-    must = f"a divisor of {values['C'][0]}, the number of channels of 'input'"
+    must = f"a divisor of {values['C'][0]}, the number of channels"
     return name, str(values[name]), must
 
 
@@ -48,7 +64,7 @@ GROUP_NORM = describe(
         says="Into how many groups the channels are divided",
         name="num_groups",
         least=1,
-        sample=_some_groups,
+        sample=some_groups,
     ),
     eps=real(1e-5, "Added to the variance", above=0),
     out=result("T N C space*", "The normalized tensor"),
@@ -59,7 +75,7 @@ GROUP_NORM = describe(
         "order": "ndarsfe",
         "barred": "NHWC HWCN NDHWC",
         "compared": ("self^ out^ out meanOut rstdOut N C HxW gamma beta"),
-        "refuse": _undivided,
+        "refuse": undivided,
         "source": "CANN: ops-nn norm/group_norm",
     },
 )
@@ -100,7 +116,7 @@ GROUP_NORM_BACKWARD = describe(
         says="Into how many groups the channels are divided",
         name="num_groups",
         least=1,
-        sample=_some_groups,
+        sample=some_groups,
     ),
     outputMask=mask("gradInput gradGammaOut gradBetaOut", "Which gradients to compute"),
     gradInput=result("T N C space*", "The gradient of ``input``"),
@@ -115,7 +131,7 @@ GROUP_NORM_BACKWARD = describe(
         "compared": (
             "gradOut^ N C HxW gradOut input mean rstd gamma gradInput gradGammaOut gradBetaOut"
         ),
-        "refuse": _undivided,
+        "refuse": undivided,
         "source": "CANN: ops-nn norm/group_norm_grad",
     },
 )
@@ -132,7 +148,7 @@ _SILU_ARGUMENTS = {
     "gamma": given("G C", "The scale of each channel; ones if None", optional=True),
     "beta": given("G C", "The shift of each channel; zeros if None", optional=True),
     "group": integer(
-        says="Into how many groups the channels are divided", least=1, sample=_some_groups
+        says="Into how many groups the channels are divided", least=1, sample=some_groups
     ),
     "eps": real(1e-5, "Added to the variance", above=0),
 }
@@ -144,7 +160,7 @@ _SILU_RESULTS = {
 _SILU_ABOUT = {
     "order": "ndsare",
     "compared": "self^ out^ out meanOut rstdOut gamma beta",
-    "refuse": _undivided,
+    "refuse": undivided,
     "quirks": "group_norm_silu",
     "source": "CANN: ops-nn norm/group_norm_silu",
 }

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnGroupNormSwishGrad (CANN: ops-nn norm/group_norm_swish_grad)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.operators.table import (
+    INDIVIDUAL,
+    KERNELS,
+    NOTHING,
+    TILING,
+    UNTOUCHED,
+    Case,
+    Gradient,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    as_nd,
+    broken,
+    individual,
+    same_types,
+    shaped,
+)
+from tests.operators.words import A2_A3, BF16, F16, F32, P950, Argument, Changed, array, t
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+CHIPS = (*A2_A3, P950)
+SLOPES = ("dxOut", "dgammaOut", "dbetaOut")
+TENSORS = ("dy", "mean", "rstd", "x", "gamma", "beta", *SLOPES)
+LIBRARY = 16 << 20
+BASE: dict[str, Argument] = {
+    "dy": t(2, 4, 3, 2),
+    "mean": t(2, 2),
+    "rstd": array([[1, 0.5], [2, 0.75]]),
+    "x": t(2, 4, 3, 2),
+    "gamma": t(4),
+    "beta": t(4),
+    "numGroups": 2,
+    "dataFormatOptional": "NCHW",
+    "swishScale": 1.5,
+    "dgammaIsRequire": True,
+    "dbetaIsRequire": True,
+    "dxOut": t(2, 4, 3, 2),
+    **dict.fromkeys(SLOPES[1:], t(4)),
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    x, groups, scale = given["x"], given["numGroups"], given["swishScale"]
+    n, channels = x.shape[:2]
+    gamma = given["gamma"][:, None]
+
+    def grouped(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values.reshape(n, groups, -1)
+
+    def spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values.reshape(n, channels, -1)
+
+    rstd = given["rstd"][..., None]
+    hat = (grouped(x) - given["mean"][..., None]) * rstd
+    z = spread(hat) * gamma + given["beta"][:, None]
+    # swish(z) = z * (1 + tanh(scale * z / 2)) / 2
+    bend = np.tanh(scale * z / 2)
+    d = spread(given["dy"]) * ((1 + bend) / 2 + scale * z * (1 - bend**2) / 4)
+    g = grouped(d * gamma)
+    dx = rstd * (g - g.mean(2, keepdims=True) - hat * (g * hat).mean(2, keepdims=True))
+    found = {"dxOut": dx.reshape(x.shape)}
+    if given["dgammaIsRequire"]:
+        found["dgammaOut"] = (d * spread(hat)).sum((0, 2))
+    if given["dbetaIsRequire"]:
+        found["dbetaOut"] = d.sum((0, 2))
+    return found
+
+
+def plain(rows: int, channels: int, area: int, group: int) -> dict[str, Argument | Changed]:
+    return {
+        **dict.fromkeys(("dy", "x", "dxOut"), t(rows, channels, area)),
+        **dict.fromkeys(("mean", "rstd"), t(rows, group)),
+        **dict.fromkeys(("gamma", "beta", *SLOPES[1:]), t(channels)),
+        "numGroups": group,
+    }
+
+
+def no_results(**more: Argument | Changed) -> dict[str, Argument | Changed]:
+    return {**dict.fromkeys(SLOPES, t(0)), **more}
+
+
+NEITHER: dict[str, Argument | Changed] = {"dgammaIsRequire": False, "dbetaIsRequire": False}
+FOUR: dict[str, Argument | Changed] = {
+    **plain(1, 4, 2, 2),
+    "dy": array([[[1, 0], [-1, 2], [0.5, 1], [1, -1]]]),
+    "mean": array([[2.5, 0]]),
+    "rstd": array([[0.89442366, 0.70710498]]),
+    "x": array([[[1, 2], [3, 4], [2, 0], [-2, 0]]]),
+    "gamma": array([1, 2, 1, 0.5]),
+    "beta": array([0, 0.5, 0, -0.5]),
+    "swishScale": 1.0,
+}
+LAST = [*[None] * 3, -6579.459]
+TABLE = Table(
+    name="aclnnGroupNormSwishGrad",
+    kind=INDIVIDUAL,
+    base=BASE,
+    results=SLOPES,
+    chips=CHIPS,
+    steps=individual(
+        TENSORS,
+        CHIPS,
+        Step(
+            TILING,
+            (
+                *shaped("x", (8,), NINE),
+                broken("dy of another shape", "", dy=Changed((2, 4, 6))),
+                *shaped("mean", (4,), (2, 4), (3, 2)),
+                *shaped("rstd", (2, 2, 1), (1, 2)),
+                *shaped("gamma", (3,), (4, 1)),
+                *shaped("beta", (5,), (1, 4)),
+                broken("no groups", "", numGroups=0),
+                broken(
+                    "groups that do not divide the channels",
+                    numGroups=3,
+                    mean=Changed((2, 3)),
+                    rstd=Changed((2, 3)),
+                ),
+            ),
+            ordered=False,
+        ),
+    ),
+    types=Types(TENSORS, dict.fromkeys(CHIPS, same_types(TENSORS, F32, F16, BF16))),
+    formula=formula,
+    layouts=as_nd(*TENSORS),
+    cases=(
+        Case("sound", {}, A2_A3, launch=KERNELS, workspace=LIBRARY),
+        # Two gradients of four float32 channels for every two samples.
+        Case("sound on the 950", {}, (P950,), launch=KERNELS, workspace=LIBRARY + 32),
+        Case(
+            "sound and deterministic",
+            {},
+            launch=KERNELS,
+            workspace=LIBRARY + 32,
+            deterministic=True,
+        ),
+        Case("the name of no format", {"dataFormatOptional": None}, launch=KERNELS),
+        Case("no gradients of parameters", NEITHER, launch=KERNELS),
+        Case("no gradient of gamma", {"dgammaIsRequire": False}, launch=KERNELS),
+        Case("shapes of results are not looked at", {"dgammaOut": t(2, 2)}, computed=False),
+        Case("4000 channels in a group", plain(1, 4000, 1, 1), launch=KERNELS, computed=False),
+        Case("4001 channels in a group", plain(1, 4001, 1, 1), code=TILING),
+        Case("no samples", plain(0, 4, 6, 2), code=TILING),
+        Case("no space", plain(2, 4, 0, 2), code=TILING),
+        Case("empty results are not tiled", no_results(numGroups=3), launch=NOTHING, workspace=0),
+        Case(
+            "two groups of two channels",
+            FOUR,
+            gives={
+                "dxOut": [
+                    [
+                        *([0.953615, -0.0162307], [-2.82842, 1.89104]),
+                        *([0.0268048, 0.195941], [0.0268029, -0.249549]),
+                    ]
+                ],
+                "dgammaOut": [0.0176816, 2.44526, 0.726138, -0.0230462],
+                "dbetaOut": [-0.0131791, 1.14039, 1.01346, -0.243743],
+            },
+            rtol=5e-6,
+        ),
+        Case(
+            "two groups of two channels, no gradients of parameters",
+            {**FOUR, **NEITHER},
+            gives=dict.fromkeys(SLOPES[1:], UNTOUCHED),
+        ),
+        Case(
+            "the official example",
+            {
+                **plain(2, 3, 4, 1),
+                **dict.fromkeys(("dy", "x"), array(np.arange(1.0, 25.0).reshape(2, 3, 4))),
+                **dict.fromkeys(("mean", "rstd"), array([[2], [2]])),
+                **dict.fromkeys(("gamma", "beta"), array([2, 2, 2])),
+                "swishScale": 1.0,
+            },
+            gives={
+                "dxOut": [
+                    [[634.102, -16.98354, -673.7368, -1330.053], [None] * 4, LAST],
+                    [[None] * 4] * 3,
+                ],
+                "dgammaOut": [1482.262, 2696.0003, 4424],
+                "dbetaOut": [67.129398, 100.000056, 132],
+            },
+            rtol=2e-4,
+        ),
+    ),
+    gradients=(
+        Gradient(
+            forward="aclnnGroupNormSwish",
+            upstream={"dy": "yOut"},
+            saved={"mean": "meanOut", "rstd": "rstdOut"},
+            shared={
+                **{name: name for name in ("x", "gamma", "beta", "numGroups", "swishScale")},
+            },
+            gives={"dxOut": ("x",), "dgammaOut": ("gamma",), "dbetaOut": ("beta",)},
+        ),
+    ),
+)
+TABLES = (TABLE,)

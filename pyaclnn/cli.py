@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pyaclnn.ascendc import command as ascendc
 from pyaclnn.doctor.command import arguments as doctor
 from pyaclnn.errors import AclError
+from pyaclnn.installed import command as installed
 from pyaclnn.mock import contract_command
 from pyaclnn.tiling import command as tiling
 
@@ -143,6 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_to(commands)
     doctor.add_explain_to(commands)
     _add_env(commands)
+    installed.add_ops_to(commands)
     tiling.add_to(commands)
     ascendc.add_to(commands)
     return parser

@@ -28,18 +28,19 @@ if TYPE_CHECKING:
 
     from pyaclnn.runtime.stream import Stream
 
-__all__ = ["ANNOTATIONS", "known_operators", "op", "operators_by_snake_name"]
+__all__ = ["ANNOTATIONS", "NUMBER", "known_operators", "op", "operators_by_snake_name"]
 
 _ARRAY: Final = "NDArray[Any] | DeviceArray"
-_NUMBER: Final = "complex | np.number[Any] | np.bool_"
+NUMBER: Final = "complex | np.number[Any] | np.bool_"
+"""What Python takes for an aclScalar."""
 ANNOTATIONS: Final[Mapping[str, str]] = {
     "t": _ARRAY,
     "T": f"Sequence[{_ARRAY} | None]",
     "I": "int | Sequence[int]",
     "F": "float | Sequence[float]",
     "B": "bool | Sequence[bool]",
-    "a": _NUMBER,
-    "A": f"Sequence[{_NUMBER}]",
+    "a": NUMBER,
+    "A": f"Sequence[{NUMBER}]",
     "s": "str",
     "b": "bool",
     "d": "float",

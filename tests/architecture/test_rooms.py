@@ -39,7 +39,7 @@ STOREYS = [
     {"raw", "runtime"},
     {"calling"},
     {"aclnn"},
-    {"ops"},
+    {"ops", "installed"},
     {"smoke"},
     {"doctor", "ascendc", "configuration", "pytest_plugin"},
     {"cli"},

@@ -213,7 +213,8 @@ class Operator:
         of_it = (Word.GROUP, group)
         inputs = sorted(self.inputs[1:], key=self._place)
         tellers = (t for t in inputs if t.name in there and of_it in t.shape.words)
-        return next((tensor for tensor in tellers if len(tensor.shape.words) == 1), None)
+        alone = (t for t in tellers if len(t.shape.words) == 1 and not t.shape.other)
+        return next(alone, None)
 
     def learn(self, shapes: Mapping[str, Dims], values: Mapping[str, Any]) -> Lengths:
         """Find the length of every axis, as the leading tensor and options tell it.
@@ -249,7 +250,7 @@ class Operator:
 
     def _place(self, tensor: Tensor) -> tuple[int, int]:
         """What tells of one group goes before the leading tensor, and that before all others."""
-        if len(tensor.shape.words) > 1:
+        if len(tensor.shape.words) > 1 or tensor.shape.other:
             return 1, 0
         order = [text.rstrip("^#") for text in self.compared]
         return 0, order.index(tensor.c_name) if tensor.c_name in order else 0

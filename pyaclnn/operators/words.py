@@ -10,6 +10,8 @@ A word is
 * ``rows~``   a group; ones may follow, and trailing ones of it may be left out;
 * ``=mean``   the shape of another tensor;
 * ``8``       an axis of that length.
+
+What stands behind a ``|`` is another shape that will do.
 """
 
 from __future__ import annotations
@@ -51,15 +53,19 @@ class Shape:
     Attributes:
         text: The words as they are written.
         words: Each word's kind and the name it speaks of.
+        other: Another shape that will do; none if it has no words.
     """
 
     text: str
     words: tuple[tuple[Word, str], ...]
+    other: tuple[tuple[Word, str], ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Shape:
         """Read words."""
-        return cls(text, tuple(map(_word, text.split())))
+        parts = text.partition("|")
+        first, second = (tuple(map(_word, part.split())) for part in (parts[0], parts[2]))
+        return cls(text, first, second)
 
     @property
     def names(self) -> set[str]:
@@ -134,6 +140,8 @@ class Shape:
             shorter = min(len(lead), len(dims))
             rest = dims[shorter:] if shorter == len(lead) else lead[shorter:]
             return dims[:shorter] == lead[:shorter] and prod(rest) == 1
+        if self.other and dims == Shape("", self.other).dims(known):
+            return True
         return dims == self.dims(known)
 
 

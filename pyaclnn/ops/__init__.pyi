@@ -13,6 +13,8 @@ _Host: TypeAlias = NDArray[Any]
 
 __all__ = [
     "AddLayerNormGradients",
+    "AddLayerNormResult",
+    "AddRmsNormDynamicQuantResult",
     "AddRmsNormQuantResult",
     "AddRmsNormResult",
     "BatchNormGatherStatsResult",
@@ -34,8 +36,10 @@ __all__ = [
     "LayerNormResult",
     "RmsNormGradients",
     "RmsNormResult",
+    "add_layer_norm",
     "add_layer_norm_grad",
     "add_rms_norm",
+    "add_rms_norm_dynamic_quant",
     "add_rms_norm_quant",
     "batch_norm",
     "batch_norm_backward",
@@ -70,6 +74,19 @@ class AddLayerNormGradients(NamedTuple, Generic[_A]):
     dx: _A
     dgamma: _A
     dbeta: _A
+
+class AddLayerNormResult(NamedTuple, Generic[_A]):
+    y: _A
+    mean: _A
+    rstd: _A
+    x: _A | None
+
+class AddRmsNormDynamicQuantResult(NamedTuple, Generic[_A]):
+    y1: _A
+    y2: _A | None
+    x: _A
+    scale1: _A
+    scale2: _A | None
 
 class AddRmsNormQuantResult(NamedTuple, Generic[_A]):
     y1: _A
@@ -174,6 +191,34 @@ class RmsNormResult(NamedTuple, Generic[_A]):
     rstd: _A
 
 @overload
+def add_layer_norm(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    beta: _Host,
+    bias: _Host | None = None,
+    epsilon: float = 1e-05,
+    additional_output: bool = False,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddLayerNormResult[_Host]: ...
+@overload
+def add_layer_norm(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    beta: DeviceArray,
+    bias: DeviceArray | None = None,
+    epsilon: float = 1e-05,
+    additional_output: bool = False,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddLayerNormResult[DeviceArray]: ...
+@overload
 def add_layer_norm_grad(
     dy: _Host,
     x1: _Host,
@@ -221,6 +266,32 @@ def add_rms_norm(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> AddRmsNormResult[DeviceArray]: ...
+@overload
+def add_rms_norm_dynamic_quant(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    smooth_scale1: _Host | None = None,
+    smooth_scale2: _Host | None = None,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddRmsNormDynamicQuantResult[_Host]: ...
+@overload
+def add_rms_norm_dynamic_quant(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    smooth_scale1: DeviceArray | None = None,
+    smooth_scale2: DeviceArray | None = None,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddRmsNormDynamicQuantResult[DeviceArray]: ...
 @overload
 def add_rms_norm_quant(
     x1: _Host,

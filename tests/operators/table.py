@@ -179,6 +179,8 @@ class Gradient:
         saved: Parameters that take a result of the forward operator, each with that result.
         shared: Parameters that take an argument of the forward operator, each with that argument.
         gives: Results, each with the arguments of the forward operator that it is the gradient of.
+        changes: What makes the forward call out of the sound one.
+        own: What makes that of the gradient out of its sound one, beside what is said here.
     """
 
     forward: str
@@ -186,6 +188,8 @@ class Gradient:
     saved: Mapping[str, str]
     shared: Mapping[str, str]
     gives: Mapping[str, tuple[str, ...]]
+    changes: Changes = field(default_factory=dict)
+    own: Changes = field(default_factory=dict)
 
 
 Numbers: TypeAlias = dict[str, Any]

@@ -65,7 +65,8 @@ def test_a_gradient_is_the_slope_of_its_forward_operator(
     table: Table, gradient: Gradient, chip: str, device: Callable[[str], Npu]
 ) -> None:
     forward, npu = TABLES[gradient.forward], device(chip)
-    went = npu.run(forward, forward.arguments)
+    arguments = apply(forward.arguments, gradient.changes)
+    went = npu.run(forward, arguments)
     numbers = {**went.before, **{name: went.after[name] for name in forward.results}}
     (given_slope,) = gradient.upstream
     result = gradient.upstream[given_slope]
@@ -74,16 +75,16 @@ def test_a_gradient_is_the_slope_of_its_forward_operator(
         given_slope: holding(table.base[given_slope], upstream)
     }
     for ours, theirs in {**gradient.saved, **gradient.shared}.items():
-        known = forward.base[theirs]
+        known = arguments[theirs]
         is_tensor = isinstance(known, Array)
         changes[ours] = holding(known, numbers[theirs]) if is_tensor else known
     for ours, sources in gradient.gives.items():
         assert isinstance(table.base[ours], Array)
         changes[ours] = Changed(numbers[sources[0]].shape)
-    came = npu.run(table, apply(table.arguments, changes))
+    came = npu.run(table, apply(table.arguments, gradient.own, changes))
 
     assert (went.status, came.status) == (0, 0), came.reply
-    given = numbers_of(forward.arguments, went.before)
+    given = numbers_of(arguments, went.before)
     for ours, sources in gradient.gives.items():
         for name in sources:
             truth = differences(forward, given, result, upstream, name, chip)

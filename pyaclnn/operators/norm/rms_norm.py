@@ -3,10 +3,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from pyaclnn.operators.operator import Build, describe
 from pyaclnn.operators.parameters import flag, given, integer, real, result
 
-__all__ = ["ADD_RMS_NORM", "ADD_RMS_NORM_QUANT", "GEMMA_RMS_NORM", "RMS_NORM", "RMS_NORM_GRAD"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyaclnn.operators.words import Dims
+
+__all__ = [
+    "ADD_RMS_NORM",
+    "ADD_RMS_NORM_DYNAMIC_QUANT",
+    "ADD_RMS_NORM_QUANT",
+    "GEMMA_RMS_NORM",
+    "RMS_NORM",
+    "RMS_NORM_GRAD",
+]
 
 _MIXED = "T=f32 G=f32 | T=f16 G=f32,f16 | T=bf16 G=f32,bf16"
 _PLAIN = "T=f32 G=f32 | T=f16 G=f16"
@@ -137,5 +151,62 @@ ADD_RMS_NORM_QUANT = describe(
             else None
         ),
         "source": "CANN: ops-nn norm/add_rms_norm_quant",
+    },
+)
+
+
+def _is_smoothed_twice(values: Mapping[str, Any]) -> bool:
+    return values["smooth_scale1"] is not None and values["smooth_scale2"] is not None
+
+
+def _second(values: Mapping[str, Any]) -> Dims:
+    """The second result, or the one element that stands for it."""
+    return (*values["rows"], *values["D"]) if _is_smoothed_twice(values) else (1,)
+
+
+def _second_scale(values: Mapping[str, Any]) -> Dims:
+    return tuple(values["rows"]) if _is_smoothed_twice(values) else (1,)
+
+
+ADD_RMS_NORM_DYNAMIC_QUANT = describe(
+    "aclnnAddRmsNormDynamicQuant",
+    Build.INDIVIDUAL,
+    "Add two tensors, normalize the sum as ``rms_norm`` does over the last axis, and quantize each "
+    "row by its largest magnitude: ``v = x * rstd * gamma * smooth_scale``, "
+    "``factor = 127 / max(abs(v))``, ``y = round(v * factor)``, halves to even, "
+    "``scale = 1 / factor``.",
+    types={"910b 910_93 950": "T=f16,bf16"},
+    x1=given("T rows* D", "What is normalized, with ``x2``"),
+    x2=given("T rows* D", "What is added to ``x1``"),
+    gamma=given("T D", "The scale of the norm"),
+    smoothScale1Optional=given("T D", "What ``y1`` is multiplied by; ones if None", optional=True),
+    smoothScale2Optional=given(
+        "T D", "The same for ``y2``, which there is only with both of them", optional=True
+    ),
+    epsilon=real(1e-6, "Added to the mean square", least=0),
+    y1Out=result("i8 rows* D", "The result, quantized"),
+    y2Out=result(
+        "i8",
+        "The result, quantized with ``smooth_scale2``",
+        when=_is_smoothed_twice,
+        placeholder=True,
+        infer=_second,
+    ),
+    xOut=result("T rows* D", "The sum"),
+    scale1Out=result("f32 rows*", "What one step of ``y1`` is worth in each row"),
+    scale2Out=result(
+        "f32",
+        "The same of ``y2``",
+        when=_is_smoothed_twice,
+        placeholder=True,
+        infer=_second_scale,
+    ),
+    about={
+        "refuse": lambda values: (
+            ("smooth_scale2", "an array", "None, because there is no 'smooth_scale1'")
+            if values["smooth_scale2"] is not None and values["smooth_scale1"] is None
+            else None
+        ),
+        "source": "CANN: ops-nn norm/add_rms_norm_dynamic_quant",
     },
 )

@@ -11,6 +11,7 @@ from tests.operators.table import (
     NOTHING,
     TILING,
     Case,
+    Gradient,
     Numbers,
     Step,
     Table,
@@ -77,6 +78,11 @@ FOUR: dict[str, Argument | Changed] = {
     "dsumOptional": array([[0.1, 0.2, 0.3, 0.4]]),
     "dxOut": t(1, 4),
     **dict.fromkeys(("dgammaOut", "dbetaOut"), t(4)),
+}
+SMALL: dict[str, Argument | Changed] = {
+    **dict.fromkeys(("x1", "x2", "yOut", "xOut"), Changed((2, 2, 4))),
+    **dict.fromkeys(("meanOut", "rstdOut"), Changed((2, 2, 1))),
+    **dict.fromkeys(("gamma", "beta"), Changed((4,))),
 }
 TABLE = Table(
     name="aclnnAddLayerNormGrad",
@@ -150,6 +156,17 @@ TABLE = Table(
                 "dbetaOut": [1, -1, 2, 0.5],
             },
             rtol=1e-5,
+        ),
+    ),
+    gradients=(
+        Gradient(
+            forward="aclnnAddLayerNorm",
+            upstream={"dy": "yOut"},
+            saved={"mean": "meanOut", "rstd": "rstdOut"},
+            shared={"x1": "x1", "x2": "x2", "gamma": "gamma"},
+            gives={"dxOut": ("x1", "x2"), "dgammaOut": ("gamma",), "dbetaOut": ("beta",)},
+            changes={"biasOptional": None, **SMALL},
+            own={"dsumOptional": None},
         ),
     ),
 )

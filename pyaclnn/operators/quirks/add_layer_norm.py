@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What aclnnAddLayerNorm does beyond any rule (CANN: ops-nn norm/add_layer_norm)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyaclnn.operators.request import shape_text
+
+if TYPE_CHECKING:
+    from pyaclnn.operators.request import Request
+
+__all__ = ["FITS"]
+
+
+def _bias(request: Request) -> str | None:
+    """Only the 950 looks at its shape."""
+    dims, wide = request.tensors["bias"].dims, request.tensors["x1"].dims
+    narrow = request.tensors["gamma"].dims
+    if request.chip.family != "950" or dims in (wide, narrow):
+        return None
+    return (
+        f"biasOptional has shape {shape_text(dims)}; it must have {shape_text(narrow)} or "
+        f"{shape_text(wide)}"
+    )
+
+
+FITS = {"biasOptional": _bias}

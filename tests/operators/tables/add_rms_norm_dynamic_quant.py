@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnAddRmsNormDynamicQuant (CANN: ops-nn norm/add_rms_norm_dynamic_quant)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.operators.table import (
+    INDIVIDUAL,
+    KERNELS,
+    NOTHING,
+    TILING,
+    UNTOUCHED,
+    Case,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    as_nd,
+    broken,
+    individual,
+    shaped,
+)
+from tests.operators.words import (
+    A2_A3,
+    BF16,
+    F16,
+    F32,
+    I8,
+    P950,
+    Argument,
+    Changed,
+    array,
+    t,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+CHIPS = (*A2_A3, P950)
+SMOOTH = ("smoothScale1Optional", "smoothScale2Optional")
+OUTS = ("y1Out", "y2Out", "xOut", "scale1Out", "scale2Out")
+TENSORS = ("x1", "x2", "gamma", *SMOOTH, *OUTS)
+BASE: dict[str, Argument] = {
+    **dict.fromkeys(("x1", "x2"), t(2, 3, 16, dtype=F16)),
+    **dict.fromkeys(("gamma", *SMOOTH), t(16, dtype=F16)),
+    "epsilon": 1e-6,
+    **dict.fromkeys(OUTS[:2], t(2, 3, 16, dtype=I8)),
+    "xOut": t(2, 3, 16, dtype=F16),
+    **dict.fromkeys(OUTS[3:], t(2, 3)),
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    x = given["x1"] + given["x2"]
+    y = x / np.sqrt((x * x).mean(-1, keepdims=True) + given["epsilon"]) * given["gamma"]
+    found = {"xOut": x}
+    for number, name in enumerate(SMOOTH, 1):
+        smooth = given[name]
+        if number == 1 or not any(given[other] is None for other in SMOOTH):
+            v = y * (1 if smooth is None else smooth)
+            scale = np.abs(v).max(-1) / 127
+            found[f"y{number}Out"] = np.rint(v / scale[..., None])
+            found[f"scale{number}Out"] = scale
+    return found
+
+
+def row(x: str) -> tuple[str, ...]:
+    return (x, x, x, x, x, I8, I8, x, F32, F32)
+
+
+ALONE: dict[str, Argument | Changed] = {"y2Out": t(1, dtype=I8), "scale2Out": t(1)}
+NONE: dict[str, Argument | Changed] = {**dict.fromkeys(SMOOTH), **ALONE}
+UNSCALED = {"y2Out": UNTOUCHED, "scale2Out": UNTOUCHED}
+
+
+def four(dtype: str, smooth: list[float] | None) -> dict[str, Argument | Changed]:
+    return {
+        "x1": array([[1, 2, 3, 4]], dtype),
+        "x2": array([[1, 0, -1, 2]], dtype),
+        "gamma": array([1, 2, 0.5, 1], dtype),
+        "smoothScale1Optional": None if smooth is None else array(smooth, dtype),
+        "smoothScale2Optional": None,
+        **ALONE,
+        "y1Out": t(1, 4, dtype=I8),
+        "xOut": t(1, 4, dtype=dtype),
+        "scale1Out": t(1),
+    }
+
+
+# Release 8.1: generated.
+TABLE = Table(
+    name="aclnnAddRmsNormDynamicQuant",
+    kind=INDIVIDUAL,
+    releases=("8.1",),
+    base=BASE,
+    results=OUTS,
+    chips=CHIPS,
+    steps=individual(
+        TENSORS,
+        CHIPS,
+        Step(
+            TILING,
+            (
+                *shaped("x1", NINE),
+                *shaped("x2", (2, 3, 15), (3, 16)),
+                broken("gamma of too few columns", "", gamma=Changed((15,))),
+                *shaped("gamma", (1, 16)),
+                *shaped("smoothScale1Optional", (15,)),
+                *shaped("smoothScale2Optional", (15,)),
+                *shaped("y1Out", (2, 3, 15)),
+                *shaped("xOut", (2, 3, 15)),
+                *shaped("scale1Out", (2,)),
+            ),
+            ordered=False,
+        ),
+        required=("x1", "x2", "gamma", *OUTS),
+    ),
+    types=Types(TENSORS, dict.fromkeys(CHIPS, (row(F16), row(BF16)))),
+    formula=formula,
+    layouts=as_nd(*TENSORS),
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        Case("nothing is smoothed", NONE, launch=KERNELS),
+        Case("one is smoothed", {"smoothScale2Optional": None, **ALONE}, launch=KERNELS),
+        Case(
+            "empty results are not tiled",
+            {
+                **{name: t(0, dtype=I8) for name in OUTS[:2]},
+                "xOut": t(0, dtype=F16),
+                **{name: t(0) for name in OUTS[3:]},
+            },
+            launch=NOTHING,
+            workspace=0,
+        ),
+        *(
+            Case(
+                f"a row of four in {dtype}, smoothed by {smooth}",
+                four(dtype, smooth),
+                gives={
+                    "y1Out": [y],
+                    "xOut": [[2, 2, 2, 6]],
+                    "scale1Out": [0.013638195],
+                    **UNSCALED,
+                },
+            )
+            for dtype in (F16, BF16)
+            for smooth, y in ((None, [42, 85, 21, 127]), ([1, 0.5, 2, 1], [42, 42, 42, 127]))
+        ),
+    ),
+)
+TABLES = (TABLE,)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -37,10 +38,10 @@ __all__ = ["build_package"]
 
 _FOLDER = "aclnnop"
 # What the generated C is compiled against, besides CANN's own headers.
-_INTERNAL: tuple[str, ...] = ("call.h", "frame.h", "operator_gate.h", "gate.h")
+_INTERNAL: tuple[str, ...] = ("call.h", "frame.h", "library.h", "operator.h")
+# What turns a table of operators into a library.
+_SOURCES = ("library.c", "entry.S" if platform.machine() in {"x86_64", "aarch64"} else "portable.c")
 _FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-fvisibility=hidden")
-# What is exported under the operators' names are their gates.
-_RENAMED = ("-DACL_FUNC_VISIBILITY=", "-include", "operators_names.h")
 _LIBRARIES = ("nnopbase", "ascendcl")
 
 
@@ -110,11 +111,9 @@ def _read(headers: list[Path], include: Path) -> Declarations:
 
 def _compile(declared: Declarations, work: Path, header: Path) -> Path:
     from pyaclnn.bindgen.mock_exports import write_operators  # noqa: PLC0415  # as in _read
-    from pyaclnn.bindgen.mock_gates import write_gates  # noqa: PLC0415
 
-    source, library = work / "operators.c", work / "libcust_opapi.so"
-    write_operators(declared, source)
-    write_gates(declared, work, ["operators"])
+    library = work / "libcust_opapi.so"
+    write_operators(declared.functions, work / "operators.inc")
     compiler = shlex.split(os.environ.get("CC") or "cc")
     internal = files("pyaclnn") / "mock" / "include"
     with contextlib.ExitStack() as kept:
@@ -122,8 +121,8 @@ def _compile(declared: Declarations, work: Path, header: Path) -> Path:
         found = [kept.enter_context(as_file(internal / name)).parent for name in _INTERNAL]
         folders = [f"-I{folder}" for folder in (work, work / "include", *dict.fromkeys(found))]
         linked = [f"-L{libdir()}", f"-Wl,-rpath,{libdir()}", *(f"-l{name}" for name in _LIBRARIES)]
-        units = [str(source), str(work / "operators_gates.c")]
-        command = [*compiler, *_FLAGS, *folders, *_RENAMED, *units, "-o", str(library), *linked]
+        sources = [str(kept.enter_context(as_file(internal / name))) for name in _SOURCES]
+        command = [*compiler, *_FLAGS, *folders, *sources, "-o", str(library), *linked]
         try:
             done = subprocess.run(  # noqa: S603  # the compiler the user has chosen
                 command, capture_output=True, text=True, errors="replace", check=False

@@ -35,6 +35,11 @@ class Parameter:
     type: str
     name: str
 
+    @property
+    def declaration(self) -> str:
+        """It in C, as it stands in a list of parameters."""
+        return f"{self.type}{'' if self.type.endswith('*') else ' '}{self.name}"
+
 
 @dataclass(frozen=True)
 class Function:
@@ -71,15 +76,10 @@ class Function:
 
     def signature(self, name: str) -> str:
         """The C declarator of this function under another name, e.g. ``(*slot)``."""
-        arguments = ", ".join(_declare(p) for p in self.parameters) or "void"
+        arguments = ", ".join(p.declaration for p in self.parameters) or "void"
         if self.variadic:
             arguments += ", ..."
         return f"{self.returns} {name}({arguments})"
-
-
-def _declare(parameter: Parameter) -> str:
-    separator = "" if parameter.type.endswith("*") else " "
-    return f"{parameter.type}{separator}{parameter.name}"
 
 
 @dataclass(frozen=True)

@@ -1,95 +1,97 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates the C sources of the mock libraries that follow from declarations and data.
 
-Three files: both phases of every operator; a fallback for every runtime and base function that
-is not written by hand; the table of simulated chips.
+Three kinds: the table of a library of operators; a fallback for every runtime and base function
+that is not written by hand; the table of simulated chips.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from .catalogued import TAIL
 from .mock_gates import NOTHING, STATUS, exported
 from .reader import HeaderError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from .declarations import Declarations, Function, Parameter
 
-__all__ = ["write_chips", "write_fallbacks", "write_operators"]
+__all__ = ["KINDS", "write_chips", "write_fallbacks", "write_operators"]
 
-# C type of a phase-1 argument -> the call that puts it into the message to the device.
-_ENCODER = {
-    "aclTensor *": "tensor",
-    "aclTensorList *": "tensor_list",
-    "aclScalar *": "scalar",
-    "aclScalarList *": "scalar_list",
-    "aclIntArray *": "int_array",
-    "aclFloatArray *": "float_array",
-    "aclBoolArray *": "bool_array",
-    "char *": "string",
-    "bool": "bool",
-    "double": "double",
-    "float": "double",
-    "int8_t": "int",
-    "int": "int",
-    "int32_t": "int",
-    "int64_t": "int",
-    "aclDataType": "int",
-    "uint64_t": "uint",
+KINDS: Final[Mapping[str, str]] = {
+    "aclTensor *": "t",
+    "aclTensorList *": "T",
+    "aclScalar *": "a",
+    "aclScalarList *": "A",
+    "aclIntArray *": "I",
+    "aclFloatArray *": "F",
+    "aclBoolArray *": "B",
+    "char *": "s",
+    "bool": "b",
+    "double": "d",
+    "float": "f",
+    "int8_t": "c",
+    "int": "i",
+    "int32_t": "i",
+    "int64_t": "q",
+    "uint64_t": "Q",
+    "aclDataType": "y",
 }
+"""C type of a phase-1 argument, without const -> its letter in ``struct mock_operator``."""
+_MOST = 64
+"""Parameters that a mask can tell apart."""
 _GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
 
 
-def write_operators(declarations: Declarations, output: Path) -> None:
-    """Write the exported operator functions of ``libopapi.so``."""
-    names = {f.name for f in declarations.functions}
-    output.write_text("\n".join(_operators(declarations, names)) + "\n", encoding="utf-8")
+def write_operators(functions: Iterable[Function], output: Path) -> None:
+    """Write the table of a library of operators, a line each.
 
+    A line is all that an operator needs: both of its phases are exported by what stands around the
+    table, ``mock_libs/api/operators``.
 
-def _operators(declarations: Declarations, names: set[str]) -> Iterator[str]:
-    yield _GENERATED
-    yield from (f'#include "{h}"' for h in declarations.headers if h.startswith("aclnnop/"))
-    yield '#include "phase1.h"'
-    yield '#include "phase2.h"'
-    for function in declarations.functions:
+    Args:
+        functions: Functions; of those of operators the first phases are taken, whose last two
+            parameters are the same for all.
+        output: The file to write.
+
+    Raises:
+        HeaderError: An operator lacks its second phase, or takes what the mock cannot send.
+    """
+    functions = list(functions)
+    names = {function.name for function in functions}
+    lines = [_GENERATED]
+    for function in functions:
         if function.operator is None:
             continue
         if function.operator not in names:
             raise HeaderError(f"{function.header}: {function.name} has no second phase")
-        yield from _phase_1(function)
-        yield from _phase_2(function.operator)
+        lines.append(_line(function, function.operator))
+    output.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _phase_1(function: Function) -> Iterator[str]:
-    *arguments, workspace_size, executor = function.parameters
-    yield f"\n{function.signature(function.name)}\n{{"
-    yield "    struct mock_call call;"
-    yield f'    mock_call_begin(&call, "{function.operator}");'
-    yield from (f"    {_encode(function, p)}" for p in arguments)
-    yield f"    return mock_phase1(&call, {workspace_size.name}, {executor.name});\n}}"
+def _line(function: Function, operator: str) -> str:
+    *arguments, _, _ = function.parameters
+    if len(arguments) > _MOST:
+        raise HeaderError(f"{function.header}: {function.name} has more than {_MOST} parameters")
+    kinds = "".join(_kind(function, parameter) for parameter in arguments)
+    names = "\\0".join(parameter.name for parameter in arguments)
+    types = [parameter.declaration for parameter in (*arguments, *TAIL)]
+    words = [f"WORD({parameter.name})" for parameter in (*arguments, *TAIL)]
+    return f'OPERATOR({operator}, "{kinds}", "{names}", ({", ".join(types)}), ({", ".join(words)}))'
 
 
-def _encode(function: Function, parameter: Parameter) -> str:
-    kind = _ENCODER.get(parameter.type.removeprefix("const "))
+def _kind(function: Function, parameter: Parameter) -> str:
+    kind = KINDS.get(parameter.type.removeprefix("const "))
     if kind is None:
         raise HeaderError(
             f"{function.header}: {function.name} takes {parameter.name} as "
             f"{parameter.type!r}, which the mock cannot send to its device"
         )
-    return f'mock_call_{kind}(&call, "{parameter.name}", {parameter.name});'
-
-
-def _phase_2(operator: str) -> Iterator[str]:
-    yield (
-        f"\naclnnStatus {operator}(void *workspace, uint64_t workspaceSize, "
-        "aclOpExecutor *executor, aclrtStream stream)\n{"
-    )
-    yield f'    return mock_phase2("{operator}", workspace, workspaceSize, executor, stream);'
-    yield "}"
+    return kind
 
 
 def write_fallbacks(declarations: Declarations, library: str, output: Path) -> None:

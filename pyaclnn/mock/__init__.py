@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .absence import without
     from .home import build_home
     from .injection import Fault, faults, injected, mode, set_faults, set_mode
+    from .kernel import operator
     from .paths import cflags, environment, includedir, ldflags, libdir
     from .report import Living, Violation, alive, calls, clear_violations, reset_calls, violations
 
@@ -30,6 +31,7 @@ __all__ = [
     "ldflags",
     "libdir",
     "mode",
+    "operator",
     "reset_calls",
     "set_faults",
     "set_mode",
@@ -38,7 +40,7 @@ __all__ = [
 ]
 
 # The modules that have public names.
-_HOMES = ("paths", "report", "injection", "absence", "home")
+_HOMES = ("paths", "report", "injection", "absence", "home", "kernel")
 
 # The device process, which starts with every device, needs none of them.
 __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

@@ -9,8 +9,7 @@ import numpy as np
 
 from pyaclnn.mock.checked import Checked, CheckedCalls
 from pyaclnn.mock.memory import WORKSPACE_BEFORE, DeviceMemoryError
-from pyaclnn.mock.operators import OPERATORS
-from pyaclnn.mock.operators.custom import find_operator
+from pyaclnn.mock.operators.finding import find_operator
 from pyaclnn.mock.operators.operator import Launch, RefusalError, Setting
 from pyaclnn.mock.outputs import poison_outputs, restore_unwritten, spoil_outputs
 from pyaclnn.mock.status import Status
@@ -90,7 +89,7 @@ class Device:
 
     def _checked(self, call: Call, reply: CheckReply) -> Checked:
         """Run phase 1; notes in the reply what is known of the operator even if it refuses."""
-        operator = find_operator(call.operator)
+        operator = find_operator(call)
         if operator is None:
             raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _not_implemented(call.operator))
         reply.executor_kind, reply.written = operator.executor_kind, operator.written_mask
@@ -120,8 +119,8 @@ def ignore_floating_point_errors() -> None:
 
 def _not_implemented(operator: str) -> str:
     return (
-        f"EZ9999: the simulated NPU does not implement {operator}; it implements "
-        f"{', '.join(OPERATORS)}"
+        f"EZ9999: the simulated NPU does not implement {operator}: no table and no package of "
+        "ASCEND_CUSTOM_OPP_PATH has it"
     )
 
 

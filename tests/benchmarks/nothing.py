@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.bindgen.reader import read
@@ -17,12 +18,12 @@ from pyaclnn.mock import includedir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pyaclnn.bindgen.declarations import Declarations, Function
 
 __all__ = ["build"]
 
+_STUBS = Path(__file__).parents[2] / "include_stubs"
 _FILES = {"runtime": "libascendcl.so", "base": "libnnopbase.so", "operators": "libopapi.so"}
 
 # What a caller cannot do without: handles that are not NULL, memory that can be told apart.
@@ -99,7 +100,7 @@ def build(folder: Path) -> Path:
     Returns:
         The folder, good for ``select_backend``.
     """
-    declarations = read(includedir())
+    declarations = read(_STUBS)
     head = [*(f'#include "{header}"' for header in declarations.headers), "#include <stdlib.h>"]
     head.append("static char object[64];")
     for library, file in _FILES.items():

@@ -18,6 +18,7 @@ __all__ = [
     "LANGUAGES",
     "LEVELS",
     "compile_all",
+    "compiler",
     "included_by",
     "preprocess",
 ]
@@ -32,7 +33,8 @@ _WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 _INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
-def _compiler(language: str) -> list[str]:
+def compiler(language: str) -> list[str]:
+    """The compiler of a language, a value of ``-std=``."""
     variable, default = ("CXX", "c++") if language.startswith("c++") else ("CC", "cc")
     command = shlex.split(os.environ.get(variable, default))
     return [*command, f"-std={language}", f"-I{INCLUDE}"]
@@ -64,7 +66,7 @@ def compile_all(
         path.write_text(text, encoding="utf-8")
     first_object = folder / "unit0.o"
     output = ["-c", "-o", str(first_object)] if to_object else ["-fsyntax-only"]
-    _run([*_compiler(language), *_WARNINGS, *output, *map(str, paths)])
+    _run([*compiler(language), *_WARNINGS, *output, *map(str, paths)])
     return first_object
 
 
@@ -74,7 +76,7 @@ def preprocess(language: str, level: int) -> str:
     flavour = "c++" if language.startswith("c++") else "c"
     includes = [argument for header in HEADERS for argument in ("-include", header)]
     options = ["-E", "-P", f"-DACL_STUBS_CANN={level}", "-x", flavour]
-    return _run([*_compiler(language), *options, *includes, os.devnull])
+    return _run([*compiler(language), *options, *includes, os.devnull])
 
 
 def included_by(header: str) -> set[str]:

@@ -29,10 +29,8 @@ def exported(library: str) -> set[str]:
 
 
 # What is not bound is called by tests/mock_libs/test_linked.py.
-EXPORTED = sorted(
-    set().union(*(exported(name) for name in ("ascendcl", "nnopbase", "opapi")))
-    & set(signatures()) - VARIADIC
-)
+FUNCTIONS = sorted((exported("ascendcl") | exported("nnopbase")) & set(signatures()) - VARIADIC)
+OPERATORS = sorted(exported("opapi"))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +39,7 @@ def answers(programs: Programs) -> dict[str, tuple[str, str]]:
     result = programs.python(f"""
 import pyaclnn.mock
 pyaclnn.mock.reset_calls(); pyaclnn.mock.set_faults('*=507899')
-for name in {EXPORTED!r}:
+for name in {FUNCTIONS + OPERATORS!r}:
     kind = ffi.typeof(getattr(lib, name))
     zeros = [ffi.new(ffi.getctype(a, '*'))[0] if a.kind == 'struct' else ffi.cast(a, 0)
              for a in kind.args]
@@ -55,11 +53,12 @@ for name in {EXPORTED!r}:
     return {name: (f"{kind} {answer}", count) for name, kind, answer, count in rows}
 
 
-def test_there_are_about_a_hundred_and_fifty() -> None:
-    assert len(EXPORTED) > 150
+def test_there_are_hundreds() -> None:
+    assert len(FUNCTIONS) > 120
+    assert len(OPERATORS) > 1500
 
 
-@pytest.mark.parametrize("name", EXPORTED)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_it_can_fail_and_is_counted(name: str, answers: dict[str, tuple[str, str]]) -> None:
     answer, count = answers[name]
     kind, value = answer.split()
@@ -70,6 +69,12 @@ def test_it_can_fail_and_is_counted(name: str, answers: dict[str, tuple[str, str
         assert value == "None"
     else:
         assert float(value) == 0
+
+
+def test_every_phase_of_every_operator_can_fail_and_is_counted(
+    answers: dict[str, tuple[str, str]],
+) -> None:
+    assert [name for name in OPERATORS if answers[name] != ("int32_t 507899", "1")] == []
 
 
 def test_calls_between_the_libraries_are_not_counted(programs: Programs) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn import _binding
-from pyaclnn.cann.signatures import signatures
+from pyaclnn.cann.signatures import signature, signatures
 from pyaclnn.mock import libdir
 
 if TYPE_CHECKING:
@@ -51,11 +51,18 @@ ffi: Any = _binding.ffi
 class _Functions:
     """The functions of the binding, and those of the operators."""
 
+    operators: Any = None
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(_binding.lib, name)
+        declared = signature(name) if self.operators and not hasattr(_binding.lib, name) else None
+        if declared is None:
+            return getattr(_binding.lib, name)
+        address = _binding.lib.binding_symbol(self.operators, name.encode())
+        setattr(self, name, ffi.cast(declared.c_type, address))
+        return vars(self)[name]
 
     def __dir__(self) -> list[str]:
-        return sorted({*dir(_binding.lib), *vars(self)})
+        return sorted({*dir(_binding.lib), *(signatures() if self.operators else ())})
 
 
 lib: Any = _Functions()
@@ -77,10 +84,7 @@ def load() -> None:
     for index in range(lib.binding_function_count):
         symbol = lib.binding_functions[index].name
         any(lib.binding_resolve(symbol, library) == 1 for library in libraries)
-    for name, declared in signatures().items():
-        if declared.library == "operators":
-            address = lib.binding_symbol(libraries[-1], name.encode())
-            setattr(lib, name, ffi.cast(declared.c_type, address))
+    lib.operators = libraries[-1]
 
 
 def message() -> str:

@@ -104,7 +104,11 @@ def test_libraries_that_others_can_exchange_are_told_once_each(tmp_path: Path) -
     assert len(told) == len(set(told))
 
 
-LOOK = "from pyaclnn.mock.operators.custom import find_operator as f; f('aclnnNone')"
+LOOK = """
+from pyaclnn.mock.operators.finding import find_operator
+from pyaclnn.mock.values import Call
+find_operator(Call("aclnnNone"))
+"""
 
 
 def test_a_package_by_a_relative_path_is_not_run(tmp_path: Path) -> None:

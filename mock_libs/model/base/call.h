@@ -6,8 +6,6 @@
 #include "aclnn/acl_meta.h"
 #include "handles.h"
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Where a tensor stands in a message, so that phase 2 can fill in its address of that moment. */
 struct mock_tensor_slot {
     const void *handle;
@@ -56,8 +54,6 @@ void mock_call_uint(struct mock_call *call, const char *name, uint64_t value);
 void mock_call_double(struct mock_call *call, const char *name, double value);
 void mock_call_bool(struct mock_call *call, const char *name, bool value);
 void mock_call_string(struct mock_call *call, const char *name, const char *value);
-
-#pragma GCC visibility pop
 
 /* What the device process takes at once. */
 enum { MOCK_MOST_PAYLOAD = 4 << 20 };

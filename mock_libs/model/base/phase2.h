@@ -6,12 +6,8 @@
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 aclnnStatus mock_phase2(const char *operator_name, void *workspace, uint64_t workspace_size,
                         aclOpExecutor *executor, aclrtStream stream);
-
-#pragma GCC visibility pop
 
 /* What becomes of an executor when phase 2 fails before it has looked at anything. */
 void mock_phase2_abandon(const aclOpExecutor *executor);

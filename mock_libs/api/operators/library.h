@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A library of operators. What it exports is made of a generated table, operators.inc, whose lines
+ * are OPERATOR(name, "kinds", "names", (parameters of the first phase), (a word for each)). */
+#ifndef MOCK_LIBRARY_H
+#define MOCK_LIBRARY_H
+
+#include "operator.h"
+
+/* Each library's own, and hidden. */
+extern const struct mock_operators mock_library;
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arguments of any operator's first phase, a word each. */
+#ifndef MOCK_WORDS_H
+#define MOCK_WORDS_H
+
+#include "call.h"
+
+/* The parameters but for the last two; as many as a mask of arguments can tell apart. */
+enum { MOCK_MOST_WORDS = 64 };
+
+/* An argument: an integer with its sign, a number of either width as a double, or a pointer. */
+union mock_word {
+    uint64_t bits;
+    double real;
+    const void *pointer;
+};
+
+#if defined(__x86_64__)
+#define MOCK_CONVENTION 1
+enum { MOCK_INTEGERS = 6, MOCK_VECTORS = 8 };
+#elif defined(__aarch64__)
+#define MOCK_CONVENTION 1
+enum { MOCK_INTEGERS = 8, MOCK_VECTORS = 8 };
+#else
+/* The functions of operators are then compiled one by one: api/operators/portable.c. */
+#define MOCK_CONVENTION 0
+enum { MOCK_INTEGERS = 1, MOCK_VECTORS = 1 };
+#endif
+
+/* What a call has left in registers and on the stack, in the order in which api/operators/entry.S
+ * saves it; behind it lie the words of the caller's stack. */
+struct mock_registers {
+#if defined(__aarch64__)
+    uint64_t frame;
+    const void *caller;
+    uint64_t integers[MOCK_INTEGERS];
+    uint64_t vectors[MOCK_VECTORS];
+#else
+    uint64_t integers[MOCK_INTEGERS];
+    uint64_t vectors[MOCK_VECTORS];
+    uint64_t frame;
+    const void *caller;
+#endif
+    uint64_t stack[];
+};
+
+/* Reads the arguments of a first phase, a letter of `kinds` each, and the two pointers behind them
+ * that all operators have: words is that much longer. */
+void mock_words_read(const struct mock_registers *registers, const char *kinds,
+                     union mock_word *words);
+/* Adds them to a message; `names` are the parameters' names, each with its NUL. */
+void mock_words_send(struct mock_call *call, const char *kinds, const char *names,
+                     const union mock_word *words);
+
+#endif

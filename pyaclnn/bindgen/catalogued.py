@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes declarations, and headers, of the table of all operators.
+
+The table is read by its file: the build comes before the package can be imported.
+"""
+
+from __future__ import annotations
+
+import runpy
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from .declarations import Function, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+__all__ = ["PHASE_2", "TAIL", "read_table", "write_headers"]
+
+_FOLDER = "aclnnop"
+TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
+"""The last parameters of every first phase."""
+PHASE_2 = (
+    Parameter("void *", "workspace"),
+    Parameter("uint64_t", "workspaceSize"),
+    Parameter("aclOpExecutor *", "executor"),
+    Parameter("aclrtStream", "stream"),
+)
+"""The parameters of every second phase."""
+_TOP = """\
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Generated from pyaclnn/operators/catalogue.txt. */
+#ifndef {guard}
+#define {guard}
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "aclnn/acl_meta.h"
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+"""
+_BOTTOM = """
+#ifdef __cplusplus
+}
+#endif
+
+#endif"""
+
+
+def read_table(catalogue: Path) -> list[Function]:
+    """Read the table of all operators.
+
+    Args:
+        catalogue: The module that reads it, ``pyaclnn/operators/catalogue.py``.
+
+    Returns:
+        Both phases of every operator, in the order of the table.
+    """
+    entries = runpy.run_path(str(catalogue), run_name="catalogue")["catalogue"]().values()
+    return [function for entry in entries for function in _phases(entry)]
+
+
+def _phases(entry: Any) -> Iterator[Function]:
+    since = "8.1" if "8.1" in entry.releases else "9.1"
+    header = f"{_FOLDER}/{entry.header}"
+    given = tuple(Parameter(parameter.c_type, parameter.name) for parameter in entry.parameters)
+    phase_1 = f"{entry.name}GetWorkspaceSize"
+    yield Function(phase_1, "aclnnStatus", (*given, *TAIL), False, header, since)
+    yield Function(entry.name, "aclnnStatus", PHASE_2, False, header, since)
+
+
+def write_headers(include: Path, functions: Iterable[Function], output: Path) -> None:
+    """Write the whole include folder of the simulated NPU.
+
+    Args:
+        include: The headers that are written by hand; they are copied.
+        functions: The operators that none of them declares.
+        output: The folder to write; what was in it is gone.
+    """
+    shutil.rmtree(output, ignore_errors=True)
+    shutil.copytree(include, output)
+    by_header: dict[str, list[Function]] = {}
+    for function in functions:
+        by_header.setdefault(function.header, []).append(function)
+    for header, declared in by_header.items():
+        text = "\n".join(_header(header, declared))
+        path = output / header
+        # A header may stand for some of its operators by hand.
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        path.write_text(f"{before}{text}\n", encoding="utf-8")
+
+
+def _header(header: str, functions: list[Function]) -> Iterator[str]:
+    word = header.rpartition("/")[2].removesuffix(".h").upper()
+    yield _TOP.format(guard=f"PYACLNN_TABLE_{word}_H_")
+    since = "8.1"
+    for function in sorted(functions, key=lambda function: function.since):
+        if function.since != since:
+            since = function.since
+            yield "#if ACL_STUBS_CANN >= 901"
+        yield f"ACL_FUNC_VISIBILITY {function.signature(function.name)};"
+    if since != "8.1":
+        yield "#endif"
+    yield _BOTTOM

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels for the simulated NPU, written as NumPy functions.
+
+A file of such functions is named by the environment variable ``PYACLNN_MOCK_OPERATORS``, which
+may name several, separated by colons. The device process loads them with its first operator; so
+every program on the simulated NPU has them, in whatever language it is written. ::
+
+    import pyaclnn.mock
+
+    @pyaclnn.mock.operator("aclnnLerp")
+    def lerp(self, end, weight):
+        return self + weight * (end - self)
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from types import ModuleType
+
+__all__ = ["VARIABLE", "Kernel", "kernels_of", "load_file", "operator"]
+
+VARIABLE = "PYACLNN_MOCK_OPERATORS"
+"""The environment variable that names files of kernels."""
+_ATTRIBUTE = "__aclnn__"
+_ENDINGS = ("Ref", "Optional")
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel.
+
+    Attributes:
+        name: The C name of the operator.
+        function: The function.
+        shrinks: Whether results may be shorter than the tensors they are written to: an operator
+            whose shapes depend on the data.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    shrinks: bool = False
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters of the function."""
+        return tuple(inspect.signature(self.function).parameters)
+
+    def parameter_for(self, c_name: str) -> str | None:
+        """Give the function's parameter for a parameter of C, or None if it has none.
+
+        Args:
+            c_name: The C name. Its ending ``Ref`` or ``Optional`` may be left out, and a name
+                that is a keyword of Python ends in an underscore.
+        """
+        names = [c_name, f"{c_name}_", *(c_name.removesuffix(ending) for ending in _ENDINGS)]
+        return next((name for name in names if name in self.parameters), None)
+
+
+def operator(*names: str, shrinks: bool = False) -> Callable[[Function], Function]:
+    """Make a function the kernel of an operator of the simulated NPU.
+
+    The function takes what it needs of the operator's C parameters, by their names, and returns
+    what the operator writes, in C's order: one array, or a tuple of them; a list of arrays for a
+    list of tensors; None for what is left as it is. It gets tensors as arrays that it must not
+    write to, lists as lists, scalars as Python's numbers, arrays as tuples, data types as those of
+    NumPy, and None for NULL. A tensor that is only written, and is named all the same, comes as
+    zeros of its shape and type.
+
+    Shapes and data types of results must be those of the tensors they go to: phase 1 calls the
+    function with zeros to find out, and refuses what differs with 161002. A ``ValueError`` or
+    ``TypeError`` that it raises there is a refusal, too.
+
+    Args:
+        names: The C names of the operators, without ``GetWorkspaceSize``.
+        shrinks: Whether results may be shorter than the tensors they are written to, for an
+            operator whose shapes depend on the data.
+
+    Returns:
+        What takes the function, and gives it back.
+    """
+
+    def mark(function: Function) -> Function:
+        kernels = tuple(Kernel(name, function, shrinks) for name in names)
+        setattr(function, _ATTRIBUTE, (*getattr(function, _ATTRIBUTE, ()), *kernels))
+        return function
+
+    return mark
+
+
+def kernels_of(module: ModuleType) -> Iterator[Kernel]:
+    """Give the kernels that are defined in a module."""
+    for value in vars(module).values():
+        found = getattr(value, _ATTRIBUTE, ()) if callable(value) else ()
+        yield from (kernel for kernel in found if isinstance(kernel, Kernel))
+
+
+def load_file(path: Path, name: str) -> ModuleType:
+    """Load a Python file as a module of a name that nothing else has.
+
+    Raises:
+        Exception: Whatever the file raises; `OSError` if it is not there.
+    """
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no file of Python")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

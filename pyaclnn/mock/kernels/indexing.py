@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rearranging, choosing and sorting elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyaclnn.mock.kernel import operator
+from pyaclnn.mock.kernels.types import wide
+
+__all__: list[str] = []
+
+Array = Any
+_VECTOR = 1
+
+
+def _axis(x: Array, dim: int, *, new: bool = False) -> int:
+    rank: int = x.ndim + new
+    if not -rank <= dim < rank:
+        raise ValueError(f"dim is {dim}; it must be in [{-rank}, {rank - 1}]")
+    return dim % rank
+
+
+@operator("aclnnPermute")
+def permute(self: Array, dims: tuple[int, ...]) -> Array:
+    """The same tensor with its dimensions in another order."""
+    return np.transpose(self, dims)
+
+
+@operator("aclnnCat")
+def cat(tensors: list[Array], dim: int, out: Array) -> Array:
+    """Tensors one behind the other; those of shape ``(0,)`` do not count."""
+    kept = [tensor for tensor in tensors if tensor.shape != (0,)] or tensors
+    return np.concatenate(kept, _axis(kept[0], dim)).astype(out.dtype, casting="same_kind")
+
+
+@operator("aclnnStack")
+def stack(tensors: list[Array], dim: int) -> Array:
+    """Tensors of one shape, side by side along a new dimension."""
+    return np.stack(tensors, _axis(tensors[0], dim, new=True))
+
+
+@operator("aclnnSplitTensor")
+def split_tensor(self: Array, splitSections: int, dim: int) -> list[Array]:
+    """Pieces of one length; the last one may be shorter."""
+    axis = _axis(self, dim)
+    if splitSections == 0:
+        raise ValueError("splitSections is 0; it must be the length of a piece")
+    starts = range(splitSections, self.shape[axis], splitSections)
+    return list(np.split(self, list(starts), axis))
+
+
+@operator("aclnnSplitWithSize")
+def split_with_size(self: Array, splitSize: tuple[int, ...], dim: int) -> list[Array]:
+    """Pieces of lengths that are given."""
+    axis = _axis(self, dim)
+    if sum(splitSize) != self.shape[axis]:
+        raise ValueError(f"splitSize sums to {sum(splitSize)}; it must be {self.shape[axis]}")
+    return list(np.split(self, np.cumsum(splitSize)[:-1], axis))
+
+
+@operator("aclnnEmbedding")
+def embedding(weight: Array, indices: Array) -> Array:
+    """The rows of a table that are asked for."""
+    return weight[indices]
+
+
+@operator("aclnnMaskedSelect", shrinks=True)
+def masked_select(self: Array, mask: Array) -> Array:
+    """The elements where a mask is true, in order."""
+    both = np.broadcast_arrays(self, mask)
+    return both[0][both[1] != 0]
+
+
+@operator("aclnnNonzero", shrinks=True)
+def nonzero(self: Array, out: Array) -> Array:
+    """The places of the elements that are not 0, a row each."""
+    return np.argwhere(self != 0).astype(out.dtype)
+
+
+@operator("aclnnTopk")
+def topk(
+    self: Array,
+    k: int,
+    dim: int,
+    largest: bool,
+    sorted_: bool,
+    indicesOut: Array,
+) -> tuple[Array, Array]:
+    """The ``k`` largest or smallest elements of a dimension in order, and where they are."""
+    del sorted_  # in order is one of the orders it allows
+    axis = _axis(self, dim)
+    values = wide(self)
+    order = np.argsort(-values if largest else values, axis, kind="stable")
+    chosen = np.take(order, range(k), axis)
+    return np.take_along_axis(self, chosen, axis), chosen.astype(indicesOut.dtype)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions over dimensions. Without dimensions they go over all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyaclnn.mock.kernel import operator
+from pyaclnn.mock.kernels.types import cast, category, floating, wide
+
+__all__: list[str] = []
+
+Array = Any
+_NONE, _MEAN, _SUM = 0, 1, 2
+
+
+def _axes(x: Array, dims: tuple[int, ...]) -> tuple[int, ...]:
+    """Non-negative dimensions, each once; a tensor without dimensions counts as one with one."""
+    rank = max(x.ndim, 1)
+    for dim in dims:
+        if not -rank <= dim < rank:
+            raise ValueError(f"dimension {dim} is not in [{-rank}, {rank - 1}]")
+    axes = tuple(dim % rank for dim in dims)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"a dimension appears twice in {list(dims)}")
+    return () if x.ndim == 0 else axes or tuple(range(x.ndim))
+
+
+@operator("aclnnReduceSum")
+def reduce_sum(
+    self: Array,
+    dims: tuple[int, ...],
+    keepDims: bool,
+    dtype: np.dtype[Any],
+    out: Array,
+) -> Array:
+    """The sum, in a data type that is named."""
+    cast_first = wide(self.astype(dtype))
+    return cast(cast_first.sum(_axes(self, dims), keepdims=keepDims), dtype, out)
+
+
+@operator("aclnnMean")
+def mean(
+    self: Array,
+    dim: tuple[int, ...],
+    keepDim: bool,
+    dtype: np.dtype[Any],
+    out: Array,
+) -> Array:
+    """The mean, in a data type that is named."""
+    if category(dtype) not in "fc":
+        raise ValueError(f"a mean has no data type {dtype}; it must be of floating point")
+    return cast(wide(self.astype(dtype)).mean(_axes(self, dim), keepdims=keepDim), dtype, out)
+
+
+@operator("aclnnAmax")
+def amax(self: Array, dim: tuple[int, ...], keepDim: bool, out: Array) -> Array:
+    """The largest element; NaN if there is one."""
+    return cast(np.max(wide(self), _axes(self, dim), keepdims=keepDim), self.dtype, out)
+
+
+@operator("aclnnAmin")
+def amin(self: Array, dim: tuple[int, ...], keepDim: bool, out: Array) -> Array:
+    """The smallest element; NaN if there is one."""
+    return cast(np.min(wide(self), _axes(self, dim), keepdims=keepDim), self.dtype, out)
+
+
+@operator("aclnnMax")
+def largest(self: Array, out: Array) -> Array:
+    """The largest of all elements."""
+    return amax(self, (), False, out)
+
+
+@operator("aclnnMin")
+def smallest(self: Array, out: Array) -> Array:
+    """The smallest of all elements."""
+    return amin(self, (), False, out)
+
+
+def _with_place(values: Array, places: Array, x: Array, dim: int, keep: bool) -> Any:
+    if x.ndim == 0:
+        return x, np.zeros((), np.int64)
+    places = np.expand_dims(places, dim)
+    values = np.take_along_axis(values, places, dim)
+    return tuple(a if keep else np.squeeze(a, dim) for a in (values, places))
+
+
+def _extreme(function: Any, x: Array, dim: int, keep: bool, indices: Array) -> Any:
+    (axis,) = _axes(x, (dim,)) or (0,)
+    places = function(wide(x), axis) if x.ndim else np.zeros((), np.int64)
+    value, place = _with_place(x, places, x, axis, keep)
+    return value, place.astype(indices.dtype)
+
+
+@operator("aclnnMaxDim")
+def max_of_dim(self: Array, dim: int, keepdim: bool, indices: Array) -> Any:
+    """The largest elements of a dimension, and where they are."""
+    return _extreme(np.argmax, self, dim, keepdim, indices)
+
+
+@operator("aclnnMinDim")
+def min_of_dim(self: Array, dim: int, keepdim: bool, indices: Array) -> Any:
+    """The smallest elements of a dimension, and where they are."""
+    return _extreme(np.argmin, self, dim, keepdim, indices)
+
+
+@operator("aclnnArgMax")
+def arg_max(self: Array, dim: int, keepdim: bool, out: Array) -> Array:
+    """Where the largest elements of a dimension are."""
+    return _extreme(np.argmax, self, dim, keepdim, out)[1]
+
+
+@operator("aclnnArgMin")
+def arg_min(self: Array, dim: int, keepdim: bool, out: Array) -> Array:
+    """Where the smallest elements of a dimension are."""
+    return _extreme(np.argmin, self, dim, keepdim, out)[1]
+
+
+@operator("aclnnAll")
+def all_of(self: Array, dim: tuple[int, ...], keepdim: bool, out: Array) -> Array:
+    """Whether no element is 0."""
+    result = np.all(self != 0, _axes(self, dim), keepdims=keepdim)
+    return cast(result, np.dtype(np.bool_), out)
+
+
+@operator("aclnnAny")
+def any_of(self: Array, dim: tuple[int, ...], keepdim: bool, out: Array) -> Array:
+    """Whether some element is not 0."""
+    result = np.any(self != 0, _axes(self, dim), keepdims=keepdim)
+    return cast(result, np.dtype(np.bool_), out)
+
+
+@operator("aclnnEqual")
+def equal(self: Array, other: Array, out: Array) -> Array:
+    """Whether two tensors have the same shape and elements."""
+    same = self.shape == other.shape and bool(np.all(wide(self) == wide(other)))
+    return np.full(out.shape, same, np.bool_)
+
+
+@operator("aclnnMseLoss")
+def mse_loss(self: Array, target: Array, reduction: int, out: Array) -> Array:
+    """The squared difference; its mean with ``reduction`` 1, its sum with 2."""
+    dtype = self.dtype
+    square = (wide(self) - wide(target)) ** 2
+    if reduction not in (_NONE, _MEAN, _SUM):
+        raise ValueError(f"reduction is {reduction}; it must be 0, 1 or 2")
+    reduced = {_NONE: square, _MEAN: square.mean(), _SUM: square.sum()}[reduction]
+    return cast(reduced, dtype, out)
+
+
+@operator("aclnnMseLossBackward")
+def mse_loss_backward(
+    gradOutput: Array,
+    self: Array,
+    target: Array,
+    reduction: int,
+    out: Array,
+) -> Array:
+    """The gradient of `mse_loss` by its first argument."""
+    if reduction not in (_NONE, _MEAN, _SUM):
+        raise ValueError(f"reduction is {reduction}; it must be 0, 1 or 2")
+    factor = 2 / max(self.size, 1) if reduction == _MEAN else 2
+    slope = np.float32(factor) * (wide(self) - wide(target)) * wide(gradOutput)
+    return cast(slope, floating(self.dtype), out)

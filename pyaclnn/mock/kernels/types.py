@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How data types go together: what two operands are computed in, and what a result is cast to.
+
+Floats of 16 bits are computed in float32 and rounded once. CANN calls the rules of promotion the
+deduction of data types of its operators on tensors (互推导关系); they are those of PyTorch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["BFLOAT16", "cast", "category", "floating", "promoted", "wide"]
+
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+_HALF = (np.dtype(np.float16), BFLOAT16)
+_UNSIGNED = tuple(np.dtype(name) for name in ("uint16", "uint32", "uint64"))
+_ORDER = "bifc"
+
+
+def category(dtype: np.dtype[Any]) -> str:
+    """Give ``b`` for bool, ``i`` for integers, ``f`` for floats, ``c`` for complex numbers."""
+    if dtype == BFLOAT16:
+        return "f"
+    return {"u": "i"}.get(dtype.kind, dtype.kind)
+
+
+def promoted(*operands: Any) -> np.dtype[Any]:
+    """Give the type that operands are computed in; a number counts by its category alone.
+
+    Raises:
+        ValueError: Two types do not go together.
+    """
+    tensors: list[np.dtype[Any]] = [
+        operand.dtype for operand in operands if isinstance(operand, np.ndarray)
+    ]
+    result: np.dtype[Any] = tensors[0]
+    for dtype in tensors[1:]:
+        result = _both(result, dtype)
+    for number in operands:
+        if not isinstance(number, np.ndarray):
+            result = _with_number(result, number)
+    return result
+
+
+def _both(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
+    if one == other:
+        return one
+    low, high = sorted((one, other), key=lambda dtype: _ORDER.index(category(dtype)))
+    if {one, other} == set(_HALF):
+        return np.dtype(np.float32)
+    if category(low) == category(high) or category(high) == "c":
+        if {low, high} & set(_UNSIGNED):
+            raise ValueError(f"no common data type is known for {one} and {other}")
+        if category(high) == "c" and low.itemsize < np.dtype(np.float64).itemsize:
+            return high
+        if category(high) == "c" and category(low) != "f":
+            return high
+        return np.promote_types(one, other)
+    return high
+
+
+def _with_number(dtype: np.dtype[Any], number: complex) -> np.dtype[Any]:
+    kind = category(np.asarray(number).dtype)
+    if _ORDER.index(kind) <= _ORDER.index(category(dtype)):
+        return dtype
+    if kind == "c":
+        return np.dtype(np.complex128 if dtype == np.float64 else np.complex64)
+    return np.dtype(np.float32 if kind == "f" else np.int64)
+
+
+def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Give the type of a function of real numbers: integers and bool become float32."""
+    return dtype if category(dtype) in "fc" else np.dtype(np.float32)
+
+
+def wide(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
+    """Give a tensor or number in the type that it is computed in."""
+    wanted = np.asarray(value).dtype if dtype is None else dtype
+    wanted = np.dtype(np.float32) if wanted in _HALF else wanted
+    return np.asarray(value).astype(wanted, copy=False)
+
+
+def cast(result: Any, dtype: np.dtype[Any], target: NDArray[Any]) -> NDArray[Any]:
+    """Round a result to the type it is of, and cast it to that of the tensor it goes to.
+
+    Raises:
+        ValueError: The cast would lose the category of the type.
+    """
+    have, want = category(dtype), category(target.dtype)
+    if _ORDER.index(have) > _ORDER.index(want):
+        raise ValueError(f"the result is {dtype}, which cannot be cast to {target.dtype}")
+    return np.asarray(result).astype(dtype).astype(target.dtype)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of an operator that has no description, and what its signature says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.mock.dtypes import DataType, data_type_name
+from pyaclnn.mock.operators.operator import Parameter, RefusalError
+from pyaclnn.mock.status import Status
+from pyaclnn.mock.values import (
+    BoolArray,
+    Call,
+    FloatArray,
+    IntArray,
+    Scalar,
+    ScalarList,
+    Tensor,
+    TensorList,
+)
+from pyaclnn.operators.catalogue import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.mock.kernel import Kernel
+    from pyaclnn.mock.values import Value
+
+__all__ = ["Signature", "check_arguments", "signature_of"]
+
+_CLASSES: dict[str, type] = {
+    "t": Tensor,
+    "T": TensorList,
+    "a": Scalar,
+    "A": ScalarList,
+    "I": IntArray,
+    "F": FloatArray,
+    "B": BoolArray,
+    "s": str,
+    "b": bool,
+    "d": float,
+    "f": float,
+}
+_TENSORS = (Tensor, TensorList)
+_KNOWN_TYPES = frozenset(DataType) - {DataType.UNDEFINED}
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What is known of an operator without a description.
+
+    Attributes:
+        name: Its C name.
+        parameters: Its parameters.
+        types: Those of them that are numbers of ``aclDataType``.
+        read: Those of them that are read.
+        written: Those of them that are written.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    types: frozenset[str]
+    read: tuple[str, ...]
+    written: tuple[str, ...]
+
+
+def signature_of(call: Call, kernel: Kernel | None) -> Signature | None:
+    """Find the signature of the operator of a call: in the table, else from the call itself.
+
+    An operator that no table has writes the tensors that its kernel does not name, and reads and
+    writes those whose names end in ``Ref``.
+
+    Returns:
+        The signature; None for an operator that no table has, and no kernel.
+    """
+    entry = catalogue().get(call.operator)
+    if entry is not None:
+        return Signature(
+            entry.name,
+            tuple(
+                Parameter(p.name, _CLASSES.get(p.kind, int), pointer=p.kind in "tTaAIFBs")
+                for p in entry.parameters
+            ),
+            frozenset(p.name for p in entry.parameters if p.kind == "y"),
+            tuple(p.name for p in entry.parameters if p.read),
+            tuple(p.name for p in entry.parameters if p.written),
+        )
+    if kernel is None:
+        return None
+    named = {name for name in call.arguments if kernel.parameter_for(name) is not None}
+    return Signature(
+        call.operator,
+        tuple(Parameter(name, type(value)) for name, value in call.arguments.items()),
+        frozenset(),
+        tuple(name for name in call.arguments if name in named),
+        tuple(
+            name
+            for name, value in call.arguments.items()
+            if isinstance(value, _TENSORS) and (name not in named or name.endswith("Ref"))
+        ),
+    )
+
+
+def check_arguments(signature: Signature, values: dict[str, Value]) -> None:
+    """Check what a signature says of arguments.
+
+    What is not called optional, and is read or is the only result, must be there; so must all
+    elements of a list. Data types must exist. Lists of an operator on lists are equally long.
+
+    Raises:
+        RefusalError: With 161001 for what is missing, with 161002 for what is wrong.
+    """
+    for parameter in signature.parameters:
+        name, value = parameter.name, values[parameter.name]
+        needed = name in signature.read or signature.written == (name,)
+        if value is None and parameter.pointer and needed and "Optional" not in name:
+            _refuse(Status.PARAM_NULLPTR, signature, f"{name} is NULL; it is not optional")
+        items = value.items if isinstance(value, (TensorList, ScalarList)) else (value,)
+        if isinstance(value, (TensorList, ScalarList)) and None in items:
+            place = items.index(None)
+            _refuse(Status.PARAM_NULLPTR, signature, f"element {place} of {name} is NULL")
+        for item in items:
+            number = item.data_type if isinstance(item, (Tensor, Scalar)) else None
+            if number is not None and number not in _KNOWN_TYPES:
+                text = f"{name} has the data type {data_type_name(number)}, which does not exist"
+                _refuse(Status.PARAM_INVALID, signature, text)
+    if signature.name.startswith("aclnnForeach"):
+        _check_lengths(signature, dict(_lengths(values)))
+
+
+def _lengths(values: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    for name, value in values.items():
+        if isinstance(value, (TensorList, ScalarList)):
+            yield name, len(value.items)
+
+
+def _check_lengths(signature: Signature, lengths: dict[str, int]) -> None:
+    first = next(iter(lengths), "")
+    for name, length in lengths.items():
+        if length != lengths[first]:
+            text = f"{name} has {length} elements; it must have {lengths[first]}, as {first} has"
+            _refuse(Status.PARAM_INVALID, signature, text)
+
+
+def _refuse(status: Status, signature: Signature, text: str) -> None:
+    raise RefusalError(status, f"{signature.name}: {text}.")

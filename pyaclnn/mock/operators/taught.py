@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators whose kernels are NumPy functions, and operators that have none yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.mock.dtypes import numpy_dtype
+from pyaclnn.mock.kernel import VARIABLE
+from pyaclnn.mock.memory import DeviceMemoryError
+from pyaclnn.mock.operators.arguments import check_arguments
+from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
+from pyaclnn.mock.status import Status
+from pyaclnn.mock.values import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Scalar,
+    ScalarList,
+    Tensor,
+    TensorList,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from pyaclnn.mock.kernel import Kernel
+    from pyaclnn.mock.memory import DeviceMemory
+    from pyaclnn.mock.operators.arguments import Signature
+    from pyaclnn.mock.operators.operator import Setting
+    from pyaclnn.mock.values import Value
+
+__all__ = ["operator_of_kernel", "operator_without_kernel"]
+
+
+class Given(NamedTuple):
+    """The arguments of a call by their C names."""
+
+    values: dict[str, Value]
+
+
+def operator_without_kernel(signature: Signature) -> Operator[Given]:
+    """Make an operator that checks what its signature says, and then says how to go on."""
+
+    def check(given: Given, _setting: Setting) -> Plan:
+        check_arguments(signature, given.values)
+        raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _no_kernel(signature.name))
+
+    def run(_given: Given, _setting: Setting, _memory: DeviceMemory) -> None:
+        raise RuntimeError(_no_kernel(signature.name))
+
+    return _operator(signature, check, run)
+
+
+def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
+    """Make an operator of a NumPy function."""
+
+    def check(given: Given, _setting: Setting) -> Plan:
+        check_arguments(signature, given.values)
+        try:
+            _results(signature, kernel, given, _zeros)
+        except (ValueError, TypeError) as error:
+            text = f"{signature.name}: {error}"
+            raise RefusalError(Status.PARAM_INVALID, text) from error
+        return Plan(launch=Launch.KERNELS)
+
+    def run(given: Given, _setting: Setting, memory: DeviceMemory) -> None:
+        def readable(name: str, tensor: Tensor) -> NDArray[Any]:
+            array = memory.view(name, tensor)
+            array.flags.writeable = False
+            return array
+
+        try:
+            written = _results(signature, kernel, given, readable)
+        except (ValueError, TypeError) as error:
+            raise DeviceMemoryError(str(error)) from error
+        for name, tensor, result in written:
+            target = memory.view(name, tensor)
+            target[tuple(slice(length) for length in result.shape)] = result
+
+    return _operator(signature, check, run)
+
+
+def _operator(
+    signature: Signature,
+    check: Callable[[Given, Setting], Plan],
+    run: Callable[[Given, Setting, DeviceMemory], None],
+) -> Operator[Given]:
+    names = [parameter.name for parameter in signature.parameters]
+    return Operator(
+        name=signature.name,
+        executor_kind=ExecutorKind.COMPOSITE,
+        parameters=signature.parameters,
+        arguments=lambda *values: Given(dict(zip(names, values, strict=True))),
+        check=check,
+        run=run,
+        written=signature.written,
+        updated=tuple(name for name in signature.written if name in signature.read),
+    )
+
+
+def _no_kernel(name: str) -> str:
+    return (
+        f"EZ9999: the simulated NPU has {name}, but no kernel for it. Give it one: a NumPy "
+        f'function of its C parameters\' names under @pyaclnn.mock.operator("{name}"), in a file '
+        f"that {VARIABLE} names; or a package of pyaclnn.ascendc.package.build_package, in a "
+        "folder that ASCEND_CUSTOM_OPP_PATH names"
+    )
+
+
+def _results(
+    signature: Signature,
+    kernel: Kernel,
+    given: Given,
+    array_of: Callable[[str, Tensor], NDArray[Any]],
+) -> list[tuple[str, Tensor, NDArray[Any]]]:
+    """Call the function; give each tensor that is written with what goes there.
+
+    Raises:
+        ValueError: A result does not fit.
+    """
+    arguments = {
+        parameter: _plain(name, value, array_of if name in signature.read else _zeros)
+        if name not in signature.types
+        else numpy_dtype(_number(value))
+        for name, value in given.values.items()
+        if (parameter := kernel.parameter_for(name)) is not None
+    }
+    found = kernel.function(**arguments)
+    names = list(signature.written)
+    results = list(found) if isinstance(found, tuple) else [found]
+    if len(results) != len(names):
+        raise ValueError(
+            f"its kernel gives {len(results)} results; it writes {len(names)}: {', '.join(names)}"
+        )
+    written = []
+    for name, result in zip(names, results, strict=True):
+        target = given.values[name]
+        if result is None or target is None:
+            continue
+        listed = isinstance(target, TensorList)
+        items = target.items if isinstance(target, TensorList) else (target,)
+        pieces = list(result) if listed else [result]
+        if len(pieces) != len(items):
+            raise ValueError(f"{name} has {len(items)} tensors; its kernel gives {len(pieces)}")
+        for place, (tensor, piece) in enumerate(zip(items, pieces, strict=True)):
+            if isinstance(tensor, Tensor):
+                shown = f"{name}[{place}]" if listed else name
+                written.append((shown, tensor, _fitting(shown, tensor, piece, kernel)))
+    if len(written) > 1:
+        # What is written first must not be what another result is a view of.
+        return [(name, tensor, array.copy()) for name, tensor, array in written]
+    return written
+
+
+def _fitting(name: str, tensor: Tensor, piece: Any, kernel: Kernel) -> NDArray[Any]:
+    array = np.asarray(piece)
+    wanted = numpy_dtype(tensor.data_type)
+    if array.dtype != wanted:
+        raise ValueError(f"{name} is {wanted}; the result is {array.dtype}")
+    fits = array.ndim == tensor.rank and all(
+        length <= most for length, most in zip(array.shape, tensor.dims, strict=True)
+    )
+    if array.shape != tensor.dims and not (kernel.shrinks and fits):
+        raise ValueError(f"{name} has shape {tensor.dims}; the result has {array.shape}")
+    return array
+
+
+def _zeros(_name: str, tensor: Tensor) -> NDArray[Any]:
+    """What a kernel is tried with: no memory, whatever the shape."""
+    if min(tensor.dims, default=0) < 0:
+        raise ValueError(f"a shape of {tensor.dims} has a negative dimension")
+    zero = np.zeros((), numpy_dtype(tensor.data_type))
+    return np.broadcast_to(zero, tensor.dims)
+
+
+def _plain(name: str, value: Value, array_of: Callable[[str, Tensor], NDArray[Any]]) -> Any:
+    if isinstance(value, Tensor):
+        return array_of(name, value)
+    if isinstance(value, TensorList):
+        return [None if item is None else array_of(name, item) for item in value.items]
+    if isinstance(value, Scalar):
+        return _number_of(value)
+    if isinstance(value, ScalarList):
+        return [None if item is None else _number_of(item) for item in value.items]
+    if isinstance(value, (IntArray, FloatArray, BoolArray)):
+        return value.values
+    return value
+
+
+def _number_of(scalar: Scalar) -> Any:
+    dtype = numpy_dtype(scalar.data_type)
+    value = np.frombuffer(scalar.data, dtype, 1)[0]
+    # A number of ml_dtypes is none of Python's.
+    return value.item() if dtype.kind in "biufc" else float(value)
+
+
+def _number(value: Value) -> int:
+    return value if isinstance(value, int) else -1

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The headers of operators that the build makes of the table, as programs for CANN see them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.mock import cflags, includedir
+from pyaclnn.operators.catalogue import catalogue
+
+from .stub_tree import HEADERS, INCLUDE, LANGUAGES, LEVELS, compiler
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = sorted({f"aclnnop/{entry.header}" for entry in catalogue().values()})
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
+
+
+def compiled(folder: Path, language: str, level: int, headers: list[str]) -> str:
+    """What a compiler says of a program that includes headers; empty: nothing."""
+    source = folder / "program.c"
+    source.write_text("".join(f'#include "{header}"\n' for header in headers), encoding="utf-8")
+    kind = ["-x", "c++" if language.startswith("c++") else "c", "-fsyntax-only"]
+    command = [*compiler(language), *cflags(), *WARNINGS, f"-DACL_STUBS_CANN={level}", *kind]
+    done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
+    return done.stderr
+
+
+def test_every_operator_has_its_header_at_the_vendors_path() -> None:
+    missing = [name for name in TABLE if not (includedir() / name).is_file()]
+    assert missing == []
+    assert len(TABLE) > 700
+
+
+def test_headers_written_by_hand_are_there_as_they_are() -> None:
+    for header in HEADERS:
+        # Behind it may stand operators of the same header that nobody has written by hand.
+        found = (includedir() / header).read_text(encoding="utf-8")
+        assert found.startswith((INCLUDE / header).read_text(encoding="utf-8")), header
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_program_can_include_them_all(language: str, tmp_path: Path) -> None:
+    assert compiled(tmp_path, language, max(LEVELS), TABLE) == ""
+
+
+def test_operators_of_a_newer_release_are_only_there_where_it_is_chosen(tmp_path: Path) -> None:
+    newer = next(e for e in catalogue().values() if "8.1" not in e.releases)
+    source = tmp_path / "program.c"
+    source.write_text(
+        f'#include "aclnnop/{newer.header}"\nvoid *here = (void *){newer.name};\n', encoding="utf-8"
+    )
+    for level, status in ((801, 1), (901, 0)):
+        command = [*compiler("c11"), *cflags(), f"-DACL_STUBS_CANN={level}", "-fsyntax-only"]
+        done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
+        assert done.returncode == status, done.stderr
+
+
+def test_a_header_declares_an_operator_once() -> None:
+    for header in TABLE:
+        text = (includedir() / header).read_text(encoding="utf-8")
+        names = re.findall(r"\b(\w+)GetWorkspaceSize\(", text)
+        assert len(names) == len(set(names)), header
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_of_them_stands_alone(language: str, level: int, tmp_path: Path) -> None:
+    for header in TABLE:
+        assert compiled(tmp_path, language, level, [header]) == "", header

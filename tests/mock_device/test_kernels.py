@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of operators that are no norms give what PyTorch's CPU kernels gave.
+
+`kernel_vectors.jsonl` was written by PyTorch 2.13 for the CPU, a line a call: tensors by their data
+type, as rows of numbers; everything else as it is. What stands under ``results`` alone is only
+written.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyaclnn.mock.dtypes import DataType, numpy_dtype
+from pyaclnn.mock.kernels import built_in
+from pyaclnn.mock.values import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Scalar,
+    ScalarList,
+    Tensor,
+    TensorList,
+    Unsigned,
+    Value,
+)
+from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.operators.types import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .bench import Bench
+
+LINES = Path(__file__).with_name("kernel_vectors.jsonl").read_text(encoding="utf-8").splitlines()
+VECTORS = [json.loads(line) for line in LINES]
+NAMES = [f"{i}-{vector['operator']}" for i, vector in enumerate(VECTORS)]
+TOLERANCE = {"f32": 3e-6, "f16": 1e-3, "bf16": 8e-3}
+CODES = {word: int(DataType[kind.acl.removeprefix("ACL_")]) for word, kind in TYPES.items()}
+
+
+def is_tensor(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def is_list(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_tensor, value)) and value != []
+
+
+def scalar(number: complex) -> Scalar:
+    """As PyTorch's own plugin makes it: of a double, an int64 or a bool."""
+    code = {float: DataType.DOUBLE, int: DataType.INT64, bool: DataType.BOOL}[type(number)]
+    return Scalar(code, np.array(number, numpy_dtype(code)).tobytes())
+
+
+PLAIN: dict[str, Callable[[Any], Value]] = {
+    "a": scalar,
+    "A": lambda values: ScalarList(tuple(map(scalar, values))),
+    "I": lambda values: IntArray(tuple(values)),
+    "F": lambda values: FloatArray(tuple(values)),
+    "B": lambda values: BoolArray(tuple(values)),
+    "y": lambda word: CODES[word],
+    "Q": Unsigned,
+}
+
+
+class Stage:
+    """The arguments of one vector on a device."""
+
+    def __init__(self, bench: Bench, vector: Any) -> None:
+        self._bench = bench
+        self.given, self.results = vector["given"], vector["results"]
+        self.arguments = {
+            parameter.name: self._argument(parameter.name, parameter.kind)
+            for parameter in catalogue()[vector["operator"]].parameters
+        }
+
+    def _argument(self, name: str, kind: str) -> Value:
+        value = self.given[name] if name in self.given else self.results[name]
+        if value is None:
+            return None
+        filled = name in self.given
+        if is_list(value):
+            return TensorList(tuple(self._tensor(item, filled=filled) for item in value))
+        if is_tensor(value):
+            return self._tensor(value, filled=filled)
+        made: Value = PLAIN[kind](value) if kind in PLAIN else value
+        return made
+
+    def _tensor(self, value: dict[str, Any], *, filled: bool) -> Tensor:
+        ((word, numbers),) = value.items()
+        array = np.array(numbers)
+        if filled:
+            return self._bench.put(array, CODES[word])
+        return self._bench.empty(*array.shape, data_type=CODES[word])
+
+    def look(self) -> None:
+        """Compare what lies in the results with what should."""
+        for name, expected in self.results.items():
+            found = self.arguments[name]
+            items = found.items if isinstance(found, TensorList) else (found,)
+            for tensor, value in zip(items, expected if is_list(expected) else [expected]):  # noqa: B905
+                ((word, numbers),) = value.items()
+                assert isinstance(tensor, Tensor)
+                np.testing.assert_allclose(
+                    self._bench.get(tensor),
+                    np.array(numbers, np.float64),
+                    rtol=TOLERANCE.get(word, 0),
+                    atol=TOLERANCE.get(word, 0) / 4,
+                    err_msg=name,
+                )
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=NAMES)
+def test_a_kernel_gives_what_pytorch_gives(vector: Any, bench: Bench) -> None:
+    stage = Stage(bench, vector)
+    bench.launch(vector["operator"], stage.arguments)
+    stage.look()
+
+
+def test_every_kernel_has_a_vector() -> None:
+    assert set(built_in()) == {vector["operator"] for vector in VECTORS}
+
+
+def test_every_kernel_is_one_of_an_operator_that_the_table_has() -> None:
+    assert set(built_in()) <= set(catalogue())

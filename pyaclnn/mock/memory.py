@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device memory: one mapping of the shared memory file, and the arrays that lie in it."""
+"""Device memory: the arrays that lie in the shared memory file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.mock.dtypes import numpy_dtype
+from pyaclnn.mock.mapping import MappedFile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class DeviceMemory:
     def __init__(self, descriptor: int, base_address: int, size: int) -> None:
         self.base_address = base_address
         self.size = size
-        self._map = mmap.mmap(descriptor, size)
+        self._file = MappedFile(descriptor, size)
 
     def view(self, name: str, tensor: Tensor) -> NDArray[Any]:
         """Give the array a tensor describes, with its strides; writing writes device memory.
@@ -111,19 +112,19 @@ class DeviceMemory:
         # Megabytes of poison would cost more than a small kernel does; a word in every page is
         # enough to spoil whatever else lies there.
         pages = (size - _DENSE) // mmap.PAGESIZE
-        np.ndarray((pages,), np.uint64, self._map, start, (mmap.PAGESIZE,)).fill(word)
+        mapped, first = self._file.region(start, start + size)
+        np.ndarray((pages,), np.uint64, mapped, start - first, (mmap.PAGESIZE,)).fill(word)
 
     def _fill(self, start: int, size: int, word: int) -> None:
         words, tail = divmod(size, _WORD)
-        np.ndarray((words,), np.uint64, self._map, start).fill(word)
-        self._map[start + words * _WORD : start + size] = word.to_bytes(_WORD, "little")[:tail]
+        mapped, first = self._file.region(start, start + size)
+        start -= first
+        np.ndarray((words,), np.uint64, mapped, start).fill(word)
+        mapped[start + words * _WORD : start + size] = word.to_bytes(_WORD, "little")[:tail]
 
     def close(self) -> None:
         """Unmap the memory; arrays that are still alive keep it mapped until they go."""
-        try:
-            self._map.close()
-        except BufferError:
-            return
+        self._file.close()
 
     def _extent(self) -> str:
         return f"the device's memory, {self.base_address:#x} to {self.base_address + self.size:#x}"
@@ -156,5 +157,6 @@ class DeviceMemory:
         steps = tuple(
             stride * item if dim > 1 else item for dim, stride in zip(dims, strides, strict=True)
         )
-        array: NDArray[Any] = np.ndarray(dims, dtype, self._map, start, steps)
+        mapped, first = self._file.region(low, high)
+        array: NDArray[Any] = np.ndarray(dims, dtype, mapped, start - first, steps)
         return array

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import errno
+import mmap
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from pyaclnn.mock import mapping
 from pyaclnn.mock.dtypes import DataType, Format, data_type_name, format_name, numpy_dtype
 from pyaclnn.mock.memory import DeviceMemory, DeviceMemoryError
 from pyaclnn.mock.values import Tensor
@@ -19,14 +23,36 @@ from .bench import BASE, tensor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SIZE = 4096
+    from typing_extensions import Self
+
+SIZE = 4 * mmap.PAGESIZE
 
 
-@pytest.fixture(name="memory", scope="module")
-def fixture_memory() -> Iterator[DeviceMemory]:
+class Little(mmap.mmap):
+    """Mappings where there is address space for less than the whole memory."""
+
+    def __new__(cls, descriptor: int, length: int, **others: int) -> Self:
+        if "offset" not in others:
+            raise OSError(errno.ENOMEM, "Cannot allocate memory")
+        return super().__new__(cls, descriptor, length, **others)
+
+
+class Nothing(mmap.mmap):
+    """Mappings where there is no address space at all."""
+
+    def __new__(cls, descriptor: int, length: int, **_: int) -> Self:
+        raise OSError(errno.ENOMEM, f"Cannot allocate memory: {descriptor}, {length}")
+
+
+@pytest.fixture(name="memory", scope="module", params=["whole", "in pieces"])
+def fixture_memory(request: pytest.FixtureRequest) -> Iterator[DeviceMemory]:
     descriptor = os.memfd_create("device-memory")
     os.ftruncate(descriptor, SIZE)
-    memory = DeviceMemory(descriptor, BASE, SIZE)
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "in pieces":
+            patch.setattr("mmap.mmap", Little)
+            patch.setattr(mapping, "_PIECE", mmap.PAGESIZE)
+        memory = DeviceMemory(descriptor, BASE, SIZE)
     os.close(descriptor)
     view = memory.view("all", tensor(SIZE, data_type=DataType.UINT8))
     view[...] = np.arange(SIZE) % 251
@@ -76,6 +102,41 @@ def test_a_view_inside_of_the_memory(memory: DeviceMemory, placed: Tensor) -> No
 def test_a_view_outside_of_the_memory(memory: DeviceMemory, placed: Tensor) -> None:
     with pytest.raises(DeviceMemoryError, match="x"):
         memory.view("x", placed)
+
+
+def test_a_part_that_cannot_be_mapped_is_an_error_that_names_the_limit() -> None:
+    descriptor = os.memfd_create("device-memory")
+    os.ftruncate(descriptor, SIZE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mmap.mmap", Little)
+        file = mapping.MappedFile(descriptor, SIZE)
+    os.close(descriptor)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mmap.mmap", Nothing)
+        with pytest.raises(MemoryError, match="ulimit -v"):
+            file.region(0, 8)
+    file.close()
+
+
+def test_pieces_do_not_pile_up() -> None:
+    descriptor = os.memfd_create("device-memory")
+    os.ftruncate(descriptor, 100 * mmap.PAGESIZE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mmap.mmap", Little)
+        patch.setattr(mapping, "_PIECE", mmap.PAGESIZE)
+        file = mapping.MappedFile(descriptor, 100 * mmap.PAGESIZE)
+    kept = np.frombuffer(file.region(0, 8)[0], np.uint8, 8)
+    before = mappings()
+    for page in range(100):
+        file.region(page * mmap.PAGESIZE, page * mmap.PAGESIZE + 8)
+    assert mappings() <= before + 16
+    assert kept[0] == 0
+    file.close()
+    os.close(descriptor)
+
+
+def mappings() -> int:
+    return Path("/proc/self/maps").read_text(encoding="utf-8").count("device-memory")
 
 
 def test_an_empty_view_needs_no_memory(memory: DeviceMemory) -> None:

@@ -10,12 +10,14 @@ import pytest
 
 import pyaclnn
 from pyaclnn import ops
+from pyaclnn.mock.chips import DEFAULT_SOC_NAME, find_chip
 from pyaclnn.operators import all_operators
 from pyaclnn.smoke import cases as smoke
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+FAMILY = find_chip(DEFAULT_SOC_NAME).family
 CASE = smoke.Case("rms_norm", (4, 64), np.dtype(np.float32))
 
 
@@ -74,12 +76,9 @@ def test_a_call_that_fails_is_one_failed_outcome_with_the_error(
 
 def test_every_operator_dtype_and_shape_is_covered(device: pyaclnn.Device) -> None:
     cases = smoke.cases(device)
-    assert {case.operator for case in cases} == set(all_operators())
-    dtypes = [operator.types.families["910b"] for operator in all_operators().values()]
-    leading = [
-        o.types.allowed(o.leader.type, {}, rows)
-        for o, rows in zip(all_operators().values(), dtypes, strict=True)
-    ]
+    there = [o for o in all_operators().values() if FAMILY in o.types.families]
+    assert {case.operator for case in cases} == {operator.name for operator in there}
+    leading = [o.types.allowed(o.leader.type, {}, o.types.families[FAMILY]) for o in there]
     assert len(cases) == len(set(cases)) == sum(map(len, leading)) * len(smoke.SHAPES)
 
 
@@ -118,7 +117,7 @@ def test_float32_that_went_through_float16_fails(
 ) -> None:
     case = smoke.Case(operator, shape, np.dtype(np.float32))
     if case not in smoke.cases(device, (shape,)):
-        assert "quant" in operator
+        assert "quant" in operator or FAMILY not in all_operators()[operator].types.families
         return
     sizes = []
 

@@ -145,6 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_explain_to(commands)
     _add_env(commands)
     installed.add_ops_to(commands)
+    installed.add_abi_to(commands)
     tiling.add_to(commands)
     ascendc.add_to(commands)
     return parser

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.headers import declared_in, read_header
+from pyaclnn.cann.prototypes import no_header
 from pyaclnn.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ class OperatorHeaders:
     @functools.cached_property
     def paths(self) -> tuple[Path, ...]:
         """Every header, in the order of folders."""
-        return tuple(path for folder in self.folders for path in sorted(folder.glob("*.h")))
+        there = (path for folder in self.folders for path in sorted(folder.glob("*.h")))
+        return tuple(path for path in there if no_header(path) is None)
 
     @functools.cached_property
     def _index(self) -> Mapping[str, Path]:

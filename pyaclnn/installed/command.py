@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``pyaclnn ops``."""
+"""The commands ``pyaclnn ops`` and ``pyaclnn abi``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     # The type has no public name.
     _Parts: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
-__all__ = ["add_ops_to"]
+__all__ = ["add_abi_to", "add_ops_to"]
 
 _UNKNOWN = 2
 
@@ -95,3 +95,53 @@ def _stub(options: argparse.Namespace) -> int:
 
     sys.stdout.write(typed_stub(declared_operators(_find(options))))
     return 0
+
+
+def add_abi_to(commands: _Parts) -> None:
+    """Add ``pyaclnn abi``; see ``add_ops_to``."""
+    abi = commands.add_parser(
+        "abi",
+        help="compare an installation's headers and libraries with what pyaclnn calls",
+        description="Compare the functions that pyaclnn declares with the headers of an "
+        "installation and what its libraries export, of any processor; nothing is loaded. Exits "
+        "with 0 if no call would go wrong, 1 if arguments would be misread or a function is "
+        "missing, 2 if there is nothing to compare with.",
+    )
+    abi.add_argument(
+        "--against",
+        type=Path,
+        metavar="FOLDER",
+        help="an installation, or the folder of its libraries or of its operator headers; by "
+        "default the CANN that would be used",
+    )
+    abi.add_argument("--json", action="store_true", help="print the result as JSON")
+    abi.set_defaults(action=_abi)
+
+
+def _abi(options: argparse.Namespace) -> int:
+    import json
+
+    from pyaclnn.installed.comparison import SEVERITIES, compare
+
+    options.root = options.against
+    installation = _find(options)
+    if installation is None:
+        print("pyaclnn abi: there is no CANN here; name one with --against", file=sys.stderr)
+        return _UNKNOWN
+    found = compare(installation)
+    if not found.declared and not found.exported:
+        message = (
+            f"pyaclnn abi: {found.root} has no function that is known, in headers or libraries"
+        )
+        print(message, file=sys.stderr)
+        return _UNKNOWN
+    if options.json:
+        print(json.dumps(found.as_record(), indent=2))
+        return int(found.harmful)
+    print(f"{found.root}: {found.declared} declarations and {found.exported} symbols are compared")
+    for difference in found.differences:
+        source = f" ({difference.source})" if difference.source else ""
+        print(f"{difference.severity:<8} {difference.name}: {difference.text}{source}")
+    counts = [(s, sum(d.severity == s for d in found.differences)) for s in SEVERITIES]
+    print(", ".join(f"{severity} {count}" for severity, count in counts))
+    return int(found.harmful)

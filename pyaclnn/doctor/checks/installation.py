@@ -15,7 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.cann.discovery import installation_roots, library_sets
+from pyaclnn.cann.discovery import header_folders, installation_roots, library_sets
+from pyaclnn.cann.signatures import OperatorHeaders
 
 if TYPE_CHECKING:
     from pyaclnn.cann.discovery import LibrarySet
@@ -122,6 +123,10 @@ class Installation:
         candidates = (self.root / "include", self.root / f"{platform.machine()}-linux" / "include")
         existing = {path.resolve(): path for path in candidates if path.is_dir()}
         return list(existing.values())
+
+    def operator_headers(self) -> OperatorHeaders:
+        """The headers of its operators, which 8.1 has beside their implementation."""
+        return OperatorHeaders(header_folders(self.libraries.operators, self.root))
 
 
 def find_installations(machine: Machine, choice: str) -> list[Installation]:

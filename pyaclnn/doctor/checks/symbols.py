@@ -6,20 +6,21 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.cann.signatures import signatures
+from pyaclnn.cann.prototypes import differences, no_header, read_prototypes
+from pyaclnn.cann.signatures import signature, signatures
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.dependencies import Closure
 from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value, warn
 from pyaclnn.doctor.checks.installation import order_of
-from pyaclnn.doctor.checks.prototypes import differences, no_header, read_prototypes
 from pyaclnn.doctor.report.record import Evidence
+from pyaclnn.installed.comparison import SEVERITIES, compare_operators
 from pyaclnn.operators import by_c_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pyaclnn.cann.signatures import Signature
+    from pyaclnn.cann.signatures import OperatorHeaders, Signature
     from pyaclnn.doctor.checks.site import Site
 
 __all__ = ["CHECKS", "core"]
@@ -126,7 +127,8 @@ def _listed(absent: list[Signature]) -> Evidence:
 def _declared(site: Site) -> Finding:
     folders = site.installation.include_directories()
     headers = [p for d in folders for part in _FOLDERS for p in sorted((d / part).rglob("*.h"))]
-    if not headers:
+    operators = site.installation.operator_headers()
+    if not headers and not operators.paths:
         return skip("the installation has no C headers to compare with")
     # Imported on demand, as everywhere: the stubs lie beside the simulated NPU.
     from pyaclnn.mock import includedir  # noqa: PLC0415
@@ -147,7 +149,7 @@ def _declared(site: Site) -> Finding:
             next_step="install the CANN toolkit again",
         )
     if not wrong:
-        return ok(f"{len(common)} declarations are the same in the installed headers")
+        return _of_operators(site, operators, common)
     name, text = wrong[0]
     more = f", and {len(wrong) - 1} more differ" if len(wrong) > 1 else ""
     return fail(
@@ -163,6 +165,31 @@ def _declared(site: Site) -> Finding:
         ),
         next_step="update pyaclnn; until then do not call this function: its arguments would be "
         "misread",
+    )
+
+
+def _of_operators(site: Site, headers: OperatorHeaders, common: list[str]) -> Finding:
+    """Compare every operator, also those whose headers lie beside their implementation."""
+    there = {*common, *(n for n in headers.everything() if signature(n) is not None)}
+    found = list(compare_operators(headers))
+    wrong = [difference for difference in found if difference.severity == "ABI"]
+    if not wrong:
+        counts = {s: sum(d.severity == s for d in found) for s in SEVERITIES[1:]}
+        told = [value(f"operators that are {s}", str(n)) for s, n in counts.items() if n]
+        same = f"{len(there)} declarations are the same in the installed headers"
+        return ok(same, *(told if headers.paths else ()))
+    first = wrong[0]
+    more = f", and {len(wrong) - 1} more differ" if len(wrong) > 1 else ""
+    return fail(
+        f"{first.name} of this CANN {first.text}{more}",
+        *(Evidence("function", d.name, f"{d.source}: {d.text}") for d in wrong[:_MOST_LISTED]),
+        *(at_path(site.machine.shown(f), "headers of operators") for f in headers.folders),
+        causes=(
+            "this CANN is newer than this pyaclnn and has changed the operator",
+            "the headers are of another version than the libraries",
+        ),
+        next_step="run 'pyaclnn abi' for all differences; do not call these operators by functions "
+        "of pyaclnn.ops, but by pyaclnn.op, which goes by the headers of the installation",
     )
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
+from pyaclnn.cann.prototypes import differences, no_header, read_prototypes
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.doctor.checks.chips import kernel_folder
 from pyaclnn.doctor.checks.dependencies import close_over, system_directories
 from pyaclnn.doctor.checks.installation import order_of
 from pyaclnn.doctor.checks.machine import Machine
-from pyaclnn.doctor.checks.prototypes import differences, no_header, read_prototypes
 from pyaclnn.doctor.checks.symbols import core
 from pyaclnn.doctor.checks.visible import read_visible
 from pyaclnn.mock import includedir

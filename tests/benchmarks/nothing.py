@@ -36,6 +36,28 @@ _BODIES = {
     "aclrtFree": "free(devPtr);",
 }
 
+# An operator that takes lists; the headers written for this project have none.
+_OF_LISTS = """
+aclnnStatus aclnnForeachNegGetWorkspaceSize(const aclTensorList *x, const aclTensorList *out,
+                                            uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus aclnnForeachNeg(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
+                            aclrtStream stream);
+aclnnStatus aclnnForeachNegGetWorkspaceSize(const aclTensorList *x, const aclTensorList *out,
+                                            uint64_t *workspaceSize, aclOpExecutor **executor)
+{
+    (void)x, (void)out;
+    *workspaceSize = 0;
+    *executor = (aclOpExecutor *)object;
+    return 0;
+}
+aclnnStatus aclnnForeachNeg(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
+                            aclrtStream stream)
+{
+    (void)workspace, (void)workspaceSize, (void)executor, (void)stream;
+    return 0;
+}
+"""
+
 _CHAIN = """
 static aclTensor *tensor(const int64_t *dims, const int64_t *strides, uint64_t rank)
 {
@@ -67,6 +89,27 @@ void layer_norm_backward_chain(long times)
         }
         aclDestroyIntArray(shape);
         aclDestroyBoolArray(mask);
+    }
+}
+
+aclnnStatus aclnnForeachNegGetWorkspaceSize(const aclTensorList *, const aclTensorList *,
+                                            uint64_t *, aclOpExecutor **);
+aclnnStatus aclnnForeachNeg(void *, uint64_t, aclOpExecutor *, aclrtStream);
+
+void foreach_neg_chain(long times)
+{
+    while (times-- > 0) {
+        const aclTensor *t[2][16];
+        for (int i = 0; i < 32; i++) {
+            t[i / 16][i % 16] = tensor(columns, ones, 1);
+        }
+        aclTensorList *x = aclCreateTensorList(t[0], 16), *out = aclCreateTensorList(t[1], 16);
+        uint64_t size = 0;
+        aclOpExecutor *executor = NULL;
+        aclnnForeachNegGetWorkspaceSize(x, out, &size, &executor);
+        aclnnForeachNeg(NULL, size, executor, NULL);
+        aclDestroyTensorList(x);
+        aclDestroyTensorList(out);
     }
 }
 
@@ -104,7 +147,8 @@ def build(folder: Path) -> Path:
     head = [*(f'#include "{header}"' for header in declarations.headers), "#include <stdlib.h>"]
     head.append("static char object[64];")
     for library, file in _FILES.items():
-        _compile(folder / file, [*head, *_functions(declarations, library)])
+        more = [_OF_LISTS] if library == "operators" else []
+        _compile(folder / file, [*head, *_functions(declarations, library), *more])
     needs = [f"-L{folder}", f"-Wl,-rpath,{folder}", *(f"-l:{file}" for file in _FILES.values())]
     _compile(folder / "libchain.so", [*head, _CHAIN], *needs)
     return folder

@@ -16,68 +16,104 @@ _POINTER = ctypes.c_void_p
 _FLOAT, _ND, _ADDRESS = 0, 2, 4096
 
 
+_NUMBER, _COUNT, _SIZE = ctypes.c_int, ctypes.c_int64, ctypes.c_uint64
+_FULL, _ROWS, _COLUMNS = ((64, 512), (512, 1)), ((64, 1), (1, 1)), ((512,), (1,))
+
+
+class _Libraries:
+    """The functions of the libraries, with their types."""
+
+    def __init__(self, folder: Path) -> None:
+        self.base = ctypes.CDLL(str(folder / "libnnopbase.so"), mode=ctypes.RTLD_GLOBAL)
+        self.operators = ctypes.CDLL(str(folder / "libopapi.so"), mode=ctypes.RTLD_GLOBAL)
+        self.create = self.bind(
+            "aclCreateTensor", _POINTER,
+            _POINTER, _SIZE, _NUMBER, _POINTER, _COUNT, _NUMBER, _POINTER, _SIZE, _POINTER,
+        )  # fmt: skip
+
+    def bind(self, name: str, result: Any, *arguments: Any, library: Any = None) -> Any:
+        function = getattr(library or self.base, name)
+        function.restype, function.argtypes = result, arguments
+        return function
+
+    def pair(self, kind: str) -> tuple[Any, Any]:
+        """What makes an array or a list, and what destroys it."""
+        make = self.bind(f"aclCreate{kind}", _POINTER, _POINTER, _SIZE)
+        return make, self.bind(f"aclDestroy{kind}", _NUMBER, _POINTER)
+
+    def phases(self, name: str, arguments: int) -> tuple[Any, Any]:
+        types = [_POINTER] * (arguments + 2)
+        first = self.bind(f"{name}GetWorkspaceSize", _NUMBER, *types, library=self.operators)
+        types = [_POINTER, _SIZE, _POINTER, _POINTER]
+        return first, self.bind(name, _NUMBER, *types, library=self.operators)
+
+    def tensor(self, shape: Sequence[int], strides: Sequence[int]) -> Any:
+        rank = len(shape)
+        dims, steps = (_COUNT * rank)(*shape), (_COUNT * rank)(*strides)
+        return self.create(dims, rank, _FLOAT, steps, 0, _ND, dims, rank, _ADDRESS)
+
+
 def chains(folder: Path) -> dict[str, Callable[[], None]]:
-    """Return the whole call of both gradients, by the names of the public operators.
+    """Return the whole calls of both gradients, and of an operator that takes lists of 16.
 
     Args:
         folder: Where the libraries are.
     """
-    base = ctypes.CDLL(str(folder / "libnnopbase.so"), mode=ctypes.RTLD_GLOBAL)
-    operators = ctypes.CDLL(str(folder / "libopapi.so"), mode=ctypes.RTLD_GLOBAL)
+    libraries = _Libraries(folder)
+    return {**_gradients(libraries), "foreach_neg": _of_lists(libraries)}
 
-    def bind(library: Any, name: str, result: Any, *arguments: Any) -> Any:
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-        return function
 
-    number, count, size = ctypes.c_int, ctypes.c_int64, ctypes.c_uint64
-    create = bind(
-        base, "aclCreateTensor", _POINTER,
-        _POINTER, size, number, _POINTER, count, number, _POINTER, size, _POINTER,
-    )  # fmt: skip
-    destroy = bind(base, "aclDestroyTensor", number, _POINTER)
-    create_ints = bind(base, "aclCreateIntArray", _POINTER, _POINTER, size)
-    destroy_ints = bind(base, "aclDestroyIntArray", number, _POINTER)
-    create_flags = bind(base, "aclCreateBoolArray", _POINTER, _POINTER, size)
-    destroy_flags = bind(base, "aclDestroyBoolArray", number, _POINTER)
+def _check(status: int) -> None:
+    if status:
+        raise RuntimeError(status)
 
-    def phases(name: str, arguments: int) -> tuple[Any, Any]:
-        first = bind(operators, f"{name}GetWorkspaceSize", number, *[_POINTER] * (arguments + 2))
-        return first, bind(operators, name, number, _POINTER, size, _POINTER, _POINTER)
 
-    def tensor(shape: Sequence[int], strides: Sequence[int]) -> Any:
-        rank = len(shape)
-        dims, steps = (count * rank)(*shape), (count * rank)(*strides)
-        return create(dims, rank, _FLOAT, steps, 0, _ND, dims, rank, _ADDRESS)
-
-    full, rows, columns = ((64, 512), (512, 1)), ((64, 1), (1, 1)), ((512,), (1,))
-    backward, run_backward = phases("aclnnLayerNormBackward", 11)
-    grad, run_grad = phases("aclnnRmsNormGrad", 6)
-
-    def check(status: int) -> None:
-        if status:
-            raise RuntimeError(status)
+def _gradients(libraries: _Libraries) -> dict[str, Callable[[], None]]:
+    tensor = libraries.tensor
+    destroy = libraries.bind("aclDestroyTensor", _NUMBER, _POINTER)
+    create_ints, destroy_ints = libraries.pair("IntArray")
+    create_flags, destroy_flags = libraries.pair("BoolArray")
+    backward, run_backward = libraries.phases("aclnnLayerNormBackward", 11)
+    grad, run_grad = libraries.phases("aclnnRmsNormGrad", 6)
 
     def layer_norm_backward() -> None:
-        kinds = [full, full, rows, rows, columns, columns, full, columns, columns]
+        kinds = [_FULL, _FULL, _ROWS, _ROWS, _COLUMNS, _COLUMNS, _FULL, _COLUMNS, _COLUMNS]
         t = [tensor(*kind) for kind in kinds]
-        shape = create_ints((count * 1)(512), 1)
+        shape = create_ints((_COUNT * 1)(512), 1)
         mask = create_flags((ctypes.c_bool * 3)(True, True, True), 3)
-        workspace, executor = size(), _POINTER()
+        workspace, executor = _SIZE(), _POINTER()
         out = ctypes.byref(workspace), ctypes.byref(executor)
-        check(backward(t[0], t[1], shape, *t[2:6], mask, *t[6:], *out))
-        check(run_backward(None, workspace.value, executor, None))
+        _check(backward(t[0], t[1], shape, *t[2:6], mask, *t[6:], *out))
+        _check(run_backward(None, workspace.value, executor, None))
         for made in t:
             destroy(made)
         destroy_ints(shape)
         destroy_flags(mask)
 
     def rms_norm_grad() -> None:
-        t = [tensor(*kind) for kind in (full, full, rows, columns, full, columns)]
-        workspace, executor = size(), _POINTER()
-        check(grad(*t, ctypes.byref(workspace), ctypes.byref(executor)))
-        check(run_grad(None, workspace.value, executor, None))
+        t = [tensor(*kind) for kind in (_FULL, _FULL, _ROWS, _COLUMNS, _FULL, _COLUMNS)]
+        workspace, executor = _SIZE(), _POINTER()
+        _check(grad(*t, ctypes.byref(workspace), ctypes.byref(executor)))
+        _check(run_grad(None, workspace.value, executor, None))
         for made in t:
             destroy(made)
 
     return {"layer_norm_backward": layer_norm_backward, "rms_norm_grad": rms_norm_grad}
+
+
+def _of_lists(libraries: _Libraries) -> Callable[[], None]:
+    create, destroy = libraries.pair("TensorList")
+    negate, run_negate = libraries.phases("aclnnForeachNeg", 2)
+
+    def foreach_neg() -> None:
+        made = []
+        for _ in range(2):
+            items = (_POINTER * 16)(*[libraries.tensor(*_COLUMNS) for _ in range(16)])
+            made.append(create(items, 16))
+        workspace, executor = _SIZE(), _POINTER()
+        _check(negate(*made, ctypes.byref(workspace), ctypes.byref(executor)))
+        _check(run_negate(None, workspace.value, executor, None))
+        for found in made:
+            destroy(found)
+
+    return foreach_neg

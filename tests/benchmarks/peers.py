@@ -42,9 +42,9 @@ class _Libraries:
         return make, self.bind(f"aclDestroy{kind}", _NUMBER, _POINTER)
 
     def phases(self, name: str, arguments: int) -> tuple[Any, Any]:
-        types = [_POINTER] * (arguments + 2)
-        first = self.bind(f"{name}GetWorkspaceSize", _NUMBER, *types, library=self.operators)
-        types = [_POINTER, _SIZE, _POINTER, _POINTER]
+        pointers = [_POINTER] * (arguments + 2)
+        first = self.bind(f"{name}GetWorkspaceSize", _NUMBER, *pointers, library=self.operators)
+        types = (_POINTER, _SIZE, _POINTER, _POINTER)
         return first, self.bind(name, _NUMBER, *types, library=self.operators)
 
     def tensor(self, shape: Sequence[int], strides: Sequence[int]) -> Any:

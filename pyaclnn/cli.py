@@ -202,7 +202,11 @@ def _add_smoke(commands: _Commands) -> None:
         metavar="NAME",
         help="only inputs of this dtype; may be repeated",
     )
-    smoke.add_argument("--json", action="store_true", help="print the results as JSON")
+    shown = smoke.add_mutually_exclusive_group()
+    shown.add_argument(
+        "--table", action="store_true", help="print every output of every shape and dtype"
+    )
+    shown.add_argument("--json", action="store_true", help="print the results as JSON")
     smoke.set_defaults(action=_smoke)
 
 

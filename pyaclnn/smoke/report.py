@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the smoke test shows itself: a table or JSON."""
+"""How the smoke test shows itself: a line an operator, a line an output, or JSON."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from pyaclnn.cann.library import Backend
     from pyaclnn.smoke.cases import Outcome
 
-__all__ = ["as_json", "as_table"]
+__all__ = ["as_json", "as_text"]
 
+_PASSED, _FAILED = "[green]pass[/]", "[bold red]FAIL[/]"
 _PLAIN_WIDTH = 132
 """Columns of the table where the output is no terminal."""
 
@@ -50,18 +51,30 @@ def as_json(backend: Backend, soc_name: str, outcomes: Sequence[Outcome]) -> str
     )
 
 
-def as_table(backend: Backend, soc_name: str, outcomes: Sequence[Outcome]) -> None:
-    """Print the outcomes as a table, the backend first and the result last.
+def as_text(
+    backend: Backend, soc_name: str, outcomes: Sequence[Outcome], *, every_output: bool
+) -> None:
+    """Print the outcomes, the backend first and the result last.
 
     Args:
         backend: What the outcomes were computed by.
         soc_name: The chip.
         outcomes: The outcomes, in order.
+        every_output: Whether each has a line; otherwise each operator has.
     """
     console = Console()
     if not console.is_terminal:
         console = Console(width=_PLAIN_WIDTH)
     _print_backend(console, backend, soc_name)
+    console.print(_outputs(outcomes) if every_output else _operators(outcomes))
+    for outcome in outcomes:
+        if not outcome.passed:
+            place = f"{outcome.operator} {outcome.dtype} {outcome.shape} {outcome.output}"
+            console.print(f"[bold red]FAIL[/] {escape(place)}:\n  {escape(outcome.verdict)}")
+    _print_result(console, backend, outcomes)
+
+
+def _outputs(outcomes: Sequence[Outcome]) -> Table:
     table = Table()
     for heading in ("operator", "output", "dtype", "shape"):
         table.add_column(heading)
@@ -76,14 +89,29 @@ def as_table(backend: Backend, soc_name: str, outcomes: Sequence[Outcome]) -> No
             f"{outcome.max_abs_error:.2e}",
             f"{outcome.limit:.2e}",
             f"{outcome.matched_ratio:.2%}",
-            "[green]pass[/]" if outcome.passed else "[bold red]FAIL[/]",
+            _PASSED if outcome.passed else _FAILED,
         )
-    console.print(table)
-    for outcome in outcomes:
-        if not outcome.passed:
-            place = f"{outcome.operator} {outcome.dtype} {outcome.shape} {outcome.output}"
-            console.print(f"[bold red]FAIL[/] {escape(place)}:\n  {escape(outcome.verdict)}")
-    _print_result(console, backend, outcomes)
+    return table
+
+
+def _operators(outcomes: Sequence[Outcome]) -> Table:
+    """A line an operator: what was tried, and what the worst of it came to."""
+    table = Table()
+    for heading in ("operator", "dtypes"):
+        table.add_column(heading)
+    for heading in ("outputs", "least within tolerance", ""):
+        table.add_column(heading, justify="right")
+    for name in dict.fromkeys(outcome.operator for outcome in outcomes):
+        own = [outcome for outcome in outcomes if outcome.operator == name]
+        failed = sum(not outcome.passed for outcome in own)
+        table.add_row(
+            name,
+            " ".join(dict.fromkeys(outcome.dtype for outcome in own)),
+            str(len(own)),
+            f"{min(outcome.matched_ratio for outcome in own):.2%}",
+            f"{_FAILED}: {failed}" if failed else _PASSED,
+        )
+    return table
 
 
 def _print_backend(console: Console, backend: Backend, soc_name: str) -> None:

@@ -93,7 +93,7 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
     if "error" in facts:
         _say(facts["error"])
         return NOTHING_HERE if _nothing_here(options.backend) else UNUSABLE
-    return _tell(facts, as_json=options.json)
+    return _tell(facts, options)
 
 
 def _nothing_here(backend: str | None) -> bool:
@@ -102,13 +102,13 @@ def _nothing_here(backend: str | None) -> bool:
     return site.choice == "cann" and not site.installations and not site.traces
 
 
-def _tell(facts: dict[str, Any], *, as_json: bool) -> int:
+def _tell(facts: dict[str, Any], options: argparse.Namespace) -> int:
     backend = Backend(facts["backend"], Path(facts["directory"]), {})
     outcomes = [Judged(**{**o, "shape": tuple(o["shape"])}) for o in facts["outcomes"]]
-    if as_json:
+    if options.json:
         sys.stdout.write(smoke_report.as_json(backend, facts["soc_name"], outcomes) + "\n")
     else:
-        smoke_report.as_table(backend, facts["soc_name"], outcomes)
+        smoke_report.as_text(backend, facts["soc_name"], outcomes, every_output=options.table)
     return 0 if outcomes and all(outcome.passed for outcome in outcomes) else FAILED
 
 

@@ -55,6 +55,17 @@ class Kernel:
         """The parameters of the function."""
         return tuple(inspect.signature(self.function).parameters)
 
+    def may_lack(self, c_name: str) -> bool:
+        """Tell whether a parameter of C may be NULL: the function does without it.
+
+        Args:
+            c_name: The C name.
+        """
+        parameter = self.parameter_for(c_name)
+        if parameter is None:
+            return False
+        return inspect.signature(self.function).parameters[parameter].default is None
+
     def parameter_for(self, c_name: str) -> str | None:
         """Give the function's parameter for a parameter of C, or None if it has none.
 
@@ -74,7 +85,8 @@ def operator(*names: str, shrinks: bool = False) -> Callable[[Function], Functio
     list of tensors; None for what is left as it is. It gets tensors as arrays that it must not
     write to, lists as lists, scalars as Python's numbers, arrays as tuples, data types as those of
     NumPy, and None for NULL. A tensor that is only written, and is named all the same, comes as
-    zeros of its shape and type.
+    zeros of its shape and type. What may be NULL although its C name does not end in ``Optional``
+    has a default of None.
 
     Shapes and data types of results must be those of the tensors they go to: phase 1 calls the
     function with zeros to find out, and refuses what differs with 161002. A ``ValueError`` or

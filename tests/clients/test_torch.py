@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import ast
+import json
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +16,11 @@ import pytest
 from .conftest import HERE, PATIENCE, settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .conftest import Ask
+
+EXAMPLES = HERE.parents[1] / "examples" / "pytorch"
 
 _TREE = ast.parse((HERE / "torch_cases.py").read_text(encoding="utf-8"))
 NAMES = [
@@ -28,7 +34,7 @@ WRONG = {
     "wrong_memory_given_back": "memory-used-before-synchronize",
 }
 CASES = [name for name in NAMES if name not in WRONG]
-CHIPS = ("Ascend910B3",)
+CHIPS = ("Ascend910B3", "Ascend950PR_9579")
 
 
 def check(answer: dict[str, Any]) -> None:
@@ -46,10 +52,57 @@ def test_the_npu_computes_what_the_cpu_does(ask: Ask, case: str, chip: str) -> N
     check(ask(case, PYACLNN_MOCK_SOC=chip))
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"TASK_QUEUE_ENABLE": "0"},
+        {"TASK_QUEUE_ENABLE": "2"},
+        {"PYACLNN_MOCK_MODE": "eager"},
+        {"PYACLNN_MOCK_MODE": "shuffled:7"},
+    ],
+    ids=lambda settings: "=".join(*settings.items()),
+)
+def test_the_order_in_which_a_device_works_changes_nothing(
+    ask: Ask, settings: dict[str, str]
+) -> None:
+    for case in ("training_with_adamw", "copies_and_streams"):
+        check(ask(case, PYACLNN_MOCK_SOC=CHIPS[0], **settings))
+
+
 @pytest.mark.parametrize(("case", "rule"), WRONG.items())
 def test_a_wrong_program_leaves_a_record(ask: Ask, case: str, rule: str) -> None:
     records = ask(case, PYACLNN_MOCK_SOC=CHIPS[0])["records"]
     assert {record["rule"] for record in records} == {rule}
+
+
+def run(program: object, *arguments: object, **variables: str) -> str:
+    """Run an example to its end; what it printed."""
+    done = subprocess.run(
+        [sys.executable, *map(str, (EXAMPLES / str(program), *arguments))],
+        env=settings(**variables),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.usefixtures("torch_npu")
+def test_the_example_learns_on_the_npu_as_on_the_cpu(tmp_path: Path) -> None:
+    curves = {}
+    for device, autoload in (("npu", "1"), ("cpu", "0")):
+        file = tmp_path / f"{device}.json"
+        run("train.py", device, "--losses", file, TORCH_DEVICE_BACKEND_AUTOLOAD=autoload)
+        curves[device] = json.loads(file.read_text(encoding="utf-8"))
+    assert len(curves["cpu"]) == 50
+    assert curves["cpu"][-1] < curves["cpu"][0] / 2
+    assert curves["npu"] == pytest.approx(curves["cpu"], rel=1e-4)
+    if find_spec("matplotlib") is not None:
+        files = (tmp_path / "npu.json", tmp_path / "cpu.json")
+        assert run("plot.py", *files, tmp_path / "losses.png").endswith(": 2 curves\n")
+        assert (tmp_path / "losses.png").read_bytes().startswith(b"\x89PNG\r\n")
 
 
 _NORM = "import torch, torch_npu; torch.nn.LayerNorm(8).npu()(torch.ones(4, 8).npu()).cpu()"

@@ -99,6 +99,140 @@ def copies_and_streams(device: str) -> Results:
     return {"there and back": back, "normed": normed}
 
 
+def losses(device: str) -> Results:
+    found: Results = {}
+    for name in ("l1_loss", "mse_loss", "smooth_l1_loss"):
+        x = _given(_random(ROWS, WIDTH), device)
+        loss = getattr(torch.nn.functional, name)(x, _random(ROWS, WIDTH, seed=3).to(device))
+        loss.backward()
+        found |= {name: loss, f"gradient of {name}": x.grad}
+    return found
+
+
+def cross_entropy(device: str) -> Results:
+    x = _given(_random(ROWS, WIDTH), device)
+    loss = torch.nn.functional.cross_entropy(x, torch.arange(ROWS).to(device))
+    loss.backward()
+    return {"loss": loss, "gradient": x.grad}
+
+
+def reductions(device: str) -> Results:
+    x = _random(ROWS, WIDTH).to(device)
+    found = {name: getattr(x, name)() for name in ("sum", "mean", "max", "min")}
+    rows = {f"{name} of rows": getattr(x, name)(1, True) for name in ("sum", "mean")}
+    return {**found, **rows, "all": (x < 99).all(), "any": (x > 99).any()}
+
+
+def gradients_of_sums_and_means(device: str) -> Results:
+    found = {}
+    for name in ("sum", "mean"):
+        x = _given(_random(ROWS, WIDTH), device)
+        getattr(torch.nn.functional.layer_norm(x, (WIDTH,)) ** 2, name)().backward()
+        found[name] = x.grad
+    return found
+
+
+def layer_norm_in_bfloat16_backward(device: str) -> Results:
+    norm = torch.nn.functional.layer_norm
+    kind = torch.bfloat16
+    given = [_random(*shape, dtype=kind) for shape in ((ROWS, WIDTH), (WIDTH,), (WIDTH,))]
+    return _backward(lambda x, w, b: norm(x, (WIDTH,), w, b), device, *given)
+
+
+def rms_norm_of_pytorch(device: str) -> Results:
+    norm = torch.nn.functional.rms_norm
+    given = _random(ROWS, WIDTH), _random(WIDTH, seed=1)
+    return _backward(lambda x, w: norm(x, (WIDTH,), w, 1e-6), device, *given)
+
+
+def group_norm_of_a_module(device: str) -> Results:
+    module = torch.nn.GroupNorm(4, 8).to(device)
+    found = _backward(module, device, _random(2, 8, 5, 3))
+    return {**found, "weight": module.weight.grad, "bias": module.bias.grad}
+
+
+def batch_norm_of_a_module(device: str) -> Results:
+    module = torch.nn.BatchNorm2d(8).to(device)
+    found = _backward(module, device, _random(2, 8, 5, 3))
+    statistics = {"mean": module.running_mean, "variance": module.running_var}
+    return {**found, **statistics, "weight": module.weight.grad, "bias": module.bias.grad}
+
+
+def linear(device: str) -> Results:
+    given = _random(ROWS, WIDTH), _random(8, WIDTH, seed=1), _random(8, seed=2)
+    return _backward(torch.nn.functional.linear, device, *given)
+
+
+def gelu(device: str) -> Results:
+    return _backward(torch.nn.functional.gelu, device, _random(ROWS, WIDTH))
+
+
+def copies_of_views_and_casts(device: str) -> Results:
+    x = _random(ROWS, WIDTH).to(device)
+    return {
+        "transposed": x.t().contiguous(),
+        "float16": x.half(),
+        "integers": (x * 4).int(),
+        "part": x[1::2, ::3].clone(),
+        "stacked": torch.stack([x, x]),
+    }
+
+
+def comparisons(device: str) -> Results:
+    x = _random(ROWS, WIDTH).to(device)
+    near = x + 1e-9
+    return {"close": torch.tensor(torch.allclose(x, near)), "equal": torch.tensor(x.equal(x + 1))}
+
+
+def printing(device: str) -> Results:
+    text = str(_random(2, 3).to(device)).replace(", device='npu:0'", "")
+    return {"text": torch.tensor(bytearray(text.encode()))}
+
+
+def _trained(device: str, optimizer: str, clip: float | None = None, **options: object) -> Results:
+    """The weights and the losses of a few steps; the weights are the same on every device."""
+    torch.manual_seed(0)
+    layers = (
+        torch.nn.LayerNorm(16),
+        torch.nn.Linear(16, 32),
+        torch.nn.GELU(),
+        torch.nn.Linear(32, 4),
+    )
+    model = torch.nn.Sequential(*layers).to(device)
+    steps = getattr(torch.optim, optimizer)(model.parameters(), **options)
+    x, wanted = _random(20, 16).to(device), _random(20, 4, seed=5).to(device)
+    found = []
+    for _ in range(4):
+        steps.zero_grad()
+        loss = ((model(x) - wanted) ** 2).mean()
+        loss.backward()
+        if clip is not None:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
+        steps.step()
+        found.append(loss.detach().cpu())
+    return {**dict(model.named_parameters()), "losses": torch.stack(found)}
+
+
+def training_with_sgd(device: str) -> Results:
+    return _trained(device, "SGD", lr=0.1)
+
+
+def training_with_momentum(device: str) -> Results:
+    return _trained(device, "SGD", lr=0.1, momentum=0.9, weight_decay=0.01)
+
+
+def training_with_adamw(device: str) -> Results:
+    return _trained(device, "AdamW", lr=1e-2)
+
+
+def training_with_adam_one_by_one(device: str) -> Results:
+    return _trained(device, "Adam", lr=1e-2, foreach=False)
+
+
+def training_with_clipped_gradients(device: str) -> Results:
+    return _trained(device, "SGD", clip=0.1, lr=0.1)
+
+
 def wrong_without_an_event(device: str) -> Results:
     """One stream reads what another one still writes."""
     x = _random(ROWS, WIDTH)

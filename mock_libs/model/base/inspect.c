@@ -156,14 +156,22 @@ static const char *inspect_tensor(const struct executor *executor, size_t index,
     return NULL;
 }
 
-/* Only dense views are compared: two that are not may lie between each other's elements. */
-static void check_overlap(const struct mock_launch *launch, const bool *dense)
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* Only dense views are compared: two that are not may lie between each other's elements. An operator
+ * that goes element by element may write to where it has read. */
+static void check_overlap(const struct mock_launch *launch, const bool *dense, bool elementwise)
 {
     for (size_t i = 0; i < launch->range_count; i++) {
         for (size_t j = 0; j < launch->range_count; j++) {
             const struct mock_range *one = &launch->ranges[i], *other = &launch->ranges[j];
             const uintptr_t start = (uintptr_t)one->address, at = (uintptr_t)other->address;
-            const bool meet = start < at + other->bytes && at < start + one->bytes;
+            const bool same = start == at && one->bytes == other->bytes;
+            const bool meet = start < at + other->bytes && at < start + one->bytes &&
+                              !(elementwise && same && !other->written);
             if (i != j && one->written && (!other->written || i < j) && dense[i] && dense[j] &&
                 meet) {
                 mock_violate(MOCK_TENSORS_OVERLAP, "device memory", one->address, NULL,
@@ -183,7 +191,6 @@ static void check_overlap(const struct mock_launch *launch, const bool *dense)
 static const char *inspect(const struct executor *executor, const void *workspace, int device,
                            struct mock_launch *launch, bool *dense)
 {
-    static const char IN_PLACE[] = "aclnnInplace";
     const char *refused = NULL;
     for (size_t i = 0; i < executor->slot_count; i++) {
         const char *found = inspect_tensor(executor, i, device, launch, dense);
@@ -200,8 +207,8 @@ static const char *inspect(const struct executor *executor, const void *workspac
                 (struct mock_range){workspace, wanted, true, true};
         }
     }
-    if (strncmp(executor->operator_name, IN_PLACE, sizeof IN_PLACE - 1) != 0) {
-        check_overlap(launch, dense);
+    if (!begins(executor->operator_name, "aclnnInplace")) {
+        check_overlap(launch, dense, begins(executor->operator_name, "aclnnForeach"));
     }
     return refused;
 }

@@ -174,8 +174,14 @@ def floor(self: Array, out: Array) -> Array:
 
 
 @operator("aclnnClamp")
-def clamp(self: Array, clipValueMin: Any, clipValueMax: Any, out: Array) -> Array:
+def clamp(self: Array, out: Array, clipValueMin: Any = None, clipValueMax: Any = None) -> Array:
     """``self``, not below one number and not above another one, which wins."""
+    if clipValueMin is None:
+        if clipValueMax is None:
+            raise ValueError("clipValueMin and clipValueMax are both NULL")
+        return clamp_max(self, clipValueMax, out)
+    if clipValueMax is None:
+        return clamp_min(self, clipValueMin, out)
     return _combined(
         lambda x, low, high: np.minimum(np.maximum(x, low), high),
         out,

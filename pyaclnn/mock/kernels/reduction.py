@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from pyaclnn.mock.kernel import operator
-from pyaclnn.mock.kernels.types import cast, category, floating, wide
+from pyaclnn.mock.kernels.types import cast, category, wide
 
 __all__: list[str] = []
 
 Array = Any
-_NONE, _MEAN, _SUM = 0, 1, 2
 
 
 def _axes(x: Array, dims: tuple[int, ...]) -> tuple[int, ...]:
@@ -137,30 +136,3 @@ def equal(self: Array, other: Array, out: Array) -> Array:
     """Whether two tensors have the same shape and elements."""
     same = self.shape == other.shape and bool(np.all(wide(self) == wide(other)))
     return np.full(out.shape, same, np.bool_)
-
-
-@operator("aclnnMseLoss")
-def mse_loss(self: Array, target: Array, reduction: int, out: Array) -> Array:
-    """The squared difference; its mean with ``reduction`` 1, its sum with 2."""
-    dtype = self.dtype
-    square = (wide(self) - wide(target)) ** 2
-    if reduction not in (_NONE, _MEAN, _SUM):
-        raise ValueError(f"reduction is {reduction}; it must be 0, 1 or 2")
-    reduced = {_NONE: square, _MEAN: square.mean(), _SUM: square.sum()}[reduction]
-    return cast(reduced, dtype, out)
-
-
-@operator("aclnnMseLossBackward")
-def mse_loss_backward(
-    gradOutput: Array,
-    self: Array,
-    target: Array,
-    reduction: int,
-    out: Array,
-) -> Array:
-    """The gradient of `mse_loss` by its first argument."""
-    if reduction not in (_NONE, _MEAN, _SUM):
-        raise ValueError(f"reduction is {reduction}; it must be 0, 1 or 2")
-    factor = 2 / max(self.size, 1) if reduction == _MEAN else 2
-    slope = np.float32(factor) * (wide(self) - wide(target)) * wide(gradOutput)
-    return cast(slope, floating(self.dtype), out)

@@ -22,7 +22,7 @@ from pyaclnn.mock.values import (
 from pyaclnn.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from pyaclnn.mock.kernel import Kernel
     from pyaclnn.mock.values import Value
@@ -102,11 +102,18 @@ def signature_of(call: Call, kernel: Kernel | None) -> Signature | None:
     )
 
 
-def check_arguments(signature: Signature, values: dict[str, Value]) -> None:
+def check_arguments(
+    signature: Signature, values: dict[str, Value], optional: Collection[str] = ()
+) -> None:
     """Check what a signature says of arguments.
 
     What is not called optional, and is read or is the only result, must be there; so must all
     elements of a list. Data types must exist. Lists of an operator on lists are equally long.
+
+    Args:
+        signature: The signature.
+        values: The arguments by their C names.
+        optional: What may be NULL although its name does not say so.
 
     Raises:
         RefusalError: With 161001 for what is missing, with 161002 for what is wrong.
@@ -114,7 +121,8 @@ def check_arguments(signature: Signature, values: dict[str, Value]) -> None:
     for parameter in signature.parameters:
         name, value = parameter.name, values[parameter.name]
         needed = name in signature.read or signature.written == (name,)
-        if value is None and parameter.pointer and needed and "Optional" not in name:
+        may_be_null = "Optional" in name or name in optional
+        if value is None and parameter.pointer and needed and not may_be_null:
             _refuse(Status.PARAM_NULLPTR, signature, f"{name} is NULL; it is not optional")
         items = value.items if isinstance(value, (TensorList, ScalarList)) else (value,)
         if isinstance(value, (TensorList, ScalarList)) and None in items:

@@ -58,9 +58,12 @@ def operator_without_kernel(signature: Signature) -> Operator[Given]:
 
 def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
     """Make an operator of a NumPy function."""
+    names = [parameter.name for parameter in signature.parameters]
+
+    optional = [name for name in names if kernel.may_lack(name)]
 
     def check(given: Given, _setting: Setting) -> Plan:
-        check_arguments(signature, given.values)
+        check_arguments(signature, given.values, optional)
         try:
             _results(signature, kernel, given, _zeros)
         except (ValueError, TypeError) as error:

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Losses and their gradients. ``reduction`` is 0 for none, 1 for the mean, 2 for the sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyaclnn.mock.kernel import operator
+from pyaclnn.mock.kernels.types import cast, floating, wide
+
+__all__: list[str] = []
+
+Array = Any
+_NONE, _MEAN, _SUM = 0, 1, 2
+_MOST_AXES = 2
+
+
+def _checked(reduction: int) -> int:
+    if reduction not in (_NONE, _MEAN, _SUM):
+        raise ValueError(f"reduction is {reduction}; it must be 0, 1 or 2")
+    return reduction
+
+
+def _reduced(each: Array, reduction: int, dtype: np.dtype[Any], out: Array) -> Array:
+    found = {_NONE: each, _MEAN: each.mean(), _SUM: each.sum()}[_checked(reduction)]
+    return cast(found, dtype, out)
+
+
+def _slope(each: Array, gradient: Array, self: Array, reduction: int, out: Array) -> Array:
+    factor = 1 / max(self.size, 1) if _checked(reduction) == _MEAN else 1
+    return cast(np.float32(factor) * each * wide(gradient), floating(self.dtype), out)
+
+
+@operator("aclnnMseLoss")
+def mse_loss(self: Array, target: Array, reduction: int, out: Array) -> Array:
+    """The squared difference."""
+    return _reduced((wide(self) - wide(target)) ** 2, reduction, self.dtype, out)
+
+
+@operator("aclnnMseLossBackward")
+def mse_loss_backward(
+    gradOutput: Array, self: Array, target: Array, reduction: int, out: Array
+) -> Array:
+    """The gradient of `mse_loss` by its first argument."""
+    return _slope(2 * (wide(self) - wide(target)), gradOutput, self, reduction, out)
+
+
+@operator("aclnnL1Loss")
+def l1_loss(self: Array, target: Array, reduction: int, out: Array) -> Array:
+    """The absolute difference."""
+    return _reduced(abs(wide(self) - wide(target)), reduction, self.dtype, out)
+
+
+@operator("aclnnL1LossBackward")
+def l1_loss_backward(
+    gradOutput: Array, self: Array, target: Array, reduction: int, gradInput: Array
+) -> Array:
+    """The gradient of `l1_loss` by its first argument."""
+    return _slope(np.sign(wide(self) - wide(target)), gradOutput, self, reduction, gradInput)
+
+
+@operator("aclnnSmoothL1Loss")
+def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float, result: Array) -> Array:
+    """A parabola where the difference is below ``beta``, from there on its absolute value."""
+    far = abs(wide(self) - wide(target))
+    near = far < beta
+    parabola = far * far / np.float32(2 * (beta or 1))
+    each = np.where(near, parabola, far - np.float32(beta / 2))
+    return _reduced(each, reduction, self.dtype, result)
+
+
+@operator("aclnnSmoothL1LossBackward")
+def smooth_l1_loss_backward(
+    gradOut: Array, self: Array, target: Array, reduction: int, beta: float, gradInput: Array
+) -> Array:
+    """The gradient of `smooth_l1_loss` by its first argument."""
+    distance = wide(self) - wide(target)
+    each = np.where(abs(distance) < beta, distance / np.float32(beta or 1), np.sign(distance))
+    return _slope(each, gradOut, self, reduction, gradInput)
+
+
+def _chosen(self: Array, target: Array, weight: Array, ignored: int) -> tuple[Array, Array, Array]:
+    """The rows of ``self``, the class of each, and what each counts: 0 where it is ignored."""
+    if not 0 < self.ndim <= _MOST_AXES or target.shape != self.shape[:-1]:
+        raise ValueError(f"self is {self.shape} and target {target.shape}; it must be one a row")
+    rows, classes = wide(self).reshape(-1, self.shape[-1]), target.reshape(-1)
+    counted = classes != ignored
+    inside = (classes >= 0) & (classes < rows.shape[1])
+    if not np.all(inside | ~counted):
+        raise ValueError(f"a target is no class of {rows.shape[1]}")
+    classes = np.where(counted, classes, 0)
+    return rows, classes, np.where(counted, wide(weight)[classes], 0).astype(rows.dtype)
+
+
+@operator("aclnnNLLLoss")
+def nll_loss(
+    self: Array,
+    target: Array,
+    weight: Array,
+    reduction: int,
+    ignoreIndex: int,
+    out: Array,
+    totalWeightOut: Array,
+) -> tuple[Array, Array]:
+    """Minus the weighted log-probability of the target's class; the sum of weights beside it."""
+    rows, classes, weights = _chosen(self, target, weight, ignoreIndex)
+    each = -rows[np.arange(len(rows)), classes] * weights
+    total = weights.sum() if _checked(reduction) != _NONE else np.zeros_like(weights.sum())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = {_NONE: each, _MEAN: each.sum() / total, _SUM: each.sum()}
+    return (
+        cast(np.reshape(found[reduction], out.shape), self.dtype, out),
+        cast(np.reshape(total, totalWeightOut.shape), self.dtype, totalWeightOut),
+    )
+
+
+@operator("aclnnNLLLossBackward")
+def nll_loss_backward(
+    gradOutput: Array,
+    self: Array,
+    target: Array,
+    weight: Array,
+    reduction: int,
+    ignoreIndex: int,
+    totalWeight: Array,
+    out: Array,
+) -> Array:
+    """The gradient of `nll_loss` by its first argument."""
+    rows, classes, weights = _chosen(self, target, weight, ignoreIndex)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        divisor = wide(totalWeight).reshape(()) if _checked(reduction) == _MEAN else 1
+        slopes = -weights * wide(gradOutput).reshape(-1) / divisor
+    found = np.zeros(rows.shape, rows.dtype)
+    found[np.arange(len(rows)), classes] = np.where(weights == 0, 0, slopes)
+    return cast(found.reshape(self.shape), self.dtype, out)

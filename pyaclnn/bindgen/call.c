@@ -9,6 +9,7 @@ struct call {
     const struct binding_operator *op;
     struct binding_timeline *timeline;
     const char *message;
+    struct binding_submission submission;
     void *previous; /* the thread's context, to be put back */
     int status;
     uint32_t parameter_count, tensor_count, made_count;
@@ -136,13 +137,13 @@ static int begin(struct call *call, int judged)
     find_tensors(call);
     status = !judged && overlaps(call) ? BINDING_OVERLAP : 0;
     if (status == 0) {
-        status = reserve_tensors(call->timeline, call->tensors, call->written,
+        status = reserve_tensors(call->timeline, &call->submission, call->tensors, call->written,
                                  call->tensor_count);
     }
     if (status == 0) {
         status = enter_context(call->timeline, &call->previous);
         if (status != 0) {
-            settle(call->timeline);
+            settle(call->timeline, &call->submission);
         }
     }
     if (status != 0) {
@@ -187,7 +188,7 @@ static void discard(struct call *call, void *executor, int status)
 static void end(struct call *call)
 {
     call->status = destroy_made(call->made, call->kinds, &call->made_count, call->status);
-    settle(call->timeline);
+    settle(call->timeline, &call->submission);
     call->status = leave_context(call->previous, call->status);
     free(call->room);
 }

@@ -40,8 +40,15 @@ struct binding_tensor {
     int64_t extent;
 };
 
-/* A stream and its workspace. Submissions are counted from 1; `floor` is the count up to which all
- * are queued while calls on other threads are `in_progress`; those up to `passed` are over. */
+/* A submission from when it is counted until it is queued; the number is 0 before and after. */
+struct binding_submission {
+    uint64_t number;
+    struct binding_submission *previous;
+    struct binding_submission *next;
+};
+
+/* A stream and its workspace. Submissions are counted from 1; those that are not queued yet form a
+ * list, in the order of their numbers; those up to `passed` are over. */
 struct binding_timeline {
     uint64_t id;
     void *context;
@@ -49,9 +56,9 @@ struct binding_timeline {
     void *workspace;
     uint64_t capacity;
     uint64_t submitted;
-    uint64_t floor;
     uint64_t passed;
-    uint32_t in_progress;
+    struct binding_submission *earliest;
+    struct binding_submission *latest;
 };
 
 /* An argument as phase 1 takes it. A float parameter is given as `real` too. */
@@ -127,11 +134,11 @@ void binding_block_close(struct binding_block *block);
 void binding_block_take(struct binding_block *block, struct binding_use *uses);
 int binding_block_is_of(struct binding_block *block, const struct binding_timeline *timeline);
 void binding_timeline_open(struct binding_timeline *timeline);
-uint64_t binding_timeline_mark(struct binding_timeline *timeline);
+uint64_t binding_timeline_mark(struct binding_timeline *timeline, uint64_t *open, size_t *count);
 void binding_timeline_pass(struct binding_timeline *timeline, uint64_t mark);
 uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *workspace, uint64_t capacity);
-int binding_submission_begin(struct binding_timeline *timeline, struct binding_block **blocks, size_t count, uint64_t first, uint64_t end, int *open);
-void binding_submission_end(struct binding_timeline *timeline, int *open);
+int binding_submission_begin(struct binding_timeline *timeline, struct binding_block **blocks, size_t count, uint64_t first, uint64_t end, struct binding_submission *submission);
+void binding_submission_end(struct binding_timeline *timeline, struct binding_submission *submission);
 int binding_reaches(const char *kinds);
 int binding_by_convention(const struct binding_operator *op, const union binding_value *values, uint64_t *size, void **executor);
 int binding_launch(const struct binding_operator *op, struct binding_timeline *timeline, struct binding_plan *plan, int judged, const char *message);

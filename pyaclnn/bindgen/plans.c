@@ -162,12 +162,14 @@ static int run_plan(struct binding_plan *plan, struct binding_timeline *timeline
                     const char *message)
 {
     void *previous, *workspace;
+    struct binding_submission submission;
     if (plan->executor == NULL) {
         return BINDING_CLOSED;
     }
     int status = count == 0 ? 0 : exchange(plan, count, message);
     if (status == 0) {
-        status = reserve_tensors(timeline, plan->tensors, plan->written, plan->tensor_count);
+        status = reserve_tensors(timeline, &submission, plan->tensors, plan->written,
+                                 plan->tensor_count);
     }
     if (status != 0) {
         return status;
@@ -182,7 +184,7 @@ static int run_plan(struct binding_plan *plan, struct binding_timeline *timeline
         status = run_phase2(plan->phase2, workspace, plan->workspace_size, plan->executor, timeline);
         status = leave_context(previous, status == 0 ? 0 : fail(status, plan->routine));
     }
-    settle(timeline);
+    settle(timeline, &submission);
     return status;
 }
 

@@ -26,10 +26,21 @@ void binding_timeline_open(struct binding_timeline *timeline)
     pthread_mutex_unlock(&uses_lock);
 }
 
-uint64_t binding_timeline_mark(struct binding_timeline *timeline)
+/* The latest submission, and which up to there are not queued yet: of these the first ones, for which
+ * there is room. Where there are more, it is the latest before the first one left out. */
+uint64_t binding_timeline_mark(struct binding_timeline *timeline, uint64_t *open, size_t *count)
 {
+    const size_t room = *count;
+    *count = 0;
     pthread_mutex_lock(&uses_lock);
-    const uint64_t mark = timeline->in_progress != 0 ? timeline->floor : timeline->submitted;
+    uint64_t mark = timeline->submitted;
+    for (const struct binding_submission *at = timeline->earliest; at != NULL; at = at->next) {
+        if (*count == room) {
+            mark = at->number - 1;
+            break;
+        }
+        open[(*count)++] = at->number;
+    }
     pthread_mutex_unlock(&uses_lock);
     return mark;
 }
@@ -89,12 +100,13 @@ static struct binding_use *use_for(struct binding_block *block, uint64_t timelin
     return found;
 }
 
-static void count_submission(struct binding_timeline *timeline)
+static void count_submission(struct binding_timeline *timeline,
+                             struct binding_submission *submission)
 {
-    if (timeline->in_progress++ == 0) {
-        timeline->floor = timeline->submitted;
-    }
-    timeline->submitted++;
+    struct binding_submission *before = timeline->latest;
+    *submission = (struct binding_submission){++timeline->submitted, before, NULL};
+    *(before == NULL ? &timeline->earliest : &before->next) = submission;
+    timeline->latest = submission;
 }
 
 static struct binding_use *note_use(const struct binding_timeline *timeline,
@@ -125,6 +137,7 @@ static int check_block(const struct binding_timeline *timeline, struct binding_b
 }
 
 static int reserve_tensors(struct binding_timeline *timeline,
+                           struct binding_submission *submission,
                            const struct binding_tensor *const *tensors, const char *written,
                            uint32_t count)
 {
@@ -134,7 +147,7 @@ static int reserve_tensors(struct binding_timeline *timeline,
         status = check_block(timeline, tensors[i]->block);
     }
     if (status == 0) {
-        count_submission(timeline);
+        count_submission(timeline, submission);
         for (uint32_t i = 0; i < count; i++) {
             struct binding_use *use = note_use(timeline, tensors[i]->block);
             if (written[i]) {
@@ -147,10 +160,16 @@ static int reserve_tensors(struct binding_timeline *timeline,
     return status;
 }
 
-static void settle(struct binding_timeline *timeline)
+/* It is queued; twice is once. */
+static void settle(struct binding_timeline *timeline, struct binding_submission *submission)
 {
     pthread_mutex_lock(&uses_lock);
-    timeline->in_progress--;
+    if (submission->number != 0) {
+        struct binding_submission *before = submission->previous, *after = submission->next;
+        *(before == NULL ? &timeline->earliest : &before->next) = after;
+        *(after == NULL ? &timeline->latest : &after->previous) = before;
+        submission->number = 0;
+    }
     pthread_mutex_unlock(&uses_lock);
 }
 
@@ -183,11 +202,10 @@ uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *works
     return submitted;
 }
 
-/* Counts a submission and notes that it uses blocks, and writes bytes of the first of them. It may
- * be interrupted right after: `open` tells whether there is anything to settle, and ending twice is
- * once. */
+/* Counts a submission and notes that it uses blocks, and writes bytes of the first of them. */
 int binding_submission_begin(struct binding_timeline *timeline, struct binding_block **blocks,
-                             size_t count, uint64_t first, uint64_t end, int *open)
+                             size_t count, uint64_t first, uint64_t end,
+                             struct binding_submission *submission)
 {
     int status = 0;
     pthread_mutex_lock(&uses_lock);
@@ -195,7 +213,7 @@ int binding_submission_begin(struct binding_timeline *timeline, struct binding_b
         status = check_block(timeline, blocks[i]);
     }
     if (status == 0) {
-        count_submission(timeline);
+        count_submission(timeline, submission);
         for (size_t i = 0; i < count; i++) {
             struct binding_use *use = note_use(timeline, blocks[i]);
             if (i == 0 && first < end) {
@@ -203,14 +221,12 @@ int binding_submission_begin(struct binding_timeline *timeline, struct binding_b
             }
         }
     }
-    *open = status == 0;
     pthread_mutex_unlock(&uses_lock);
     return status;
 }
 
-void binding_submission_end(struct binding_timeline *timeline, int *open)
+void binding_submission_end(struct binding_timeline *timeline,
+                            struct binding_submission *submission)
 {
-    if (__atomic_exchange_n(open, 0, __ATOMIC_ACQ_REL) != 0) {
-        settle(timeline);
-    }
+    settle(timeline, submission);
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, give_back
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
+from pyaclnn.runtime.context import is_gone
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.handle import Handle
 from pyaclnn.runtime.memory import Memory
@@ -71,10 +72,14 @@ def made_memory(
     """
     slot = raw.ffi.new("void **")
 
-    def free(_: Pointer) -> None:
-        give_back(release, slot)
+    owner = device.resource
 
-    memory = Memory(kind, None, nbytes, free, dependencies=(device.resource,))
+    def free(_: Pointer) -> None:
+        # With a device that its owner has reset its memory went; that of the host did not.
+        if release != "aclrtFree" or not is_gone(owner):
+            give_back(release, slot)
+
+    memory = Memory(kind, None, nbytes, free, dependencies=(owner,))
     try:
         with device.active():
             make(slot, device, nbytes)

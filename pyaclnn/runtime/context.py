@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pyaclnn.cann.gate import OUT, call, cleanup, fetch, give_back, report, silence
 from pyaclnn.cann.status import code_named
 from pyaclnn.errors import AclError, ContextError
+from pyaclnn.runtime.handle import Resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Activation",
+    "Guest",
     "cleanup_in",
     "context_before",
     "current_context",
     "give_back_in",
+    "is_gone",
     "restore_context",
 ]
 
@@ -89,14 +92,60 @@ def context_before() -> Pointer | None:
         return None
 
 
+class Guest(Resource):
+    """The context of a device that somebody else has opened, and may reset at any time.
+
+    Whatever was there is gone with it, and its addresses may belong to others: nothing of it is
+    given back then. CANN has no question for this, but a thread can look which context is the
+    device's.
+    """
+
+    __slots__ = ("_device_id", "_gone", "_is_primary")
+
+    def __init__(self, device_id: int, context: Pointer, unwanted: Callable[[], object]) -> None:
+        """Be a guest in a context of a device; ``unwanted`` is called when nobody is any more."""
+        super().__init__("device", context, unwanted=unwanted)
+        self._device_id = device_id
+        self._gone = False
+        # Contexts that the host made beside the device's own end with no reset that shows.
+        self._is_primary = self._primary() == context
+
+    @property
+    def gone(self) -> bool:
+        """Whether the owner has reset the device; once that is so, it stays so."""
+        if self._is_primary and not self._gone and not silence.finalised:
+            present = context_before()
+            self._gone = present != self.pointer and self._primary() != self.pointer
+        return self._gone
+
+    def _primary(self) -> Pointer | None:
+        """Return the device's own context, or None; the thread's stays as it is."""
+        previous = context_before()
+        try:
+            call("aclrtSetDevice", self._device_id)
+        except AclError:
+            return None
+        primary = context_before()
+        cleanup("aclrtResetDevice", self._device_id)
+        if previous is not None:
+            cleanup("aclrtSetCurrentContext", previous)
+        return primary
+
+
+def is_gone(owner: Resource) -> bool:
+    """Tell whether a device's owner, who is somebody else, has reset it."""
+    return isinstance(owner, Guest) and owner.gone
+
+
 def cleanup_in(context: Pointer, name: str, *arguments: object) -> None:
     """Call a releasing function with ``context`` current; never raises, like ``cleanup``."""
     _with(context, functools.partial(cleanup, name, *arguments))
 
 
-def give_back_in(context: Pointer, name: str, slot: Pointer) -> None:
-    """Release the object that a slot holds with ``context`` current, like ``give_back``."""
-    _with(context, functools.partial(give_back, name, slot))
+def give_back_in(owner: Resource, name: str, slot: Pointer) -> None:
+    """Release the object that a slot holds with a device's context current, like ``give_back``."""
+    if not is_gone(owner):
+        _with(owner.pointer, functools.partial(give_back, name, slot))
 
 
 def _with(context: Pointer, release: Callable[[], None]) -> None:

@@ -14,6 +14,7 @@ from pyaclnn.cann.gate import OUT, call, cleanup, fetch, report, silence, text, 
 from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.runtime.context import (
     Activation,
+    Guest,
     cleanup_in,
     context_before,
     current_context,
@@ -21,8 +22,14 @@ from pyaclnn.runtime.context import (
 )
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.initialization import ensure_runtime, owns_runtime
+from pyaclnn.runtime.progress import leave_stream
 from pyaclnn.runtime.shapes import count_of
-from pyaclnn.runtime.timeline import borrowed_timeline, forget_timeline, timelines_in
+from pyaclnn.runtime.timeline import (
+    borrowed_timeline,
+    borrowed_timelines,
+    forget_timeline,
+    timelines_in,
+)
 from pyaclnn.runtime.timeout import milliseconds
 
 if TYPE_CHECKING:
@@ -82,7 +89,7 @@ class Device(Handle):
             raise InvalidArgumentError.of("Device", "context", repr(context), expected)
         ensure_runtime()
         self._id = number
-        super().__init__(_open(number) if context is None else Resource(self.kind, context))
+        super().__init__(_open(number) if context is None else _be_guest(number, context))
         self._context = raw.address_of(self.pointer)
         _remember(self)
 
@@ -158,6 +165,7 @@ class Device(Handle):
 
 
 _by_context: Final[weakref.WeakValueDictionary[int, Device]] = weakref.WeakValueDictionary()
+_devices: Final[weakref.WeakSet[Device]] = weakref.WeakSet()
 _default_lock: Final = threading.RLock()
 _default: Final[list[Device]] = []
 _opened: Final[collections.Counter[int]] = collections.Counter()
@@ -202,10 +210,24 @@ def require_device(routine: str, device: Device | None) -> Device:
 
 
 def _remember(device: Device) -> None:
+    _devices.add(device)
     address = raw.address_of(device.pointer)
     known = _by_context.get(address)
     if known is None or known.closed or not known.owned:
         _by_context[address] = device
+
+
+def _be_guest(device_id: int, context: Pointer) -> Resource:
+    address, owners = raw.address_of(context), list[Resource]()
+
+    def leave() -> None:
+        # Others of this context may be open still.
+        if not any(d.context == address and not d.closed for d in list(_devices)):
+            for timeline in borrowed_timelines(address):
+                leave_stream(timeline, owners[0])
+
+    owners.append(Guest(device_id, context, leave))
+    return owners[0]
 
 
 def _open(device_id: int) -> Resource:

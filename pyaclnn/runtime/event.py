@@ -47,7 +47,7 @@ class Event(Handle):
         """
         self._device = require_device("Event", device)
         owner, slot = self._device.resource, raw.ffi.new("void **")
-        destroy = functools.partial(_destroy, owner.pointer, slot)
+        destroy = functools.partial(_destroy, owner, slot)
         resource = Resource(self.kind, None, destroy, dependencies=(owner,))
         try:
             with self._device.active():
@@ -168,5 +168,5 @@ def require_event(routine: str, argument: str, event: object) -> None:
         raise InvalidArgumentError.of(routine, argument, repr(event), "an Event")
 
 
-def _destroy(context: Pointer, slot: Pointer, _: Pointer) -> None:
-    give_back_in(context, "aclrtDestroyEvent", slot)
+def _destroy(owner: Resource, slot: Pointer, _: Pointer) -> None:
+    give_back_in(owner, "aclrtDestroyEvent", slot)

@@ -90,7 +90,7 @@ class Memory(Resource):
         return [
             use
             for use in self.uses()
-            if use.first < end and first < use.end and not use.timeline.has_passed(use.written)
+            if use.first < end and first < use.end and not use.timeline.is_over(use.written)
         ]
 
     def make_room(self) -> None:

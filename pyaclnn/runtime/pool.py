@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.errors import OutOfMemoryError
-from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.buffer import Buffer, allocate
+from pyaclnn.runtime.cap import cap_of
+from pyaclnn.runtime.handle import Handle
 from pyaclnn.runtime.ledger import LEDGER
 from pyaclnn.runtime.memory import Memory
-from pyaclnn.runtime.timeline import cap_of
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device
@@ -109,6 +110,17 @@ class _Lent(Buffer):
         self._close_loan()
 
 
+class _Owned(Handle):
+    """A block of a pool: no buffer, which would keep its device in use, but closed at the end."""
+
+    kind: ClassVar[str] = Buffer.kind
+    expects_close: ClassVar[bool] = False
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory)
+        self.memory = memory
+
+
 class Pool:
     """The cache of one stream.
 
@@ -143,8 +155,7 @@ class Pool:
         self.timeline = timeline.struct
         self._timeline = timeline
         self.free: defaultdict[int, list[tuple[Memory, Layout, Any, int]]] = defaultdict(list)
-        # Buffers, and not only their memory: those are closed when the interpreter ends.
-        self._owned: dict[int, Buffer] = {}
+        self._owned: dict[int, _Owned] = {}
         self._asking: dict[object, int] = {}
         self._sizes: dict[int, None] = {}
         self._allocations = 0
@@ -203,15 +214,15 @@ class Pool:
             self._asking[asking] = size
         try:
             self._make_room(size)
-            buffer = Buffer(size, device)
+            memory = allocate(size, device)
+            owned = _Owned(memory)
         finally:
             self._asking.pop(asking, None)
         self._forget_old_sizes(size)
-        memory = buffer.memory
         key, tensor = id(memory), layout.tensor(memory, 0)
         memory.block.shared = 1  # not ours yet
         loan = Loan(self, memory, layout, tensor, raw.address_of(tensor))
-        self._owned[key] = buffer
+        self._owned[key] = owned
         memory.block.shared = 0
         self._allocations += 1
         return loan
@@ -219,7 +230,7 @@ class Pool:
     def _reserved(self) -> int:
         """Bytes that the pool holds of CANN, or is about to."""
         owned = list(self._owned.values())
-        return sum(buffer.nbytes for buffer in owned) + sum(list(self._asking.values()))
+        return sum(block.memory.nbytes for block in owned) + sum(list(self._asking.values()))
 
     def _make_room(self, size: int) -> None:
         if self.cap is None or self._reserved() <= self.cap:
@@ -255,9 +266,9 @@ class Pool:
 
     def give_up(self, memory: Memory) -> None:
         """Give a block back to CANN once every stream has passed its last use."""
-        buffer = self._owned.pop(id(memory), None)
-        if buffer is not None:
-            buffer.close()
+        block = self._owned.pop(id(memory), None)
+        if block is not None:
+            block.close()
 
     def trim(self) -> int:
         """Give every block that is not in use back to CANN, and return how many bytes that were."""

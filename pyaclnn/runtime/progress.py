@@ -4,50 +4,39 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, call, fetch
+from pyaclnn.cann.gate import OUT, fetch
 from pyaclnn.errors import AclError, ContextError
-from pyaclnn.runtime.context import Activation
-from pyaclnn.runtime.event import Event
-from pyaclnn.runtime.pool import pool_of
+from pyaclnn.runtime.context import Activation, is_gone
+from pyaclnn.runtime.milestone import Milestone
+from pyaclnn.runtime.timeline import forget_timeline
 
 if TYPE_CHECKING:
     from pyaclnn.cann.raw import Pointer
-    from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.handle import Resource
     from pyaclnn.runtime.memory import Memory, Use
     from pyaclnn.runtime.timeline import Timeline
 
-__all__ = ["ask_those_left", "has_run", "leave", "note_progress", "require_written"]
+__all__ = ["ask_those_left", "has_run", "leave_stream", "note_progress", "require_written"]
 
 
-class Milestone(Event):
-    """An event of the library's own, which nobody could close."""
-
-    expects_close: ClassVar[bool] = False
-
-
-def note_progress(timeline: Timeline, device: Device) -> None:
+def note_progress(timeline: Timeline, owner: Resource) -> None:
     """Find out how far a stream has come, so that memory can go.
 
     Args:
         timeline: The stream's.
-        device: Its device.
+        owner: The resource of its device.
     """
     # Whoever has the milestone is alone with it; another thread makes one of its own.
     milestone = timeline.take_milestone()
-    if not isinstance(milestone, Event):
-        milestone = Milestone(device)
-        _record(milestone, timeline)
-    elif milestone.is_done():
-        _record(milestone, timeline)
+    if not isinstance(milestone, Milestone):
+        milestone = Milestone(owner)
+        milestone.record(timeline)
+    elif milestone.is_over():
+        milestone.record(timeline)
     timeline.put_milestone(milestone)
-
-
-def _record(milestone: Event, timeline: Timeline) -> None:
-    with milestone.device.active(), milestone.recording(timeline):
-        call("aclrtRecordEvent", milestone.pointer, timeline.struct.stream)
 
 
 def require_written(routine: str, memory: Memory, first: int, end: int) -> None:
@@ -81,10 +70,10 @@ def require_written(routine: str, memory: Memory, first: int, end: int) -> None:
 def _has_written(use: Use) -> bool:
     timeline = use.timeline
     ask_those_left()
-    if not timeline.has_passed(use.written) and not _was_left_after(use):
+    if not timeline.is_over(use.written) and not _was_left_after(use):
         with contextlib.suppress(ContextError):
             has_run(timeline, timeline.struct.stream)
-    return timeline.has_passed(use.written)
+    return timeline.is_over(use.written)
 
 
 def has_run(timeline: Timeline, stream: Pointer) -> bool:
@@ -110,21 +99,35 @@ _left: Final[list[Milestone]] = []
 """Events at the ends of borrowed streams that were closed with work in flight."""
 
 
-def leave(timeline: Timeline, device: Device) -> None:
+def leave_stream(timeline: Timeline, owner: Resource, borrower: object = None) -> None:
     """Leave a stream of somebody else's behind, which may have work in flight.
+
+    What nobody uses is given back when the last borrower has left; what is used still, when that
+    is over.
 
     Args:
         timeline: The stream's.
-        device: Its device.
+        owner: The resource of its device.
+        borrower: Who leaves, as ``timeline.borrowers`` knows it.
     """
-    pool_of(timeline).trim()
-    timeline.trim()
-    if timeline.busy and not device.closed:
+    timeline.borrowers.discard(borrower)
+    if timeline.borrowers:
+        return
+    forget_timeline(timeline.struct.context, timeline.struct.stream)
+    if is_gone(owner):
+        timeline.retire()
+        return
+    if timeline.pool is not None:
+        timeline.pool.retire()
+    timeline.use_workspace(None)
+    while (milestone := timeline.take_milestone()) is not None:
+        milestone.let_go()
+    if timeline.busy:
         # Nobody will ask this stream again: an event is what can be asked when it is gone.
         with contextlib.suppress(AclError):
-            milestone = Milestone(device)
-            _record(milestone, timeline)
-            _left.append(milestone)
+            last = Milestone(owner)
+            last.record(timeline)
+            _left.append(last)
 
 
 def ask_those_left() -> None:
@@ -132,8 +135,8 @@ def ask_those_left() -> None:
     for milestone in _left.copy():
         # Another thread may be asking too.
         with contextlib.suppress(AclError, ValueError):
-            if milestone.closed or milestone.is_done():
-                milestone.close()
+            if milestone.is_over():
+                milestone.let_go()
                 _left.remove(milestone)
 
 

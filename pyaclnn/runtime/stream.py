@@ -16,7 +16,7 @@ from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.event import Event, require_event
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.pool import Pool, pool_of
-from pyaclnn.runtime.progress import ask_those_left, has_run, leave, note_progress
+from pyaclnn.runtime.progress import ask_those_left, has_run, leave_stream, note_progress
 from pyaclnn.runtime.shapes import count_of
 from pyaclnn.runtime.submission import Submission
 from pyaclnn.runtime.timeline import Timeline, borrowed_timeline
@@ -65,12 +65,16 @@ class Stream(Handle):
             self._timeline = borrowed_timeline(owner.pointer, pointer)
             # A borrower leaves no unused memory behind: nobody tells when the stream ends.
             ask_those_left()
-            left = functools.partial(leave, self._timeline, self._device) if pointer else None
-            super().__init__(Resource(self.kind, pointer, unwanted=left))
+            borrower = object()
+            left = functools.partial(leave_stream, self._timeline, owner, borrower)
+            resource = Resource(self.kind, pointer, unwanted=left if pointer else None)
+            if pointer:
+                self._timeline.borrowers.add(borrower)
+            super().__init__(resource)
             self.current = self._timeline
             return
         slot, timelines = raw.ffi.new("void **"), list[Timeline]()
-        destroy = functools.partial(_destroy, owner.pointer, slot, timelines)
+        destroy = functools.partial(_destroy, owner, slot, timelines)
         resource = Resource(self.kind, None, destroy, dependencies=(owner,))
         try:
             with self._device.active():
@@ -268,7 +272,7 @@ def catch_up(stream: Stream) -> None:
     """Find out how far a stream has come if much memory waits for that; never waits."""
     if stream.timeline.crowded:
         stream.timeline.crowded = False
-        note_progress(stream.timeline, stream.device)
+        note_progress(stream.timeline, stream.device.resource)
 
 
 def _stream_pointer(handle: int | Pointer) -> Pointer:
@@ -281,10 +285,10 @@ def _stream_pointer(handle: int | Pointer) -> Pointer:
     return raw.pointer_to(address)
 
 
-def _destroy(context: Pointer, slot: Pointer, timelines: list[Timeline], _: Pointer) -> None:
+def _destroy(owner: Resource, slot: Pointer, timelines: list[Timeline], _: Pointer) -> None:
     # Destroying waits for the work. If it fails, that has been reported, and what the work used is
     # let go all the same: a stream without an owner is never heard of again.
-    give_back_in(context, "aclrtDestroyStream", slot)
+    give_back_in(owner, "aclrtDestroyStream", slot)
     for timeline in timelines:
         timeline.retire()
 

@@ -20,7 +20,7 @@ class Submission:
     def __init__(self, timeline: Timeline) -> None:
         """Submit to the stream of a timeline."""
         self._struct = timeline.struct
-        self._open = raw.ffi.new("int *")
+        self._open = raw.ffi.new("struct binding_submission *")
 
     def begin(
         self, blocks: Any = raw.NULL, count: int = 0, written: tuple[int, int] = (0, 0)

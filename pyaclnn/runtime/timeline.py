@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import refuse_if_forked
-from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.ledger import LEDGER
-from pyaclnn.runtime.shapes import count_of
+from pyaclnn.runtime.mark import Mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyaclnn.cann.raw import Pointer
-    from pyaclnn.runtime.handle import Handle
+    from pyaclnn.runtime.handle import Resource
     from pyaclnn.runtime.ledger import Due
 
 __all__ = [
@@ -32,7 +31,7 @@ __all__ = [
     "Wait",
     "WorkspaceStats",
     "borrowed_timeline",
-    "cap_of",
+    "borrowed_timelines",
     "forget_timeline",
     "release_idle",
     "timeline_of",
@@ -90,6 +89,7 @@ class Timeline:
     Attributes:
         struct: What the launchers read and write.
         context: The address of the stream's context.
+        borrowers: Who uses the stream of somebody else.
         crowded: Whether so much memory waits that the stream should be asked how far it is.
         pool: The cache of memory for results, once there is one.
         cap: The most bytes the workspace may grow to; None without a limit.
@@ -97,6 +97,7 @@ class Timeline:
 
     __slots__ = (
         "__weakref__",
+        "_ahead",
         "_fixed",
         "_grown",
         "_milestones",
@@ -104,6 +105,7 @@ class Timeline:
         "_waiting",
         "_waits",
         "_workspaces",
+        "borrowers",
         "cap",
         "context",
         "crowded",
@@ -124,10 +126,12 @@ class Timeline:
         lib.binding_timeline_open(self.struct)
         self.context = raw.address_of(context)
         self.crowded = False
-        self._milestones: list[Handle] = []
+        self._milestones: list[Resource] = []
+        self.borrowers: set[object] = set()
         self.pool: Retiring | None = None
         self.cap: int | None = None
         self._passed = 0
+        self._ahead: Mark | None = None
         self._waits: list[Wait] = []
         self._waiting: list[tuple[int, Due]] = []
         # C has the last of them; it never has one that is not here.
@@ -137,9 +141,11 @@ class Timeline:
         _timelines[self.struct.id] = self
 
     @property
-    def mark(self) -> int:
-        """A submission up to which all are queued; a wait that begins now passes them."""
-        return int(lib.binding_timeline_mark(self.struct))
+    def mark(self) -> Mark:
+        """What is queued; a wait that begins now passes it."""
+        numbers, count = raw.ffi.new("uint64_t[64]"), raw.ffi.new("size_t *", 64)
+        last = int(lib.binding_timeline_mark(self.struct, numbers, count))
+        return Mark.of(last, frozenset(numbers[0 : count[0]]))
 
     @property
     def busy(self) -> bool:
@@ -147,11 +153,18 @@ class Timeline:
         return bool(self.struct.submitted > self._passed)
 
     def has_passed(self, submission: int) -> bool:
-        """Tell whether the stream is known to have passed a submission."""
+        """Tell whether the stream is known to have passed all up to a submission."""
         return submission <= self._passed
 
+    def is_over(self, submission: int) -> bool:
+        """Tell whether the stream is known to have passed a submission, maybe not all before it."""
+        known = self._ahead
+        return submission <= self._passed or (
+            known is not None and submission <= known.last and submission not in known.holes
+        )
+
     def passed(self, mark: int) -> None:
-        """Note that the stream has passed every submission up to ``mark``.
+        """Note that the stream has passed every submission up to ``mark``, and what else that says.
 
         What these waited for on other streams has passed there, too.
         """
@@ -165,13 +178,15 @@ class Timeline:
 
     def _note_passed(self, mark: int) -> list[tuple[Timeline, int]]:
         """Note it with the ledger's lock, and return what other streams have passed with it."""
-        self._passed = max(self._passed, mark)
+        self._passed = max(self._passed, int(mark))
+        if isinstance(mark, Mark) and (self._ahead is None or mark.last >= self._ahead.last):
+            self._ahead = mark
         lib.binding_timeline_pass(self.struct, self._passed)
-        LEDGER.note(*[item for number, item in self._waiting if number <= self._passed])
-        self._waiting = [entry for entry in self._waiting if entry[0] > self._passed]
+        LEDGER.note(*[item for number, item in self._waiting if self.has_passed(number)])
+        self._waiting = [entry for entry in self._waiting if not self.has_passed(entry[0])]
         self.crowded = False
-        over = [wait for wait in self._waits if wait.submission <= self._passed]
-        self._waits = [wait for wait in self._waits if wait.submission > self._passed]
+        over = [wait for wait in self._waits if self.is_over(wait.submission)]
+        self._waits = [wait for wait in self._waits if not self.is_over(wait.submission)]
         return [(wait.timeline, wait.mark) for wait in over]
 
     def follows(self, submission: int, timeline: Timeline, mark: int) -> None:
@@ -183,7 +198,7 @@ class Timeline:
     def wait_for(self, submission: int, item: Due) -> None:
         """Have ``item`` dealt with when the stream is known to have passed a submission."""
         with LEDGER.lock:
-            if submission > self._passed:
+            if not self.has_passed(submission):
                 self._waiting.append((submission, item))
                 if not len(self._waiting) % _MANY:
                     self.crowded = True
@@ -250,16 +265,16 @@ class Timeline:
             self.pool.retire()
         self.passed(int(self.struct.submitted))
         for milestone in milestones:
-            milestone.close()
+            milestone.let_go()
 
-    def take_milestone(self) -> Handle | None:
+    def take_milestone(self) -> Resource | None:
         """Take the event whose passing says how far the stream has come; None if there is none."""
         try:
             return self._milestones.pop()
         except IndexError:
             return None
 
-    def put_milestone(self, milestone: Handle) -> None:
+    def put_milestone(self, milestone: Resource) -> None:
         """Have an event taken by whoever asks next how far the stream has come."""
         self._milestones.append(milestone)
 
@@ -301,26 +316,6 @@ class _Outdated:
 
 _timelines: Final[weakref.WeakValueDictionary[int, Timeline]] = weakref.WeakValueDictionary()
 _borrowed: Final[dict[tuple[int, int], Timeline]] = {}
-
-
-def cap_of(nbytes: int | None, routine: str) -> int | None:
-    """Check the most bytes that a pool or a workspace may hold.
-
-    Args:
-        nbytes: What the caller gave; None for no limit.
-        routine: What was set, for the message.
-
-    Returns:
-        The same, as a plain integer.
-
-    Raises:
-        InvalidArgumentError: It is no number of bytes.
-    """
-    cap = None if nbytes is None else count_of(nbytes)
-    if nbytes is not None and cap is None:
-        expected = "a number of bytes, 0 or more, or None for no limit"
-        raise InvalidArgumentError.of(routine, "cap", repr(nbytes), expected)
-    return cap
 
 
 def release_idle(context: int) -> int:
@@ -366,6 +361,16 @@ def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:
         if timeline is None:
             timeline = _borrowed[key] = Timeline(context, stream)
         return timeline
+
+
+def borrowed_timelines(context: int) -> list[Timeline]:
+    """List the timelines of a context's streams that somebody else owns.
+
+    Args:
+        context: The address of the context.
+    """
+    with LEDGER.lock:
+        return [timeline for (where, _), timeline in _borrowed.items() if where == context]
 
 
 def forget_timeline(context: Pointer, stream: Pointer) -> Timeline | None:

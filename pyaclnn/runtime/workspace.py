@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.runtime.buffer import Buffer, allocate
+from pyaclnn.runtime.cap import cap_of
 from pyaclnn.runtime.ledger import LEDGER
-from pyaclnn.runtime.timeline import cap_of
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device

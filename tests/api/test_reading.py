@@ -28,6 +28,7 @@ RSTD = 1 / np.sqrt((ROWS**2).mean(axis=-1, keepdims=True) + 1e-6)
 
 @pytest.fixture
 def stream() -> Iterator[Stream]:
+    mock.clear_violations()
     with mock.mode("deferred"), Stream() as made:
         yield made
 
@@ -161,3 +162,13 @@ def test_what_is_only_read_by_queued_work_can_be_read(stream: Stream) -> None:
     x = to_device(ROWS)
     rms_norm(x, to_device(GAMMA), stream=stream)
     np.testing.assert_array_equal(x.numpy(), ROWS)
+
+
+def test_a_stream_that_its_owner_has_destroyed_writes_no_more() -> None:
+    handle = raw.ffi.new("aclrtStream *")
+    device = Device.current() or Device(0)
+    with mock.mode("deferred"), device.active():
+        assert raw.aclrtCreateStream(handle) == 0
+        array = launched(Stream.borrow(handle[0]))
+        assert raw.aclrtDestroyStream(handle[0]) == 0
+    np.testing.assert_allclose(array.numpy(), RSTD, rtol=1e-4)

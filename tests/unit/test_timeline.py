@@ -161,6 +161,37 @@ def test_what_a_stream_has_waited_for_has_passed_with_it() -> None:
     assert all(timeline.has_passed(1) for timeline in chain)
 
 
+def test_a_mark_stops_before_the_first_that_is_not_queued_yet() -> None:
+    timeline = Timeline(CONTEXT, STREAM)
+    begun = [Submission(timeline) for _ in range(4)]
+    marks = []
+    for submission in begun:
+        submission.begin()
+        marks.append(timeline.mark)
+    for number in (1, 0, 0, 3, 2):
+        begun[number].end()
+        marks.append(timeline.mark)
+    assert marks == [0, 0, 0, 0, 0, 2, 2, 2, 4]
+
+
+def test_what_was_queued_beside_an_unfinished_submission_passes_without_it(
+    released: list[int],
+) -> None:
+    timeline = Timeline(CONTEXT, STREAM)
+    memory, slow = block(released), Submission(timeline)
+    slow.begin(blocks_of(memory), 1)
+    write(timeline, memory, 0, 8)
+    mark = timeline.mark
+    memory.let_go()
+    slow.end()
+    timeline.passed(mark)
+    assert [timeline.is_over(number) for number in (1, 2, 3)] == [False, True, False]
+    assert memory.writers(0, 8) == []
+    assert released == []  # the first needs it
+    timeline.passed(timeline.mark)
+    assert released == [4096]
+
+
 def test_many_waiting_blocks_make_a_timeline_crowded(released: list[int]) -> None:
     timeline = Timeline(CONTEXT, STREAM)
     for number in range(64):

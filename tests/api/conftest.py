@@ -89,7 +89,7 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
             env={key: value for key, value in variables.items() if value is not None},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
 

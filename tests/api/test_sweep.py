@@ -279,7 +279,7 @@ def test_the_first_and_the_last_call_of_a_process_fail_cleanly() -> None:
         env={**os.environ, "PYACLNN_BACKEND": "mock", "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

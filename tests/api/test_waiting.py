@@ -41,15 +41,17 @@ WAITS = ["stream", "event", "device"]
 
 
 @pytest.mark.parametrize("waiting", WAITS)
-@pytest.mark.parametrize("timeout", ["", "30"])
+@pytest.mark.parametrize("timeout", ["", "300"])
 def test_ctrl_c_ends_a_wait(run_python: Run, waiting: str, timeout: str) -> None:
     done = run_python(
-        STUCK + "later(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        # A shell's background jobs, and what they start, are born ignoring it.
+        STUCK + "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "later(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))\n"
         "began = time.monotonic()\n"
         "try:\n"
         f"    {waiting}.synchronize({timeout})\n"
         "except KeyboardInterrupt:\n"
-        "    print(time.monotonic() - began < 2)\n"
+        "    print(time.monotonic() - began < 60)\n"
         "release()\n" + END
     )
     assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)
@@ -72,7 +74,7 @@ def test_a_timeout_of_several_slices_is_told_as_it_was_given(run_python: Run, wa
         "try:\n"
         f"    {waiting}.synchronize(timeout=0.6)\n"
         "except pyaclnn.DeadlineError as error:\n"
-        "    print(0.6 <= time.monotonic() - began < 5, 'timeout = 600' in str(error))\n"
+        "    print(0.6 <= time.monotonic() - began < 60, 'timeout = 600' in str(error))\n"
         "release()\n" + END
     )
     assert (done.stdout, done.stderr, done.returncode) == ("True True\n", "", 0)

@@ -64,7 +64,7 @@ def run(package: Path) -> Run:
             env={**os.environ, **variables},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         assert done.returncode == 0, done.stderr

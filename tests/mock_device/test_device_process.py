@@ -76,13 +76,13 @@ class Host:
     def ask(self, request: Request) -> Reply | CheckReply:
         self.send(encode_request(request))
         frame = self.frames.next()
-        assert frame is not None, self.process.communicate(timeout=60)[1]
+        assert frame is not None, self.process.communicate(timeout=300)[1]
         return decode_reply(*frame)
 
     def end(self) -> tuple[int, str]:
         """Hang up, and wait for the process: its exit status and standard error."""
         self.socket.close()
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=300)
         assert out == b""
         return self.process.returncode, err.decode()
 
@@ -90,7 +90,7 @@ class Host:
         self.socket.close()
         if self.process.poll() is None:
             self.process.kill()
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=300)
         self.memory.close()
         os.close(self.memory_descriptor)
 
@@ -189,7 +189,7 @@ def test_calls_that_are_not_used_are_forgotten(bench: Bench) -> None:
 
 def test_bye_ends_the_process_by_itself(host: Host) -> None:
     assert host.ask(Bye()) == Reply(0, "")
-    assert host.process.wait(timeout=60) == 0
+    assert host.process.wait(timeout=300) == 0
 
 
 @pytest.mark.parametrize("greeted", [True, False])
@@ -347,7 +347,7 @@ def loaded_with(module: str) -> set[str]:
         "print(*sorted(sys.modules))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
     )
     return set(done.stdout.split())
 

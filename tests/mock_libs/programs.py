@@ -18,7 +18,7 @@ __all__ = ["COMPILER", "HERE", "Programs"]
 
 HERE = Path(__file__).parent
 COMPILER = os.environ.get("CC", "cc").split()
-_TIMEOUT = 60
+_TIMEOUT = 300
 _OWN = ("ASCEND_RT_VISIBLE_DEVICES", "PYACLNN_MOCK_DEVICES", "PYACLNN_MOCK_SOC")
 
 

@@ -34,7 +34,7 @@ def run(
         check=False,
         cwd=cwd,
         env=dict(environment) if environment is not None else silent_environment(),
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -119,7 +119,7 @@ print(status, np.array_equal(rms_norm(x, gamma).y, before))
 
 def python(code: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
     )
     return done.stdout.strip()
 

@@ -51,7 +51,7 @@ BRIEF_AND_FULL = pytest.mark.parametrize(
         pytest.param(Options(), id="full", marks=pytest.mark.exhaustive),
     ],
 )
-LONGEST = 90.0
+LONGEST = 300.0
 """Seconds for a case in which something hangs until the deadline, on a busy machine."""
 
 
@@ -82,7 +82,7 @@ class Kit:
         elapsed = time.monotonic() - start
         assert elapsed < LONGEST, f"{elapsed:.0f} s"
         # The simulated device ends by itself when it notices that its host has.
-        patience = time.monotonic() + 5
+        patience = time.monotonic() + 60
         while processes_of(made.root) and time.monotonic() < patience:
             time.sleep(0.05)
         assert processes_of(made.root) == [], "a process was left behind"

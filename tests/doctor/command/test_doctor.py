@@ -274,7 +274,7 @@ def process(
             check=False,
             cwd=folder,
             env={"PYTHONIOENCODING": encoding},
-            timeout=60,
+            timeout=300,
         )
 
 

@@ -39,7 +39,7 @@ def smoke(
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=300,
     )
     assert list(made.root.glob("pyaclnn-smoke-*")) == []
     return done
@@ -89,7 +89,7 @@ def test_a_signal_ends_the_child_too(tmp_path: Path, parts: Parts) -> None:
             assert time.monotonic() < end
             time.sleep(0.05)
         ours.terminate()
-        _, err = ours.communicate(timeout=20)
+        _, err = ours.communicate(timeout=300)
     assert (ours.returncode, err) == (143, "pyaclnn: ended by SIGTERM\n")
     left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(made.root) in told(p)]
     assert left == []

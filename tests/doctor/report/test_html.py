@@ -251,7 +251,7 @@ def console_of(browser: str, page: Path, profile: Path) -> list[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=300,
     )
     assert "</html>" in done.stdout
     return [line for line in done.stderr.splitlines() if "CONSOLE" in line]

@@ -42,6 +42,7 @@ def compile_all(*sources: Path, options: tuple[str, ...] = ()) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.exhaustive
 def test_every_header_compiles_alone_and_twice(tmp_path: Path) -> None:
     units = [tmp_path / f"unit{number}.cpp" for number in range(len(HEADERS))]
     for unit, header in zip(units, HEADERS, strict=True):

@@ -3,79 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from pyaclnn.doctor.checks.options import Level, Options
 from pyaclnn.doctor.report.record import Status
 
 from . import breakages as b
+from .case import Case
 from .installations import LAYOUTS
+from .machine_cases import MACHINE
 
-__all__ = ["CASES", "Case"]
+__all__ = ["CASES"]
 
-QUICK = Options(level=Level.QUICK)
-DEVICE = Options(deadline=20.0, grace=1.0, skip=("NUM",))
-IMPATIENT = Options(deadline=2.5, grace=0.5, skip=("NUM",))
-RMS = "NUM-rms_norm@0"
-ONE_OPERATOR = Options(deadline=20.0, grace=1.0, only=("NUM-rms_norm",))
-
-
-@dataclass(frozen=True)
-class Case:
-    """One broken machine.
-
-    Attributes:
-        name: What is broken.
-        broken: Breaks it.
-        check: The first check that is not content.
-        words: A pattern that its summary, causes or next step must contain.
-        status: The status of that check.
-        code: The exit status of the run.
-        options: What the doctor is asked to do.
-        layouts: In which layouts.
-        devices: How many devices the machine has.
-    """
-
-    name: str
-    broken: b.Break
-    check: str
-    words: str
-    status: Status = Status.FAIL
-    code: int = 1
-    options: Options = QUICK
-    layouts: tuple[str, ...] = ("8.1",)
-    devices: int = 1
+WARN = Status.WARN
 
 
 def visible(text: str, words: str) -> Case:
     broken = b.setting(ASCEND_RT_VISIBLE_DEVICES=text)
     return Case(f"visible devices {text!r}", broken, "ENV-002", words, devices=3)
 
-
-def vendor(
-    fault: str,
-    check: str,
-    words: str,
-    status: Status = Status.FAIL,
-    options: Options = DEVICE,
-    code: int = 1,
-    devices: int = 1,
-) -> Case:
-    return Case(
-        f"vendor's fault {fault}",
-        b.fault(fault),
-        check,
-        words,
-        status,
-        code,
-        options,
-        devices=devices,
-    )
-
-
-WARN, CRASH, TIMEOUT, ERROR = Status.WARN, Status.CRASH, Status.TIMEOUT, Status.ERROR
-PACKAGES = Options(deadline=20.0, grace=1.0, only=("PKG",))
-NUMBERS_201 = Options(deadline=20.0, grace=1.0, only=("NUM-201",))
 
 CASES = [
     # ---- environment
@@ -268,177 +211,5 @@ CASES = [
     Case(
         "changed type", b.changed_type, "SYM-002", r"argument 3 is aclTensorList\*, not aclTensor"
     ),
-    # ---- machine and driver
-    Case(
-        "no device node", b.no_nodes, "HW-001", "no NPU is visible.*driver is not installed", code=4
-    ),
-    Case(
-        "container without nodes",
-        b.container_without_nodes,
-        "HW-001",
-        "in this container.*--device /dev/davinci0",
-        code=4,
-    ),
-    Case("a folder for a node", b.node_is_a_folder, "HW-001", "is a folder, not a device"),
-    Case("no davinci_manager", b.no_manager, "HW-002", "davinci_manager is missing"),
-    Case(
-        "container without manager",
-        b.container_without_manager,
-        "HW-002",
-        "davinci_manager is missing.*--device /dev/davinci_manager",
-    ),
-    Case(
-        "wrong group",
-        b.wrong_group,
-        "HW-003",
-        "not in the group HwHiAiUser.*usermod",
-        layouts=LAYOUTS,
-    ),
-    Case("root's own", b.roots_own, "HW-003", "may not open.*administrator.*--install-for-all"),
-    Case(
-        "garbled driver version",
-        b.garbled_driver_version,
-        "DRV-001",
-        "says no version.*npu-smi info",
-        WARN,
-        code=0,
-    ),
-    Case(
-        "container without driver",
-        b.container_without_driver,
-        "HW-004",
-        "not mounted.*-v /usr/local/Ascend/driver",
-    ),
-    Case(
-        "container without tools",
-        b.container_without_tools,
-        "HW-004",
-        "dcmi is not mounted",
-        WARN,
-        code=0,
-    ),
-    Case(
-        "driver's version not mounted",
-        b.no_driver_version,
-        "HW-004",
-        "version.info is not mounted",
-        WARN,
-        code=0,
-    ),
-    Case("no driver", b.no_driver, "DRV-001", "driver is not installed"),
-    Case("other firmware", b.other_firmware, "DRV-001", "different releases", WARN, code=0),
-    Case("no kernel modules", b.no_modules, "DRV-002", "kernel was updated", WARN, code=0),
-    Case("driver's interface too old", b.old_interface, "DRV-003", "older than CANN's runtime"),
-    Case(
-        "driver older than documented",
-        b.old_driver,
-        "DRV-003",
-        "older than any documented",
-        WARN,
-        code=0,
-        layouts=("8.5",),
-    ),
-    # ---- operator packages, Python
-    Case("no kernels", b.no_kernels, "PKG-001", "no operator package is installed"),
-    Case(
-        "kernels for another chip",
-        b.kernels_of_another_chip,
-        "PKG-003",
-        "for another chip.*Ascend910B3.*install Ascend-cann-kernels-910b 8.1.RC1",
-        options=PACKAGES,
-    ),
-    Case(
-        "ops for another chip",
-        b.kernels_of_another_chip,
-        "PKG-003",
-        "install Ascend-cann-910b-ops 9.1.0",
-        options=PACKAGES,
-        layouts=("9.1",),
-    ),
-    Case(
-        "chip unknown to CANN",
-        b.unknown_chip,
-        "PKG-002",
-        "does not know the chip Ascend910B3",
-        options=PACKAGES,
-    ),
-    Case(
-        "Python package missing",
-        b.python_without_scipy,
-        "PY-001",
-        "pip install scipy",
-        WARN,
-        code=0,
-    ),
-    Case(
-        "Python with torch_npu alone",
-        b.prepared_python,
-        "PY-001",
-        "pip install decorator",
-        WARN,
-        code=0,
-    ),
-    Case("NumPy too new", b.numpy_2, "PY-002", "NumPy 2.1.0 is newer", WARN, code=0),
-    # ---- loading and initialising
-    Case(
-        "a library asks in vain",
-        b.unresolved,
-        "DEV-101",
-        "mock_call_begun.*versions are mixed",
-        options=DEVICE,
-    ),
-    Case(
-        "no room for children",
-        b.no_room_for_children,
-        "DEV-101",
-        "no child process.*disk",
-        ERROR,
-        code=3,
-        options=DEVICE,
-    ),
-    vendor("load-crash", "DEV-101", "SIGSEGV", CRASH),
-    vendor("init-segv", "DEV-102", "SIGSEGV.*, in aclInit of libascendcl.so", CRASH),
-    vendor("init-abort", "DEV-102", r"SIGABRT.*, in aclInit.*abort\(\)", CRASH),
-    vendor("init-exit", "DEV-102", "status 0, as if all were well", CRASH),
-    vendor("init-exit-3", "DEV-102", "with status 3", CRASH),
-    vendor("init-hang", "DEV-102", "no answer for.*, in aclInit of lib", TIMEOUT, IMPATIENT),
-    vendor("init-507008", "DEV-102", "507008.*no driver"),
-    vendor("init-500000", "DEV-102", "500000.*no driver"),
-    vendor("no-soc-name", "DEV-102", "cannot tell the name of the chip"),
-    vendor("count-507899", "DEV-103", "507899.*cannot be opened"),
-    vendor("count-0", "DEV-103", "no device to use", code=4),
-    vendor("count-fewer", "DEV-103", "counts 1 devices.*there should be 2", devices=2),
-    # ---- the device
-    vendor("open-hang", "DEV-104@0", "no answer for.*hangs", TIMEOUT, IMPATIENT),
-    vendor("open-hang-deaf", "DEV-104@0", "no answer for.*hangs", TIMEOUT, IMPATIENT),
-    vendor("open-hang-with-child", "DEV-104@0", "no answer for.*hangs", TIMEOUT, IMPATIENT),
-    vendor("open-507033", "DEV-104@0", "507033.*another process or container holds"),
-    vendor("open-507033-of-1", "DEV-104@1", "507033", devices=2),
-    vendor("malloc-207001", "DEV-107@0", "207001.*another process uses"),
-    vendor("malloc-null", "DEV-107@0", "aclrtMalloc answers success and gives NULL"),
-    vendor("malloc-same", "DEV-107@0", "gives the same memory twice"),
-    vendor("little-memory", "DEV-104@0", "only 20 MiB are free.*another process", WARN, code=0),
-    vendor("memory-flip", "DEV-107@0", "1 of .* bytes differ.*memory is damaged"),
-    vendor("late", "DEV-109@0", "still under way when aclrtSynchronizeStream returned"),
-    vendor("callback-lost", "DEV-110@0", "callback was not called"),
-    vendor("end-crash", "DEV-111@0", "SIGSEGV while trying: end of the process", CRASH),
-    vendor("end-hang", "DEV-111@0", "no answer for", TIMEOUT, IMPATIENT),
-    # ---- numbers
-    vendor("op-zeros", RMS, "all zero.*does nothing", options=ONE_OPERATOR),
-    vendor("op-nan", RMS, "NaN.*leaves part of its output unwritten", options=ONE_OPERATOR),
-    vendor("op-nothing", RMS, "nothing was written.*never ran", options=ONE_OPERATOR),
-    vendor("op-one", RMS, "one wrong element.*fault of the hardware", options=ONE_OPERATOR),
-    vendor("op-half", RMS, "exact as float16.*lower precision", options=ONE_OPERATOR),
-    vendor("late", RMS, "too late.*returns before its work is done", options=ONE_OPERATOR),
-    vendor("op-slow", RMS, "right, but slow", WARN, ONE_OPERATOR, code=0),
-    vendor("op-flaky", "NUM-201@0", "different bits.*now and then", options=NUMBERS_201),
-    vendor("op-561003", RMS, "561003.*operator package", options=ONE_OPERATOR),
-    vendor("op-segv", RMS, "SIGSEGV while trying: rms_norm", CRASH, ONE_OPERATOR),
-    vendor(
-        "op-hang",
-        RMS,
-        "no answer for.*rms_norm",
-        TIMEOUT,
-        Options(deadline=2.5, grace=0.5, only=("NUM-rms_norm", "NUM-rms_norm_grad")),
-    ),
+    *MACHINE,
 ]

@@ -22,9 +22,9 @@ from pyaclnn.doctor.report.record import Status
 from pyaclnn.doctor.report.text import Detail, show
 from pyaclnn.doctor.report.verdict import verdict
 from pyaclnn.operators import all_operators
-from tests.doctor import breakages as b
-from tests.doctor.breakages import real_folder_of_links
-from tests.doctor.cases import CASES, Case
+from tests.doctor import breakages as b, machine_breakages as m
+from tests.doctor.case import Case
+from tests.doctor.cases import CASES
 from tests.doctor.installations import LAYOUTS, Fabricated, healthy
 
 if TYPE_CHECKING:
@@ -182,10 +182,10 @@ def test_a_healthy_machine_passes_without_a_warning(
 
 
 UNFIT = [
-    (b.roots_own, "usermod"),
+    (m.roots_own, "usermod"),
     (b.operators_gone, "set_env.sh"),
     (b.missing_operator, "or newer"),
-    (b.garbled_driver_version, "-v "),
+    (m.garbled_driver_version, "-v "),
     (b.dangling_root, "no NPU software|not installed or not visible"),
 ]
 
@@ -205,14 +205,14 @@ def test_nobody_warns_about_a_python_that_has_nothing_to_do_with_cann(
     parts: Parts, tmp_path: Path
 ) -> None:
     made = healthy(tmp_path / "machine", "8.1", parts)
-    b.plain_python(made)
+    m.plain_python(made)
     report = run(Options(level=Level.QUICK), machine=made.machine())
     assert problems(report) == []
 
 
 def test_a_folder_of_links_is_one_installation(parts: Parts, tmp_path: Path) -> None:
     made = healthy(tmp_path / "machine", "8.1", parts)
-    real_folder_of_links(made)
+    m.real_folder_of_links(made)
     report = run(Options(level=Level.QUICK), machine=made.machine())
     assert [told(result) for result in problems(report)] == []
 

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be broken in the machine, its driver and what comes with CANN, in one function each."""
+
+from __future__ import annotations
+
+import shutil
+
+from .installations import ARCH, KERNELS, Fabricated, write
+from .parts import patched
+
+
+def no_nodes(made: Fabricated) -> None:
+    shutil.rmtree(made.root / "dev")
+
+
+def in_container(made: Fabricated) -> None:
+    made.write("/proc/1/cgroup", "12:pids:/docker/0123456789abcdef\n")
+    (made.root / "usr/local/dcmi").mkdir()
+
+
+def container_without_nodes(made: Fabricated) -> None:
+    in_container(made)
+    no_nodes(made)
+
+
+def container_without_manager(made: Fabricated) -> None:
+    in_container(made)
+    no_manager(made)
+
+
+def container_without_driver(made: Fabricated) -> None:
+    in_container(made)
+    shutil.rmtree(made.driver)
+
+
+def container_without_tools(made: Fabricated) -> None:
+    in_container(made)
+    (made.root / "usr/local/dcmi").rmdir()
+
+
+def node_is_a_folder(made: Fabricated) -> None:
+    node = made.root / "dev/davinci0"
+    node.unlink()
+    node.mkdir()
+
+
+def no_manager(made: Fabricated) -> None:
+    (made.root / "dev/davinci_manager").unlink()
+
+
+def wrong_group(made: Fabricated) -> None:
+    made.gids = {61000}
+
+
+def no_driver(made: Fabricated) -> None:
+    shutil.rmtree(made.driver)
+
+
+def no_driver_version(made: Fabricated) -> None:
+    in_container(made)
+    (made.driver / "version.info").unlink()
+
+
+def real_folder_of_links(made: Fabricated) -> None:
+    """Make ``latest`` what it is in CANN 8: a folder of links, here with the real path in front."""
+    real = made.cann.resolve()
+    made.cann.unlink()
+    made.cann.mkdir()
+    for path in real.iterdir():
+        (made.cann / path.name).symlink_to(f"../{real.name}/{path.name}")
+    before = made.environment["LD_LIBRARY_PATH"]
+    made.environment["LD_LIBRARY_PATH"] = f"{real / 'lib64'}:{before}"
+
+
+def other_firmware(made: Fabricated) -> None:
+    write(made.driver.parent / "firmware/version.info", "Version=24.1.0\n")
+
+
+def no_modules(made: Fabricated) -> None:
+    made.write("/proc/modules", "ext4 1 0 - Live 0x0\n")
+
+
+def old_interface(made: Fabricated) -> None:
+    made.edit(made.driver / "version.info", "7.35.23", "3.9.0")
+
+
+def old_driver(made: Fabricated) -> None:
+    made.edit(made.driver / "version.info", "Version=25.5.0", "Version=23.0.7")
+
+
+# ---- operators, chips, Python -------------------------------------------------------------------
+
+
+def no_kernels(made: Fabricated) -> None:
+    shutil.rmtree(made.opp / KERNELS / "ascend910b")
+
+
+def kernels_of_another_chip(made: Fabricated) -> None:
+    folder = made.opp / KERNELS
+    (folder / "ascend910b").rename(folder / "ascend310p")
+
+
+def unknown_chip(made: Fabricated) -> None:
+    (made.cann / ARCH / "data/platform_config/Ascend910B3.ini").unlink()
+
+
+def python_without_scipy(made: Fabricated) -> None:
+    del made.python["scipy"]
+
+
+def numpy_2(made: Fabricated) -> None:
+    made.python["numpy"] = "2.1.0"
+
+
+def unresolved(made: Fabricated) -> None:
+    """Let the runtime ask for a function that what it needs does not have."""
+    library = made.lib64 / "libvendr.so"
+    patched(library, library, (b"mock_call_begin", b"mock_call_begun"))
+
+
+def no_room_for_children(made: Fabricated) -> None:
+    made.environment["TMPDIR"] = str(made.root / "full")
+
+
+def roots_own(made: Fabricated) -> None:
+    wrong_group(made)
+    made.edit(made.root / "etc/ascend_install.info", "UserGroup=HwHiAiUser", "UserGroup=root")
+
+
+def garbled_driver_version(made: Fabricated) -> None:
+    (made.driver / "version.info").write_text("\x7fgarbage\n")
+
+
+def plain_python(made: Fabricated) -> None:
+    made.python = {"numpy": "2.3.0", "attrs": "24.1.0"}
+
+
+def prepared_python(made: Fabricated) -> None:
+    made.python = {"numpy": "2.3.0", "torch_npu": "2.5.1"}

@@ -9,6 +9,7 @@ with its file and line, and costs only itself.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -86,7 +87,13 @@ def read_header(path: Path) -> Header:
     Raises:
         OSError: It cannot be read.
     """
-    text = path.read_text(encoding="utf-8", errors="replace")
+    declarations, problems = _read(path.read_text(encoding="utf-8", errors="replace"))
+    return Header(declarations, tuple(f"{path}:{line}: {what}" for line, what in problems))
+
+
+# Of the headers of two installations, or of one and ours, most are the same.
+@functools.lru_cache(maxsize=2048)
+def _read(text: str) -> tuple[tuple[Declaration, ...], tuple[tuple[int, str], ...]]:
     newer = list(_newer_parts(text))
     plain = _ATTRIBUTE.sub(_same_length, _BLANK.sub(_same_length, text))
     found: list[Declaration] = []
@@ -105,7 +112,7 @@ def read_header(path: Path) -> Header:
         since = _NEWEST if late else _OLDEST
         found.append(Declaration(match[2], match[1], types, names, since, line))
     problems += _left_over(plain, at, len(plain))
-    return Header(tuple(found), tuple(f"{path}:{line}: {what}" for line, what in problems))
+    return tuple(found), tuple(problems)
 
 
 def declared_in(text: bytes) -> Iterator[str]:
@@ -153,8 +160,8 @@ def _parameters(text: str) -> tuple[list[tuple[str, str]], str | None]:
 
 
 def _left_over(text: str, start: int, end: int) -> list[tuple[int, str]]:
-    rest = _REST.sub(_same_length, text[start:end])
-    if rest.isspace() or not rest:
+    if not _REST.sub("", text[start:end]):
         return []
+    rest = _REST.sub(_same_length, text[start:end])
     begin = start + len(rest) - len(rest.lstrip())
     return [(text.count("\n", 0, begin) + 1, " ".join(rest.split())[:_LONG])]

@@ -8,6 +8,7 @@ preprocessor lines are dropped and declarations of known names are picked out of
 
 from __future__ import annotations
 
+import functools
 import re
 import stat
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+    from typing import TypeAlias
+
+    _Parts: TypeAlias = tuple[str, str, tuple[str, ...], str]
 
 __all__ = ["Prototype", "differences", "no_header", "read_prototypes"]
 
@@ -126,17 +130,21 @@ def read_prototypes(paths: Iterable[Path], names: frozenset[str]) -> dict[str, P
             source = path.read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        code = _ATTRIBUTE.sub(" ", _NOISE.sub(" ", source))
-        code = _STRING.sub(" ", code.replace('extern "C"', " "))
-        for match in _CANDIDATE.finditer(code):
-            if match[1] in names and match[1] not in found:
-                prototype = _prototype(code, match, path)
-                if prototype is not None:
-                    found[prototype.name] = prototype
+        for parts in _read(source, names):
+            found.setdefault(parts[0], Prototype(*parts, path))
     return found
 
 
-def _prototype(code: str, match: re.Match[str], path: Path) -> Prototype | None:
+# Of the headers of two installations, or of one and ours, most are the same.
+@functools.lru_cache(maxsize=2048)
+def _read(source: str, names: frozenset[str]) -> tuple[_Parts, ...]:
+    code = _ATTRIBUTE.sub(" ", _NOISE.sub(" ", source))
+    code = _STRING.sub(" ", code.replace('extern "C"', " "))
+    found = (_prototype(code, m) for m in _CANDIDATE.finditer(code) if m[1] in names)
+    return tuple(parts for parts in found if parts is not None)
+
+
+def _prototype(code: str, match: re.Match[str]) -> _Parts | None:
     end = _closing(code, match.end() - 1)
     if end is None or not code[end + 1 :].lstrip().startswith((";", "noexcept")):
         return None
@@ -147,12 +155,11 @@ def _prototype(code: str, match: re.Match[str], path: Path) -> Prototype | None:
         return None
     inside = code[match.end() : end]
     parameters = tuple(_type(part, named=True) for part in _split(inside) if part.strip())
-    return Prototype(
+    return (
         match[1],
         _type(" ".join(words), named=False),
         () if parameters == ("void",) else parameters,
         " ".join(f"{' '.join(words)} {match[1]}({inside})".split()).replace(" *", "*"),
-        path,
     )
 
 

@@ -98,7 +98,7 @@ class OperatorHeaders:
         for path in self.paths:
             for name in declared_in(path.read_bytes()):
                 if name not in found or (
-                    name in _of_header(path) and name not in _of_header(found[name])
+                    name in _operators_in(path) and name not in _operators_in(found[name])
                 ):
                     found[name] = path
         return found
@@ -114,18 +114,18 @@ class OperatorHeaders:
         # Most lie where they always did, so that the other files need not be opened.
         usual = [] if entry is None else [folder / entry.header for folder in self.folders]
         for path in usual:
-            if path.is_file() and name in _of_header(path):
-                return _of_header(path)[name]
+            if path.is_file() and name in _operators_in(path):
+                return _operators_in(path)[name]
         indexed = self._index.get(operator)
         # What has no first phase is in no index.
-        return (self.everything() if indexed is None else _of_header(indexed)).get(name)
+        return (self.everything() if indexed is None else _operators_in(indexed)).get(name)
 
     @functools.cache  # noqa: B019  # there is one of these for a backend, and it stays
     def everything(self) -> Mapping[str, Signature]:
         """Return all that is declared here, by C name; reads every header."""
         found: dict[str, Signature] = {}
         for path in self.paths:
-            for name, declared in _of_header(path).items():
+            for name, declared in _operators_in(path).items():
                 found.setdefault(name, declared)
         return found
 
@@ -214,6 +214,11 @@ def own_headers() -> OperatorHeaders:
     return OperatorHeaders([includedir() / _FOLDER])
 
 
-@functools.lru_cache(maxsize=64)
-def _of_header(path: Path) -> Mapping[str, Signature]:
+def _operators_in(path: Path) -> Mapping[str, Signature]:
+    return _of_header(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=2048)
+def _of_header(path: Path, _changed: int) -> Mapping[str, Signature]:
+    """What a header declares, as it was at a time."""
     return read_operators(path)

@@ -133,7 +133,7 @@ def _declared(site: Site) -> Finding:
     # Imported on demand, as everywhere: the stubs lie beside the simulated NPU.
     from pyaclnn.mock import includedir  # noqa: PLC0415
 
-    names = frozenset(signatures())
+    names = _declared_here()
     own = includedir()
     mine = read_prototypes((own / s for s in {x.header for x in signatures().values()}), names)
     theirs = read_prototypes(headers, names)
@@ -166,6 +166,11 @@ def _declared(site: Site) -> Finding:
         next_step="update pyaclnn; until then do not call this function: its arguments would be "
         "misread",
     )
+
+
+@functools.cache
+def _declared_here() -> frozenset[str]:
+    return frozenset(signatures())
 
 
 def _of_operators(site: Site, headers: OperatorHeaders, common: list[str]) -> Finding:

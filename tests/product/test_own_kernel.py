@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel written as the README writes it runs in Python and in a C++ program."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from .commands import ROOT, compile_program, run, silent_environment
+
+PYTHON = {"PYTHON": sys.executable}
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SECTION = README.partition("### A kernel of your own")[2].partition("\n### ")[0]
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("host") / "host"
+    compile_program(Path(__file__).with_name("own_kernel.cpp"), program)
+    return program
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> Path:
+    [block] = re.findall(r"^```py\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
+    path = tmp_path / "kernels.py"
+    path.write_text(block, encoding="utf-8")
+    return path
+
+
+def test_it_is_ten_lines(kernels: Path) -> None:
+    assert len(kernels.read_text(encoding="utf-8").splitlines()) <= 10
+
+
+def test_without_it_the_operator_says_how_to_give_it_one(host: Path) -> None:
+    done = run(host)
+    assert (done.returncode, done.stdout[:7]) == (1, "999001 ")
+    assert '@pyaclnn.mock.operator("aclnnSoftplus")' in done.stdout
+    assert "PYACLNN_MOCK_OPERATORS" in done.stdout
+    assert "ASCEND_CUSTOM_OPP_PATH" in done.stdout
+
+
+def test_a_program_in_c_has_it(host: Path, kernels: Path) -> None:
+    done = run(host, environment=silent_environment(PYACLNN_MOCK_OPERATORS=str(kernels)))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "0.6931 1.3133 30.0000\n"
+
+
+def test_the_line_for_python_prints_it(kernels: Path) -> None:
+    [line] = re.findall(r"^PYACLNN_BACKEND=mock python (-c .*)$", SECTION, re.MULTILINE)
+    environment = silent_environment(PYACLNN_MOCK_OPERATORS=str(kernels), PYACLNN_BACKEND="mock")
+    done = run("/bin/sh", "-c", f'exec "$PYTHON" {line}', environment={**environment, **PYTHON})
+    assert done.stdout.startswith("[1.3132"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("self.astype('f8')", "out is float32; the result is float64"),
+        ("self[:2]", "out has shape (3,); the result has (2,)"),
+        ("(self, self)", "its kernel gives 2 results; it writes 1: out"),
+    ],
+)
+def test_a_result_that_does_not_fit_is_refused_and_both_are_named(
+    body: str, text: str, host: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "wrong.py"
+    path.write_text(
+        "import pyaclnn.mock\n"
+        "@pyaclnn.mock.operator('aclnnSoftplus')\n"
+        f"def softplus(self):\n    return {body}\n",
+        encoding="utf-8",
+    )
+    done = run(host, environment=silent_environment(PYACLNN_MOCK_OPERATORS=str(path)))
+    assert done.stdout.startswith("161002 "), done.stdout
+    assert text in done.stdout
+
+
+def test_a_file_that_fails_is_named(host: Path, tmp_path: Path) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text("raise LookupError('not today')\n", encoding="utf-8")
+    done = run(host, environment=silent_environment(PYACLNN_MOCK_OPERATORS=str(path)))
+    assert done.returncode == 1
+    assert "LookupError: not today" in done.stdout

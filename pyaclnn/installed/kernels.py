@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "Port", "chip_folder", "chips", "kernel_of", "kernels"]
 
-_TBE: Final = "opp/built-in/op_impl/ai_core/tbe"
+_TBE: Final = "built-in/op_impl/ai_core/tbe"
 _NUMBERS: Final = (
     "float=0 float32=0 float16=1 int8=2 int32=3 uint8=4 int16=6 uint16=7 uint32=8 int64=9 "
     "uint64=10 double=11 bool=12 complex64=16 complex128=17 bfloat16=27 int4=29"
@@ -77,9 +77,13 @@ class Kernel:
         return list(zip(*columns, strict=False))
 
 
-def chips(root: Path) -> list[str]:
-    """List the folders of chips of which an installation has lists of kernels."""
-    found = (root / _TBE / "config").glob("*/aic-*-ops-info.json")
+def chips(opp: Path) -> list[str]:
+    """List the folders of chips of which there are lists of kernels.
+
+    Args:
+        opp: The folder of the operator packages, ``opp`` of an installation.
+    """
+    found = (opp / _TBE / "config").glob("*/aic-*-ops-info.json")
     return sorted({path.parent.name for path in found})
 
 
@@ -90,7 +94,7 @@ def chip_folder(root: Path, chip: str) -> str | None:
         root: The root of the installation.
         chip: The name of the chip, as the runtime tells it, or of its folder.
     """
-    known = chips(root)
+    known = chips(root / "opp")
     if chip.lower() in known:
         return chip.lower()
     for path in sorted(root.glob(f"*-linux/data/platform_config/{chip}.ini")):
@@ -105,20 +109,20 @@ def chip_folder(root: Path, chip: str) -> str | None:
     return None
 
 
-def kernels(root: Path, folder: str) -> dict[str, Kernel]:
-    """Read the kernels that an installation lists for a chip.
+def kernels(opp: Path, folder: str) -> dict[str, Kernel]:
+    """Read the kernels that are listed for a chip.
 
     Args:
-        root: The root of the installation.
+        opp: The folder of the operator packages, ``opp`` of an installation.
         folder: The folder of the chip; see ``chip_folder``.
 
     Returns:
         The kernels by name; those of a list that cannot be read are not among them.
     """
-    keys = _binaries(root, folder)
+    keys = _binaries(opp, folder)
     return {
         name: _kernel(name, entry, path, None if keys is None else keys.get(name, []))
-        for path in sorted((root / _TBE / "config" / folder).glob("aic-*-ops-info.json"))
+        for path in sorted((opp / _TBE / "config" / folder).glob("aic-*-ops-info.json"))
         for name, entry in _json(path).items()
         if isinstance(entry, dict)
     }
@@ -180,9 +184,9 @@ def _attributes(entry: dict[str, Any]) -> dict[str, str]:
     return found
 
 
-def _binaries(root: Path, folder: str) -> dict[str, list[str]] | None:
+def _binaries(opp: Path, folder: str) -> dict[str, list[str]] | None:
     """The keys of the binaries by kernel; None if none are installed."""
-    path = root / _TBE / "kernel" / "config" / folder / "binary_info_config.json"
+    path = opp / _TBE / "kernel" / "config" / folder / "binary_info_config.json"
     if not path.is_file():
         return None
     return {name: list(_keys(entry)) for name, entry in _json(path).items()}

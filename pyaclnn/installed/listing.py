@@ -145,7 +145,8 @@ def show_operator(
 
 
 def _kernels(operator: str, installation: Installation, chip: str | None) -> Iterator[str]:
-    known = chips(installation.root)
+    opp = installation.root / "opp"
+    known = chips(opp)
     if not known:
         yield "this installation has no lists of kernels"
         return
@@ -157,7 +158,7 @@ def _kernels(operator: str, installation: Installation, chip: str | None) -> Ite
             return
         folders = [folder]
     for folder in folders:
-        found = kernel_of(operator, kernels(installation.root, folder))
+        found = kernel_of(operator, kernels(opp, folder))
         if found is None:
             yield f"{folder}: no kernel is called like it"
         else:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 from .installations import ARCH, KERNELS, Fabricated, write
@@ -98,6 +99,20 @@ def no_kernels(made: Fabricated) -> None:
 def kernels_of_another_chip(made: Fabricated) -> None:
     folder = made.opp / KERNELS
     (folder / "ascend910b").rename(folder / "ascend310p")
+
+
+def kernel_without_binary(made: Fabricated) -> None:
+    tbe = made.opp / "built-in/op_impl/ai_core/tbe"
+    ports = {
+        name: {"name": name, "dtype": "float16,float", "paramType": "required"}
+        for name in ("input0", "input1", "output0", "output1")
+    }
+    lists = {"RmsNorm": ports, "RmsNormGrad": ports}
+    keys = {"binaryList": [{"simplifiedKey": ["RmsNormGrad/d=0,p=0/1,2/1,2/1,2/1,2"]}]}
+    path = tbe / "config/ascend910b/aic-ascend910b-ops-info.json"
+    write(path, json.dumps(lists))
+    path = tbe / "kernel/config/ascend910b/binary_info_config.json"
+    write(path, json.dumps({"RmsNormGrad": keys}))
 
 
 def unknown_chip(made: Fabricated) -> None:

@@ -131,6 +131,16 @@ MACHINE = [
         layouts=("9.1",),
     ),
     Case(
+        "a kernel without its binary",
+        b.kernel_without_binary,
+        "PKG-003",
+        "RmsNorm of Ascend910B3 is listed and has no binary: aclnnRmsNorm answers 561003",
+        WARN,
+        code=0,
+        options=PACKAGES,
+        layouts=("8.1",),
+    ),
+    Case(
         "chip unknown to CANN",
         b.unknown_chip,
         "PKG-002",

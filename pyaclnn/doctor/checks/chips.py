@@ -12,14 +12,17 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks.check import Check
-from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value
+from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value, warn
 from pyaclnn.doctor.checks.installation import order_of
 from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK
 from pyaclnn.doctor.checks.operators import KERNELS, kernels
 from pyaclnn.doctor.checks.options import Level
+from pyaclnn.installed import kernels as lists
+from pyaclnn.operators import by_c_name
 
 if TYPE_CHECKING:
     from pyaclnn.doctor.checks.site import Site
+    from pyaclnn.doctor.report.record import Evidence
 
 __all__ = ["CHECKS", "kernel_folder"]
 
@@ -93,7 +96,7 @@ def _for_chip(site: Site) -> Finding:
     if not have:
         return skip("the kernels are not where CANN 8 has them")
     if wanted in have:
-        return ok(f"the kernels of {soc} are installed", at_path(machine.shown(base), wanted))
+        return _complete(site, wanted, at_path(machine.shown(base), wanted))
     return fail(
         f"the operator package is for another chip: the device is {soc}, but the kernels are for "
         f"{', '.join(have)}",
@@ -105,6 +108,30 @@ def _for_chip(site: Site) -> Finding:
         ),
         next_step=f"install {_package_name(site, wanted)}"
         f"{f' {site.installation.version}' if site.installation.version else ''} in place of it",
+    )
+
+
+def _complete(site: Site, folder: str, place: Evidence) -> Finding:
+    """Say which operators would answer 561003 for want of a binary, by CANN's own lists."""
+    soc = site.facts.soc_name
+    listed = lists.kernels(site.installation.operator_root, folder)
+    pairs = [(name, lists.kernel_of(name, listed)) for name in by_c_name()]
+    without = [
+        (name, kernel)
+        for name, kernel in pairs
+        if kernel is not None and kernel.built is not None and not any(kernel.built)
+    ]
+    if not without:
+        return ok(f"the kernels of {soc} are installed", place)
+    more = f", and {len(without) - 1} more kernels" if len(without) > 1 else ""
+    name, first = without[0]
+    return warn(
+        f"{first.name}{more} of {soc} is listed and has no binary: {name} answers 561003",
+        place,
+        *(value(name, f"kernel {kernel.name}, no binary") for name, kernel in without),
+        causes=("the operator package was not installed completely", "it is of another version"),
+        next_step=f"install {_package_name(site, folder)}"
+        f"{f' {site.installation.version}' if site.installation.version else ''} again",
     )
 
 
@@ -123,8 +150,9 @@ CHECKS: Final = (
         "PKG-003",
         "operator package of this chip",
         "operators",
-        "Compares the chip's name with the folders of kernels. With the package of another chip "
-        "phase 1 of an operator fails with 561003.",
+        "Compares the chip's name with the folders of kernels, and CANN's lists of kernels with "
+        "those of their binaries. With the package of another chip, or without the binary, phase 1 "
+        "of an operator fails with 561003.",
         _for_chip,
         needs=("PKG-001", "DEV-102"),
         level=Level.MEDIUM,

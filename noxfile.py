@@ -15,6 +15,8 @@ OLDEST, USUAL = PYTHONS[0], "3.11"
 DIST = Path("dist")
 ARCHITECTURES = ("x86_64", "aarch64")
 MOST_BYTES = 1_500_000
+# With what programs expect of a Linux, for as long as the command runs.
+ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
 EMULATED_PATH = "/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 EMULATED_TESTS = ("tests/unit", "tests/calling", "tests/api/test_described.py")
 AGES = ("oldest", "newest")
@@ -118,7 +120,7 @@ def emulated(session: nox.Session) -> None:
     Needs root, debootstrap and qemu-user-static, whose programs the kernel must know (binfmt_misc).
     The folder named by the first argument is used as it is if there is a Debian in it.
     """
-    needed = ("debootstrap", "qemu-aarch64-static", "chroot")
+    needed = ("debootstrap", "qemu-aarch64-static", "unshare")
     missing = [program for program in needed if shutil.which(program) is None]
     known = Path("/proc/sys/fs/binfmt_misc/qemu-aarch64").exists()
     if missing or not known:
@@ -146,7 +148,7 @@ def emulated(session: nox.Session) -> None:
         external=True,
     )
     inside = ("env", "-C", "/work", "-i", "HOME=/root", f"PATH={EMULATED_PATH}")
-    enter = ("chroot", str(root), *inside)
+    enter = ("unshare", "--mount", "sh", "-ec", ENTER, str(root), *inside)
     session.run(*enter, "python3", "-m", "venv", "/venv", external=True)
     offline = ("--quiet", "--no-index", "--find-links=/work/wheels")
     session.run(*enter, "pip", "install", *offline, "pyaclnn[test]", external=True)

@@ -181,7 +181,8 @@ OPERATORS: Final[Mapping[str, Explanation]] = {
     "MOCK_NOT_IMPLEMENTED": explained(
         UnsupportedError,
         "The simulated NPU declares this function but does not imitate it.",
-        "the program uses a part of CANN that needs real hardware",
-        do="the simulated NPU does not implement this operator; it needs real hardware.",
+        "the program uses a part of CANN that the simulated NPU does not compute",
+        do="give the simulated NPU a kernel of your own, in one of the ways that the text names, or "
+        "run it on real hardware.",
     ),
 }

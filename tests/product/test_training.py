@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pyaclnn
+from pyaclnn.runtime.device import default_device
 
 from .commands import ROOT
 
@@ -19,6 +20,7 @@ SCRIPT = ROOT / "examples" / "10_train_a_network.py"
 @pytest.fixture(scope="module")
 def example() -> dict[str, Any]:
     pyaclnn.select_backend("mock")
+    default_device()  # it stays open
     return runpy.run_path(str(SCRIPT))
 
 

@@ -182,7 +182,7 @@ OPERATORS: Final[Mapping[str, Explanation]] = {
         UnsupportedError,
         "The simulated NPU declares this function but does not imitate it.",
         "the program uses a part of CANN that the simulated NPU does not compute",
-        do="give the simulated NPU a kernel of your own, in one of the ways that the text names, or "
-        "run it on real hardware.",
+        do="give the simulated NPU a kernel of your own, in one of the ways that the text names, "
+        "or run it on real hardware.",
     ),
 }

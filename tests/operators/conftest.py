@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import COUNTED
 from tests.operators.npu import Npu
 
 if TYPE_CHECKING:
@@ -24,3 +25,13 @@ def device() -> Iterator[Callable[[str], Npu]]:
     yield give
     for npu in made.values():
         npu.close()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Count for the end of the run what was held against the tables."""
+    before = Npu.tried.copy()
+    yield
+    for what, number in (Npu.tried - before).items():
+        text = f"calls of {what} held against the tables of operators"
+        item.user_properties.append((COUNTED, [text, number]))

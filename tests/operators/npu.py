@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ml_dtypes
 import numpy as np
@@ -93,7 +94,12 @@ class Npu:
 
     Args:
         chip: The family.
+
+    Attributes:
+        tried: How often phase 1 and kernels have been called, on all devices of this process.
     """
+
+    tried: ClassVar[Counter[str]] = Counter()
 
     def __init__(self, chip: str) -> None:
         self.chip = chip
@@ -107,6 +113,7 @@ class Npu:
     def check(self, table: Table, arguments: Mapping[str, Argument], flags: int = 0) -> CheckReply:
         """Run phase 1."""
         values = {name: _bare(arguments[name]) for name in table.base}
+        self.tried["phase 1"] += 1
         return self._bench.check(table.name, values, _flags(arguments) | flags)
 
     def run(
@@ -138,10 +145,12 @@ class Npu:
         with np.errstate(all="ignore"):
             call = Call(table.name, _flags(arguments), values)
             reply = self._bench.device.check(call)
+            self.tried["phase 1"] += 1
             status = None
             if reply.status == 0:
                 request = Run(WORKSPACE, reply.workspace_size, call)
                 status = self._bench.device.run(request).status
+                self.tried["kernels"] += 1
         after = {name: self._bench.get(value) for name, value in placed.items()}
         self.placed = placed
         return Outcome(reply, status, before, after)

@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pyaclnn.mock.operators import OPERATORS
+from tests.conftest import COUNTED
 from tests.operators.npu import OF_RELEASE, Npu
 from tests.operators.results import TOLERANCE, numbers_of
 from tests.operators.table import UNTOUCHED, Case, Table
@@ -45,8 +46,18 @@ def test_a_release_has_one_table_an_operator() -> None:
     assert len(keys) == len(set(keys))
 
 
-def test_every_operator_of_the_simulated_npu_has_its_table() -> None:
+def test_every_operator_of_the_simulated_npu_has_its_table(
+    record_property: Callable[[str, object], None],
+) -> None:
     assert {table.name for table in OF_RELEASE} == set(OPERATORS)
+    on_chips = [(table, chip) for table in OF_RELEASE for chip in table.chips]
+    for what, number in (
+        ("operators with tables", len(OF_RELEASE)),
+        ("rows of types on chips", sum(len(t.types.rows[chip]) for t, chip in on_chips)),
+        ("mistakes on chips", sum(len(t.mistakes(chip)) for t, chip in on_chips)),
+        ("known results on chips", sum(chip in c.chips for t, chip in on_chips for c in t.cases)),
+    ):
+        record_property(COUNTED, [what, number])
 
 
 KNOWN_RESULTS = [

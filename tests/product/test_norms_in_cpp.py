@@ -11,7 +11,7 @@ import pytest
 from .commands import compile_program, run
 
 NORMAL = [-1.21268, -0.727606, -1.30622, -0.467597, 0.727606, 1.21268, 2.04828, 3.72554]
-EXPECTED = {
+EXPECTED: dict[str, list[float]] = {
     "output": NORMAL,
     "runningMean": [0.8, 1.025],
     "runningVar": [1.4666667, 2.5583334],

@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
     from pyaclnn.runtime.event import Event as Event
     from pyaclnn.runtime.handle import live_handles as live_handles
     from pyaclnn.runtime.pinned import pinned_empty as pinned_empty
+    from pyaclnn.runtime.sharing import from_dlpack as from_dlpack
     from pyaclnn.runtime.stream import Stream as Stream
     from pyaclnn.trust import UntrustedPathWarning as UntrustedPathWarning
 
@@ -82,6 +83,7 @@ _NAMES = [
     "__version__",
     "backend",
     "device_count",
+    "from_dlpack",
     "live_handles",
     "op",
     "pinned_empty",
@@ -102,6 +104,7 @@ _HOMES = (
     "runtime.buffer",
     "runtime.pinned",
     "runtime.array",
+    "runtime.sharing",
     "runtime.handle",
     "calling.empty",
     "calling.inference",

@@ -27,11 +27,11 @@ from pyaclnn.runtime.shapes import (
 from pyaclnn.runtime.stream import require_stream
 from pyaclnn.runtime.transfer import (
     Place,
+    as_numpy,
     check_host,
     copy_bytes,
     fill_bytes,
     require_contiguous,
-    require_numpy,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.dlpack import SpeaksDLPack
     from pyaclnn.runtime.memory import Memory
     from pyaclnn.runtime.pool import Loan
     from pyaclnn.runtime.stream import Stream
@@ -230,22 +231,24 @@ class DeviceArray(Shaped):
         view = np.lib.stride_tricks.as_strided(flat, self.shape, self.strides, writeable=False)
         return np.array(view)
 
-    def copy_from(self, host: NDArray[Any], stream: Stream | None = None) -> None:
+    def copy_from(self, host: NDArray[Any] | SpeaksDLPack, stream: Stream | None = None) -> None:
         """Copy a NumPy array into this one.
 
         Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
 
         Args:
             host: C-contiguous, of the same shape and dtype. On a stream it must be pinned, and must
-                not be changed before the stream has passed the copy.
+                not be changed before the stream has passed the copy. A tensor of another library in
+                the host's memory is taken as NumPy's.
             stream: Where to queue the copy; None to do it at once.
 
         Raises:
             InvalidArgumentError: One of these conditions is not met, or this array is not
                 contiguous.
         """
-        check_host("copy_from", host, self.layout)
-        self._copy(raw.ACL_MEMCPY_HOST_TO_DEVICE, host, stream, "copy_from")
+        array = as_numpy("copy_from", "host", host)
+        check_host("copy_from", array, self.layout)
+        self._copy(raw.ACL_MEMCPY_HOST_TO_DEVICE, array, stream, "copy_from")
 
     def copy_to(self, host: NDArray[Any], stream: Stream | None = None) -> None:
         """Copy this array into a NumPy array.
@@ -367,7 +370,7 @@ _BASE = 1 << 32
 
 
 def to_device(
-    host: NDArray[Any], device: Device | None = None, stream: Stream | None = None
+    host: NDArray[Any] | SpeaksDLPack, device: Device | None = None, stream: Stream | None = None
 ) -> DeviceArray:
     """Copy a NumPy array to a device.
 
@@ -375,7 +378,8 @@ def to_device(
 
     Args:
         host: The array, of a dtype that CANN knows. On a stream it must be pinned, and must not be
-            changed before the stream has passed the copy.
+            changed before the stream has passed the copy. A tensor of another library in the host's
+            memory (``__dlpack__`` or ``__array_interface__``) is taken as NumPy's.
         device: Where to; the stream's device, or the default device, if None.
         stream: Where to queue the copy; None to do it at once.
 
@@ -386,11 +390,11 @@ def to_device(
         InvalidArgumentError: The array or the stream is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
     """
-    require_numpy("to_device", "host", host)
-    dtype_of(host.dtype, "to_device", "host")
+    source = as_numpy("to_device", "host", host)
+    dtype_of(source.dtype, "to_device", "host")
     place = None if device is None else require_device("to_device", device)
     if stream is not None:
         place = require_stream("to_device", stream, place).device
-    array = DeviceArray.empty(host.shape, host.dtype, place)
-    array.copy_from(host if stream is not None else np.asarray(host, order="C"), stream)
+    array = DeviceArray.empty(source.shape, source.dtype, place)
+    array.copy_from(source if stream is not None else np.asarray(source, order="C"), stream)
     return array

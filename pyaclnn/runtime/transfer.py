@@ -10,6 +10,7 @@ import numpy as np
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call
 from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.runtime.dlpack import host_array
 from pyaclnn.runtime.dtypes import conversion_hint
 from pyaclnn.runtime.pinned import pinned_memory
 from pyaclnn.runtime.progress import require_written
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Place",
+    "as_numpy",
     "check_host",
     "copy_bytes",
     "fetch_now",
@@ -155,6 +157,25 @@ def fill_bytes(place: Place, nbytes: int, value: int, stream: Stream | None) -> 
     queue = require_stream("fill_bytes", stream, place.device)
     with queue.using(place.memory, written=place.span(nbytes)):
         call("aclrtMemsetAsync", target, nbytes, byte, nbytes, queue.pointer)
+
+
+def as_numpy(routine: str, argument: str, host: Any) -> NDArray[Any]:
+    """Look at an array on the host, NumPy's or another library's, as one of NumPy.
+
+    Args:
+        routine: The public function, for messages.
+        argument: The argument's name.
+        host: What the caller gave.
+
+    Raises:
+        InvalidArgumentError: It is no such array, has a mask, or lies elsewhere.
+    """
+    if not isinstance(host, (np.ndarray, np.generic)):
+        shared = host_array(routine, argument, host)
+        host = host if shared is None else shared
+    require_numpy(routine, argument, host)
+    found: NDArray[Any] = host
+    return found
 
 
 def require_numpy(routine: str, argument: str, host: object) -> None:

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors of other libraries, by the protocol they share: DLPack.
+
+What a tensor exports is looked at where it is, and kept as long as anybody looks at it. NumPy's own
+reader knows neither bfloat16 nor devices, so the capsule is read here.
+
+Source: DLPack, dlpack.h (``DLManagedTensor``); device type 12 is what producers for Ascend use, 21
+the one that DLPack has assigned since.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.runtime.dtypes import bfloat16
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Exported", "SpeaksDLPack", "device_tensor", "host_array"]
+
+_ON_CPU: Final = 1
+_ON_ASCEND: Final = frozenset({12, 21})
+"""The device types under which tensors on an NPU are exported."""
+
+_LETTERS: Final = {0: "i", 1: "u", 2: "f", 5: "c"}
+_BFLOAT, _BOOL = 4, 6
+_NAME: Final = b"dltensor"
+
+
+class _Tensor(ctypes.Structure):
+    """The ``DLTensor`` at the start of what a capsule holds."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+_pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_in.restype = ctypes.c_void_p
+_pointer_in.argtypes = (ctypes.py_object, ctypes.c_char_p)
+
+
+@runtime_checkable
+class SpeaksDLPack(Protocol):
+    """Whatever exports itself as a DLPack capsule."""
+
+    def __dlpack__(self) -> Any:
+        """Give a capsule named ``dltensor``."""
+
+
+class Exported(NamedTuple):
+    """What a capsule says.
+
+    Attributes:
+        device_type: Where the memory is: 1 for the host, 12 or 21 for an NPU.
+        device_id: Which of these devices.
+        address: Of the first element.
+        shape: The shape.
+        strides: Bytes from one element to the next along each axis.
+        dtype: The data type.
+        capsule: Keeps the memory: as long as it lives, its maker does not free.
+    """
+
+    device_type: int
+    device_id: int
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+    capsule: object
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes from the first element to the end of the last one."""
+        if 0 in self.shape:
+            return 0
+        steps = zip(self.shape, self.strides, strict=True)
+        return sum((length - 1) * step for length, step in steps) + self.dtype.itemsize
+
+
+def _exported(routine: str, argument: str, value: SpeaksDLPack) -> Exported:
+    """Have a tensor exported, and read what it says.
+
+    Args:
+        routine: The public function, for messages.
+        argument: The argument's name.
+        value: The tensor.
+
+    Raises:
+        InvalidArgumentError: It does not let itself be exported, or has a data type of which there
+            is none in NumPy.
+    """
+    try:
+        capsule = value.__dlpack__()
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise InvalidArgumentError.of(
+            routine,
+            argument,
+            f"a {type(value).__name__} that refuses to be exported ({error})",
+            "a tensor that DLPack can share",
+            "a tensor of PyTorch that requires a gradient is shared by .detach().",
+        ) from error
+    tensor = _Tensor.from_address(_pointer_in(capsule, _NAME))
+    dtype = _dtype_of(tensor)
+    if dtype is None:
+        told = f"of DLPack's type {tensor.code} with {tensor.bits} bits"
+        raise InvalidArgumentError.of(routine, argument, told, "of a type that NumPy has")
+    shape = tuple(tensor.shape[: tensor.ndim])
+    counted = (
+        tuple(tensor.strides[: tensor.ndim])
+        if tensor.strides
+        else tuple(math.prod(shape[axis + 1 :]) for axis in range(tensor.ndim))
+    )
+    return Exported(
+        tensor.device_type,
+        tensor.device_id,
+        (tensor.data or 0) + tensor.byte_offset,
+        shape,
+        tuple(step * dtype.itemsize for step in counted),
+        dtype,
+        capsule,
+    )
+
+
+def _dtype_of(tensor: _Tensor) -> np.dtype[Any] | None:
+    size, rest = divmod(tensor.bits, 8)
+    if rest or tensor.lanes != 1:
+        return None
+    if (tensor.code, size) == (_BFLOAT, bfloat16.itemsize):
+        return bfloat16
+    if (tensor.code, size) == (_BOOL, 1):
+        return np.dtype(bool)
+    letter = _LETTERS.get(tensor.code)
+    return None if letter is None else np.dtype(f"{letter}{size}")
+
+
+class _Held:
+    """Memory of the host, as NumPy is told of it; what owns it is kept along."""
+
+    def __init__(self, found: Exported) -> None:
+        self._capsule = found.capsule
+        # NumPy has no word for bfloat16.
+        word = "<u2" if found.dtype == bfloat16 else found.dtype.str
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (found.address, True),
+            "shape": found.shape,
+            "strides": found.strides,
+            "typestr": word,
+        }
+
+
+def host_array(routine: str, argument: str, value: object) -> NDArray[Any] | None:
+    """Look at a tensor of another library in the host's memory as a NumPy array.
+
+    Nothing is copied, and the array is read-only.
+
+    Args:
+        routine: The public function, for messages.
+        argument: The argument's name.
+        value: What speaks ``__dlpack__`` or ``__array_interface__``.
+
+    Returns:
+        The array; None if the value speaks neither.
+
+    Raises:
+        InvalidArgumentError: It lies elsewhere, or cannot be shared.
+    """
+    if isinstance(value, SpeaksDLPack):
+        found = _exported(routine, argument, value)
+        if found.device_type != _ON_CPU:
+            raise InvalidArgumentError.of(
+                routine,
+                argument,
+                f"a {type(value).__name__} on a device of DLPack's type {found.device_type}",
+                "in the host's memory",
+                f"pyaclnn.from_dlpack({argument}) looks at it where it is."
+                if found.device_type in _ON_ASCEND
+                else "copy it to the host first.",
+            )
+        if 0 in found.shape:
+            return np.empty(found.shape, found.dtype)
+        return np.asarray(_Held(found)).view(found.dtype)
+    if hasattr(value, "__array_interface__"):
+        return np.asarray(value)
+    return None
+
+
+def device_tensor(routine: str, argument: str, value: object, device_id: int) -> Exported:
+    """Have a tensor exported that lies on an NPU.
+
+    Args:
+        routine: The public function, for messages.
+        argument: The argument's name.
+        value: The tensor.
+        device_id: The number of the device on which it must lie.
+
+    Raises:
+        InvalidArgumentError: It lies elsewhere, or cannot be shared.
+    """
+    if not isinstance(value, SpeaksDLPack):
+        given = f"a {type(value).__name__}"
+        raise InvalidArgumentError.of(routine, argument, given, "a tensor with __dlpack__")
+    found = _exported(routine, argument, value)
+    if found.device_type not in _ON_ASCEND or found.device_id != device_id:
+        raise InvalidArgumentError.of(
+            routine,
+            argument,
+            f"on device {found.device_id} of DLPack's type {found.device_type}",
+            f"on device {device_id} of an NPU",
+            "to_device() copies what is in the host's memory; device= names another NPU.",
+        )
+    return found

@@ -261,7 +261,7 @@ def _mock_print(options: argparse.Namespace) -> int:
     from pyaclnn import mock
 
     if options.what == "chips":
-        from pyaclnn.mock.chips import all_chips
+        from pyaclnn.chips import all_chips
 
         print(*(chip.soc_name for chip in all_chips()), sep="\n")
     elif options.what in {"cflags", "ldflags"}:

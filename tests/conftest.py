@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device
@@ -24,6 +25,10 @@ LeakCheck = Callable[[], AbstractContextManager[None]]
 # Hundreds of processes start here, one beside the other. In each, the threads of NumPy's BLAS would
 # take as long to start as all the rest, and none of them has a use for more than one.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# How long an example takes says something of the machine's load, and nothing of what is tested.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
 
 COUNTED = "counted"
 """The property in which a test records a text and a number, for the end of the run's output."""

@@ -5,15 +5,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pyaclnn.mock.chips import DEFAULT_SOC_NAME, find_chip
-from pyaclnn.tiling.chips import UNIFIED_BUFFER_BYTES
+from pyaclnn.chips import DEFAULT_SOC_NAME, FAMILIES, find_chip
 
 __all__ = ["DEFAULT_SOC_NAME", "Target", "find_target"]
-
-# The order is that of the enumeration Family in ascendc/core.h.
-_FAMILIES = ("910b", "910_93", "950", "310p", "910", "310b")
-
-_CCE_AICORE = {"910b": 220, "910_93": 220, "950": 310, "310p": 200, "910": 100, "310b": 300}
 
 
 class Target(NamedTuple):
@@ -36,7 +30,7 @@ def find_target(soc_name: str) -> Target:
     """Find a chip by its full name.
 
     Args:
-        soc_name: For example ``"Ascend910B3"``; `pyaclnn.mock.chips` has the list.
+        soc_name: For example ``"Ascend910B3"``; `pyaclnn.chips` has the list.
 
     Raises:
         ValueError: No chip is called so.
@@ -45,9 +39,10 @@ def find_target(soc_name: str) -> Target:
         chip = find_chip(soc_name)
     except KeyError as error:
         raise ValueError(f"soc: {error.args[0]}") from None
+    family = FAMILIES[chip.family]
     return Target(
         soc_name,
-        _FAMILIES.index(chip.family),
-        UNIFIED_BUFFER_BYTES[chip.family],
-        (f"__NPU_ARCH__={chip.npu_arch}", f"__CCE_AICORE__={_CCE_AICORE[chip.family]}"),
+        list(FAMILIES).index(chip.family),
+        family.unified_buffer,
+        (f"__NPU_ARCH__={chip.npu_arch}", f"__CCE_AICORE__={family.cce_aicore}"),
     )

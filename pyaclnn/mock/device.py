@@ -17,7 +17,7 @@ from pyaclnn.mock.values import Flag
 from pyaclnn.mock.wire import CheckReply, Reply
 
 if TYPE_CHECKING:
-    from pyaclnn.mock.chips import Chip
+    from pyaclnn.chips import Chip
     from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.values import Call
     from pyaclnn.mock.wire import Run

@@ -16,7 +16,7 @@ import threading
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NoReturn
 
-from pyaclnn.mock.chips import find_chip
+from pyaclnn.chips import find_chip
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.wire import (
     PROTOCOL_VERSION,

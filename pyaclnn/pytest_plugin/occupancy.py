@@ -12,8 +12,8 @@ import pytest
 
 from pyaclnn import mock
 from pyaclnn.cann.library import select_backend
+from pyaclnn.chips import DEFAULT_SOC_NAME
 from pyaclnn.errors import BackendNotFoundError, InvalidArgumentError
-from pyaclnn.mock.chips import DEFAULT_SOC_NAME
 from pyaclnn.runtime.device import Device
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 import pytest
 
-from pyaclnn.mock.chips import all_chips
+from pyaclnn.chips import all_chips
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,7 @@ Only NumPy and ml_dtypes are imported. One thing is not left to them:
 Arithmetic runs in float32 for float16, bfloat16 and float32 tensors, as it does on the NPU, and in
 float64 for float64 tensors, which no NPU takes and which serve as golden values. A result is
 rounded to its tensor's type once. Where a family of chips rounds in between as well, or gives
-something else, a function takes ``family``: a family as in ``mock/chips.json``, such as ``"910b"``;
+something else, a function takes ``family``: a family as in ``chips.json``, such as ``"910b"``;
 None asks for the ideal arithmetic. Infinities and NaNs follow IEEE arithmetic and raise no Python
 warning.
 """

@@ -19,8 +19,8 @@ from pyaclnn.accuracy import QUANTIZED, TOLERANCES, judge
 from pyaclnn.cann.gate import OUT, fetch
 from pyaclnn.cann.library import function
 from pyaclnn.cann.raw import ACL_CANN_ATTR_BF16
+from pyaclnn.chips import find_family
 from pyaclnn.errors import AclError, MissingSymbolError
-from pyaclnn.mock.chips import all_chips
 from pyaclnn.operators import Operator, all_operators
 from pyaclnn.operators.parameters import Tensor
 from pyaclnn.runtime.array import DeviceArray, to_device
@@ -165,7 +165,7 @@ def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Ca
         device: An open device.
         shapes: The shapes of the input.
     """
-    dtypes, family = dtypes_of(device), _family(device)
+    dtypes, family = dtypes_of(device), find_family(device.soc_name)
     return [
         Case(operator.name, shape, dtype)
         for operator in all_operators().values()
@@ -174,11 +174,6 @@ def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Ca
         for shape in shapes
         if is_possible(operator, shape, dtype, family)
     ]
-
-
-def _family(device: Device) -> str | None:
-    """The family of a device's chip, or None for one that is not known."""
-    return next((c.family for c in all_chips() if c.soc_name == device.soc_name), None)
 
 
 def _is_there(operator: Operator) -> bool:
@@ -234,7 +229,7 @@ def launch(case: Case, stream: Stream) -> Launched:
         AclError: The call failed.
     """
     operator, device = all_operators()[case.operator], stream.device
-    family = _family(device)
+    family = find_family(device.soc_name)
     given = sample(operator, case.shape, case.dtype, family)
     expected = golden(operator, given, family)
     arrays = {k: to_device(v, device) for k, v in given.items() if isinstance(v, np.ndarray)}

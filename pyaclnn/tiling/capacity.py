@@ -6,8 +6,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from pyaclnn.chips import FAMILIES
 from pyaclnn.tiling.arithmetic import TilingError, align_up
-from pyaclnn.tiling.chips import UNIFIED_BUFFER_BYTES, family_of
+from pyaclnn.tiling.chips import family_of
 from pyaclnn.tiling.layout import addressed_bytes
 from pyaclnn.tiling.source_shape import elements_in_a_block
 
@@ -37,7 +38,7 @@ def of_the_capacity(request: Request, stack: int) -> Iterator[str]:
     rows = _rows(request)
     if stack <= _room(request, rows):
         return
-    capacity = UNIFIED_BUFFER_BYTES[family_of(request.soc)]
+    capacity = FAMILIES[family_of(request.soc)].unified_buffer
     start = (
         f"The temporary buffer of {stack} bytes does not fit into the unified buffer of "
         f"{request.soc}, which has {capacity} bytes for all tensors: "
@@ -59,7 +60,7 @@ def _room(request: Request, rows: int) -> int:
     length = request.src_shape[1 if request.interface == "layernorm-rstd" else 2]
     stored = align_up(length, elements_in_a_block(request.type_size)) * request.type_size
     inputs = _LARGE_INPUTS[request.interface] * rows * stored
-    left = UNIFIED_BUFFER_BYTES[family_of(request.soc)] - inputs
+    left = FAMILIES[family_of(request.soc)].unified_buffer - inputs
     return left // _BLOCK_BYTES * _BLOCK_BYTES
 
 

@@ -7,8 +7,8 @@ import argparse
 import sys
 from typing import TypeAlias
 
+from pyaclnn.chips import DEFAULT_SOC_NAME
 from pyaclnn.tiling.arithmetic import TilingError
-from pyaclnn.tiling.chips import DEFAULT_SOC_NAME
 
 __all__ = ["UNUSABLE", "add_to"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyaclnn.chips import DEFAULT_SOC_NAME
 from pyaclnn.tiling.arithmetic import FLOAT_BYTES, TilingError, align_up, reciprocal, uint32
-from pyaclnn.tiling.chips import DEFAULT_SOC_NAME, has_vector_registers
+from pyaclnn.tiling.chips import has_vector_registers
 from pyaclnn.tiling.source_shape import FLOAT_SIZE, HALF_SIZE, BshShape, TmpSize
 from pyaclnn.tiling.structures import LayerNormTiling
 

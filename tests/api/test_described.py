@@ -16,8 +16,8 @@ import pytest
 import pyaclnn
 from pyaclnn import ops
 from pyaclnn.accuracy import judge
+from pyaclnn.chips import DEFAULT_SOC_NAME, all_chips, find_chip
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.mock.chips import DEFAULT_SOC_NAME, all_chips, find_chip
 from pyaclnn.operators import Operator, all_operators
 from pyaclnn.operators.operator import Build
 from pyaclnn.operators.parameters import REQUIRED, Kind, Option

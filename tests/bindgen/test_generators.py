@@ -160,7 +160,7 @@ def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = STUBS.parent / "pyaclnn"
-    inputs = [STUBS, package / "operators" / "catalogue.py", package / "mock" / "chips.json"]
+    inputs = [STUBS, package / "operators" / "catalogue.py", package / "chips.json"]
     once = Mock(wraps=read)
     monkeypatch.setattr(generate, "read", once)
     monkeypatch.setattr("sys.argv", ["bindgen", *map(str, inputs), str(tmp_path)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.mock.chips import find_chip
+from pyaclnn.chips import find_chip
 from pyaclnn.mock.device import Device
 from pyaclnn.mock.dtypes import DataType, Format, numpy_dtype
 from pyaclnn.mock.memory import DeviceMemory

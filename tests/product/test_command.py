@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import pyaclnn as package
-from pyaclnn.mock.chips import all_chips
+from pyaclnn.chips import all_chips
 from pyaclnn.operators import all_operators
 
 from .commands import pyaclnn, run, silent_environment

@@ -12,7 +12,7 @@ from importlib.metadata import version
 import pytest
 
 from pyaclnn import configuration, mock
-from pyaclnn.mock.chips import all_chips
+from pyaclnn.chips import all_chips
 
 from .commands import pyaclnn, run, silent_environment
 

@@ -10,7 +10,7 @@ import pytest
 
 import pyaclnn
 from pyaclnn import ops
-from pyaclnn.mock.chips import DEFAULT_SOC_NAME, find_chip
+from pyaclnn.chips import DEFAULT_SOC_NAME, find_chip
 from pyaclnn.operators import all_operators
 from pyaclnn.smoke import cases as smoke
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pyaclnn import tiling
-from pyaclnn.mock.chips import all_chips
+from pyaclnn.chips import all_chips
 from pyaclnn.tiling import (
     TilingError,
     get_layer_norm_grad_beta_nd_tiling_info,

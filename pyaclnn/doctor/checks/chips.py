@@ -8,9 +8,9 @@ of the packages.
 from __future__ import annotations
 
 import platform
-import re
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.chips import FAMILIES, find_family
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value, warn
 from pyaclnn.doctor.checks.installation import order_of
@@ -27,35 +27,23 @@ if TYPE_CHECKING:
 __all__ = ["CHECKS", "kernel_folder"]
 
 _SPLIT_SINCE: Final = (8, 5)
-_FAMILIES: Final = (
-    (r"Ascend910(?:A|B|ProA|ProB|PremiumA)", "ascend910"),
-    (r"Ascend910B\d.*", "ascend910b"),
-    (r"Ascend910_93.*", "ascend910_93"),
-    (r"Ascend910_95.*", "ascend910_95"),
-    (r"Ascend950.*", "ascend950"),
-    (r"Ascend310P\d*", "ascend310p"),
-    (r"Ascend310B\d*", "ascend310b"),
-    (r"Ascend310", "ascend310"),
-)
-"""Full names to kernel folders. ``Ascend910B`` without a digit is of the first generation."""
-
-_PACKAGES: Final = {
-    "ascend910": "910",
-    "ascend910b": "910b",
-    "ascend910_93": "A3",
-    "ascend310p": "310p",
-    "ascend310b": "310b",
-    "ascend950": "950",
-}
+_FORMERLY: Final = "ascend910_95"
+"""What the folder of Ascend 950's kernels is called for chips that still have their old name."""
 
 
 def kernel_folder(soc_name: str) -> str | None:
     """Return the folder name of a chip's kernels, or None for an unknown chip."""
-    return next((name for pattern, name in _FAMILIES if re.fullmatch(pattern, soc_name)), None)
+    if soc_name == "Ascend310":  # the only one of its kind
+        return "ascend310"
+    if soc_name.lower().startswith(_FORMERLY):
+        return _FORMERLY
+    family = find_family(soc_name)
+    return None if family is None else f"ascend{family}"
 
 
 def _package_name(site: Site, folder: str) -> str:
-    short = _PACKAGES.get(folder, folder.removeprefix("ascend"))
+    name = folder.removeprefix("ascend")
+    short = FAMILIES[name].package if name in FAMILIES else name
     version = site.installation.version
     if version and order_of(version)[:2] < _SPLIT_SINCE:
         return "Atlas-A3-cann-kernels" if short == "A3" else f"Ascend-cann-kernels-{short}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from pyaclnn.mock.chips import Chip
+    from pyaclnn.chips import Chip
     from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.status import Status
     from pyaclnn.mock.values import Call

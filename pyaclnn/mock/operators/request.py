@@ -15,7 +15,7 @@ from pyaclnn.operators.parameters import Kind, Option
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.mock.chips import Chip
+    from pyaclnn.chips import Chip
     from pyaclnn.mock.operators.operator import Setting
     from pyaclnn.operators.operator import Operator
     from pyaclnn.operators.parameters import Parameter, Tensor as Described

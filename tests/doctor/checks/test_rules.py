@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 
 from pyaclnn.cann.prototypes import differences, no_header, read_prototypes
 from pyaclnn.cann.signatures import signatures
+from pyaclnn.chips import all_chips
 from pyaclnn.doctor.checks.chips import kernel_folder
 from pyaclnn.doctor.checks.dependencies import close_over, system_directories
 from pyaclnn.doctor.checks.installation import order_of
@@ -21,7 +22,6 @@ from pyaclnn.doctor.checks.machine import Machine
 from pyaclnn.doctor.checks.symbols import core
 from pyaclnn.doctor.checks.visible import read_visible
 from pyaclnn.mock import includedir
-from pyaclnn.mock.chips import all_chips
 
 if TYPE_CHECKING:
     from tests.doctor.parts import Parts

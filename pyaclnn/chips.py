@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chips the simulated NPU can be.
+"""The chips, and what the families of chips have in common: one table for everybody.
 
 Names, core counts and memory are those of CANN's platform configuration files
 (CANN: runtime platform_config/<SoC>.ini), stream and event limits those of its documentation.
@@ -11,27 +11,70 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+import re
+from typing import Final, NamedTuple
 
-__all__ = ["DEFAULT_SOC_NAME", "Chip", "all_chips", "find_chip"]
+__all__ = [
+    "DEFAULT_SOC_NAME",
+    "FAMILIES",
+    "Chip",
+    "Family",
+    "all_chips",
+    "find_chip",
+    "find_family",
+]
 
-DEFAULT_SOC_NAME = "Ascend910B3"
+DEFAULT_SOC_NAME: Final = "Ascend910B3"
 
-_WITH_BF16 = frozenset({"910b", "910_93", "950"})
-_REGBASE = frozenset({"950"})
-_ATLAS_A2_A3 = frozenset({"910b", "910_93"})
-_MARKETING = {
-    "910b": "Atlas A2",
-    "910_93": "Atlas A3",
-    "950": "Ascend 950",
-    "310p": "Atlas inference series (310P)",
-    "910": "Atlas training series (910)",
-    "310b": "Atlas 200I/500 A2 (310B)",
+
+class Family(NamedTuple):
+    """What the chips of a family have in common.
+
+    Attributes:
+        pattern: A regular expression for their full names.
+        product: The product family's name, for messages.
+        unified_buffer: Bytes of the unified buffer of a vector core (ub_size).
+        cce_aicore: What the compiler of kernels defines ``__CCE_AICORE__`` as.
+        package: How the packages with their kernels are called.
+        bfloat16: Whether the cores compute in bfloat16.
+        normalization: Whether the cores have the normalization interfaces of Ascend C.
+    """
+
+    pattern: str
+    product: str
+    unified_buffer: int
+    cce_aicore: int
+    package: str
+    bfloat16: bool = False
+    normalization: bool = True
+
+
+# The order is that of the enumeration Family in ascendc/core.h. "Ascend910B" without a digit is a
+# chip of the first generation; all of Atlas A2 carry one.
+FAMILIES: Final = {
+    "910b": Family(r"Ascend910B\d\w*(-\d)?", "Atlas A2", 192 << 10, 220, "910b", bfloat16=True),
+    "910_93": Family(r"Ascend910_93\w+", "Atlas A3", 192 << 10, 220, "A3", bfloat16=True),
+    "950": Family(
+        r"Ascend950\w*|Ascend910_95\w*", "Ascend 950", 248 << 10, 310, "950", bfloat16=True
+    ),
+    "310p": Family(r"Ascend310P\d", "Atlas inference series (310P)", 256 << 10, 200, "310p"),
+    "910": Family(
+        r"Ascend910(Pro|Premium)?[AB]",
+        "Atlas training series (910)",
+        *(256 << 10, 100, "910"),
+        normalization=False,
+    ),
+    "310b": Family(
+        r"Ascend310B\d",
+        "Atlas 200I/500 A2 (310B)",
+        *(248 << 10, 300, "310b"),
+        normalization=False,
+    ),
 }
+"""The families of chips by the names that CANN gives the folders of their kernels."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(NamedTuple):
     """One chip.
 
     Attributes:
@@ -59,17 +102,17 @@ class Chip:
     @property
     def bfloat16(self) -> bool:
         """Whether the cores compute in bfloat16."""
-        return self.family in _WITH_BF16
+        return FAMILIES[self.family].bfloat16
 
     @property
     def regbase(self) -> bool:
         """Whether the vector units work on registers: Ascend 950."""
-        return self.family in _REGBASE
+        return self.family == "950"
 
     @property
     def atlas_a2_a3(self) -> bool:
         """Whether this is Atlas A2 or A3, which share their kernels."""
-        return self.family in _ATLAS_A2_A3
+        return self.family in {"910b", "910_93"}
 
     @property
     def kernel_cores(self) -> int:
@@ -79,7 +122,7 @@ class Chip:
     @property
     def product(self) -> str:
         """The product family's name, for messages."""
-        return _MARKETING[self.family]
+        return FAMILIES[self.family].product
 
 
 def all_chips() -> tuple[Chip, ...]:
@@ -110,3 +153,15 @@ def find_chip(soc_name: str) -> Chip:
             f"chip {soc_name!r} is unknown to the simulated NPU; it must be one of "
             f"{', '.join(chips)}"
         ) from None
+
+
+def find_family(soc_name: str) -> str | None:
+    """Name the family of a chip, which need not be in the table of chips.
+
+    Args:
+        soc_name: Its full name, as ``aclrtGetSocName`` gives it; case matters, as it does in CANN.
+
+    Returns:
+        A key of `FAMILIES`, or None if no chip is called so.
+    """
+    return next((n for n, f in FAMILIES.items() if re.fullmatch(f.pattern, soc_name)), None)

@@ -76,7 +76,7 @@ class Device:
             if checked.plan.launch == Launch.FAILS:
                 return Reply(Status.AICORE_EXCEPTION, checked.plan.text)
             if checked.plan.launch == Launch.KERNELS:
-                self._launch(checked, request.workspace_address)
+                return self._launch(checked, request.workspace_address)
         except RefusalError as refusal:
             return Reply(Status.AICORE_EXCEPTION, refusal.text)
         except DeviceMemoryError as error:
@@ -96,20 +96,22 @@ class Device:
         arguments, setting = operator.bind(call), Setting(self.chip, call.flags)
         return Checked(operator, arguments, setting, operator.check(arguments, setting), call)
 
-    def _launch(self, checked: Checked, workspace: int) -> None:
+    def _launch(self, checked: Checked, workspace: int) -> Reply:
         """Run the kernels between poison and, if that is asked for, wrong numbers."""
         operator, call, size = checked.operator, checked.call, checked.plan.workspace_size
         if size:
             self.memory.poison(workspace, size, WORKSPACE_BEFORE)
         poisoned = poison_outputs(self.memory, call, operator.written_mask, operator.updated_mask)
         try:
-            operator.run(checked.arguments, checked.setting, self.memory)
+            found = operator.run(checked.arguments, checked.setting, self.memory) or ()
         finally:
             restore_unwritten(poisoned)
         if call.flags & Flag.WRONG_NUMBERS:
             spoil_outputs(self.memory, call, operator.written_mask)
         if size:
             self.memory.poison(workspace, size)
+        places = {id(tensor): place for place, tensor in enumerate(call.tensors)}
+        return Reply(shapes=tuple((places[id(tensor)], dims) for tensor, dims in found))
 
 
 def ignore_floating_point_errors() -> None:

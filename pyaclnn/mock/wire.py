@@ -47,6 +47,7 @@ _HEADER = Struct("<IIQ")
 _HELLO = Struct("<IiQQ")
 _RUN = Struct("<QQQ")
 _STATUS = Struct("<i")
+_COUNT = Struct("<I")
 _CHECKED = Struct("<iIQIQQQ")
 
 
@@ -126,10 +127,18 @@ Request: TypeAlias = Hello | Check | Run | Bye
 
 @dataclass(slots=True)
 class Reply:
-    """Answer to `Hello`, `Run` and `Bye`: a status and a text that explains it."""
+    """Answer to `Hello`, `Run` and `Bye`.
+
+    Attributes:
+        status: What went wrong, or 0.
+        text: Explains it.
+        shapes: Of a call's tensors, counted without those that are NULL, the shapes that were
+            found to be other ones than those of the descriptors.
+    """
 
     status: int = 0
     text: str = ""
+    shapes: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
 
 @dataclass(slots=True)
@@ -213,7 +222,12 @@ def encode_reply(kind: int, reply: Reply | CheckReply) -> bytes:
             head = _STATUS.pack(reply.status)
     except struct_error as error:
         raise WireError(f"{reply!r} does not fit the reply frame: {error}") from None
-    return encode_frame(kind, head + len(text).to_bytes(4, "little") + text)
+    tail = b""
+    if isinstance(reply, Reply) and reply.shapes:
+        tail = _COUNT.pack(len(reply.shapes))
+        for place, dims in reply.shapes:
+            tail += Struct(f"<II{len(dims)}q").pack(place, len(dims), *dims)
+    return encode_frame(kind, head + len(text).to_bytes(4, "little") + text + tail)
 
 
 class FrameReader:

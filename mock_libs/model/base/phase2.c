@@ -10,6 +10,7 @@
 #include "inspect.h"
 #include "kernel.h"
 #include "message.h"
+#include "objects.h"
 #include "phase1.h"
 #include "violation.h"
 
@@ -40,6 +41,26 @@ static aclnnStatus check_workspace(const struct executor *executor, const void *
     return ACLNN_SUCCESS;
 }
 
+/* What the device has found a shape to be; the tensor may be gone by now. */
+static void reshape(const void *handle, const int64_t *dims, uint32_t rank)
+{
+    struct tensor *tensor = mock_handle_get(handle, MOCK_TENSOR);
+    if (tensor != NULL && tensor->rank == rank) {
+        memcpy(tensor->dims, dims, rank * sizeof dims[0]);
+    }
+}
+
+/* Which tensors stand in a message, in its order; without memory for that, none. */
+static void name_tensors(const struct executor *executor, struct mock_launch *launch)
+{
+    launch->tensors = calloc(executor->slot_count + 1, sizeof *launch->tensors);
+    launch->tensor_count = launch->tensors == NULL ? 0 : executor->slot_count;
+    launch->reshape = reshape;
+    for (size_t i = 0; i < launch->tensor_count; i++) {
+        launch->tensors[i] = executor->slots[i].handle;
+    }
+}
+
 static aclnnStatus launch_kernel(struct executor *executor, const void *workspace, uint64_t size,
                           aclrtStream stream)
 {
@@ -66,6 +87,7 @@ static aclnnStatus launch_kernel(struct executor *executor, const void *workspac
         free(message);
         return mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);
     }
+    name_tensors(executor, &launch);
     if (mock_stream_launch(stream, &launch) != ACL_SUCCESS) {
         return ACLNN_ERR_RUNTIME_ERROR;
     }

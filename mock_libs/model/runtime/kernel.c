@@ -34,6 +34,23 @@ static void kernel_failed(struct stream *stream, const struct task *task, aclErr
     mock_exception_note((uint32_t)stream->id, (uint32_t)stream->context->device->id, task->position, code);
 }
 
+/* What an operator whose shapes depend on the data has found them to be, behind the text. */
+static void take_shapes(const struct mock_launch *kernel, struct mock_reader *reader)
+{
+    enum { MOST_DIMENSIONS = 25 };
+    int64_t dims[MOST_DIMENSIONS];
+    uint32_t count = reader->position < reader->length ? mock_read_u32(reader) : 0;
+    for (; reader->ok && count > 0; count--) {
+        const uint32_t tensor = mock_read_u32(reader), rank = mock_read_u32(reader);
+        for (uint32_t i = 0; i < rank && i < MOST_DIMENSIONS; i++) {
+            dims[i] = (int64_t)mock_read_u64(reader);
+        }
+        if (reader->ok && rank <= MOST_DIMENSIONS && tensor < kernel->tensor_count) {
+            kernel->reshape(kernel->tensors[tensor], dims, rank);
+        }
+    }
+}
+
 static void take_answer(struct stream *stream, const struct task *task, const uint8_t *answer,
                         size_t length)
 {
@@ -49,6 +66,8 @@ static void take_answer(struct stream *stream, const struct task *task, const ui
     } else if (kernel_limit > 0 && milliseconds_now() - task->as.kernel.since > kernel_limit) {
         static const char late[] = "the kernel took longer than aclrtSetOpExecuteTimeOut allows";
         kernel_failed(stream, task, ACL_ERROR_RT_AICORE_TIMEOUT, late, sizeof late - 1);
+    } else {
+        take_shapes(&task->as.kernel, &reader);
     }
 }
 
@@ -100,6 +119,7 @@ aclError mock_stream_launch(aclrtStream handle, const struct mock_launch *launch
         free(launch->message);
         free(launch->ranges);
         free(launch->refused);
+        free(launch->tensors);
         return stream == NULL ? status : ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
     task->as.kernel = *launch;

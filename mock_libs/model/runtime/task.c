@@ -34,6 +34,7 @@ void mock_task_free(struct task *task)
         free(task->as.kernel.message);
         free(task->as.kernel.ranges);
         free(task->as.kernel.refused);
+        free(task->as.kernel.tensors);
     }
     free(task);
 }

@@ -24,6 +24,9 @@ struct mock_launch {
     struct mock_range *ranges;
     size_t range_count;
     char *refused; /* why the kernel fails with 507015 without running, or NULL */
+    const void **tensors; /* handles in the order of the message, whose shapes may come to be known */
+    size_t tensor_count;
+    void (*reshape)(const void *tensor, const int64_t *dims, uint32_t rank);
     bool sent;     /* the device has it */
     uint64_t since; /* when it was sent, in milliseconds */
 };

@@ -121,7 +121,7 @@ def check_arguments(
     for parameter in signature.parameters:
         name, value = parameter.name, values[parameter.name]
         needed = name in signature.read or signature.written == (name,)
-        may_be_null = "Optional" in name or name in optional
+        may_be_null = "Optional" in name or (name in optional and name in signature.read)
         if value is None and parameter.pointer and needed and not may_be_null:
             _refuse(Status.PARAM_NULLPTR, signature, f"{name} is NULL; it is not optional")
         items = value.items if isinstance(value, (TensorList, ScalarList)) else (value,)

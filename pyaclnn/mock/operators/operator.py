@@ -6,15 +6,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from pyaclnn.chips import Chip
     from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.status import Status
-    from pyaclnn.mock.values import Call
+    from pyaclnn.mock.values import Call, Tensor
+
+    Shapes: TypeAlias = Sequence[tuple[Tensor, tuple[int, ...]]]
 
 __all__ = ["ExecutorKind", "Launch", "Operator", "Parameter", "Plan", "RefusalError", "Setting"]
 
@@ -113,7 +115,8 @@ class Operator(Generic[Arguments]):
         parameters: The C signature up to ``workspaceSize``.
         arguments: Makes the arguments object out of the values, in the order of `parameters`.
         check: Phase 1: gives the plan or raises `RefusalError`.
-        run: The kernels: reads and writes device memory.
+        run: The kernels: reads and writes device memory; gives the shapes of results that turned
+            out to be shorter than their tensors.
         output_count: How many of the last parameters hold the outputs, if `written` does not say.
         written: The names of the parameters that are written.
         updated: The names of those of them that are read as well.
@@ -124,7 +127,7 @@ class Operator(Generic[Arguments]):
     parameters: tuple[Parameter, ...]
     arguments: Callable[..., Arguments]
     check: Callable[[Arguments, Setting], Plan]
-    run: Callable[[Arguments, Setting, DeviceMemory], None]
+    run: Callable[[Arguments, Setting, DeviceMemory], Shapes | None]
     output_count: int = 0
     written: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()

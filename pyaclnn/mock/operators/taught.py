@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyaclnn.mock.kernel import Kernel
     from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.operators.arguments import Signature
-    from pyaclnn.mock.operators.operator import Setting
+    from pyaclnn.mock.operators.operator import Setting, Shapes
     from pyaclnn.mock.values import Value
 
 __all__ = ["operator_of_kernel", "operator_without_kernel"]
@@ -71,7 +71,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
             raise RefusalError(Status.PARAM_INVALID, text) from error
         return Plan(launch=Launch.KERNELS)
 
-    def run(given: Given, _setting: Setting, memory: DeviceMemory) -> None:
+    def run(given: Given, _setting: Setting, memory: DeviceMemory) -> Shapes:
         def readable(name: str, tensor: Tensor) -> NDArray[Any]:
             array = memory.view(name, tensor)
             array.flags.writeable = False
@@ -84,6 +84,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
         for name, tensor, result in written:
             target = memory.view(name, tensor)
             target[tuple(slice(length) for length in result.shape)] = result
+        return [(tensor, array.shape) for _, tensor, array in written if array.shape != tensor.dims]
 
     return _operator(signature, check, run)
 
@@ -91,7 +92,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
 def _operator(
     signature: Signature,
     check: Callable[[Given, Setting], Plan],
-    run: Callable[[Given, Setting, DeviceMemory], None],
+    run: Callable[[Given, Setting, DeviceMemory], Shapes | None],
 ) -> Operator[Given]:
     names = [parameter.name for parameter in signature.parameters]
     return Operator(

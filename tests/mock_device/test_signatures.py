@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What phase 1 says of an operator without a description: its signature, and then its kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pyaclnn.mock.dtypes import DataType
+from pyaclnn.mock.kernel import Kernel, kernels_of, operator
+from pyaclnn.mock.kernels import built_in
+from pyaclnn.mock.operators import OPERATORS
+from pyaclnn.mock.operators.arguments import signature_of
+from pyaclnn.mock.values import Call, IntArray, Scalar, TensorList, Value
+from pyaclnn.operators.catalogue import catalogue
+
+from .bench import tensor
+
+if TYPE_CHECKING:
+    from .bench import Bench
+
+X, HALF = tensor(2, 3), tensor(2, 3, data_type=DataType.FLOAT16)
+ONE = Scalar(DataType.INT64, (1).to_bytes(8, "little"))
+STRANGE = Scalar(99, b"\0" * 8)
+PAIR, SINGLE = TensorList((X, X)), TensorList((X,))
+
+WRONG: dict[str, tuple[str, dict[str, Value], int, str]] = {
+    "NULL": (
+        "aclnnAdd",
+        {"self": None, "other": X, "alpha": ONE, "out": X},
+        161001,
+        "self is NULL",
+    ),
+    "no result": ("aclnnSqrt", {"self": X, "out": None}, 161001, "out is NULL"),
+    "NULL in a list": (
+        "aclnnCat",
+        {"tensors": TensorList((X, None)), "dim": 0, "out": X},
+        161001,
+        "element 1 of tensors is NULL",
+    ),
+    "a data type that does not exist": (
+        "aclnnInplaceFillScalar",
+        {"selfRef": X, "value": STRANGE},
+        161002,
+        "value has the data type unknown (99)",
+    ),
+    "lists of two lengths": (
+        "aclnnForeachMulList",
+        {"x1": PAIR, "x2": SINGLE, "out": PAIR},
+        161002,
+        "x2 has 1 elements; it must have 2, as x1 has",
+    ),
+    "another shape": (
+        "aclnnSqrt",
+        {"self": X, "out": tensor(3, 2)},
+        161002,
+        "out has shape (3, 2)",
+    ),
+    "another data type": (
+        "aclnnSoftmax",
+        {"self": X, "dim": 0, "out": HALF},
+        161002,
+        "out is float16; the result is float32",
+    ),
+    "a cast that loses": (
+        "aclnnMul",
+        {"self": X, "other": X, "out": tensor(2, 3, data_type=DataType.INT32)},
+        161002,
+        "cannot be cast to int32",
+    ),
+    "shapes that do not broadcast": (
+        "aclnnMul",
+        {"self": X, "other": tensor(2, 4), "out": X},
+        161002,
+        "broadcast",
+    ),
+    "an axis that is not there": (
+        "aclnnReduceSum",
+        {"self": X, "dims": IntArray((2,)), "keepDims": False, "dtype": 0, "out": tensor(2)},
+        161002,
+        "dimension 2 is not in [-2, 1]",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "arguments", "status", "text"), WRONG.values(), ids=list(WRONG))
+def test_what_is_wrong_is_refused(
+    name: str, arguments: dict[str, Value], status: int, text: str, bench: Bench
+) -> None:
+    reply = bench.check(name, arguments)
+    assert reply.status == status, reply.text
+    assert reply.text.startswith(f"{name}: ")
+    assert text in reply.text
+
+
+def test_every_operator_without_a_kernel_says_so_and_never_succeeds(bench: Bench) -> None:
+    without = [name for name in catalogue() if name not in built_in() and name not in OPERATORS]
+    assert len(without) > 600
+    values: dict[str, Value] = {"t": X, "T": PAIR, "a": ONE, "s": "", "b": True, "d": 0.0, "f": 0.0}
+    for name in without:
+        given = {p.name: values.get(p.kind, 0) for p in catalogue()[name].parameters}
+        for parameter in catalogue()[name].parameters:
+            if parameter.kind in "AIFB":
+                given[parameter.name] = None
+        reply = bench.check(name, given)
+        assert reply.status in {999001, 161001}, (name, reply.text)
+        if reply.status == 999001:
+            assert f'@pyaclnn.mock.operator("{name}")' in reply.text
+
+
+def test_an_operator_in_no_table_and_without_a_kernel_is_not_there(bench: Bench) -> None:
+    reply = bench.check("aclnnNobodyHasIt", {"x": X})
+    assert reply.status == 999001
+    assert "no table" in reply.text
+
+
+def test_an_operator_in_no_table_writes_what_its_kernel_does_not_name() -> None:
+    call = Call("aclnnOfMyOwn", 0, {"x": X, "cacheRef": X, "scale": 2.0, "y": X})
+    kernel = Kernel("aclnnOfMyOwn", lambda x, cache, scale: (cache, x * scale))
+    signature = signature_of(call, kernel)
+    assert signature is not None
+    assert signature.written == ("cacheRef", "y")
+    assert signature.read == ("x", "cacheRef", "scale")
+
+
+def test_names_may_leave_out_what_python_cannot_say() -> None:
+    def function(self: int, bias: int, lambda_: int) -> tuple[int, int, int]:
+        return self, bias, lambda_
+
+    kernel = Kernel("aclnnX", function)
+    named = ["selfRef", "biasOptional", "lambda", "out"]
+    assert [kernel.parameter_for(name) for name in named] == ["self", "bias", "lambda_", None]
+
+
+def test_the_decorator_gives_the_function_back_and_leaves_its_mark() -> None:
+    @operator("aclnnA", "aclnnB")
+    def both(x: object) -> object:
+        return x
+
+    module = type(np)("made")
+    module.both = both  # type: ignore[attr-defined]
+    assert both(3) == 3
+    assert [kernel.name for kernel in kernels_of(module)] == ["aclnnA", "aclnnB"]

@@ -152,6 +152,32 @@ TABLE = Table(
         Case("statistics are counted", {"mean": t(4), "rstd": t(4, 1)}, launch=KERNELS),
         masked(True, False, False),
         masked(False, True, True),
+        # Half of 1.5 and four and a half units of its last place: between two float16 numbers.
+        *(
+            Case(
+                f"a half in the last place goes {where}",
+                {
+                    **dict.fromkeys(("gradOut", "input", "gradInput"), t(1, 1, 2, dtype=F16)),
+                    "gradOut": array([[[1 + 3 * 2**-10, 0]]], F16),
+                    "input": array([[[0, 0]]], F16),
+                    "mean": array([[0]], F16),
+                    "rstd": array([[1]], F16),
+                    "gamma": array([1.5], F16),
+                    **dict.fromkeys(("gradGammaOut", "gradBetaOut"), t(1, dtype=F16)),
+                    "N": 1,
+                    "C": 1,
+                    "HxW": 2,
+                    "group": 1,
+                },
+                chips,
+                gives={"gradInput": [[[found, -found]]]},
+                exact=True,
+            )
+            for where, chips, found in (
+                ("away from 0", A2_A3, 0.75244140625),
+                ("to the even neighbour, on the 950", (P950,), 0.751953125),
+            )
+        ),
         Case(
             "an empty input",
             {

@@ -178,6 +178,31 @@ TABLE = Table(
             {**FOUR, **NEITHER},
             gives=dict.fromkeys(SLOPES[1:], UNTOUCHED),
         ),
+        # A quarter of 1.5 and four and a half units of its last place: between two numbers.
+        *(
+            Case(
+                f"a half in the last place goes {where}",
+                {
+                    "dy": array([[[1 + 3 * 2**-10, 0]]], F16),
+                    "x": array([[[0, 0]]], F16),
+                    "mean": array([[0]], F16),
+                    "rstd": array([[1]], F16),
+                    "gamma": array([1.5], F16),
+                    "beta": array([0], F16),
+                    "numGroups": 1,
+                    "swishScale": 0.0,
+                    "dxOut": t(1, 1, 2, dtype=F16),
+                    **dict.fromkeys(SLOPES[1:], t(1, dtype=F16)),
+                },
+                chips,
+                gives={"dxOut": [[[found, -found]]]},
+                exact=True,
+            )
+            for where, chips, found in (
+                ("away from 0", A2_A3, 0.376220703125),
+                ("to the even neighbour, on the 950", (P950,), 0.3759765625),
+            )
+        ),
         Case(
             "the official example",
             {

@@ -140,6 +140,25 @@ TABLE = Table(
             {**dict.fromkeys(BOTH, t(3, 0)), **WRONG[0].changes},
             code=INVALID,
         ),
+        # Elsewhere than on the 950 the factor, 1 / 2.8, is rounded to float16 before it multiplies.
+        *(
+            Case(
+                f"the factor is rounded: {rounded}",
+                {
+                    "self": array([[2.8, 1.4]], F16),
+                    "out": t(1, 2, dtype=F16),
+                    "p": Scalar(np.inf),
+                    "maxNorm": Scalar(1.0),
+                },
+                chips,
+                gives={"out": [found]},
+                exact=True,
+            )
+            for rounded, chips, found in (
+                (True, (*A2_A3, P910), [0.99951171875, 0.499755859375]),
+                (False, (P950,), [1, 0.5]),
+            )
+        ),
         rows_of_three(1, [1, 5 / 3, 5 / 3]),
         rows_of_three(2, [1, 2, 2.88675]),
         rows_of_three(np.inf, [1, 2, 2.5], most=2.5),

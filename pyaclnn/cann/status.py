@@ -9,6 +9,7 @@ of CANN knows, is written as a number.
 from __future__ import annotations
 
 import functools
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import lib
@@ -90,6 +91,15 @@ def meaning(code: int) -> Meaning:
     return Meaning(names().get(code, "UNKNOWN"), known.exception, known.next_step)
 
 
+_SIMULATION: Final = re.compile(r"simulated NPU: .*?\b(PYACLNN_MOCK_[A-Z]+)", re.DOTALL)
+
+
+def _hint_of_simulation(detail: str | None) -> str | None:
+    """Say what to do where the simulated NPU was set up wrongly: nothing is wrong with a driver."""
+    found = _SIMULATION.search(detail or "")
+    return found and f"set {found[1]} as CANN says above, or unset it, and start again."
+
+
 def describe_failure(
     routine: str,
     code: int,
@@ -119,7 +129,7 @@ def describe_failure(
     if arguments:
         lines.append("Arguments:")
         lines += [f"  {key} = {value}" for key, value in arguments.items()]
-    lines.append(f"Hint: {hint}")
+    lines.append(f"Hint: {_hint_of_simulation(detail) or hint}")
     error = exception(
         "\n".join(lines), code=code, name=name, routine=routine, detail=detail, arguments=arguments
     )

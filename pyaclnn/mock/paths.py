@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +44,10 @@ def libdir() -> Path:
     return _folder_of("mock", "lib", "libascendcl.so")
 
 
+_RELEASE: Final = 801
+"""The release of CANN that is simulated, as the headers count: 8.1."""
+
+
 def includedir() -> Path:
     """The folder to give a C or C++ compiler with ``-I``: it holds ``acl/acl.h``.
 
@@ -63,8 +67,11 @@ def acldir() -> Path:
 
 
 def cflags() -> list[str]:
-    """Compiler arguments of a program for CANN."""
-    return [f"-I{includedir()}"]
+    """Compiler arguments of a program for the CANN that is simulated.
+
+    They select its release: what is newer is not declared, since no library has it.
+    """
+    return [f"-I{includedir()}", f"-DACL_STUBS_CANN={_RELEASE}"]
 
 
 def ldflags() -> list[str]:

@@ -59,7 +59,7 @@ def test_libdir_holds_the_libraries_under_the_vendor_s_names() -> None:
 def test_flags_are_for_a_shell() -> None:
     include = pyaclnn("mock", "includedir").stdout.strip()
     libraries = pyaclnn("mock", "libdir").stdout.strip()
-    assert pyaclnn("mock", "cflags").stdout == f"-I{include}\n"
+    assert pyaclnn("mock", "cflags").stdout == f"-I{include} -DACL_STUBS_CANN=801\n"
     assert pyaclnn("mock", "ldflags").stdout == (
         f"-L{libraries} -Wl,-rpath,{libraries} -lascendcl -lnnopbase -lopapi\n"
     )

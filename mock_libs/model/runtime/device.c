@@ -64,34 +64,37 @@ static uint32_t count_visible(long physical)
     return count;
 }
 
-aclError mock_device_total(uint32_t *count)
+/* How many there are; where there is none, `code` and the reason. */
+static aclError count_devices(uint32_t *count, aclError code)
 {
     const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MOST_DEVICES);
     if (physical < 0) {
-        return mock_fail(ACL_ERROR_RT_NO_DEVICE,
+        return mock_fail(code,
                          "PYACLNN_MOCK_DEVICES is '%s'; it must be a number from 0 to %d",
                          getenv("PYACLNN_MOCK_DEVICES"), MOCK_MOST_DEVICES);
     }
     *count = restricted ? count_visible(physical) : (uint32_t)physical;
     if (*count == 0 && restricted) {
-        return mock_fail(ACL_ERROR_RT_NO_DEVICE,
+        return mock_fail(code,
                          "no usable device: ASCEND_RT_VISIBLE_DEVICES is '%s'; it must be "
                          "ascending ids below %ld, separated by commas",
                          visible, physical);
     }
     if (*count == 0) {
-        return mock_fail(ACL_ERROR_RT_NO_DEVICE,
-                         "no device: PYACLNN_MOCK_DEVICES is 0, a machine without any");
+        return mock_fail(code, "no device: PYACLNN_MOCK_DEVICES is 0, a machine without any");
     }
     return ACL_SUCCESS;
+}
+
+aclError mock_device_total(uint32_t *count)
+{
+    return count_devices(count, ACL_ERROR_RT_NO_DEVICE);
 }
 
 struct device *mock_device_find(int32_t id)
 {
     uint32_t count = 0;
-    if (mock_device_total(&count) != ACL_SUCCESS) {
-        mock_fail(ACL_ERROR_RT_INVALID_DEVICEID,
-                  "device %d does not exist: none is visible (aclrtGetDeviceCount says why)", id);
+    if (count_devices(&count, ACL_ERROR_RT_INVALID_DEVICEID) != ACL_SUCCESS) {
         return NULL;
     }
     if (id < 0 || (uint32_t)id >= count) {

@@ -264,8 +264,9 @@ aclError mock_process_start(struct device *device)
         }
         status = failed == 0 ? greet(device, chip->soc_name, python)
                              : mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                                         "device %d: cannot start '%s': %s", device->id, python,
-                                         strerror(failed));
+                                         "device %d: cannot start '%s': %s; PYACLNN_MOCK_PYTHON "
+                                         "names the Python to start",
+                                         device->id, python, strerror(failed));
     }
     if (status != ACL_SUCCESS) {
         mock_process_stop(device);

@@ -247,6 +247,21 @@ TABLE = Table(
                 "gradBetaOut": ("beta",),
             },
         ),
+        Gradient(
+            "aclnnGroupNormSiluV2",
+            upstream={"gradOut": "out"},
+            saved={"mean": "meanOut", "rstd": "rstdOut"},
+            shared={
+                "input": "self",
+                **{name: name for name in ("gamma", "group")},
+            },
+            changes={"activateSilu": False},
+            gives={
+                "gradInput": ("self",),
+                "gradGammaOut": ("gamma",),
+                "gradBetaOut": ("beta",),
+            },
+        ),
     ),
 )
 TABLES = (TABLE,)

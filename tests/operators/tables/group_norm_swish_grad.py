@@ -228,10 +228,16 @@ TABLE = Table(
             forward="aclnnGroupNormSwish",
             upstream={"dy": "yOut"},
             saved={"mean": "meanOut", "rstd": "rstdOut"},
-            shared={
-                **{name: name for name in ("x", "gamma", "beta", "numGroups", "swishScale")},
-            },
+            shared={name: name for name in ("x", "gamma", "beta", "numGroups", "swishScale")},
             gives={"dxOut": ("x",), "dgammaOut": ("gamma",), "dbetaOut": ("beta",)},
+        ),
+        Gradient(
+            forward="aclnnGroupNormSilu",
+            upstream={"dy": "out"},
+            saved={"mean": "meanOut", "rstd": "rstdOut"},
+            shared={"x": "self", "gamma": "gamma", "beta": "beta", "numGroups": "group"},
+            gives={"dxOut": ("self",), "dgammaOut": ("gamma",), "dbetaOut": ("beta",)},
+            own={"swishScale": 1.0},
         ),
     ),
 )

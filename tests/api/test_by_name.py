@@ -165,6 +165,29 @@ def test_what_cann_refuses_carries_every_argument(op: Any, device: Device) -> No
     assert caught.value.arguments["x"].startswith("float32 tensor, shape (4, 64)")
 
 
+@pytest.mark.parametrize("count", [0, 1, 5, 6])
+def test_how_many_were_found_is_known_when_the_operator_has_run(
+    count: int, device: Device, stream: Stream
+) -> None:
+    x = np.zeros((2, 3), np.float32)
+    x.flat[:count] = 1
+    room = pyaclnn.Empty((6, 2), np.int64)
+    assert pyaclnn.aclnn.nonzero(x, room).tolist() == np.argwhere(x).tolist()
+    found = pyaclnn.aclnn.nonzero(to_device(x, device), room, stream=stream)
+    assert found.array.shape == (6, 2)
+    assert found.actual().numpy().tolist() == np.argwhere(x).tolist()
+
+
+def test_what_was_found_of_a_result_that_nobody_asks_for_is_forgotten(
+    device: Device, stream: Stream
+) -> None:
+    x = to_device(np.ones((2, 3), np.float32), device)
+    for _ in range(2):  # the second time CANN answers phase 1 from its cache
+        pyaclnn.aclnn.nonzero(x, pyaclnn.Empty((6, 2), np.int64), stream=stream)
+    stream.synchronize()
+    assert "descriptors" not in pyaclnn.live_handles()
+
+
 def test_a_plan_of_an_operator_by_name(op: Any, device: Device, stream: Stream) -> None:
     x, gamma = to_device(X, device), to_device(GAMMA, device)
     with pyaclnn.plan(op, x, gamma, 1e-6, **RESULTS, stream=stream) as plan:

@@ -25,6 +25,7 @@ from pyaclnn.calling.arrays import (
 )
 from pyaclnn.calling.options import plain_value
 from pyaclnn.calling.refusals import Refusals
+from pyaclnn.chips import all_chips
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.parameters import Kind, Tensor
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pyaclnn.calling.arrays import Array
     from pyaclnn.operators import Operator
     from pyaclnn.operators.parameters import Option
+    from pyaclnn.runtime.device import Device
     from pyaclnn.runtime.stream import Stream
 
 __all__ = ["Call", "Output"]
@@ -125,6 +127,7 @@ class Call:
             if wrong is not None:
                 refusals.refuse(*wrong)
         self.constants = {option.name: _constant(option, known) for option in operator.options}
+        self.outputs: dict[str, Output] = {}
         self.outputs = {
             tensor.name: self._output(tensor, refusals, results, wants[tensor.name])
             for tensor in operator.results
@@ -178,6 +181,9 @@ class Call:
         allowed = refusals.dtypes(tensor)
         given = results.get(f"out: {tensor.name}")
         if given is None:
+            usual = refusals.usual_dtypes(tensor)
+            if len(set(usual.values())) > 1:
+                return Output(shape, usual.get(self._family(), allowed[0]), wanted=wanted)
             return Output(shape, allowed[0], wanted=wanted)
         if given.dtype not in allowed or given.shape != shape:
             listed = " or ".join(map(str, allowed))
@@ -185,6 +191,19 @@ class Call:
             raise InvalidArgumentError.of(operator.name, f"out: {tensor.name}", was, must)
         require_writable(operator, f"out: {tensor.name}", given)
         return Output(shape, given.dtype, given)
+
+    def _family(self) -> str:
+        """The family of the chip that the call is for; empty if it is not known."""
+        name = self._device().soc_name
+        return next((chip.family for chip in all_chips() if chip.soc_name == name), "")
+
+    def _device(self) -> Device:
+        arrays = (*self.values.values(), *(output.given for output in self.outputs.values()))
+        device = next((a.device for a in arrays if isinstance(a, DeviceArray)), None)
+        if device is None:
+            asked = self._requested
+            device = asked.device if asked is not None else default_device()
+        return device
 
     def _nothing_to_do(self, refusals: Refusals) -> tuple[str, ...] | None:
         """Name the results that become 0 where CANN need not be asked; None if it must be."""
@@ -216,12 +235,7 @@ class Call:
     @property
     def stream(self) -> Stream:
         """Where the work goes."""
-        arrays = (*self.values.values(), *(output.given for output in self.outputs.values()))
-        device = next((a.device for a in arrays if isinstance(a, DeviceArray)), None)
-        if device is None:
-            asked = self._requested
-            device = asked.device if asked is not None else default_device()
-        return require_stream(self.described.name, self._requested, device)
+        return require_stream(self.described.name, self._requested, self._device())
 
     def result(self, arguments: Sequence[Any]) -> Any:
         """Return the results of the call, taken from its arguments."""

@@ -97,6 +97,15 @@ class Refusals:
         bound = self.types if types is None else types
         return [DTYPES[word] for word in self._operator.types.allowed(tensor.type, bound)]
 
+    def usual_dtypes(self, tensor: Tensor) -> dict[str, np.dtype[Any]]:
+        """Give the dtype that a result has on each family of chips if nobody asks for another."""
+        types = self._operator.types
+        found = {
+            family: types.allowed(tensor.type, self.types, rows)
+            for family, rows in types.families.items()
+        }
+        return {family: DTYPES[words[0]] for family, words in found.items() if words}
+
     # ---- shapes -----------------------------------------------------------------------------
 
     def find_lengths(self) -> None:

@@ -30,12 +30,50 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
+API = Path(__file__).parent / "api"
+
 COUNTED = "counted"
 """The property in which a test records a text and a number, for the end of the run's output."""
 
 PROCESS = Path("/proc/self")
 SMALLEST_DEVICE = 1 << 33
 """Bytes; no other mapping of this process is so long."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the tests of the product's API run on a CANN."""
+    parser.addoption(
+        "--backend",
+        choices=["mock", "cann"],
+        default="mock",
+        help="what tests/api runs on; on a CANN what needs the simulated NPU is skipped",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """End at once where the CANN that is asked for is not there."""
+    if config.getoption("--backend") != "cann" or hasattr(config, "workerinput"):
+        return
+    from pyaclnn.cann.library import select_backend  # noqa: PLC0415  # some rooms test without it
+    from pyaclnn.errors import BackendNotFoundError  # noqa: PLC0415
+
+    try:
+        select_backend("cann")
+    except BackendNotFoundError as error:
+        raise pytest.UsageError(f"--backend cann: {error}") from None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On a CANN, leave out what is about the simulated NPU."""
+    if config.getoption("--backend") != "cann":
+        return
+    from tests.simulation import NEEDS_IT, needs_simulation  # noqa: PLC0415  # a CANN alone wants it
+
+    for item in items:
+        if API not in item.path.parents:
+            item.add_marker(pytest.mark.skip(reason="--backend cann is for tests/api"))
+        elif needs_simulation(item):
+            item.add_marker(pytest.mark.skip(reason=NEEDS_IT))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -94,6 +132,8 @@ def _alive() -> dict[str, int]:
     """Count, by kind, what the simulated NPU has handed out and not got back."""
     from pyaclnn.cann.library import backend  # noqa: PLC0415  # some rooms test without it
 
+    if backend().name != "mock":
+        return {}
     tell: Any = ctypes.CDLL(str(backend().files["runtime"][0])).pyaclnn_mock_alive
     tell.restype = ctypes.c_size_t
     length = tell(None, ctypes.c_size_t(0))

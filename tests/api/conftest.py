@@ -26,9 +26,10 @@ LeakCheck = Callable[[], AbstractContextManager[None]]
 
 
 @pytest.fixture(scope="session")
-def device() -> Device:
-    """Return device 0 of the simulated NPU, opened once for the session."""
-    assert select_backend("mock").name == "mock"
+def device(pytestconfig: pytest.Config) -> Device:
+    """Return device 0 of the simulated NPU, or of the CANN asked for, opened for the session."""
+    wanted = pytestconfig.getoption("--backend")
+    assert select_backend(wanted).name == wanted
     return default_device()
 
 
@@ -79,11 +80,12 @@ def place() -> Callable[[NDArray[Any], str], DeviceArray]:
 
 
 @pytest.fixture(scope="session")
-def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Return a function that runs code in a process of its own, on the simulated NPU."""
+def run_python(pytestconfig: pytest.Config) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Return a function that runs code in a process of its own, on the same backend."""
+    backend = pytestconfig.getoption("--backend")
 
     def run(code: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
-        variables = {**os.environ, "PYACLNN_BACKEND": "mock", **environment}
+        variables = {**os.environ, "PYACLNN_BACKEND": backend, **environment}
         return subprocess.run(
             [sys.executable, "-W", "error", "-c", code],
             env={key: value for key, value in variables.items() if value is not None},

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-[EXAMPLE] = re.findall(r"^```py\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(r"^```py\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+[EXAMPLE] = [block for block in BLOCKS if "def test_" in block]
 
 HEAD = """\
 import numpy as np

@@ -50,6 +50,14 @@ def exhaustive(session: nox.Session) -> None:
     session.run("pytest", "-m", "exhaustive", "tests/operators", "tests/product")
 
 
+@nox.session(python=USUAL)
+def docs(session: nox.Session) -> None:
+    """The documentation, as files in build/site; what does not resolve is an error."""
+    session.install(".[docs]")
+    # Of mkdocs it is the last version with plugins that is wanted: there is no need to say so.
+    session.run("mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
+
+
 @nox.session(python=OLDEST)
 def wheels(session: nox.Session) -> None:
     """The source archive, and a manylinux wheel for each architecture, for every Python.

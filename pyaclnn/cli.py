@@ -33,6 +33,7 @@ __all__ = [
     "UNREAD",
     "UNUSABLE",
     "main",
+    "parser",
 ]
 
 FAILED = 1
@@ -88,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        options = _parser().parse_args(arguments)
+        options = parser().parse_args(arguments)
     except SystemExit as done:  # after --help and --version too, whose output may fail as any other
         return int(done.code or 0)
     return int(options.action(options))
@@ -126,7 +127,8 @@ class _Parser(argparse.ArgumentParser):
             (file or sys.stderr).write(message)
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line, for all commands."""
     parser: argparse.ArgumentParser = _Parser(
         prog="pyaclnn",
         description="Norm operators of Ascend NPUs from Python, on CANN or on a simulated NPU.",
@@ -169,10 +171,20 @@ def _add_env(commands: _Commands) -> None:
         "backend with its libraries, the chip. It loads the backend in this process; where a "
         "driver hangs or crashes, 'pyaclnn doctor' goes on.",
     )
+    env.add_argument(
+        "--variables", action="store_true", help="print what each variable that is read means"
+    )
     env.set_defaults(action=_env)
 
 
-def _env(_: argparse.Namespace) -> int:
+def _env(options: argparse.Namespace) -> int:
+    if options.variables:
+        from pyaclnn.variables import VARIABLES
+
+        width = max(map(len, VARIABLES))
+        sys.stdout.writelines(f"{name:{width}}  {text}\n" for name, text in VARIABLES.items())
+        return 0
+
     from pyaclnn.configuration import configuration
 
     sys.stdout.write(configuration(load=True))

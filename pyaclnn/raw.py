@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C interface as it is, under its C names: the public name of :mod:`pyaclnn.cann.raw`."""
+"""The C interface as it is, under its C names: the public name of `pyaclnn.cann.raw`."""
 
 from __future__ import annotations
 

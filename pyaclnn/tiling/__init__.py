@@ -7,18 +7,16 @@ functions for each interface: one says how large the buffer should be, one fills
 functions here do the same arithmetic and return what CANN's write through references. Where CANN's
 leave the structure untouched or fail an assertion, these raise `TilingError`.
 
-============================================== ====================================================
-here                                           CANN
-============================================== ====================================================
-`get_layer_norm_max_min_tmp_size`              `GetLayerNormMaxMinTmpSize`
-`get_layer_norm_nd_tiling_info`                `GetLayerNormNDTilingInfo` (`…NDTillingInfo`)
-`get_layer_norm_rstd_max_min_tmp_size`         `GetLayerNormMaxMinTmpSize` with `isComputeRstd`
-`get_layer_norm_rstd_nd_tiling_info`           `GetLayerNormNDTilingInfo` with `isComputeRstd`
-`get_layer_norm_grad_max_min_tmp_size`         `GetLayerNormGradMaxMinTmpSize`
-`get_layer_norm_grad_nd_tiling_info`           `GetLayerNormGradNDTilingInfo`
-`get_layer_norm_grad_beta_max_min_tmp_size`    `GetLayerNormGradBetaMaxMinTmpSize`
-`get_layer_norm_grad_beta_nd_tiling_info`      `GetLayerNormGradBetaNDTilingInfo`
-============================================== ====================================================
+| here | CANN |
+|---|---|
+| `get_layer_norm_max_min_tmp_size` | `GetLayerNormMaxMinTmpSize` |
+| `get_layer_norm_nd_tiling_info` | `GetLayerNormNDTilingInfo` (`…NDTillingInfo`) |
+| `get_layer_norm_rstd_max_min_tmp_size` | `GetLayerNormMaxMinTmpSize` with `isComputeRstd` |
+| `get_layer_norm_rstd_nd_tiling_info` | `GetLayerNormNDTilingInfo` with `isComputeRstd` |
+| `get_layer_norm_grad_max_min_tmp_size` | `GetLayerNormGradMaxMinTmpSize` |
+| `get_layer_norm_grad_nd_tiling_info` | `GetLayerNormGradNDTilingInfo` |
+| `get_layer_norm_grad_beta_max_min_tmp_size` | `GetLayerNormGradBetaMaxMinTmpSize` |
+| `get_layer_norm_grad_beta_nd_tiling_info` | `GetLayerNormGradBetaNDTilingInfo` |
 
 The structures carry C's names, and C's names for their fields. `to_bytes`
 gives what a kernel reads.

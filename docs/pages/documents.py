@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documents at the top of the tree, and the examples, as pages of the site."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["pages"]
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = "start/examples.md"
+PLACES = {
+    "ARCHITECTURE.md": "explanation/architecture.md",
+    "CHANGELOG.md": "explanation/changes.md",
+    "CONTRIBUTING.md": "how-to/contributing.md",
+    "SECURITY.md": "explanation/security.md",
+    "README.md": "index.md",
+    "examples/": EXAMPLES,
+}
+"""Where links into the tree lead on the site."""
+PARTS = {
+    "start/tour.md": "A tour in five minutes",
+    "how-to/teach.md": "A kernel of your own",
+}
+"""Parts of README that are pages, by their headings there."""
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+def pages() -> Mapping[str, str]:
+    """Return what is shown, by the name of the page."""
+    whole = {
+        place: _moved((ROOT / name).read_text(encoding="utf-8"), place)
+        for name, place in PLACES.items()
+        if name.endswith(".md") and name != "README.md"
+    }
+    parts = {place: _moved(_part(heading), place) for place, heading in PARTS.items()}
+    return {**whole, **parts, EXAMPLES: _examples()}
+
+
+def _moved(text: str, page: str) -> str:
+    """Have links lead to where their targets are on the site, for a page that was moved."""
+
+    def link(match: re.Match[str]) -> str:
+        target = match[1]
+        place = PLACES.get(target) or (EXAMPLES if target.startswith("examples/") else None)
+        if place is None:
+            return match[0]  # mkdocs says what is wrong with it
+        return f"]({os.path.relpath(place, Path(page).parent)}"
+
+    return LINK.sub(link, text)
+
+
+def _part(heading: str) -> str:
+    """A part of README as a page."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [part] = re.findall(rf"^##+ ({heading}\n.*?)(?=^##)", readme, re.MULTILINE | re.DOTALL)
+    # What begins with bold words there is a section here.
+    return "# " + re.sub(r"^\*\*(.+?)[.,]?\*\*[.,]?\s*(\w)", _section, part, flags=re.MULTILINE)
+
+
+def _section(match: re.Match[str]) -> str:
+    return f"## {match[1]}\n\n{match[2].upper()}"
+
+
+def _examples() -> str:
+    parts = ["# Examples\n\nEach is run by the tests.\n\n"]
+    for path in sorted((ROOT / "examples").glob("[0-9]*")):
+        language = {".py": "py", ".cpp": "cpp"}[path.suffix]
+        parts.append(f"## {path.stem[3:].replace('_', ' ').capitalize()}\n\n")
+        text = path.read_text(encoding="utf-8").partition("\n")[2].strip()
+        parts.append(f'```{language} title="examples/{path.name}"\n{text}\n```\n\n')
+    return "".join(parts)

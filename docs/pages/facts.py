@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of what is known: operators, commands, variables, rules of the contract, status codes."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import pkgutil
+import textwrap
+from collections.abc import Mapping
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import griffe
+
+import pyaclnn
+from pyaclnn import cli, explanations
+from pyaclnn.chips import all_chips
+from pyaclnn.cann.status import code_named, names
+from pyaclnn.explanations import STATUS, Explanation
+from pyaclnn.mock import contract
+from pyaclnn.mock.contract import RULES
+from pyaclnn.operators import all_operators
+from pyaclnn.operators.types import TYPES
+from pyaclnn.variables import VARIABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import ModuleType
+
+    from pyaclnn.mock.contract import Rule
+    from pyaclnn.operators import Operator
+
+__all__ = ["codes", "commands", "operators", "rules", "variables"]
+
+# As wide as a help text is shown, without colours, wherever the site is built.
+os.environ |= {"COLUMNS": "92", "NO_COLOR": "1"}
+
+
+def operators() -> Iterator[str]:
+    """Which operators there are, on which chips with which types; then each with its arguments."""
+    yield "# Operators\n\n"
+    yield (
+        "What the first array may be on each family of chips; a dash where CANN has no kernels. "
+        "The types of the others follow from it, and are said at each operator.\n\n"
+    )
+    families = {chip.family: chip.product for chip in all_chips()}
+    yield from _table(
+        ["operator", *families.values()],
+        (
+            [f"[`{name}`](#pyaclnn.{name})", *(_leading(operator, family) for family in families)]
+            for name, operator in all_operators().items()
+        ),
+    )
+    yield "## Chips\n\nAny of these can be simulated, by its name in `PYACLNN_MOCK_SOC`.\n\n"
+    yield from _table(
+        ["chip", "family", "AI cores", "vector cores", "memory", "bfloat16"],
+        (
+            [
+                f"`{chip.soc_name}`",
+                chip.product,
+                str(chip.ai_cores),
+                str(chip.vector_cores or "—"),
+                f"{chip.memory_bytes >> 30} GiB",
+                "yes" if chip.bfloat16 else "—",
+            ]
+            for chip in all_chips()
+        ),
+    )
+    for name in all_operators():
+        yield from _operator(name)
+
+
+def _leading(operator: Operator, family: str) -> str:
+    rows = operator.types.families.get(family)
+    if rows is None:
+        return "—"
+    allowed = operator.types.allowed(operator.leader.type, {}, rows)
+    return "<br>".join(TYPES[word].numpy for word in allowed)
+
+
+def _operator(name: str) -> Iterator[str]:
+    function = getattr(pyaclnn, name)
+    yield f"## `{name}` {{ #pyaclnn.{name} }}\n\n"
+    signature = f"{name}{inspect.signature(function)}"
+    yield f"```py\n{textwrap.fill(signature, 76, subsequent_indent='    ')}\n```\n\n"
+    for section in griffe.Docstring(inspect.getdoc(function) or "").parse("google", warnings=False):
+        if section.kind is griffe.DocstringSectionKind.text:
+            yield f"{section.value}\n\n"
+            continue
+        yield f"**{section.kind.value.capitalize()}**\n\n"
+        for item in section.value:
+            title = getattr(item, "name", "") or str(item.annotation)
+            text = " ".join(item.description.replace("*", r"\*").split())
+            yield f"`{title}`\n:   {text}\n\n"
+
+
+def commands() -> Iterator[str]:
+    """What each command says of itself."""
+    yield "# Commands\n\nEach is as it tells itself with `--help`.\n\n"
+    yield from _command(cli.parser())
+
+
+def _command(parser: argparse.ArgumentParser) -> Iterator[str]:
+    yield f"## {parser.prog}\n\n```text\n{parser.format_help()}```\n\n"
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for part in action.choices.values():
+                yield from _command(part)
+
+
+def variables() -> Iterator[str]:
+    """Every variable of the environment that is read."""
+    yield "# Environment variables\n\n`pyaclnn env --variables` prints them too.\n\n"
+    yield from _table(
+        ["variable", "meaning"],
+        ([f"`{name}`", meaning] for name, meaning in VARIABLES.items()),
+    )
+
+
+def rules() -> Iterator[str]:
+    """Every rule of CANN's contract, with a wrong program and a right one."""
+    yield f"# Rules of the contract\n\n{len(RULES)} rules to which the simulated NPU holds programs"
+    yield ", each with a program that breaks it and one that is right.\n\n"
+    for module, found in _groups(contract, tuple):
+        yield f"## {_title(module)}\n\n"
+        for rule in found:
+            yield from _rule(rule)
+
+
+def _rule(rule: Rule) -> Iterator[str]:
+    yield f"### {rule.id}\n\n**{rule.title[0].upper()}{rule.title[1:]}.** {rule.explanation}\n\n"
+    yield f"Do this: {rule.fix}.\n\n"
+    for title, program in (("Wrong", rule.wrong), ("Right", rule.right)):
+        yield f'```c title="{title}"\n{program.strip()}\n```\n\n'
+    yield f"Source: {rule.source}.\n\n"
+
+
+def codes() -> Iterator[str]:
+    """Every status code with its explanation."""
+    yield (
+        f"# Status codes\n\n{len(STATUS)} codes in words. `pyaclnn explain` knows, besides these, "
+        "those of the driver, of collective communication, of torch-npu and of the loader, and "
+        "lines of logs.\n\n"
+    )
+    numbers = {name: code for code, name in names().items()}
+    for module, found in _groups(explanations, Mapping):
+        entries = {n: e for n, e in found.items() if isinstance(e, Explanation) and n in STATUS}
+        if entries:
+            yield f"## {_title(module)}\n\n"
+        for name, entry in entries.items():
+            yield from _code(numbers.get(name) or code_named(name), name, entry)
+
+
+def _code(code: int, name: str, entry: Explanation) -> Iterator[str]:
+    yield f"### {code} `{name}`\n\n{entry.meaning}\n\n"
+    yield from (f"{number}. {escape(cause)}\n" for number, cause in enumerate(entry.causes, 1))
+    step = entry.next_step
+    yield f"\nNext: {step[0].lower()}{step[1:]} In Python: [`{entry.exception.__name__}`]"
+    yield f"[pyaclnn.errors.{entry.exception.__name__}].\n\n"
+
+
+def _groups(package: ModuleType, kind: type) -> Iterator[tuple[ModuleType, Any]]:
+    """The tables of a package that lie in modules of their own."""
+    for found in sorted(pkgutil.iter_modules(package.__path__), key=lambda found: found.name):
+        if found.name.startswith("_"):
+            continue
+        module = import_module(f"{package.__name__}.{found.name}")
+        for name in module.__all__:
+            if isinstance(getattr(module, name), kind):
+                yield module, getattr(module, name)
+
+
+def _title(module: ModuleType) -> str:
+    return (inspect.getdoc(module) or "").partition("\n")[0].rstrip(".")
+
+
+def _table(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |\n|{'---|' * len(head)}\n"
+    yield from (f"| {' | '.join(row)} |\n" for row in rows)
+    yield "\n"

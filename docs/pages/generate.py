@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages that nobody writes: of the package, and of documents at the top of the tree.
+
+A hook of mkdocs. What is public, the commands, variables, rules, codes, chips and operators are
+asked of the package itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkdocs.structure.files import File
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import documents
+import facts
+import interfaces
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+__all__ = ["on_config", "on_files"]
+
+REFERENCE = {
+    "Operators": ("operators", facts.operators),
+    "Commands": ("commands", facts.commands),
+    "Environment variables": ("variables", facts.variables),
+    "Rules of the contract": ("rules", facts.rules),
+    "Status codes": ("codes", facts.codes),
+    **{name: (name, page) for name, page in interfaces.pages().items()},
+}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the pages of the reference where the navigation has its name."""
+    pages = [{title: f"reference/{name}.md"} for title, (name, _) in REFERENCE.items()]
+    config.nav = [{"Reference": pages} if part == "Reference" else part for part in config.nav]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages to those that are written."""
+    written = {f"reference/{name}.md": "".join(page()) for name, page in REFERENCE.values()}
+    for name, text in {**written, **documents.pages()}.items():
+        files.append(File.generated(config, name, content=text))
+    return files

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The variables of the environment that are read, with what they mean."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["VARIABLES"]
+
+VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "PYACLNN_BACKEND": "`cann`, `mock` (the simulated NPU), or a folder of libraries; without "
+        "it, an installed CANN",
+        "PYACLNN_CACHING": "`0` turns the pools of all streams off: memory goes back to CANN at "
+        "once",
+        "PYACLNN_MOCK_SOC": "the chip to simulate, default `Ascend910B3`; `pyaclnn mock chips` "
+        "lists them",
+        "PYACLNN_MOCK_DEVICES": "how many of them, default 2",
+        "PYACLNN_MOCK_PYTHON": "the Python that runs the device process, if it is not found by "
+        "itself",
+        "PYACLNN_MOCK_OPERATORS": "files of kernels for operators, separated by colons",
+        "PYACLNN_MOCK_PATIENCE": "seconds that the device process may take to start: 60, if it "
+        "says nothing",
+        "PYACLNN_MOCK_REPORT": "a file for records of broken rules, one JSON object a line",
+        "PYACLNN_MOCK_STRICT": "`1` stops the program at the first broken rule, with a backtrace",
+        "PYACLNN_MOCK_ALLOW": "rules the program may break, separated by commas: no record, no "
+        "stop",
+        "PYACLNN_MOCK_MODE": "`deferred` (work runs when it must; the default), `eager`, or "
+        "`shuffled:SEED`",
+        "PYACLNN_MOCK_FAULTS": "the faults to inject; `pyaclnn mock faults` says how they are "
+        "written",
+        "ASCEND_HOME_PATH": "where CANN is installed, as its `set_env.sh` says; the first place "
+        "that is looked at",
+        "ASCEND_TOOLKIT_HOME": "the same, by its older name",
+        "ASCEND_INSTALL_PATH": "the same, as samples of CANN call it",
+        "ASCEND_OPP_PATH": "the folder of CANN's operator packages",
+        "ASCEND_CUSTOM_OPP_PATH": "folders of packages with custom operators, separated by colons",
+        "ASCEND_RT_VISIBLE_DEVICES": "as in CANN: the devices to be seen, which are numbered from "
+        "0 again",
+        "ASCEND_GLOBAL_LOG_LEVEL": "as in CANN: 0 (debug) to 4 (off); what a program logs by "
+        "`aclAppLog` on the simulated NPU goes to stderr, errors alone if it is not set",
+        "ACLNN_CACHE_LIMIT": "as in CANN: how many executors the operator cache of a thread keeps",
+        "DISABLE_L2_CACHE": "as in CANN: turns the operator cache off",
+        "LD_LIBRARY_PATH": "where the loader looks for libraries; the last place where CANN is "
+        "looked for",
+        "CC": "the C compiler that builds operator packages, default `cc`",
+        "CXX": "the C++ compiler that builds kernels, default `c++`",
+        "XDG_CACHE_HOME": "where compiled kernels are kept, below `pyaclnn/ascendc`; default "
+        "`~/.cache`",
+    }
+)
+"""Name to meaning, in Markdown: those of pyaclnn first, then those of CANN, then of the system."""

@@ -17,8 +17,8 @@ import griffe
 
 import pyaclnn
 from pyaclnn import cli, explanations
-from pyaclnn.chips import all_chips
 from pyaclnn.cann.status import code_named, names
+from pyaclnn.chips import all_chips
 from pyaclnn.explanations import STATUS, Explanation
 from pyaclnn.mock import contract
 from pyaclnn.mock.contract import RULES

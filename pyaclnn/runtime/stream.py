@@ -8,10 +8,10 @@ import functools
 from typing import TYPE_CHECKING, ClassVar
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import call, refuse_if_forked, wait_for
+from pyaclnn.cann.gate import call, refuse_if_forked, silence, wait_for
 from pyaclnn.cann.status import code_named
-from pyaclnn.errors import ContextError, DeviceLostError, InvalidArgumentError
-from pyaclnn.runtime.context import give_back_in
+from pyaclnn.errors import AclError, ContextError, DeviceLostError, InvalidArgumentError
+from pyaclnn.runtime.context import Activation, give_back_in, is_gone
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.event import Event, require_event
 from pyaclnn.runtime.handle import Handle, Resource
@@ -286,8 +286,14 @@ def _stream_pointer(handle: int | Pointer) -> Pointer:
 
 
 def _destroy(owner: Resource, slot: Pointer, timelines: list[Timeline], _: Pointer) -> None:
-    # Destroying waits for the work. If it fails, that has been reported, and what the work used is
-    # let go all the same: a stream without an owner is never heard of again.
+    # Destroying waits for the work, deaf to Ctrl-C. So we wait before; an interrupt then leaves the
+    # stream to be destroyed later. What has failed on it is nothing that closing would tell.
+    busy = slot[0] != raw.NULL and any(timeline.busy for timeline in timelines)
+    if busy and not silence.finalised and not is_gone(owner):
+        with contextlib.suppress(AclError), Activation(owner.pointer):
+            wait_for("aclrtSynchronizeStream", slot[0], limit=-1)
+    # If it fails, that has been reported, and what the work used is let go all the same: a stream
+    # without an owner is never heard of again.
     give_back_in(owner, "aclrtDestroyStream", slot)
     for timeline in timelines:
         timeline.retire()

@@ -156,6 +156,7 @@ def codes() -> Iterator[str]:
 
 def _code(code: int, name: str, entry: Explanation) -> Iterator[str]:
     yield f"### {code} `{name}`\n\n{entry.meaning}\n\n"
+    yield "Likely causes:\n\n" if entry.causes else ""
     yield from (f"{number}. {escape(cause)}\n" for number, cause in enumerate(entry.causes, 1))
     step = entry.next_step
     yield f"\nNext: {step[0].lower()}{step[1:]} In Python: [`{entry.exception.__name__}`]"
@@ -174,7 +175,7 @@ def _groups(package: ModuleType, kind: type) -> Iterator[tuple[ModuleType, Any]]
 
 
 def _title(module: ModuleType) -> str:
-    return (inspect.getdoc(module) or "").partition("\n")[0].rstrip(".")
+    return (inspect.getdoc(module) or "").partition("\n")[0].partition(" (CANN")[0].rstrip(".")
 
 
 def _table(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:

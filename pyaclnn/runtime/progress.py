@@ -71,8 +71,10 @@ def _has_written(use: Use) -> bool:
     timeline = use.timeline
     ask_those_left()
     if not timeline.is_over(use.written) and not _was_left_after(use):
-        with contextlib.suppress(ContextError):
+        try:
             has_run(timeline, timeline.struct.stream)
+        except ContextError:  # its owner has destroyed the stream, which waits for its work
+            return True
     return timeline.is_over(use.written)
 
 

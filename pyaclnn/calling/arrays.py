@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.operator import Build
 from pyaclnn.runtime.array import DeviceArray, phantom_of
+from pyaclnn.runtime.dlpack import host_array
 from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import require_stream
 from pyaclnn.runtime.transfer import no_array, way_to_numpy
@@ -52,6 +53,10 @@ def require_arrays(operator: Operator, given: Mapping[str, Any]) -> dict[str, Ar
 def _array(routine: str, name: str, value: object) -> Array:
     if isinstance(value, (np.ndarray, DeviceArray)) and not isinstance(value, np.ma.MaskedArray):
         return value
+    if not isinstance(value, (np.generic, np.ma.MaskedArray)):
+        shared = host_array(routine, name, value)
+        if shared is not None:
+            return shared
     what = "None" if value is None else no_array(value)
     hint = way_to_numpy(name, value)
     raise InvalidArgumentError.of(routine, name, what, "a NumPy array or a DeviceArray", hint)

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pyaclnn import from_dlpack, rms_norm
+from pyaclnn import batch_norm, from_dlpack, rms_norm
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray, to_device
 from pyaclnn.runtime.buffer import Buffer
@@ -101,6 +101,25 @@ def test_a_tensor_on_the_host_is_taken_as_numpys(name: str, protocol: str, devic
     array = to_device(kind(ARRAYS[name], protocol), device)
     assert (array.shape, array.dtype) == (ARRAYS[name].shape, ARRAYS[name].dtype)
     np.testing.assert_array_equal(array.numpy(), ARRAYS[name])
+
+
+@pytest.mark.parametrize("protocol", ["__dlpack__", "__array_interface__"])
+@pytest.mark.parametrize("name", ["contiguous", "transposed", "part", "empty", "float16"])
+def test_an_operator_takes_it_as_numpys(name: str, protocol: str, device: Device) -> None:
+    assert device.id == 0
+    array = ARRAYS[name]
+    gamma = np.ones(array.shape[-1:], array.dtype)
+    kind: Any = type("Other", (Speaks,), {})
+    y = rms_norm(kind(array, protocol), kind(gamma, protocol)).y
+    np.testing.assert_array_equal(y, rms_norm(array, gamma).y)
+
+
+def test_a_tensor_that_would_be_updated_in_place_is_refused(device: Device) -> None:
+    assert device.id == 0
+    kind: Any = type("Other", (Speaks,), {})
+    mean, var = kind(np.zeros(3, np.float32), "__dlpack__"), np.ones(3, np.float32)
+    with pytest.raises(InvalidArgumentError, match="'running_mean' is read-only"):
+        batch_norm(np.ones((2, 3, 4), np.float32), mean, var, training=True)
 
 
 def test_bfloat16_is_read_although_numpy_has_no_word_for_it(device: Device) -> None:

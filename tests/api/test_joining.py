@@ -94,7 +94,9 @@ def test_what_is_there_outranks_an_installation(
         HOST.format(folder=str(folder), mode=0) + "ctypes.CDLL(str(FOLDER / 'libopapi.so'))\n"
         "use()\n"
         "for path in FOLDER.iterdir():\n"
-        "    assert copies(path.name) == {str(path)}, path\n" + END,
+        "    assert copies(path.name) <= {str(path)}, path\n"
+        "for name in ('libascendcl.so', 'libnnopbase.so', 'libopapi.so'):\n"
+        "    assert copies(name), name\n" + END,
         **silent,
     )
     assert (done.returncode, done.stderr) == (0, "")

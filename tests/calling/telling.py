@@ -11,6 +11,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ def build(folder: Path, names: Iterable[str]) -> Path:
     """
     shutil.copy(libdir() / "libascendcl.so", folder)
     # By this file a library that is not where it was installed finds its interpreter.
-    shutil.copy(libdir() / "device-python", folder)
+    (folder / "device-python").write_text(sys.executable, encoding="utf-8")
     _compile(folder / "libnnopbase.so", HERE / "telling_base.c")
     source = folder / "operators.c"
     lines = (line for name in names for line in _operator(catalogue()[name]))

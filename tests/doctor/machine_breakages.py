@@ -130,7 +130,7 @@ def numpy_2(made: Fabricated) -> None:
 def unresolved(made: Fabricated) -> None:
     """Let the runtime ask for a function that what it needs does not have."""
     library = made.lib64 / "libvendr.so"
-    patched(library, library, (b"mock_call_begin", b"mock_call_begun"))
+    patched(library, library, (b"mock_operator_arrive", b"mock_operator_gone"))
 
 
 def no_room_for_children(made: Fabricated) -> None:

@@ -169,7 +169,7 @@ MACHINE = [
         "a library asks in vain",
         b.unresolved,
         "DEV-101",
-        "mock_call_begun.*versions are mixed",
+        "mock_operator_gone.*versions are mixed",
         options=DEVICE,
     ),
     Case(

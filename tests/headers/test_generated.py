@@ -27,7 +27,8 @@ def compiled(folder: Path, language: str, level: int, headers: list[str]) -> str
     source = folder / "program.c"
     source.write_text("".join(f'#include "{header}"\n' for header in headers), encoding="utf-8")
     kind = ["-x", "c++" if language.startswith("c++") else "c", "-fsyntax-only"]
-    command = [*compiler(language), *cflags(), *WARNINGS, f"-DACL_STUBS_CANN={level}", *kind]
+    chosen = ["-UACL_STUBS_CANN", f"-DACL_STUBS_CANN={level}"]
+    command = [*compiler(language), *cflags(), *WARNINGS, *chosen, *kind]
     done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
     return done.stderr
@@ -58,7 +59,8 @@ def test_operators_of_a_newer_release_are_only_there_where_it_is_chosen(tmp_path
         f'#include "aclnnop/{newer.header}"\nvoid *here = (void *){newer.name};\n', encoding="utf-8"
     )
     for level, status in ((801, 1), (901, 0)):
-        command = [*compiler("c11"), *cflags(), f"-DACL_STUBS_CANN={level}", "-fsyntax-only"]
+        chosen = ["-UACL_STUBS_CANN", f"-DACL_STUBS_CANN={level}"]
+        command = [*compiler("c11"), *cflags(), *chosen, "-fsyntax-only"]
         done = subprocess.run([*command, str(source)], capture_output=True, text=True, check=False)
         assert done.returncode == status, done.stderr
 

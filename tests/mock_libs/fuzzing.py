@@ -27,7 +27,7 @@ FLAGS_WITHOUT_A_WAIT = "ACL_EVENT_TIME_LINE"
 SELDOM = {"aclrtSetDevice", "aclrtResetDevice", "aclrtResetDeviceForce", "aclrtCreateContext"}
 """What may start or end a device process, which takes a tenth of a second."""
 
-_HANDLES = {"aclrtStream", "aclrtEvent", "aclrtContext", "aclrtDrvMemHandle"}
+_OPAQUE = re.compile(r"typedef void \*(\w+);")
 _SMALL_COUNT = re.compile(r"\w*Num|size")
 
 
@@ -37,6 +37,7 @@ def write_program(declarations: Declarations) -> str:
     Its arguments are a seed and a number of calls; it prints how many of them succeeded.
     """
     functions = [f for f in declarations.functions if _can_be_called(f)]
+    handles = frozenset(_OPAQUE.findall("\n".join(declarations.types)))
     lines = [f'#include "{header}"' for header in declarations.headers]
     lines += ['#include "fuzz.h"', "int main(int count, char **arguments)", "{"]
     lines += ["    long succeeded = 0;", "    if (count != 3) return 2;"]
@@ -46,7 +47,12 @@ def write_program(declarations: Declarations) -> str:
     lines += ["        if (dice(200) == 0) aclrtSetDevice(0);"]
     lines += [f"        switch (dice({len(functions)})) {{"]
     for index, function in enumerate(functions):
-        lines += [f"        case {index}: {{", *_call(function), "            break;", "        }"]
+        lines += [
+            f"        case {index}: {{",
+            *_call(function, handles),
+            "            break;",
+            "        }",
+        ]
     lines += ["        }", "    }", "    for (int i = 0; i < 64; i++) aclrtResetDeviceForce(0);"]
     lines += ["    aclrtResetDeviceForce(1);", r'    printf("%ld\n", succeeded);']
     lines += ["    return 0;", "}"]
@@ -62,14 +68,14 @@ def _can_be_called(function: Function) -> bool:
     )
 
 
-def _call(function: Function) -> Iterator[str]:
+def _call(function: Function, handles: frozenset[str]) -> Iterator[str]:
     given = []
     for parameter in function.parameters:
         name = f"a_{parameter.name}"
         type_ = parameter.type.removeprefix("const ") if "*" not in parameter.type else None
-        yield f"            {type_ or 'void *'} {name} = {_argument(function, parameter)};"
+        yield f"            {type_ or 'void *'} {name} = {_argument(function, parameter, handles)};"
         given.append(name)
-        if _gives(parameter):
+        if _gives(parameter, handles):
             yield f"            if ({name} != NULL) *(void **){name} = NULL;"
     call = f"{function.name}({', '.join(given)})"
     if function.returns in {"aclError", "aclnnStatus"}:
@@ -81,7 +87,7 @@ def _call(function: Function) -> Iterator[str]:
     else:
         yield f"            {call};"
     for parameter, name in zip(function.parameters, given, strict=True):
-        if _gives(parameter):
+        if _gives(parameter, handles):
             yield f"            if ({name} != NULL) {_keeper(function)}(*(void **){name});"
 
 
@@ -94,15 +100,17 @@ def _keeper(function: Function) -> str:
     return "keep_heaped" if _is_heaped(function) else "keep"
 
 
-def _gives(parameter: Parameter) -> bool:
+def _gives(parameter: Parameter, handles: frozenset[str]) -> bool:
     """Whether a handle or an address is written where a parameter points."""
     target = parameter.type.removesuffix("*").strip()
     return parameter.type == "void **" or (
-        parameter.type.endswith("*") and target in _HANDLES | {"aclOpExecutor *"}
+        parameter.type.endswith("*") and target in handles | {"aclOpExecutor *"}
     )
 
 
-def _argument(function: Function, parameter: Parameter) -> str:  # noqa: PLR0911 (a table)
+def _argument(  # noqa: PLR0911 (a table)
+    function: Function, parameter: Parameter, handles: frozenset[str]
+) -> str:
     type_, name = parameter.type, parameter.name
     if name.startswith("flag") and function.name.startswith("aclrtCreateEvent"):
         return FLAGS_WITHOUT_A_WAIT
@@ -118,10 +126,10 @@ def _argument(function: Function, parameter: Parameter) -> str:  # noqa: PLR0911
     if type_.endswith("*"):
         opaque = re.fullmatch(r"(const )?acl(Tensor|Scalar|\w+Array|\w+List|OpExecutor) \*", type_)
         return "anything()" if opaque else "readable()"
-    if type_ in _HANDLES:
-        return "anything()"
     if type_.startswith("aclrt") and ("Callback" in type_ or "Allocator" in type_):
         return "NULL"
+    if type_ in handles:
+        return "anything()"
     if type_.removeprefix("const ") in ("size_t", "uint64_t"):
         small = function.library == "base" and _SMALL_COUNT.fullmatch(name)
         return "few()" if small else "bytes()"

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.mock import libdir
+
 from .programs import HERE
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def flags_of(kind: str) -> list[str]:
 
 
 def build_libraries(factory: pytest.TempPathFactory, kind: str) -> list[str]:
-    """Build the three libraries, once in a whole run of the tests.
+    """Build the libraries, once in a whole run of the tests.
 
     Args:
         factory: Where the folders of this run come from.
@@ -64,14 +66,14 @@ def build_libraries(factory: pytest.TempPathFactory, kind: str) -> list[str]:
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder = shared / f"sanitized-{kind}"
     libraries = folder / "mock_libs"
+    names = sorted(path.stem.removeprefix("lib") for path in libdir().glob("lib*.so"))
     with Path(f"{folder}.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (libraries / "libopapi.so").exists():
             options = [f"-Db_sanitize={KINDS[kind]}", "-Db_lundef=false"]
             _meson("setup", str(folder), str(ROOT), "--buildtype=debug", *options)
-            _meson("compile", "-C", str(folder), "opapi")
-    names = ["-lascendcl", "-lnnopbase", "-lopapi"]
-    return [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *names]
+            _meson("compile", "-C", str(folder), *names)
+    return [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *(f"-l{name}" for name in names)]
 
 
 def _meson(*arguments: str) -> None:

@@ -115,7 +115,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnRmsNorm(void *workspace, uint64_t workspace
         aclDestroyAclOpExecutor(executor);
         return 0;
     }
-    if (fault("op-slow") && type == ACL_FLOAT && elements > 100000) {
+    if (fault("op-slow") && type == ACL_FLOAT && elements > 40000) {
         usleep(1100000);
     }
     const aclnnStatus status = BEHIND(aclnnRmsNorm)(workspace, workspaceSize, executor, stream);

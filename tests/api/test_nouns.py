@@ -125,7 +125,10 @@ NOUNS: dict[str, tuple[Callable[[Any], Any], str, str, str]] = {
         lambda _: Stream.default().synchronize(True), "timeout", "True",
         "a number of seconds above 0 and at most 2147483, or None to wait without limit",
     ),
-    "plan(3)": (lambda _: plan(ANY_OPERATOR), "operator", "3", "an operator of pyaclnn.ops or pyaclnn.aclnn"),
+    "plan(3)": (
+        lambda _: plan(ANY_OPERATOR), "operator", "3",
+        "an operator of pyaclnn.ops or pyaclnn.aclnn",
+    ),
     "plan, host": (
         lambda _: plan(rms_norm, z(2, 4), z(4)), "arguments", "NumPy arrays",
         "device arrays with work to do",

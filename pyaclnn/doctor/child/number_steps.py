@@ -85,7 +85,7 @@ def _number(outcome: Outcome) -> Number:
         float(outcome.limit),
         float(outcome.matched_ratio),
         outcome.seconds,
-        tuple((float(f"{edge:.3g}"), count) for edge, count in outcome.error_histogram),
+        tuple((float(f"{edge:.3g}"), count) for edge, count in outcome.error_histogram if count),
         # What passed is told by the numbers themselves.
         "" if outcome.passed else outcome.verdict,
     )

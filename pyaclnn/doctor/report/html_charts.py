@@ -13,6 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.worst import error_ratio
+from pyaclnn.smoke.cases import ERROR_EDGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -145,7 +146,8 @@ def histogram_charts(numbers: Sequence[Number]) -> list[str]:
         panel = panels.setdefault((number.operator, number.dtype), {})
         for edge, count in number.error_histogram:
             panel[edge] = panel.get(edge, 0) + count
-    edges = sorted({edge for panel in panels.values() for edge in panel})
+    # Empty bins are in no report, and have their place in the picture all the same.
+    edges = sorted({*_EDGES, *(edge for panel in panels.values() for edge in panel)})
     return [
         _panel(operator, dtype, [panel.get(edge, 0) for edge in edges], edges)
         for (operator, dtype), panel in panels.items()
@@ -153,6 +155,7 @@ def histogram_charts(numbers: Sequence[Number]) -> list[str]:
     ]
 
 
+_EDGES: Final = tuple(float(f"{edge:.3g}") for edge in ERROR_EDGES)
 _PANEL_WIDTH: Final = 268
 _PANEL_HEIGHT: Final = 150
 _PANEL_SIDE: Final = 12

@@ -104,7 +104,8 @@ class Number:
         matched_ratio: The share of elements within the tolerance.
         seconds: How long the call and its synchronize took.
         error_histogram: Pairs of (upper edge, count) over |error| / tolerance: log-spaced edges,
-            the last of them infinite. Tolerance is ``atol + rtol * |golden|``.
+            the last of them infinite; empty bins are left out. Tolerance is
+            ``atol + rtol * |golden|``.
         verdict: The comparison in one line.
     """
 

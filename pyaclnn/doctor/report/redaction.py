@@ -78,7 +78,10 @@ def redact(report: Report, number: int, names: Iterable[str]) -> Report:
         number: The number by which the machine goes instead of its name.
         names: Names that must not appear, such as those of the user and of the machine.
     """
-    hidden = {*names, str(report.host.get("name", ""))} - _NOBODY
+    environment = report.environment.items()
+    # A check says of a variable that makes no sense what it was.
+    unfit = {value for name, value in environment if _variable(name, value) == HIDDEN}
+    hidden = {*names, *unfit, str(report.host.get("name", ""))} - _NOBODY
     words = sorted((name for name in hidden if len(name) >= TOO_SHORT), key=len, reverse=True)
     forbidden = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in words) or "(?!)")
     data = report.to_json()

@@ -244,3 +244,10 @@ def test_variables_keep_only_what_has_their_form() -> None:
     assert "SECRET" not in "".join(kept.values())
     assert kept["ASCEND_RT_VISIBLE_DEVICES"] == "0,1, 3"
     assert kept["LD_LIBRARY_PATH"].endswith(":/usr/lib")
+
+
+def test_what_a_check_says_of_a_variable_is_hidden_where_the_variable_is() -> None:
+    phrase = "pass phrase SECRETFIFTEEN"
+    said = dataclasses.replace(samples.BROKEN.results[0], summary=f"it is {phrase!r}")
+    made = report(said, environment={"ACLNN_CACHE_LIMIT": phrase})
+    assert "SECRETFIFTEEN" not in redact(made, 1, ()).to_text()

@@ -22,7 +22,7 @@ from pyaclnn.runtime.stream import Stream
 from .schedule import every_interruption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pyaclnn.runtime.device import Device
 
@@ -39,6 +39,15 @@ FEW = 40
 ROWS = np.arange(1, 17, dtype=np.float32).reshape(2, 8)
 GAMMA = np.ones(8, np.float32)
 RSTD = 1 / np.sqrt((ROWS**2).mean(axis=-1, keepdims=True) + 1e-6)
+
+
+@pytest.fixture(autouse=True)
+def collections_look_at_what_is_new() -> Iterator[None]:
+    """Each place costs a collection, and a worker has made a million objects by then."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def use_event() -> None:

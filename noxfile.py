@@ -142,7 +142,7 @@ def emulated(session: nox.Session) -> None:
             *("debootstrap", "--arch=arm64", "--variant=minbase", packages, "bookworm", str(root)),
             external=True,
         )
-    work = root / "work"
+    work = root / "checkout"
     shutil.rmtree(work, ignore_errors=True)
     for part in ("tests", "include_stubs", "mock_libs", "examples"):
         shutil.copytree(part, work / part)
@@ -156,10 +156,10 @@ def emulated(session: nox.Session) -> None:
         *("--platform=manylinux2014_aarch64", f"--python-version={version}"),
         external=True,
     )
-    inside = ("env", "-C", "/work", "-i", "HOME=/root", f"PATH={EMULATED_PATH}")
+    inside = ("env", "-C", "/checkout", "-i", "HOME=/root", f"PATH={EMULATED_PATH}")
     enter = ("unshare", "--mount", "sh", "-ec", ENTER, str(root), *inside)
     session.run(*enter, "python3", "-m", "venv", "/venv", external=True)
-    offline = ("--quiet", "--no-index", "--find-links=/work/wheels")
+    offline = ("--quiet", "--no-index", "--find-links=/checkout/wheels")
     session.run(*enter, "pip", "install", *offline, "pyaclnn[test]", external=True)
     session.run(*enter, "pyaclnn", "smoke", "--backend", "mock", external=True)
     session.run(*enter, "pytest", "-q", *EMULATED_TESTS, external=True)

@@ -36,11 +36,20 @@ def host_key(given: Mapping[str, Any]) -> tuple[object, ...] | None:
         (value.shape, value.dtype) if type(value) is np.ndarray else (types_of(value), value)
         for value in given.values()
     )
+    if any(map(_is_of_another_library, given.values())):
+        return None
     try:
         hash(key)
     except TypeError:
         return None
     return key
+
+
+def _is_of_another_library(value: object) -> bool:
+    """Tell whether this is a tensor whose shape can change, and which a key would keep alive."""
+    return not isinstance(value, (np.ndarray, np.generic)) and (
+        hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
+    )
 
 
 class HostCalls(dict[Any, "Call"]):

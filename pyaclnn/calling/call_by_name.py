@@ -8,7 +8,6 @@ and whatever is wrong, takes its time here.
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -20,15 +19,16 @@ from pyaclnn.calling.arguments import arrays_in
 from pyaclnn.calling.arrays import check_arrays, check_overlap
 from pyaclnn.calling.call import Output
 from pyaclnn.calling.empty import Empty, LeftOut
+from pyaclnn.calling.host import completed, fetch_into
 from pyaclnn.calling.inference import inferred
 from pyaclnn.calling.launch import launch_operator
 from pyaclnn.calling.message import check
-from pyaclnn.errors import AclError, InvalidArgumentError
+from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.stream import require_stream
-from pyaclnn.runtime.transfer import fetch_now, no_array, send_now, way_to_numpy
+from pyaclnn.runtime.transfer import no_array, send_now, way_to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -317,19 +317,11 @@ class CallByName:
         stream = self.stream
         with stream.device.active():
             sent = [self._sent(place) for place in range(len(self.arguments))]
-            before = stream.timeline.mark
-            try:
+            with completed(stream):
                 if declared.found_later:
                     kept = Descriptors(declared.operator, sent, stream)
                 else:
                     launch_operator(declared.operator, *sent, stream=stream)
-            except AclError:
-                # Something may have been queued before the failure; leave nothing behind.
-                if stream.timeline.mark != before:
-                    with contextlib.suppress(AclError):
-                        stream.synchronize()
-                raise
-            stream.synchronize()
             for place in declared.written:
                 if declared.found_later and sent[place] is not None:
                     array = Unsettled(sent[place], kept, place).actual()
@@ -367,8 +359,5 @@ class CallByName:
 def _fetched(target: Any, array: DeviceArray) -> Any:
     if isinstance(target, Empty):
         target = np.empty(target.shape, target.dtype)
-    host = target if target.flags.c_contiguous else np.empty(target.shape, target.dtype)
-    fetch_now(host, array.memory)
-    if host is not target:
-        np.copyto(target, host)
+    fetch_into(target, array)
     return target

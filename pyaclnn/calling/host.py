@@ -15,12 +15,12 @@ from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.transfer import fetch_now, send_now
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pyaclnn.calling.call import Call, Output
     from pyaclnn.runtime.stream import Stream
 
-__all__ = ["HostCalls", "host_key", "run_on_host"]
+__all__ = ["HostCalls", "completed", "fetch_into", "host_key", "run_on_host"]
 
 
 def host_key(given: Mapping[str, Any]) -> tuple[object, ...] | None:
@@ -81,11 +81,12 @@ def run_on_host(call: Call) -> Any:
     stream = call.stream
     with stream.device.active():
         arguments = _sent(call, stream)
-        _finish(call, arguments, stream)
+        with completed(stream):
+            launch(call.operator, *arguments, stream=stream, written=call.written)
         arrays = dict(zip(call.names, arguments, strict=True))
         results = [_fetched(output, arrays[name]) for name, output in call.outputs.items()]
         for name in call.updated:
-            _fetch_into(call.values[name], arrays[name])
+            fetch_into(call.values[name], arrays[name])
     return call.make_result(*(results or (call.values[name] for name in call.updated)))
 
 
@@ -104,10 +105,19 @@ def _sent(call: Call, stream: Stream) -> list[Any]:
     return arguments
 
 
-def _finish(call: Call, arguments: list[Any], stream: Stream) -> None:
+@contextlib.contextmanager
+def completed(stream: Stream) -> Iterator[None]:
+    """Wait at the end for what is queued meanwhile, also where that fails.
+
+    Args:
+        stream: The stream that it is queued on.
+
+    Raises:
+        AclError: What the work, or the wait, raises.
+    """
     before = stream.timeline.mark
     try:
-        launch(call.operator, *arguments, stream=stream, written=call.written)
+        yield
     except AclError:
         # Something may have been queued before the failure; leave nothing behind.
         if stream.timeline.mark != before:
@@ -121,7 +131,7 @@ def _fetched(output: Output, array: DeviceArray | None) -> Any:
     if not output.wanted or array is None:
         return None
     target = _target(output)
-    _fetch_into(target, array)
+    fetch_into(target, array)
     return target
 
 
@@ -131,7 +141,13 @@ def _target(output: Output) -> np.ndarray[Any, Any]:
     return np.empty(output.shape, output.dtype)
 
 
-def _fetch_into(target: np.ndarray[Any, Any], array: DeviceArray) -> None:
+def fetch_into(target: np.ndarray[Any, Any], array: DeviceArray) -> None:
+    """Copy a device array, which nothing is queued for, into a NumPy array of any strides.
+
+    Args:
+        target: Where to, of the same shape and dtype.
+        array: What to copy; contiguous.
+    """
     host = target if target.flags.c_contiguous else np.empty(target.shape, target.dtype)
     fetch_now(host, array.memory)
     if host is not target:

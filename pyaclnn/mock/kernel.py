@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
     from types import ModuleType
 
@@ -51,9 +51,9 @@ class Kernel:
     shrinks: bool = False
 
     @cached_property
-    def parameters(self) -> tuple[str, ...]:
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
         """The parameters of the function."""
-        return tuple(inspect.signature(self.function).parameters)
+        return inspect.signature(self.function).parameters
 
     def may_lack(self, c_name: str) -> bool:
         """Tell whether a parameter of C may be NULL: the function does without it.
@@ -61,10 +61,8 @@ class Kernel:
         Args:
             c_name: The C name.
         """
-        parameter = self.parameter_for(c_name)
-        if parameter is None:
-            return False
-        return inspect.signature(self.function).parameters[parameter].default is None
+        name = self.parameter_for(c_name)
+        return name is not None and self.parameters[name].default is None
 
     def parameter_for(self, c_name: str) -> str | None:
         """Give the function's parameter for a parameter of C, or None if it has none.

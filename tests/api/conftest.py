@@ -19,6 +19,8 @@ from pyaclnn.runtime.array import DeviceArray, to_device
 from pyaclnn.runtime.device import Device, default_device
 from pyaclnn.runtime.stream import Stream
 
+from .plan_arguments import random
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -96,3 +98,21 @@ def run_python(pytestconfig: pytest.Config) -> Callable[..., subprocess.Complete
         )
 
     return run
+
+
+@pytest.fixture
+def x(stream: Stream) -> Iterator[DeviceArray]:
+    """Return three rows of eight numbers, which the stream has passed when they are closed."""
+    array = random(3, 8)
+    yield array
+    array.close()
+    stream.synchronize()
+
+
+@pytest.fixture
+def gamma(stream: Stream) -> Iterator[DeviceArray]:
+    """Return the weights of such rows, likewise."""
+    array = random(8)
+    yield array
+    array.close()
+    stream.synchronize()

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What plans are made of in tests: arrays of numbers, and calls that CANN has not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyaclnn.runtime.array import DeviceArray, to_device
+
+__all__ = ["equal", "fresh_eps", "random"]
+
+RANDOM = np.random.default_rng(5)
+
+
+def random(*shape: int) -> DeviceArray:
+    return to_device(RANDOM.standard_normal(shape).astype(np.float32))
+
+
+def fresh_eps(_seen: list[float] = [1e-4]) -> float:  # noqa: B006  # it counts
+    """Return an epsilon that no call had so far, so that phase 1 is not answered by the cache."""
+    _seen[0] *= 1.0001
+    return _seen[0]
+
+
+def equal(results: Any, others: Any) -> None:
+    for one, other in zip(results, others, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page for each public module: its docstring, and every public object of it."""
+"""A page for each public module: its docstring, every public object of it, and what these give."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import pkgutil
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from pyaclnn.operators import all_operators
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["pages"]
+__all__ = ["attributes", "ours", "pages"]
 
 # Of the modules beside these, names are used by the package alone, or are the package's own.
 _PUBLIC = {"ascendc", "doctor", "pytest_plugin", "tiling", *pyaclnn._MODULES}
@@ -32,9 +33,43 @@ def _page(name: str) -> Iterator[str]:
     module = importlib.import_module(name)
     yield f"# {name}\n\n{inspect.getdoc(module)}\n\n"
     described = all_operators() if module is pyaclnn else {}
+    found: list[object] = []
     for public in sorted({*module.__all__} - {*described}):
         if not public.startswith(("__", "pytest_")):  # hooks are pytest's to call
             yield f"::: {home(module, public)}\n\n"
+            found.append(getattr(module, public))
+    for kind in found:  # which grows
+        for given in _given(kind) if isinstance(kind, type) else ():
+            if given not in found:
+                found.append(given)
+                yield f"::: {given.__module__}.{given.__name__}\n\n"
+
+
+def ours(kind: type) -> list[type]:
+    """Return the classes of this package that a class is made of."""
+    return [base for base in kind.__mro__ if base.__module__.startswith("pyaclnn.")]
+
+
+def attributes(kind: type) -> set[str]:
+    """Return the names without an underscore that classes of this package have brought."""
+    found: set[str] = set()
+    for base in ours(kind):
+        here = vars(base)
+        found |= {*here, *here.get("__annotations__", ()), *here.get("__slots__", ())}
+    return {name for name in found if not name.startswith("_")}
+
+
+def _given(kind: type) -> Iterator[type]:
+    """Name the classes of this package that public attributes of a class are said to give."""
+    for name in sorted(attributes(kind)):
+        static = inspect.getattr_static(kind, name, None)
+        function = getattr(static, "fget", None) or getattr(static, "__func__", static)
+        said = str(getattr(function, "__annotations__", {}).get("return", ""))
+        names = getattr(function, "__globals__", {})
+        for word in re.findall(r"\w+", said):
+            found = names.get(word)
+            if isinstance(found, type) and found.__module__.startswith("pyaclnn."):
+                yield found
 
 
 def home(module: Any, name: str) -> str:

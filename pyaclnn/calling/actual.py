@@ -54,9 +54,7 @@ class Descriptors:
         # The place of an argument -> its descriptor's among those of tensors; NULL has none.
         there = [p for p, k in enumerate(operator.kinds) if k in "tw" and arguments[p] is not None]
         self._order = {place: number for number, place in enumerate(there)}
-        resource = Resource(
-            "descriptors", None, release_plan, dependencies=(stream.device.resource,)
-        )
+        resource = Resource("descriptors", None, release_plan, dependencies=(stream.device._held,))
         resource.pointer = self._struct
         self._finalizer = weakref.finalize(self, resource.let_go)
         try:

@@ -75,9 +75,9 @@ def _words(kind: str, argument: Argument) -> str:
 def _tensor(array: DeviceArray) -> str:
     size = array.itemsize
     strides = tuple(step // size for step in array.strides)
-    storage = array.layout.storage or (int(array.tensor.extent) if array.tensor else 0,)
+    storage = array._layout.storage or (int(array._tensor.extent) if array._tensor else 0,)
     return (
         f"{array.dtype} tensor, shape {array.shape}, strides {strides}, "
-        f"offset {array.offset // size}, format {array.layout.format}, storage {storage}, "
-        f"at 0x{raw.address_of(array.memory.pointer):x} on device {array.device.id}"
+        f"offset {array.offset // size}, format {array._layout.format}, storage {storage}, "
+        f"at 0x{raw.address_of(array._memory.pointer):x} on device {array.device.id}"
     )

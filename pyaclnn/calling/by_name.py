@@ -266,7 +266,7 @@ def _options(declared: Declared) -> Iterator[str]:
 def _keys(declared: Declared) -> Iterator[str]:
     for name, kind in zip(declared.names, declared.kinds, strict=True):
         if kind == "t":
-            yield f"None if {name} is None else {name}.layout, "
+            yield f"None if {name} is None else {name}._layout, "
         elif kind in "adf":
             yield f"None if {name} else repr({name}), "  # 0.0 and -0.0 are equal
 
@@ -275,7 +275,7 @@ def _words(declared: Declared) -> Iterator[str]:
     constants = 0
     for name, kind in zip(declared.names, declared.kinds, strict=True):
         if kind == "t":
-            yield f"(0 if {name} is None else {name}.tensor_at)"
+            yield f"(0 if {name} is None else {name}._tensor_at)"
         else:
             yield f"path_.constants[{constants}]"
             constants += 1

@@ -255,8 +255,8 @@ class Call:
                 return self.constants[name] if name in self.constants else self.values[name]
             if output.given is not None or not output.made:
                 return output.given
-            layout = Layout.dense(device.context, output.dtype, output.shape)
-            return array_on_loan(stream.pool.take(layout, device), device)
+            layout = Layout.dense(device._context, output.dtype, output.shape)
+            return array_on_loan(stream.pool._take(layout, device), device)
 
         self.arguments = [placed(name) for name in self.names]
         return self.arguments

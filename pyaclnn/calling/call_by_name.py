@@ -112,9 +112,9 @@ class CallByName:
                 found.append(value)
         if not found or any(array.__class__ is not DeviceArray for array in found):
             return False
-        context = found[0].layout.context
+        context = found[0]._layout.context
         others = [value for value in arguments if value.__class__ is LeftOut]
-        return not others and all(array.layout.context == context for array in found)
+        return not others and all(array._layout.context == context for array in found)
 
     def _look_closely(self, stream: Stream | None) -> None:
         declared, names = self.declared, self.declared.names
@@ -278,8 +278,8 @@ class CallByName:
 
     def _new(self, like: Any, *, idle: bool) -> DeviceArray:
         device = self.stream.device
-        layout = Layout.dense(device.context, like.dtype, like.shape)
-        return array_on_loan(self.stream.pool.take(layout, device, idle=idle), device)
+        layout = Layout.dense(device._context, like.dtype, like.shape)
+        return array_on_loan(self.stream.pool._take(layout, device, idle=idle), device)
 
     def _launch(self, arguments: Sequence[Any]) -> None:
         operator = self.declared.operator
@@ -315,7 +315,7 @@ class CallByName:
             if not array.flags.writeable:
                 raise InvalidArgumentError.of(declared.name, name, "read-only", "writable")
         stream = self.stream
-        with stream.device.active():
+        with stream.device._active():
             sent = [self._sent(place) for place in range(len(self.arguments))]
             with completed(stream):
                 if declared.found_later:
@@ -342,7 +342,7 @@ class CallByName:
         # Copies happen at once, so the memory must not be one that queued work still uses.
         array = self._new(value, idle=True)
         if isinstance(value, np.ndarray):
-            send_now(np.asarray(value, order="C"), array.memory)
+            send_now(np.asarray(value, order="C"), array._memory)
         return array
 
     def _fetch(self, place: int, sent: Any) -> None:

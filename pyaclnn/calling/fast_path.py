@@ -43,7 +43,7 @@ def layouts(out: object) -> tuple[Layout | None, ...] | None:
         return None
     if out.__class__ is not tuple and out.__class__ is not list:
         raise TypeError
-    return tuple([None if array is None else array.layout for array in cast("Any", out)])
+    return tuple([None if array is None else array._layout for array in cast("Any", out)])
 
 
 def exact(options: tuple[object, ...], path: Path) -> bool:
@@ -121,8 +121,8 @@ class Path:
         self._operator = operator(call.operator, call.written)
         words, self._tail = self._operator.words(call.arguments)
         self._pack = self._operator.packer(self._tail)
-        layouts = [a.layout if isinstance(a, DeviceArray) else None for a in arrays]
-        given = (a.layout for a in call.arguments if isinstance(a, DeviceArray))
+        layouts = [a._layout if isinstance(a, DeviceArray) else None for a in arrays]
+        given = (a._layout for a in call.arguments if isinstance(a, DeviceArray))
         self._context = next(layout.context for layout in given)
         self._outputs = [
             None if output.given is not None else layout
@@ -138,9 +138,9 @@ class Path:
     def timeline(self, stream: Stream | None, device: Device) -> Timeline | None:
         """Return the timeline to use, or None if stream or device need a closer look."""
         if stream is None:
-            timeline: Timeline | None = device.timeline
+            timeline: Timeline | None = device._timeline
         elif stream.__class__ is Stream:
-            timeline = stream.current
+            timeline = stream._current
         else:
             return None
         if timeline is None or timeline.context != self._context or timeline.crowded:
@@ -156,7 +156,7 @@ class Path:
         """
         if out is not None and not self.allocates:
             return out
-        take = pool_of(timeline).take
+        take = pool_of(timeline)._take
         made = [
             None if layout is None else array_on_loan(take(layout, device), device)
             for layout in self._outputs

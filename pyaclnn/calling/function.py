@@ -180,9 +180,9 @@ def _keys(operator: Operator) -> Iterator[str]:
         if not isinstance(parameter, Tensor):
             yield name
         elif parameter.optional:
-            yield f"None if {name} is None else {name}.layout"
+            yield f"None if {name} is None else {name}._layout"
         else:
-            yield f"{name}.layout"
+            yield f"{name}._layout"
 
 
 def _values(operator: Operator) -> Iterator[str]:
@@ -196,12 +196,12 @@ def _values(operator: Operator) -> Iterator[str]:
             array = f"results[{results}]"
             results += 1
             always = parameter.when is None and operator.mask is None
-            there = f"{array}.tensor_at"
+            there = f"{array}._tensor_at"
             yield there if always else f"(0 if {array} is None else {there})"
         elif isinstance(parameter, Tensor) and parameter.optional:
-            yield f"(0 if {parameter.name} is None else {parameter.name}.tensor_at)"
+            yield f"(0 if {parameter.name} is None else {parameter.name}._tensor_at)"
         else:
-            yield f"{parameter.name}.tensor_at"
+            yield f"{parameter.name}._tensor_at"
 
 
 def _arguments(operator: Operator) -> Iterator[str]:

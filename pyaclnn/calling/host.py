@@ -79,7 +79,7 @@ def run_on_host(call: Call) -> Any:
     if call.zeros is not None:
         return call.make_result(*(_zeros(output) for output in call.outputs.values()))
     stream = call.stream
-    with stream.device.active():
+    with stream.device._active():
         arguments = _sent(call, stream)
         with completed(stream):
             launch(call.operator, *arguments, stream=stream, written=call.written)
@@ -91,16 +91,16 @@ def run_on_host(call: Call) -> Any:
 
 
 def _sent(call: Call, stream: Stream) -> list[Any]:
-    device, take, values = stream.device, stream.pool.take, call.values
+    device, take, values = stream.device, stream.pool._take, call.values
     arguments = []
-    for name, layout in zip(call.names, call.layouts(device.context), strict=True):
+    for name, layout in zip(call.names, call.layouts(device._context), strict=True):
         if layout is None:
             arguments.append(call.constants.get(name))
             continue
         # Copies happen at once, so the memory must not be one that queued work still uses.
         array = array_on_loan(take(layout, device, idle=True), device)
         if name in values:
-            send_now(np.asarray(values[name], order="C"), array.memory)
+            send_now(np.asarray(values[name], order="C"), array._memory)
         arguments.append(array)
     return arguments
 
@@ -115,12 +115,12 @@ def completed(stream: Stream) -> Iterator[None]:
     Raises:
         AclError: What the work, or the wait, raises.
     """
-    before = stream.timeline.mark
+    before = stream._timeline.mark
     try:
         yield
     except AclError:
         # Something may have been queued before the failure; leave nothing behind.
-        if stream.timeline.mark != before:
+        if stream._timeline.mark != before:
             with contextlib.suppress(AclError):
                 stream.synchronize()
         raise
@@ -149,7 +149,7 @@ def fetch_into(target: np.ndarray[Any, Any], array: DeviceArray) -> None:
         array: What to copy; contiguous.
     """
     host = target if target.flags.c_contiguous else np.empty(target.shape, target.dtype)
-    fetch_now(host, array.memory)
+    fetch_now(host, array._memory)
     if host is not target:
         np.copyto(target, host)
 

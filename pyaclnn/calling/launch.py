@@ -79,7 +79,7 @@ def settle(
         if not make_way(status, stream, arguments):
             break
         # Overlap was judged by the caller, element by element.
-        status = chosen.function(stream.timeline.struct, plan, 1, message)
+        status = chosen.function(stream._timeline.struct, plan, 1, message)
     if status == UNTIDY:
         report_untidy()
     elif status:
@@ -98,10 +98,10 @@ def make_way(status: int, stream: Stream, arguments: Sequence[Argument]) -> bool
         Whether to call again.
     """
     if status == raw.BINDING_GROW:
-        stream.workspace.grow(int(lib.binding_failure().workspace_size))
+        stream.workspace._grow(int(lib.binding_failure().workspace_size))
     elif status == raw.BINDING_BUSY:
         for array in arrays_in(arguments):
-            array.memory.make_room()
+            array._memory.make_room()
     else:
         return status == OVERLAP
     return True
@@ -179,7 +179,7 @@ def launch_operator(
     message = chosen.message(given)
     catch_up(stream)
     judged = int(judge is None)
-    status = chosen.function(stream.timeline.struct, plan, judged, message)
+    status = chosen.function(stream._timeline.struct, plan, judged, message)
     if status == OVERLAP and judge is not None:
         judge()
     if status:

@@ -122,10 +122,10 @@ def check(kind: str, argument: Argument, routine: str, parameter: str) -> None:
 def _tensor(argument: Argument, tail: Tail) -> int:
     if not isinstance(argument, DeviceArray):
         tail.refuse(argument, "a DeviceArray, or None")
-    if not argument.tensor_at:
+    if not argument._tensor_at:
         given = f"a DeviceArray of {argument.ndim} axes"
         tail.refuse_as(given, "one of at most 25: CANN takes no more")
-    return argument.tensor_at
+    return argument._tensor_at
 
 
 def _tensors(argument: Argument, tail: Tail) -> int:

@@ -66,7 +66,7 @@ class Plan:
         """Run phase 1; called by :func:`plan`."""
         self._planned = planned
         self._stream = planned.stream
-        self._context = self._stream.device.context
+        self._context = self._stream.device._context
         what = planned.operator
         self._operator = operator(what, planned.written) if isinstance(what, str) else what
         # What C has; it never has an array that is not here, or among those that are to come.
@@ -76,14 +76,14 @@ class Plan:
         self._slots: dict[str, tuple[int, int, Layout]] = {}
         for place, argument in enumerate(self._arguments):
             if isinstance(argument, DeviceArray):
-                slot = (len(self._slots), place, argument.layout)
+                slot = (len(self._slots), place, argument._layout)
                 self._slots[planned.names[place]] = slot
         self._has_lists = any(kind in "TW" for kind in self._operator.kinds)
         self._written = planned.written
         # Re-entrant: a signal handler may run the plan whose run it interrupts.
         self._lock = threading.RLock()
         self._struct: Any = raw.ffi.new("struct binding_plan *")
-        device = self._stream.device.resource
+        device = self._stream.device._held
         executor = Resource("plan", None, release_plan, dependencies=(device,))
         executor.pointer = self._struct
         self._finalizer = weakref.finalize(self, executor.let_go)
@@ -97,7 +97,7 @@ class Plan:
 
     def _make(self, executor: Resource) -> None:
         message = self._operator.message(self._arguments)
-        timeline = self._stream.timeline.struct
+        timeline = self._stream._timeline.struct
         status = self._operator.function(timeline, self._struct, 1, message)
         if status:
             settle(self._operator, status, self._stream, self._arguments, message, self._struct)
@@ -142,10 +142,10 @@ class Plan:
             AclError: CANN refused the call.
         """
         queue = self._stream if stream is None else stream
-        timeline = queue.current if queue.__class__ is Stream else None
+        timeline = queue._current if queue.__class__ is Stream else None
         if timeline is None or timeline.crowded or timeline.context != self._context:
             queue = require_stream("Plan.run", queue, self._stream.device)
-            timeline = queue.timeline
+            timeline = queue._timeline
             catch_up(queue)
         plain = not arrays and self._coming is None
         status = _run(self._struct, timeline.struct) if plain else 0
@@ -173,7 +173,7 @@ class Plan:
         if place < 0 or array.__class__ is not DeviceArray or place in self._written:
             return self._run_on_many(arrays, timeline)
         self._coming = arrays
-        status = _run_on(self._struct, timeline.struct, 1, _one(index, array.tensor_at))
+        status = _run_on(self._struct, timeline.struct, 1, _one(index, array._tensor_at))
         if status == OVERLAP:  # maybe not, element by element
             return self._run_on_many(arrays, timeline)
         if status or self._coming is not arrays:  # a signal handler has run it too
@@ -187,7 +187,7 @@ class Plan:
         self._coming = None
         self._check(arrays)
         self._coming = arrays
-        pairs = [(self._slots[name][0], array.tensor_at) for name, array in arrays.items()]
+        pairs = [(self._slots[name][0], array._tensor_at) for name, array in arrays.items()]
         if len(pairs) == 1:  # said twice, one that was judged is not judged again
             pairs *= 2
         message = b"".join([_one(*pair) for pair in pairs])
@@ -200,7 +200,7 @@ class Plan:
         if arrays:
             self._adopt(self._check(arrays))
         message = self._operator.message(self._arguments)
-        status = self._operator.function(queue.timeline.struct, NO_PLAN, 1, message)
+        status = self._operator.function(queue._timeline.struct, NO_PLAN, 1, message)
         if status:
             settle(self._operator, status, queue, self._arguments, message)
         return self._results
@@ -214,7 +214,7 @@ class Plan:
             for _ in range(TRIES):
                 if not make_way(status, queue, self._arguments):
                     break
-                status = _run(self._struct, queue.timeline.struct)
+                status = _run(self._struct, queue._timeline.struct)
         elif status == raw.BINDING_TORN:
             # What the executor would use is not known, and nobody keeps it alive.
             error = failure(status, self._operator.describe(wanted))
@@ -240,7 +240,7 @@ class Plan:
             for name, array in coming.items()
             if name in self._slots
             and not self.closed
-            and self._struct.tensors[self._slots[name][0]] == array.tensor
+            and self._struct.tensors[self._slots[name][0]] == array._tensor
         }
         self._adopt(self._wanted(has))
         self._coming = None
@@ -269,7 +269,7 @@ class Plan:
                 expected = f"one of {', '.join(self._slots)}"
                 raise InvalidArgumentError.of("Plan.run", name, "no array of this plan", expected)
             layout = self._slots[name][2]
-            if not isinstance(array, DeviceArray) or array.layout is not layout or array.closed:
+            if not isinstance(array, DeviceArray) or array._layout is not layout or array.closed:
                 self._refuse(name, array)
             bound = self._arguments[self._slots[name][1]]
             if self._repeatable and array.offset != bound.offset:
@@ -322,7 +322,7 @@ class Plan:
 
 def _may_touch(result: DeviceArray, other: DeviceArray) -> bool:
     """Tell whether two arrays have a byte in common."""
-    mine, theirs = result.memory, other.memory
+    mine, theirs = result._memory, other._memory
     if mine is not theirs and not (mine.borrowed or theirs.borrowed):
         return False
     return overlap(phantom_of(result), phantom_of(other))

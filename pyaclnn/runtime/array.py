@@ -58,8 +58,8 @@ class DeviceArray(Shaped):
     written: ``to_device``, ``numpy``, ``copy_from``, ``copy_to``, ``fill_bytes``.
     """
 
-    # tensor and tensor_at: the description that the launcher reads, and its address.
-    __slots__ = ("_device", "_offset", "_owner", "layout", "tensor", "tensor_at")
+    # _tensor and _tensor_at: the description that the launcher reads, and its address.
+    __slots__ = ("_device", "_layout", "_offset", "_owner", "_tensor", "_tensor_at")
 
     # NumPy must neither convert a device array element by element nor compute with it.
     __array_ufunc__ = None
@@ -93,9 +93,9 @@ class DeviceArray(Shaped):
         size = kind.itemsize
         check_extent(dims, size, "DeviceArray")
         steps = strides_of(strides, dims, size, "DeviceArray")
-        layout = Layout.of(buffer.device.context, kind, dims, steps)
+        layout = Layout.of(buffer.device._context, kind, dims, steps)
         start = layout.check_place(buffer.nbytes, offset, "DeviceArray")
-        self._fill(buffer, buffer.device, layout, layout.tensor(buffer.memory, start), start)
+        self._fill(buffer, buffer.device, layout, layout.tensor(buffer._memory, start), start)
 
     def _fill(
         self, owner: Buffer | Loan, device: Device, layout: Layout, tensor: Any, offset: int
@@ -103,9 +103,9 @@ class DeviceArray(Shaped):
         self._owner = owner
         self._device = device
         self._offset = offset
-        self.layout = layout
-        self.tensor = tensor
-        self.tensor_at = raw.address_of(tensor)
+        self._layout = layout
+        self._tensor = tensor
+        self._tensor_at = raw.address_of(tensor)
 
     @classmethod
     def empty(
@@ -135,9 +135,9 @@ class DeviceArray(Shaped):
         return owner if isinstance(owner, Buffer) else owner.as_buffer(self._device)
 
     @property
-    def memory(self) -> Memory:
+    def _memory(self) -> Memory:
         """The memory, as queued work keeps it."""
-        return self._owner.memory
+        return self._owner._memory if isinstance(self._owner, Buffer) else self._owner.memory
 
     @property
     def closed(self) -> bool:
@@ -191,7 +191,7 @@ class DeviceArray(Shaped):
         Raises:
             InvalidArgumentError: CANN has no such format, or the storage does not fit the memory.
         """
-        layout = self.layout.formatted(form, storage, self.memory.nbytes - self._offset)
+        layout = self._layout.formatted(form, storage, self._memory.nbytes - self._offset)
         return self._seen_as(layout, self._offset)
 
     def __getitem__(self, index: Any) -> DeviceArray:
@@ -223,7 +223,7 @@ class DeviceArray(Shaped):
         """
         if stream is not None:
             require_stream("numpy", stream, self._device).synchronize()
-        host = np.empty(self.layout.span, np.uint8)
+        host = np.empty(self._layout.span, np.uint8)
         self._copy(raw.ACL_MEMCPY_DEVICE_TO_HOST, host)
         if self.is_contiguous:
             return host.view(self.dtype).reshape(self.shape)
@@ -247,7 +247,7 @@ class DeviceArray(Shaped):
                 contiguous.
         """
         array = as_numpy("copy_from", "host", host)
-        check_host("copy_from", array, self.layout)
+        check_host("copy_from", array, self._layout)
         self._copy(raw.ACL_MEMCPY_HOST_TO_DEVICE, array, stream, "copy_from")
 
     def copy_to(self, host: NDArray[Any], stream: Stream | None = None) -> None:
@@ -265,7 +265,7 @@ class DeviceArray(Shaped):
                 contiguous.
             ContextError: Without a stream: one has still to write this array.
         """
-        check_host("copy_to", host, self.layout)
+        check_host("copy_to", host, self._layout)
         if not host.flags.writeable:
             raise InvalidArgumentError.of("copy_to", "host", "read-only", "writable")
         self._copy(raw.ACL_MEMCPY_DEVICE_TO_HOST, host, stream, "copy_to")
@@ -279,7 +279,7 @@ class DeviceArray(Shaped):
             value: 0 to 255.
             stream: Where to queue it; None to do it at once.
         """
-        require_contiguous("fill_bytes", self.layout)
+        require_contiguous("fill_bytes", self._layout)
         fill_bytes(self._place(), self.nbytes, value, stream)
 
     def close(self) -> None:
@@ -293,7 +293,7 @@ class DeviceArray(Shaped):
             copy_bytes(routine, kind, host, self._place(), stream)
 
     def _place(self) -> Place:
-        return Place(self._device, self.memory, self.address)
+        return Place(self._device, self._memory, self.address)
 
     def _address_of_memory(self) -> int:
         if self.closed:
@@ -302,18 +302,18 @@ class DeviceArray(Shaped):
                 "another array."
             )
             raise ContextError(message, routine="DeviceArray")
-        return raw.address_of(self.memory.pointer)
+        return raw.address_of(self._memory.pointer)
 
     def _relative(self) -> NDArray[Any]:
         return phantom(self.shape, self.strides, self.itemsize, _BASE + self._offset)
 
     def _view(self, relative: NDArray[Any]) -> DeviceArray:
         offset = relative.__array_interface__["data"][0] - _BASE if relative.size else self._offset
-        layout = Layout.of(self.layout.context, self.dtype, relative.shape, relative.strides)
+        layout = Layout.of(self._layout.context, self.dtype, relative.shape, relative.strides)
         return self._seen_as(layout, offset)
 
     def _seen_as(self, layout: Layout, offset: int) -> DeviceArray:
-        tensor = layout.tensor(self._owner.memory, offset)
+        tensor = layout.tensor(self._memory, offset)
         array = DeviceArray.__new__(DeviceArray)
         array._fill(self._owner, self._device, layout, tensor, offset)  # noqa: SLF001  # the same class
         return array
@@ -355,7 +355,7 @@ def array_on_loan(loan: Loan, device: Device) -> DeviceArray:
     # Every launch comes here: no call that can be avoided.
     array = _new(DeviceArray)
     array._owner, array._device, array._offset = loan, device, 0  # noqa: SLF001  # same module
-    _, _, array.layout, array.tensor, array.tensor_at = loan
+    _, _, array._layout, array._tensor, array._tensor_at = loan
     return array
 
 

@@ -46,7 +46,7 @@ def _malloc(slot: Pointer, device: Device, nbytes: int) -> None:
     try:
         call("aclrtMalloc", slot, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
     except OutOfMemoryError:
-        if not release_idle(device.context):
+        if not release_idle(device._context):
             raise
         call("aclrtMalloc", slot, nbytes, raw.ACL_MEM_MALLOC_HUGE_FIRST)
 
@@ -72,7 +72,7 @@ def made_memory(
     """
     slot = raw.ffi.new("void **")
 
-    owner = device.resource
+    owner = device._held
 
     def free(_: Pointer) -> None:
         # With a device that its owner has reset its memory went; that of the host did not.
@@ -81,7 +81,7 @@ def made_memory(
 
     memory = Memory(kind, None, nbytes, free, dependencies=(owner,))
     try:
-        with device.active():
+        with device._active():
             make(slot, device, nbytes)
         memory.adopt(slot[0])
     except BaseException:
@@ -97,8 +97,8 @@ class Buffer(Handle):
     and every stream has passed the work that uses it. ``close`` gives it back earlier.
     """
 
-    kind: ClassVar[str] = "device memory"
-    expects_close: ClassVar[bool] = False
+    _kind: ClassVar[str] = "device memory"
+    _expects_close: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -134,11 +134,11 @@ class Buffer(Handle):
         self._device = require_device("Buffer", device)
         self._nbytes = size
         if start is not None:
-            memory = Memory(self.kind, raw.pointer_to(start), size, dependencies=(owner,))
+            memory = Memory(self._kind, raw.pointer_to(start), size, dependencies=(owner,))
         elif size:
             memory = allocate(size, self._device)
         else:
-            memory = Memory(self.kind, raw.NULL, 0)
+            memory = Memory(self._kind, raw.NULL, 0)
         self._memory = memory
         super().__init__(memory)
 
@@ -165,11 +165,6 @@ class Buffer(Handle):
                 "Buffer.borrow", "address", "None", "a device address", "Buffer(nbytes) allocates."
             )
         return cls(nbytes, device, address=address, owner=owner)
-
-    @property
-    def memory(self) -> Memory:
-        """The memory, as queued work keeps it; still there after ``close`` if work needs it."""
-        return self._memory
 
     @property
     def device(self) -> Device:

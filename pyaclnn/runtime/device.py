@@ -45,7 +45,9 @@ class MemoryInfo(NamedTuple):
     """Device memory in bytes."""
 
     free: int
+    """What can be allocated still."""
     total: int
+    """What the device has."""
 
 
 def device_count() -> int:
@@ -66,7 +68,7 @@ class Device(Handle):
     Drives ``aclrtSetDevice`` and ``aclrtResetDevice``.
     """
 
-    kind: ClassVar[str] = "device"
+    _kind: ClassVar[str] = "device"
 
     def __init__(self, device_id: int = 0, *, context: Pointer | None = None) -> None:
         """Open a device; the context that was current on this thread stays so.
@@ -111,12 +113,7 @@ class Device(Handle):
         return cls(device_id, context=context)
 
     @property
-    def context(self) -> int:
-        """The address of the ``aclrtContext`` in which the device is used."""
-        return self._context
-
-    @property
-    def timeline(self) -> Timeline:
+    def _timeline(self) -> Timeline:
         """The timeline of the default stream."""
         return borrowed_timeline(self.pointer, raw.NULL)
 
@@ -130,13 +127,13 @@ class Device(Handle):
         """The chip, e.g. ``Ascend910B3``; empty if CANN cannot tell. ``aclrtGetSocName``."""
         return text("aclrtGetSocName") or ""
 
-    def active(self) -> Activation:
+    def _active(self) -> Activation:
         """Make the device current on this thread for the length of a ``with`` statement."""
         return Activation(self.pointer)
 
     def memory_info(self) -> MemoryInfo:
         """Return free and total device memory in bytes. Drives ``aclrtGetMemInfo``."""
-        with self.active():
+        with self._active():
             free, total = fetch("aclrtGetMemInfo", raw.ACL_HBM_MEM, OUT, OUT)
         return MemoryInfo(int(free), int(total))
 
@@ -154,7 +151,7 @@ class Device(Handle):
         """
         limit = milliseconds(timeout, "Device.synchronize")
         marks = [(timeline, timeline.mark) for timeline in timelines_in(self._context)]
-        with self.active():
+        with self._active():
             wait_for("aclrtSynchronizeDevice", limit=limit)
         for timeline, mark in marks:
             timeline.passed(mark)
@@ -222,7 +219,7 @@ def _be_guest(device_id: int, context: Pointer) -> Resource:
 
     def leave() -> None:
         # Others of this context may be open still.
-        if not any(d.context == address and not d.closed for d in list(_devices)):
+        if not any(d._context == address and not d.closed for d in list(_devices)):
             for timeline in borrowed_timelines(address):
                 leave_stream(timeline, owners[0])
 
@@ -242,7 +239,7 @@ def _open(device_id: int) -> Resource:
     with _default_lock:
         _opened[device_id] += 1
     return Resource(
-        Device.kind,
+        Device._kind,
         context,
         functools.partial(_reset, device_id, previous == context),
         unwanted=functools.partial(_finish_default_stream, context),

@@ -33,7 +33,7 @@ class Event(Handle):
     allow waiting across streams (ACL_EVENT_SYNC) and taking the time (ACL_EVENT_TIME_LINE).
     """
 
-    kind: ClassVar[str] = "event"
+    _kind: ClassVar[str] = "event"
 
     def __init__(self, device: Device | None = None) -> None:
         """Create an event.
@@ -46,11 +46,11 @@ class Event(Handle):
             OutOfMemoryError: CANN has no event left.
         """
         self._device = require_device("Event", device)
-        owner, slot = self._device.resource, raw.ffi.new("void **")
+        owner, slot = self._device._held, raw.ffi.new("void **")
         destroy = functools.partial(_destroy, owner, slot)
-        resource = Resource(self.kind, None, destroy, dependencies=(owner,))
+        resource = Resource(self._kind, None, destroy, dependencies=(owner,))
         try:
-            with self._device.active():
+            with self._device._active():
                 flags = raw.ACL_EVENT_SYNC | raw.ACL_EVENT_TIME_LINE
                 call("aclrtCreateEventExWithFlag", slot, flags)
             resource.adopt(slot[0])
@@ -68,18 +68,13 @@ class Event(Handle):
         """The device on which the event was created."""
         return self._device
 
-    @property
-    def recorded(self) -> tuple[Timeline, int] | None:
-        """Which submissions have passed when the event has; None while that is not known."""
-        return self._recorded
-
     def is_done(self) -> bool:
         """Tell whether the stream has passed the event; True if it was never recorded.
 
         Drives ``aclrtQueryEventStatus``.
         """
         recorded = self._recorded
-        with self._device.active():
+        with self._device._active():
             status = fetch("aclrtQueryEventStatus", self.pointer, OUT)
         done = bool(status == raw.ACL_EVENT_RECORDED_STATUS_COMPLETE)
         if done:
@@ -99,7 +94,7 @@ class Event(Handle):
         """
         limit = milliseconds(timeout, "Event.synchronize")
         recorded = self._recorded
-        with self._device.active():
+        with self._device._active():
             wait_for("aclrtSynchronizeEvent", self.pointer, limit=limit)
         self._note_passed(recorded)
 
@@ -123,11 +118,11 @@ class Event(Handle):
                     "Hint: record it with Stream.record() and synchronize first."
                 )
                 raise ContextError(message, routine="Event.elapsed_ms")
-        with self._device.active():
+        with self._device._active():
             return float(fetch("aclrtEventElapsedTime", OUT, self.pointer, end.pointer))
 
     @contextlib.contextmanager
-    def recording(self, timeline: Timeline) -> Iterator[None]:
+    def _recording(self, timeline: Timeline) -> Iterator[None]:
         """Record the event in a ``with`` statement; what had been queued before passes with it.
 
         Args:

@@ -160,27 +160,27 @@ class Handle:
     is then released when the stream is known to have passed that work.
     """
 
-    kind: ClassVar[str] = "handle"
-    expects_close: ClassVar[bool] = True
+    _kind: ClassVar[str] = "handle"
+    _expects_close: ClassVar[bool] = True
     """Whether forgetting ``close`` is worth a ResourceWarning; not so for plain memory."""
 
     def __init__(self, resource: Resource) -> None:
         """Stand for ``resource``, with the right to let go of it."""
         self._resource = resource
-        origin = _creation_place() if self.expects_close and resource.owned else None
+        origin = _creation_place() if self._expects_close and resource.owned else None
         self._finalizer = weakref.finalize(
-            self, _abandon, resource, self.expects_close and resource.owned, origin
+            self, _abandon, resource, self._expects_close and resource.owned, origin
         )
 
     @property
-    def resource(self) -> Resource:
+    def _held(self) -> Resource:
         """The C object's resource.
 
         Raises:
             ContextError: The handle is closed.
         """
         if self.closed:
-            message = f"this {self.kind} is closed.\nHint: open another one, or close it later."
+            message = f"this {self._kind} is closed.\nHint: open another one, or close it later."
             raise ContextError(message, routine=type(self).__name__)
         return self._resource
 
@@ -191,7 +191,7 @@ class Handle:
         Raises:
             ContextError: The handle is closed.
         """
-        return self.resource.pointer
+        return self._held.pointer
 
     @property
     def owned(self) -> bool:

@@ -38,11 +38,11 @@ class _PinnedMemory(Handle):
     given back with the last array, once every stream has passed the copies that use it.
     """
 
-    kind: ClassVar[str] = "pinned memory"
-    expects_close: ClassVar[bool] = False
+    _kind: ClassVar[str] = "pinned memory"
+    _expects_close: ClassVar[bool] = False
 
     def __init__(self, nbytes: int, device: Device) -> None:
-        self.memory = made_memory(self.kind, device, nbytes, "aclrtFreeHost", _malloc)
+        self.memory = made_memory(self._kind, device, nbytes, "aclrtFreeHost", _malloc)
         super().__init__(self.memory)
         self.__array_interface__ = {
             "version": 3,

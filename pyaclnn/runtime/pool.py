@@ -66,8 +66,8 @@ class Loan(NamedTuple):
     # is in no reference cycle, and what it does cannot raise.
     def __del__(self) -> None:
         pool, memory, layout, tensor, tensor_at = self
-        if pool.enabled and lib.binding_block_is_of(memory.block, pool.timeline):
-            pool.free[layout.room].append((memory, layout, tensor, tensor_at))
+        if pool.enabled and lib.binding_block_is_of(memory.block, pool._struct):
+            pool._free[layout.room].append((memory, layout, tensor, tensor_at))
         else:
             LEDGER.due(_Returned(pool, memory, layout, tensor))
 
@@ -78,7 +78,7 @@ class Loan(NamedTuple):
 
     def close(self) -> None:
         """Give the block back to CANN once every stream has passed its last use."""
-        self.pool.give_up(self.memory)
+        self.pool._give_up(self.memory)
 
     def as_buffer(self, device: Device) -> Buffer:
         """Return the block, which lies on ``device``, as a buffer that keeps it on loan."""
@@ -94,7 +94,7 @@ class _Returned:
         self._pool, self._memory, self._layout, self._tensor = pool, memory, layout, tensor
 
     def proceed(self) -> None:
-        self._pool.take_back(self._memory, self._layout, self._tensor)
+        self._pool._take_back(self._memory, self._layout, self._tensor)
 
 
 class _Lent(Buffer):
@@ -113,8 +113,8 @@ class _Lent(Buffer):
 class _Owned(Handle):
     """A block of a pool: no buffer, which would keep its device in use, but closed at the end."""
 
-    kind: ClassVar[str] = Buffer.kind
-    expects_close: ClassVar[bool] = False
+    _kind: ClassVar[str] = Buffer._kind
+    _expects_close: ClassVar[bool] = False
 
     def __init__(self, memory: Memory) -> None:
         super().__init__(memory)
@@ -127,10 +127,6 @@ class Pool:
     Attributes:
         enabled: Whether memory is kept; if not, it goes back to CANN at once. The environment
             variable PYACLNN_CACHING=0 turns every pool off.
-        timeline: The stream's timeline, as the launchers know it.
-        free: By size, the blocks to be handed out, each with the layout it had last, so that its
-            description can be used again. The lists are only appended to and popped from, which
-            needs no lock.
     """
 
     # A mistyped name is an error, and not an attribute of no effect.
@@ -139,22 +135,24 @@ class Pool:
         "_allocations",
         "_asking",
         "_cap",
+        "_free",
         "_owned",
         "_sizes",
+        "_struct",
         "_timeline",
         "enabled",
-        "free",
-        "timeline",
     )
 
-    enabled_by_default: ClassVar[bool] = os.environ.get("PYACLNN_CACHING", "1") != "0"
+    _enabled_by_default: ClassVar[bool] = os.environ.get("PYACLNN_CACHING", "1") != "0"
 
     def __init__(self, timeline: Timeline) -> None:
-        self.enabled = self.enabled_by_default
+        self.enabled = self._enabled_by_default
         self._cap: int | None = None
-        self.timeline = timeline.struct
+        self._struct = timeline.struct  # as the launchers know it
         self._timeline = timeline
-        self.free: defaultdict[int, list[tuple[Memory, Layout, Any, int]]] = defaultdict(list)
+        # By size, the blocks to be handed out, each with the layout it had last, so that its
+        # description can be used again. Only appended to and popped from, which needs no lock.
+        self._free: defaultdict[int, list[tuple[Memory, Layout, Any, int]]] = defaultdict(list)
         self._owned: dict[int, _Owned] = {}
         self._asking: dict[object, int] = {}
         self._sizes: dict[int, None] = {}
@@ -171,7 +169,7 @@ class Pool:
         if self._cap is not None and self._reserved() > self._cap:
             self.trim()
 
-    def take(self, layout: Layout, device: Device, *, idle: bool = False) -> Loan:
+    def _take(self, layout: Layout, device: Device, *, idle: bool = False) -> Loan:
         """Hand out memory for an array.
 
         Args:
@@ -185,7 +183,7 @@ class Pool:
         Raises:
             OutOfMemoryError: The device, or the cap, has no room for it.
         """
-        stack = self.free[layout.room]
+        stack = self._free[layout.room]
         while stack and not (idle and self._timeline.busy):
             # Where a block is taken off and lent, no call is made: neither a signal handler nor
             # another thread comes between.
@@ -205,7 +203,7 @@ class Pool:
     def _allocate(self, layout: Layout, device: Device) -> Loan:
         size = layout.room
         if not size:
-            memory = Memory(Buffer.kind, raw.NULL, 0)
+            memory = Memory(Buffer._kind, raw.NULL, 0)
             memory.block.shared = 1  # nothing to be kept
             tensor = layout.tensor(memory, 0)
             return Loan(self, memory, layout, tensor, raw.address_of(tensor))
@@ -242,7 +240,7 @@ class Pool:
                 f"{self._reserved() - size} of at most {self.cap}.\n"
                 "Hint: let go of results, or raise Stream.pool.cap."
             )
-            raise OutOfMemoryError(message, routine="Pool.take")
+            raise OutOfMemoryError(message, routine="Stream.pool")
 
     def _forget_old_sizes(self, size: int) -> None:
         """Give back what is idle of the size that was asked for longest ago, if there are many."""
@@ -252,19 +250,19 @@ class Pool:
         while len(sizes) > _MOST_SIZES:
             oldest = next(iter(sizes), size)
             sizes.pop(oldest, None)
-            self._give_up_all(self.free[oldest])
+            self._give_up_all(self._free[oldest])
 
-    def take_back(self, memory: Memory, layout: Layout, tensor: Any) -> None:
+    def _take_back(self, memory: Memory, layout: Layout, tensor: Any) -> None:
         """Decide about a block that other streams have used; called when its loan is gone."""
         if not memory.block.open or id(memory) not in self._owned:
             return
         if self.enabled and tensor and memory.nbytes and not memory.uses():
             memory.make_room()
-            self.free[layout.room].append((memory, layout, tensor, raw.address_of(tensor)))
+            self._free[layout.room].append((memory, layout, tensor, raw.address_of(tensor)))
         else:
-            self.give_up(memory)
+            self._give_up(memory)
 
-    def give_up(self, memory: Memory) -> None:
+    def _give_up(self, memory: Memory) -> None:
         """Give a block back to CANN once every stream has passed its last use."""
         block = self._owned.pop(id(memory), None)
         if block is not None:
@@ -272,7 +270,7 @@ class Pool:
 
     def trim(self) -> int:
         """Give every block that is not in use back to CANN, and return how many bytes that were."""
-        return sum(self._give_up_all(stack) for stack in list(self.free.values()))
+        return sum(self._give_up_all(stack) for stack in list(self._free.values()))
 
     def _give_up_all(self, stack: list[tuple[Memory, Layout, Any, int]]) -> int:
         freed = 0
@@ -283,15 +281,15 @@ class Pool:
             except IndexError:
                 break
             freed += memory.nbytes
-            self.give_up(memory)
+            self._give_up(memory)
         return freed
 
     def stats(self) -> PoolStats:
         """Describe the pool's memory."""
-        cached = sum(size * len(stack) for size, stack in list(self.free.items()))
+        cached = sum(size * len(stack) for size, stack in list(self._free.items()))
         return PoolStats(self._reserved(), cached, self._allocations, self.cap)
 
-    def retire(self) -> None:
+    def _retire(self) -> None:
         """Keep nothing any more: the stream is used no longer."""
         self.enabled = False
         self.trim()

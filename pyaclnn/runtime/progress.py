@@ -120,7 +120,7 @@ def leave_stream(timeline: Timeline, owner: Resource, borrower: object = None) -
         timeline.retire()
         return
     if timeline.pool is not None:
-        timeline.pool.retire()
+        timeline.pool._retire()
     timeline.use_workspace(None)
     while (milestone := timeline.take_milestone()) is not None:
         milestone.let_go()

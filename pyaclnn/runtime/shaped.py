@@ -16,25 +16,25 @@ __all__ = ["Shaped"]
 class Shaped:
     """The attributes of a NumPy array that need no data."""
 
-    __slots__ = ("_offset", "layout")
+    __slots__ = ("_layout", "_offset")
 
+    _layout: Layout
     _offset: int
-    layout: Layout
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each axis."""
-        return self.layout.shape
+        return self._layout.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the elements."""
-        return self.layout.dtype
+        return self._layout.dtype
 
     @property
     def strides(self) -> tuple[int, ...]:
         """Bytes from one element to the next along each axis."""
-        return self.layout.strides
+        return self._layout.strides
 
     @property
     def offset(self) -> int:
@@ -44,17 +44,17 @@ class Shaped:
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self.layout.shape)
+        return len(self._layout.shape)
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return self.layout.size
+        return self._layout.size
 
     @property
     def itemsize(self) -> int:
         """Bytes per element."""
-        return self.layout.dtype.itemsize
+        return self._layout.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
@@ -64,4 +64,4 @@ class Shaped:
     @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie without gaps in C order."""
-        return self.layout.is_contiguous
+        return self._layout.is_contiguous

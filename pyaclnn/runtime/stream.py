@@ -40,8 +40,8 @@ class Stream(Handle):
     Drives ``aclrtCreateStream`` and ``aclrtDestroyStream``.
     """
 
-    kind: ClassVar[str] = "stream"
-    current: Timeline | None
+    _kind: ClassVar[str] = "stream"
+    _current: Timeline | None
     """The timeline, or None once the stream is closed: what every launch looks at first."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Stream(Handle):
         """
         refuse_if_forked("Stream")
         self._device = require_device("Stream", device)
-        owner = self._device.resource
+        owner = self._device._held
         if handle is not None:
             pointer = _stream_pointer(handle)
             self._timeline = borrowed_timeline(owner.pointer, pointer)
@@ -67,17 +67,17 @@ class Stream(Handle):
             ask_those_left()
             borrower = object()
             left = functools.partial(leave_stream, self._timeline, owner, borrower)
-            resource = Resource(self.kind, pointer, unwanted=left if pointer else None)
+            resource = Resource(self._kind, pointer, unwanted=left if pointer else None)
             if pointer:
                 self._timeline.borrowers.add(borrower)
             super().__init__(resource)
-            self.current = self._timeline
+            self._current = self._timeline
             return
         slot, timelines = raw.ffi.new("void **"), list[Timeline]()
         destroy = functools.partial(_destroy, owner, slot, timelines)
-        resource = Resource(self.kind, None, destroy, dependencies=(owner,))
+        resource = Resource(self._kind, None, destroy, dependencies=(owner,))
         try:
-            with self._device.active():
+            with self._device._active():
                 call("aclrtCreateStream", slot)
             timelines.append(Timeline(owner.pointer, slot[0]))
             self._timeline = timelines[0]
@@ -86,11 +86,11 @@ class Stream(Handle):
         except BaseException:
             resource.let_go()
             raise
-        self.current = self._timeline
+        self._current = self._timeline
 
     def close(self) -> None:
         """Let go of the stream; see :meth:`Handle.close`."""
-        self.current = None
+        self._current = None
         super().close()
 
     @classmethod
@@ -129,11 +129,6 @@ class Stream(Handle):
         return self._device
 
     @property
-    def timeline(self) -> Timeline:
-        """How far the stream has come, and what it still needs."""
-        return self._timeline
-
-    @property
     def pool(self) -> Pool:
         """The cache of device memory for results and temporaries of this stream."""
         return pool_of(self._timeline)
@@ -144,7 +139,7 @@ class Stream(Handle):
         return Workspace(self._timeline, self._device)
 
     @contextlib.contextmanager
-    def using(self, *memories: Memory, written: tuple[int, int] = (0, 0)) -> Iterator[None]:
+    def _using(self, *memories: Memory, written: tuple[int, int] = (0, 0)) -> Iterator[None]:
         """Submit work in a ``with`` statement; ``memories`` live until the stream has passed it.
 
         The stream's context is current inside. If submitting fails, part of the work may have been
@@ -163,7 +158,7 @@ class Stream(Handle):
         submission = Submission(self._timeline)
         self._begin(submission, memories, written)
         try:
-            with self._device.active():
+            with self._device._active():
                 yield
         finally:
             submission.end()
@@ -179,7 +174,7 @@ class Stream(Handle):
             status = submission.begin(blocks, len(memories), written)
         if status:
             message = "memory that this work needs was given back.\nHint: close it later."
-            raise ContextError(message, routine="Stream.using")
+            raise ContextError(message, routine="Stream")
 
     def is_done(self) -> bool:
         """Tell whether everything queued so far has run. Drives ``aclrtStreamQuery``.
@@ -205,7 +200,7 @@ class Stream(Handle):
         limit = milliseconds(timeout, "Stream.synchronize")
         mark = self._timeline.mark
         try:
-            with self._device.active():
+            with self._device._active():
                 wait_for("aclrtSynchronizeStream", self.pointer, limit=limit)
         except DeviceLostError as error:
             # Nothing runs on a device that is gone. No other failure says that the work is over.
@@ -224,13 +219,13 @@ class Stream(Handle):
             InvalidArgumentError: It is no event.
         """
         require_event("Stream.wait", "event", event)
-        recorded = event.recorded
+        recorded = event._recorded
         # Counted like work: who has passed it knows that the event was passed.
         submission = Submission(self._timeline)
         submission.begin()
         number = int(self._timeline.struct.submitted)
         try:
-            with self._device.active():
+            with self._device._active():
                 call("aclrtStreamWaitEvent", self.pointer, event.pointer)
         finally:
             submission.end()
@@ -253,7 +248,7 @@ class Stream(Handle):
             require_event("Stream.record", "event", event)
         marked = event if event is not None else Event(self._device)
         try:
-            with self._device.active(), marked.recording(self._timeline):
+            with self._device._active(), marked._recording(self._timeline):
                 call("aclrtRecordEvent", marked.pointer, self.pointer)
         except BaseException:
             if event is None:
@@ -270,9 +265,9 @@ class Stream(Handle):
 
 def catch_up(stream: Stream) -> None:
     """Find out how far a stream has come if much memory waits for that; never waits."""
-    if stream.timeline.crowded:
-        stream.timeline.crowded = False
-        note_progress(stream.timeline, stream.device.resource)
+    if stream._timeline.crowded:
+        stream._timeline.crowded = False
+        note_progress(stream._timeline, stream.device._held)
 
 
 def _stream_pointer(handle: int | Pointer) -> Pointer:

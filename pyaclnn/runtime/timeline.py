@@ -55,7 +55,7 @@ class Block(Protocol):
 class Retiring(Protocol):
     """Something that ends with its timeline."""
 
-    def retire(self) -> None:
+    def _retire(self) -> None:
         """Let go of everything."""
 
     def trim(self) -> int:
@@ -262,7 +262,7 @@ class Timeline:
             self._replace(None)
             milestones, self._milestones = self._milestones, []
         if self.pool is not None:
-            self.pool.retire()
+            self.pool._retire()
         self.passed(int(self.struct.submitted))
         for milestone in milestones:
             milestone.let_go()

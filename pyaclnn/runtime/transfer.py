@@ -84,7 +84,7 @@ def copy_bytes(
     if stream is None:
         if kind == raw.ACL_MEMCPY_DEVICE_TO_HOST:
             require_written(routine, place.memory, *written)
-        with place.device.active():
+        with place.device._active():
             call("aclrtMemcpy", target, host.nbytes, source, host.nbytes, kind)
         return
     queue = require_stream(routine, stream, place.device)
@@ -100,7 +100,7 @@ def copy_bytes(
         )
     if kind == raw.ACL_MEMCPY_DEVICE_TO_HOST:
         written = (0, 0)
-    with queue.using(place.memory, memory, written=written):
+    with queue._using(place.memory, memory, written=written):
         call("aclrtMemcpyAsync", target, host.nbytes, source, host.nbytes, kind, queue.pointer)
 
 
@@ -151,11 +151,11 @@ def fill_bytes(place: Place, nbytes: int, value: int, stream: Stream | None) -> 
         return
     target = raw.pointer_to(place.address)
     if stream is None:
-        with place.device.active():
+        with place.device._active():
             call("aclrtMemset", target, nbytes, byte, nbytes)
         return
     queue = require_stream("fill_bytes", stream, place.device)
-    with queue.using(place.memory, written=place.span(nbytes)):
+    with queue._using(place.memory, written=place.span(nbytes)):
         call("aclrtMemsetAsync", target, nbytes, byte, nbytes, queue.pointer)
 
 

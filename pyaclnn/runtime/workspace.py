@@ -72,9 +72,9 @@ class Workspace:
             self._timeline.use_workspace(_Borrowed(given, self._timeline))
 
     def _fits(self, buffer: Buffer) -> bool:
-        return not buffer.closed and buffer.device.context == self._device.context
+        return not buffer.closed and buffer.device._context == self._device._context
 
-    def grow(self, nbytes: int) -> None:
+    def _grow(self, nbytes: int) -> None:
         """Make it at least so large.
 
         Args:
@@ -90,7 +90,7 @@ class Workspace:
             raise
         except MemoryError as refused:
             message = f"{refused}.\nHint: raise Stream.workspace.cap, or give a larger buffer."
-            raise OutOfMemoryError(message, routine="Workspace.grow") from None
+            raise OutOfMemoryError(message, routine="Stream.workspace") from None
 
 
 class _Borrowed:
@@ -103,7 +103,7 @@ class _Borrowed:
     """By address: whose workspace a buffer is, for each time it was made that."""
 
     def __init__(self, buffer: Buffer, timeline: Timeline) -> None:
-        self._memory = buffer.memory
+        self._memory = buffer._memory
         self._address = buffer.address
         self.pointer = buffer.pointer
         self.nbytes = buffer.nbytes

@@ -150,7 +150,7 @@ def dtypes_of(device: Device) -> list[np.dtype[Any]]:
     Args:
         device: An open device.
     """
-    with device.active():
+    with device._active():
         has_bfloat16 = fetch("aclGetCannAttribute", ACL_CANN_ATTR_BF16, OUT) == 1
     return [d for d in FLOATS if has_bfloat16 or d != ml_dtypes.bfloat16]
 

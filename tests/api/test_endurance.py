@@ -65,7 +65,7 @@ def state():
     }
 
 def lose_device_memory():
-    with device.active():
+    with device._active():
         raw.aclrtMalloc(raw.ffi.new("void **"), 64, raw.ACL_MEM_MALLOC_HUGE_FIRST)
 
 keeping = {

@@ -209,8 +209,3 @@ def test_a_normalized_shape_of_other_numbers_is_refused() -> None:
     for shape in (np.array([4.0]), np.array([True]), np.array([[4]]), np.bool_(True)):
         with pytest.raises(InvalidArgumentError, match="'normalized_shape' is"):
             layer_norm(z(2, 4), shape)  # type: ignore[call-overload]  # that is the point
-
-
-def test_what_only_the_library_needs_of_arrays_and_streams_is_no_name_of_theirs() -> None:
-    assert not {"phantom", "on_loan"} & set(dir(DeviceArray))
-    assert not {"catch_up"} & set(dir(Stream))

@@ -252,13 +252,13 @@ def test_an_environment_variable_switches_all_of_them_off(run_python: Run) -> No
 def test_a_pool_makes_room_when_the_device_is_full(device: Device, stream: Stream) -> None:
     total = device.memory_info().total
     sizes = [total // 8 * 5, total // 8 * 4]
-    layouts = [Layout.dense(device.context, np.dtype(np.uint8), (size,)) for size in sizes]
-    stream.pool.take(layouts[0], device)
+    layouts = [Layout.dense(device._context, np.dtype(np.uint8), (size,)) for size in sizes]
+    stream.pool._take(layouts[0], device)
     assert stream.pool.stats().cached == sizes[0]
-    kept = stream.pool.take(layouts[1], device)
+    kept = stream.pool._take(layouts[1], device)
     assert stream.pool.stats() == (sizes[1], 0, 2, None)
     with pytest.raises(OutOfMemoryError, match="207001"):
-        stream.pool.take(layouts[0], device)
+        stream.pool._take(layouts[0], device)
     assert not kept.closed
 
 

@@ -167,7 +167,7 @@ def test_what_is_only_read_by_queued_work_can_be_read(stream: Stream) -> None:
 def test_a_stream_that_its_owner_has_destroyed_writes_no_more() -> None:
     handle = raw.ffi.new("aclrtStream *")
     device = Device.current() or Device(0)
-    with mock.mode("deferred"), device.active():
+    with mock.mode("deferred"), device._active():
         assert raw.aclrtCreateStream(handle) == 0
         array = launched(Stream.borrow(handle[0]))
         assert raw.aclrtDestroyStream(handle[0]) == 0
@@ -178,11 +178,11 @@ def test_a_stream_that_its_owner_has_destroyed_writes_no_more() -> None:
 def test_a_borrower_who_has_not_noticed_that_the_stream_is_gone_can_read() -> None:
     handle = raw.ffi.new("aclrtStream *")
     device = Device.current() or Device(0)
-    with mock.mode("deferred"), device.active():
+    with mock.mode("deferred"), device._active():
         assert raw.aclrtCreateStream(handle) == 0
         borrowed = Stream.borrow(handle[0])
         array = launched(borrowed)
         assert raw.aclrtDestroyStream(handle[0]) == 0
         np.testing.assert_allclose(array.numpy(), RSTD, rtol=1e-4)
-        borrowed.timeline.passed(borrowed.timeline.mark)  # as its owner knows
+        borrowed._timeline.passed(borrowed._timeline.mark)  # as its owner knows
         borrowed.close()

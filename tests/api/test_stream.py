@@ -37,7 +37,7 @@ def test_the_current_device_is_the_default_and_opening_another_changes_nothing(
     with Device(1) as other:
         assert other.id == 1
         assert Device.current() is device
-        with other.active():
+        with other._active():
             assert default_device() is other
         assert default_device() is device
 
@@ -80,11 +80,11 @@ def test_streams_say_whether_they_are_done(stream: Stream) -> None:
     assert stream.is_done()
     x = to_device(np.ones((2, 4), np.float32))
     rms_norm(x, x[0], stream=stream)
-    assert stream.timeline.busy
+    assert stream._timeline.busy
     assert not stream.is_done()
     while not stream.is_done():
         pass
-    assert not stream.timeline.busy
+    assert not stream._timeline.busy
     stream.synchronize(timeout=60)
 
 
@@ -103,7 +103,7 @@ def test_events_order_streams_and_take_the_time(stream: Stream) -> None:
         np.testing.assert_allclose(z.numpy(), 1, rtol=1e-3)
         end.synchronize(timeout=60)
         assert end.is_done()
-        assert not stream.timeline.busy
+        assert not stream._timeline.busy
         elapsed = start.elapsed_ms(end)
         assert elapsed >= 0
         assert math.isfinite(elapsed)
@@ -124,7 +124,7 @@ def test_waiting_for_an_event_without_a_limit_waits(stream: Stream) -> None:
         event.synchronize()
         np.testing.assert_allclose(y.numpy(), 1, rtol=1e-3)
         # Only what came before the event was waited for.
-        assert stream.timeline.busy
+        assert stream._timeline.busy
         assert event.is_done()
         stream.synchronize()
         np.testing.assert_allclose(z.numpy(), 1, rtol=1e-3)
@@ -152,7 +152,7 @@ def test_a_borrowed_stream_is_never_destroyed(stream: Stream) -> None:
     # What is known of the stream goes with the last borrower.
     from pyaclnn.runtime.timeline import borrowed_timelines  # noqa: PLC0415  # only looked at here
 
-    known = [raw.address_of(known.struct.stream) for known in borrowed_timelines(x.device.context)]
+    known = [raw.address_of(known.struct.stream) for known in borrowed_timelines(x.device._context)]
     assert raw.address_of(stream.pointer) not in known
 
 

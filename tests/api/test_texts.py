@@ -94,7 +94,7 @@ def test_a_result_is_read_behind_the_stream_that_is_named(stream: Stream) -> Non
     x = to_device(np.full((2, 8), 3, np.float32), stream.device)
     y = rms_norm(x, to_device(np.ones(8, np.float32), stream.device), stream=stream).y
     np.testing.assert_allclose(y.numpy(stream=stream), 1, rtol=1e-3)
-    assert not stream.timeline.busy
+    assert not stream._timeline.busy
 
 
 def test_a_result_is_not_read_behind_something_else(stream: Stream) -> None:

@@ -23,13 +23,13 @@ def test_streams_left_with_work_in_flight_keep_no_memory(device: Device) -> None
     before = device.memory_info().free
     slot = raw.ffi.new("void **")
     for _ in range(20):
-        with device.active():
+        with device._active():
             assert raw.aclrtCreateStream(slot) == 0
         with Stream.borrow(slot[0], device) as borrowed:
             x = to_device(ROWS)
             rms_norm(x, gamma, stream=borrowed)
             del x
-        with device.active():
+        with device._active():
             assert raw.aclrtDestroyStream(slot[0]) == 0
     with Stream.borrow(0, device):  # whoever borrows asks for those that were left
         pass

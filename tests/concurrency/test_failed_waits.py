@@ -31,7 +31,7 @@ def test_a_failed_synchronize_releases_nothing(
     del x
     with mock.faults(f"aclrtSynchronizeStream*={code}"), pytest.raises(AclError):
         stream.synchronize(timeout)
-    assert stream.timeline.busy
+    assert stream._timeline.busy
     stream.synchronize()
     np.testing.assert_allclose(y.numpy(), 1, atol=1e-3)
     assert mock.violations() == []
@@ -50,7 +50,7 @@ def test_a_synchronize_that_is_missing_releases_nothing(
         patch.setattr(streams, "wait_for", missing)
         with pytest.raises(MissingSymbolError):
             stream.synchronize(1.0)
-    assert stream.timeline.busy
+    assert stream._timeline.busy
     stream.synchronize()
     np.testing.assert_allclose(y.numpy(), 1, atol=1e-3)
     assert mock.violations() == []

@@ -21,8 +21,8 @@ CONTEXT, STREAM = raw.pointer_to(16), raw.pointer_to(32)
 
 
 class Thing(Handle):
-    kind = "thing"
-    expects_close = False
+    _kind = "thing"
+    _expects_close = False
 
 
 def while_another_thread_keeps_the_books(work: Callable[[], None]) -> None:
@@ -103,13 +103,13 @@ def test_a_pool_keeps_nothing_of_sizes_that_are_not_asked_for_any_more() -> None
     pool = pool_of(timeline)
     given_up: list[int] = []
     for size in range(512, 512 * 1000, 512):
-        stack = pool.free[size]
+        stack = pool._free[size]
         memory = Memory("memory", raw.pointer_to(size), size, lambda _: None)
         stack.append((memory, None, None, 0))  # type: ignore[arg-type]  # looked at by nobody
         pool._forget_old_sizes(size)
-        given_up.append(sum(len(stack) for stack in pool.free.values()))
+        given_up.append(sum(len(stack) for stack in pool._free.values()))
     assert max(given_up) <= 65
-    for stack in pool.free.values():
+    for stack in pool._free.values():
         for memory, *_ in stack:
             memory.let_go()
         stack.clear()

@@ -65,9 +65,9 @@ def use_stream() -> None:
 def use_workspace() -> None:
     with Stream() as own:
         own.workspace.use(Buffer(4096))
-        own.workspace.grow(64)
+        own.workspace._grow(64)
         own.workspace.use(None)
-        own.workspace.grow(100)
+        own.workspace._grow(100)
         own.workspace.trim()
 
 
@@ -121,7 +121,7 @@ def test_an_interrupted_launch_leaves_the_stream_usable(stride: int, stream: Str
             stream.synchronize()
             np.testing.assert_allclose(rstd.numpy(), RSTD, rtol=1e-4)
             del rstd
-            assert not stream.timeline.busy, "a submission is taken to be in progress for ever"
+            assert not stream._timeline.busy, "a submission is taken to be in progress for ever"
             stream.pool.trim()
             gc.collect()
             assert live_handles() == before
@@ -144,7 +144,7 @@ def test_an_interrupted_copy_leaves_the_stream_usable(stride: int, stream: Strea
 
         def check() -> None:
             stream.synchronize()
-            assert not stream.timeline.busy
+            assert not stream._timeline.busy
             assert np.array_equal(x.numpy(), ROWS)
 
         return work, check
@@ -166,8 +166,8 @@ def test_an_interrupted_plan_holds_whatever_c_has(stride: int, stream: Stream) -
             ready.run(x=to_device(ROWS), rstd=DeviceArray.empty((2, 1), np.float32))
 
         def check() -> None:
-            known = {a.tensor for a in ready._arguments if isinstance(a, DeviceArray)}
-            known |= {a.tensor for a in (ready._coming or {}).values()}
+            known = {a._tensor for a in ready._arguments if isinstance(a, DeviceArray)}
+            known |= {a._tensor for a in (ready._coming or {}).values()}
             assert {struct.tensors[i] for i in range(struct.tensor_count)} <= known
             results = ready.run()
             stream.synchronize()

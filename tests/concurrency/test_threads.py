@@ -94,15 +94,15 @@ class CatchingUp(Launching):
 
     def __init__(self, stream: Stream) -> None:
         super().__init__(stream)
-        self.stream.timeline.crowded = True
+        self.stream._timeline.crowded = True
 
     def work(self) -> None:
         self.launch()
 
     def meanwhile(self) -> None:
-        self.stream.timeline.crowded = True
+        self.stream._timeline.crowded = True
         self.launch()
-        self.stream.timeline.crowded = True
+        self.stream._timeline.crowded = True
         self.launch()
 
 
@@ -148,7 +148,7 @@ class MakingALayout:
 
     def __init__(self, device: Device) -> None:
         MakingALayout.rows += 1
-        self.key = (device.context, np.dtype(np.float32), (self.rows, 3), (12, 4))
+        self.key = (device._context, np.dtype(np.float32), (self.rows, 3), (12, 4))
         self.made: list[Layout] = []
 
     def work(self) -> None:

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class Thing(Handle):
-    kind = "thing"
+    _kind = "thing"
 
 
 class Memory(Handle):
-    kind = "memory"
-    expects_close = False
+    _kind = "memory"
+    _expects_close = False
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_borrowed_handle_releases_nothing_and_is_not_counted() -> None:
 
 def test_a_pinned_resource_is_released_with_its_last_pin(released: list[object]) -> None:
     thing = Thing(resource(released))
-    pinned = thing.resource
+    pinned = thing._held
     pinned.pin()
     pinned.pin()
     thing.close()

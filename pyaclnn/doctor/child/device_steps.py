@@ -70,7 +70,7 @@ def _opens(session: Session) -> Finding:
 
 def _contexts(session: Session) -> Finding:
     device = session.device
-    with device.active():
+    with device._active():
         before = fetch("aclrtGetCurrentContext", OUT)
         created = fetch("aclrtCreateContext", OUT, device.id)
         try:
@@ -171,7 +171,7 @@ def _memory(session: Session) -> Finding:
 def _distinct_blocks(session: Session) -> Finding | None:
     """Allocate several blocks that live at once; none may be NULL or overlap another."""
     size, blocks = 4096, list[int]()
-    with session.device.active():
+    with session.device._active():
         try:
             for _ in range(_BLOCKS):
                 block = fetch("aclrtMalloc", OUT, size, raw.ACL_MEM_MALLOC_HUGE_FIRST)
@@ -251,7 +251,7 @@ def _callbacks(session: Session) -> Finding:
         seen.append(threading.get_ident())
 
     def serve() -> None:
-        with device.active():
+        with device._active():
             ready.set()
             while not stop.is_set():
                 # Answers with a code when nothing came in time; that is no failure here.
@@ -262,7 +262,7 @@ def _callbacks(session: Session) -> Finding:
         server.start()
         ready.wait()
         try:
-            with device.active():
+            with device._active():
                 call("aclrtSubscribeReport", server.ident, stream.pointer)
                 call("aclrtLaunchCallback", note, raw.NULL, raw.ACL_CALLBACK_BLOCK, stream.pointer)
                 stream.synchronize()

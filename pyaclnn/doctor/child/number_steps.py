@@ -296,7 +296,7 @@ def _soak(session: Session) -> Finding:
 @contextlib.contextmanager
 def _deterministic(session: Session) -> Iterator[bool]:
     """Switch deterministic computing on for a while; says whether that can be done here."""
-    with session.device.active():
+    with session.device._active():
         try:
             call("aclrtCtxSetSysParamOpt", raw.ACL_OPT_DETERMINISTIC, 1)
         except AclError:

@@ -45,9 +45,15 @@ Exit: TypeAlias = Annotated[
 class Status(str, Enum):
     """What became of a check.
 
-    PASS, WARN and FAIL are findings about the machine. SKIP: does not apply, or was not asked for.
-    TIMEOUT: a step exceeded its deadline. CRASH: the vendor's code ended the process. ERROR: the
-    doctor itself could not tell. NOT_RUN: something that the check builds on did not pass.
+    Attributes:
+        PASS: What was looked at is as it must be.
+        WARN: It works, with something to be known.
+        FAIL: It does not work.
+        SKIP: The check does not apply, or was not asked for.
+        TIMEOUT: A step exceeded its deadline.
+        CRASH: The vendor's code ended the process.
+        ERROR: The doctor itself could not tell.
+        NOT_RUN: Something that the check builds on did not pass.
     """
 
     PASS = "PASS"  # noqa: S105  # a status, not a password

@@ -143,6 +143,7 @@ int binding_reaches(const char *kinds);
 int binding_by_convention(const struct binding_operator *op, const union binding_value *values, uint64_t *size, void **executor);
 int binding_launch(const struct binding_operator *op, struct binding_timeline *timeline, struct binding_plan *plan, int judged, const char *message);
 int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline);
+int binding_plan_run_with(struct binding_plan *plan, struct binding_timeline *timeline, uint64_t index, const struct binding_tensor *tensor);
 int binding_plan_run_on(struct binding_plan *plan, struct binding_timeline *timeline, uint32_t count, const char *message);
 int binding_plan_close(struct binding_plan *plan);
 int binding_view_shape(const struct binding_plan *plan, uint32_t descriptor, int64_t *dims, uint64_t *rank);

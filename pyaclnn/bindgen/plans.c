@@ -114,9 +114,9 @@ static int set_address(const struct binding_plan *plan, uint64_t index,
     return status == 0 ? 0 : fail(status, "aclSetTensorAddr");
 }
 
-/* Puts other tensors in the place of some, of all of them or of none. Of a single one it is looked at
- * whether it overlaps; the caller has judged several, which may change places. */
-static int exchange(struct binding_plan *plan, uint32_t count, const char *message)
+/* Puts other tensors in the place of some, of all of them or of none. Whether they overlap is looked
+ * at unless the caller has judged it, who knows of several that change places. */
+static int exchange(struct binding_plan *plan, int judged, uint32_t count, const char *message)
 {
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t index = word_at(message + (size_t)2 * i * WORD);
@@ -127,7 +127,7 @@ static int exchange(struct binding_plan *plan, uint32_t count, const char *messa
         if (plan->listed || index >= plan->tensor_count || !fits(tensor, plan->tensors[index])) {
             return BINDING_DIFFERS;
         }
-        if (count == 1 && would_overlap(plan, index, tensor)) {
+        if (!judged && would_overlap(plan, index, tensor)) {
             return BINDING_OVERLAP;
         }
     }
@@ -158,15 +158,15 @@ static int exchange(struct binding_plan *plan, uint32_t count, const char *messa
 
 /* Runs the executor, on other tensors in the place of `count` of those it has, which stay. The message
  * says for each of them which it replaces, and the address of its struct binding_tensor. */
-static int run_plan(struct binding_plan *plan, struct binding_timeline *timeline, uint32_t count,
-                    const char *message)
+static int run_plan(struct binding_plan *plan, struct binding_timeline *timeline, int judged,
+                    uint32_t count, const char *message)
 {
     void *previous, *workspace;
     struct binding_submission submission;
     if (plan->executor == NULL) {
         return BINDING_CLOSED;
     }
-    int status = count == 0 ? 0 : exchange(plan, count, message);
+    int status = count == 0 ? 0 : exchange(plan, judged, count, message);
     if (status == 0) {
         status = reserve_tensors(timeline, &submission, plan->tensors, plan->written,
                                  plan->tensor_count);
@@ -219,8 +219,18 @@ static void end_turn(struct binding_plan *plan)
 
 int binding_plan_run(struct binding_plan *plan, struct binding_timeline *timeline)
 {
+    return binding_plan_run_on(plan, timeline, 0, NULL);
+}
+
+int binding_plan_run_with(struct binding_plan *plan, struct binding_timeline *timeline,
+                          uint64_t index, const struct binding_tensor *tensor)
+{
+    const union {
+        uint64_t words[2];
+        char message[2 * WORD];
+    } one = {{index, (uintptr_t)tensor}};
     take_turn(plan);
-    const int status = run_plan(plan, timeline, 0, NULL);
+    const int status = run_plan(plan, timeline, 0, 1, one.message);
     end_turn(plan);
     return status;
 }
@@ -229,7 +239,7 @@ int binding_plan_run_on(struct binding_plan *plan, struct binding_timeline *time
                         uint32_t count, const char *message)
 {
     take_turn(plan);
-    const int status = run_plan(plan, timeline, count, message);
+    const int status = run_plan(plan, timeline, 1, count, message);
     end_turn(plan);
     return status;
 }

@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from pyaclnn.calling.operator import Operator
     from pyaclnn.calling.planned import Planned
     from pyaclnn.runtime.layout import Layout
-    from pyaclnn.runtime.timeline import Timeline
 
 # Looked up once, not at every run.
 _run: Any = lib.binding_plan_run
 _run_on: Any = lib.binding_plan_run_on
-_one: Final = struct.Struct("@QQ").pack
-_NOWHERE: Final = (-1, -1, None)
+_run_with: Any = lib.binding_plan_run_with
+_pair: Final = struct.Struct("@QQ").pack
+_NOWHERE: Final = (-1, -1)
 
 __all__ = ["Plan", "plan", "plan_operator"]
 
@@ -71,7 +71,7 @@ class Plan:
         self._operator = operator(what, planned.written) if isinstance(what, str) else what
         # What C has; it never has an array that is not here, or among those that are to come.
         self._arguments = list(frozen(planned.arguments))
-        self._coming: Mapping[str, DeviceArray] | None = None
+        self._coming: tuple[DeviceArray, ...] | None = None
         # Name -> where the array stands among those that are given, and among all; its layout.
         self._slots: dict[str, tuple[int, int, Layout]] = {}
         for place, argument in enumerate(self._arguments):
@@ -93,6 +93,12 @@ class Plan:
             self._finalizer()
             raise
         self._repeatable = bool(self._struct.repeatable)
+        # The two places of each that is only read, if it can be exchanged.
+        self._readable = {
+            name: (index, place)
+            for name, (index, place, _) in self._slots.items()
+            if place not in planned.written and self._repeatable
+        }
         self._adopt(self._arguments)
 
     def _make(self, executor: Resource) -> None:
@@ -142,75 +148,79 @@ class Plan:
             AclError: CANN refused the call.
         """
         queue = self._stream if stream is None else stream
-        timeline = queue._current if queue.__class__ is Stream else None
-        if timeline is None or timeline.crowded or timeline.context != self._context:
+        timeline = queue._current if stream is None or self._is_near(stream) else None
+        if timeline is None or timeline.crowded:
             queue = require_stream("Plan.run", queue, self._stream.device)
             timeline = queue._timeline
             catch_up(queue)
-        plain = not arrays and self._coming is None
-        status = _run(self._struct, timeline.struct) if plain else 0
-        if plain and not status:
-            return self._results
-        with self._lock:
-            if self._coming is not None:
-                self._take_stock()
-            if not self._repeatable:
-                return self._run_afresh(queue, arrays)
-            if not plain:
-                status = self._run_on(arrays, timeline)
-            if status or self._coming is not None:
-                self._settle(status, arrays, queue)
-            return self._results
+        if not arrays and self._coming is None:
+            status = _run(self._struct, timeline.struct)
+            if not status:
+                return self._results
+            if self._repeatable:
+                with self._lock:
+                    return self._settle(status, (), arrays, queue)
+        try:  # as ``with`` does, at half its price; no signal comes between this and the lock
+            self._lock.acquire()
+            if arrays and self._coming is None:
+                # One that is only read, in as few steps as can be: C looks at what there is to see.
+                name, array = arrays.popitem()
+                index, place = self._readable.get(name, _NOWHERE)
+                if array.__class__ is DeviceArray and place >= 0 and not arrays:
+                    self._coming = coming = (array,)
+                    status = _run_with(self._struct, timeline.struct, index, array._tensor)
+                    if not status and self._coming is coming:
+                        self._arguments[place] = array
+                        self._coming = None
+                        return self._results
+                    if status != OVERLAP:  # which is maybe none, element by element
+                        return self._settle(status, coming, {name: array}, queue)
+                arrays[name] = array
+            return self._run_closely(arrays, queue)
+        finally:
+            try:  # noqa: SIM105  # as above
+                self._lock.release()
+            except RuntimeError:  # a signal came while it was waited for
+                pass
 
-    def _run_on(self, arrays: dict[str, DeviceArray], timeline: Timeline) -> int:
-        """Run on other arrays; those that ``_coming`` names then are still to be noted."""
-        status: int
-        if len(arrays) != 1:
-            return self._run_on_many(arrays, timeline)
-        # The usual case, in as few steps as can be: C looks at what else there is to be seen.
-        ((name, array),) = arrays.items()
-        index, place, _ = self._slots.get(name, _NOWHERE)
-        if place < 0 or array.__class__ is not DeviceArray or place in self._written:
-            return self._run_on_many(arrays, timeline)
-        self._coming = arrays
-        status = _run_on(self._struct, timeline.struct, 1, _one(index, array._tensor_at))
-        if status == OVERLAP:  # maybe not, element by element
-            return self._run_on_many(arrays, timeline)
-        if status or self._coming is not arrays:  # a signal handler has run it too
-            self._coming = arrays
-        else:
-            self._arguments[place] = array
-            self._coming = None
-        return status
+    def _is_near(self, stream: Stream) -> bool:
+        """Tell whether work can go to a stream as to that of the plan."""
+        if stream.__class__ is not Stream:
+            return False
+        timeline = stream._current
+        return timeline is not None and timeline.context == self._context
 
-    def _run_on_many(self, arrays: dict[str, DeviceArray], timeline: Timeline) -> int:
-        self._coming = None
-        self._check(arrays)
-        self._coming = arrays
-        pairs = [(self._slots[name][0], array._tensor_at) for name, array in arrays.items()]
-        if len(pairs) == 1:  # said twice, one that was judged is not judged again
-            pairs *= 2
-        message = b"".join([_one(*pair) for pair in pairs])
-        status: int = _run_on(self._struct, timeline.struct, len(pairs), message)
-        return status
-
-    def _run_afresh(self, queue: Stream, arrays: dict[str, DeviceArray]) -> Any:
-        if self.closed:
-            self._refuse_closed()
-        if arrays:
-            self._adopt(self._check(arrays))
-        message = self._operator.message(self._arguments)
+    def _run_closely(self, arrays: dict[str, DeviceArray], queue: Stream) -> Any:
+        """Run on other arrays, having looked at them here."""
+        if self._coming is not None:
+            self._take_stock()
+        wanted = self._check(arrays)
+        if self._repeatable:
+            self._coming = coming = tuple(arrays.values())
+            message = b"".join([_pair(self._slots[n][0], a._tensor_at) for n, a in arrays.items()])
+            status = _run_on(self._struct, queue._timeline.struct, len(arrays), message)
+            return self._settle(status, coming, arrays, queue)
+        self._adopt(wanted)
+        message = self._operator.message(wanted)
         status = self._operator.function(queue._timeline.struct, NO_PLAN, 1, message)
         if status:
-            settle(self._operator, status, queue, self._arguments, message)
+            settle(self._operator, status, queue, wanted, message)
         return self._results
 
-    def _settle(self, status: int, arrays: dict[str, DeviceArray], queue: Stream) -> None:
+    def _settle(
+        self,
+        status: int,
+        coming: tuple[DeviceArray, ...],
+        arrays: dict[str, DeviceArray],
+        queue: Stream,
+    ) -> Any:
         """Deal with a run that was not a plain success, or whose arrays have to be noted."""
         if self.closed:
             self._refuse_closed()
+        self._coming = coming
+        self._take_stock()
         wanted = self._wanted(arrays)
-        if self._take_stock():  # CANN has them all: it is the run that has failed
+        if wanted == self._arguments:  # C has them all: if anything failed, it is the run
             for _ in range(TRIES):
                 if not make_way(status, queue, self._arguments):
                     break
@@ -220,7 +230,7 @@ class Plan:
             error = failure(status, self._operator.describe(wanted))
             self.close()
             raise error
-        elif status <= 0:
+        elif status < 0:
             self._check(arrays)
             name = next(iter(arrays))
             self._refuse(name, arrays[name])
@@ -228,26 +238,23 @@ class Plan:
             report_untidy()
         elif status:
             raise failure(status, self._operator.describe(wanted))
+        return self._results
 
-    def _take_stock(self) -> bool:
-        """Note which of the arrays that were to come C has, and tell whether it has all of them.
+    def _take_stock(self) -> None:
+        """Note which of the arrays that were to come C has.
 
         A run may have been interrupted before that was noted.
         """
-        coming = self._coming or {}
-        has = {
-            name: array
-            for name, array in coming.items()
-            if name in self._slots
-            and not self.closed
-            and self._struct.tensors[self._slots[name][0]] == array._tensor
-        }
-        self._adopt(self._wanted(has))
+        has = self._arguments.copy()
+        for index, place, _ in self._slots.values():
+            for array in self._coming or ():
+                if not self.closed and self._struct.tensors[index] == array._tensor:
+                    has[place] = array
+        self._adopt(has)
         self._coming = None
-        return len(has) == len(coming)
 
     def _wanted(self, arrays: Mapping[str, DeviceArray]) -> list[Argument]:
-        wanted = list(self._arguments)
+        wanted = self._arguments.copy()
         for name, array in arrays.items():
             wanted[self._slots[name][1]] = array
         return wanted
@@ -260,6 +267,7 @@ class Plan:
         """Look closely at arrays that are to take the place of others; return all arguments."""
         if self.closed:
             self._refuse_closed()
+        wanted = self._arguments.copy()
         for name, array in arrays.items():
             if self._has_lists:
                 given = f"given to a plan of {self._operator.name}, which takes lists of arrays"
@@ -268,14 +276,14 @@ class Plan:
             if name not in self._slots:
                 expected = f"one of {', '.join(self._slots)}"
                 raise InvalidArgumentError.of("Plan.run", name, "no array of this plan", expected)
-            layout = self._slots[name][2]
+            _, place, layout = self._slots[name]
             if not isinstance(array, DeviceArray) or array._layout is not layout or array.closed:
                 self._refuse(name, array)
-            bound = self._arguments[self._slots[name][1]]
-            if self._repeatable and array.offset != bound.offset:
+            if self._repeatable and array.offset != wanted[place].offset:
                 self._refuse(name, array)
-        wanted = self._wanted(arrays)
-        self._check_overlap(wanted)
+            wanted[place] = array
+        if arrays:
+            self._check_overlap(wanted)
         return wanted
 
     def _check_overlap(self, arguments: list[Argument]) -> None:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import gc
+import signal
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from pyaclnn.runtime.handle import live_handles
 from pyaclnn.runtime.pinned import pinned_empty
 from pyaclnn.runtime.stream import Stream
 
-from .schedule import every_interruption
+from .schedule import Interrupted, every_interruption
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -167,7 +169,7 @@ def test_an_interrupted_plan_holds_whatever_c_has(stride: int, stream: Stream) -
 
         def check() -> None:
             known = {a._tensor for a in ready._arguments if isinstance(a, DeviceArray)}
-            known |= {a._tensor for a in (ready._coming or {}).values()}
+            known |= {a._tensor for a in ready._coming or ()}
             assert {struct.tensors[i] for i in range(struct.tensor_count)} <= known
             results = ready.run()
             stream.synchronize()
@@ -178,3 +180,33 @@ def test_an_interrupted_plan_holds_whatever_c_has(stride: int, stream: Stream) -
     assert every_interruption(make, stride=stride) > FEW
     assert mock.violations() == []
     ready.close()
+
+
+def test_a_signal_ends_the_wait_for_a_plan_that_another_thread_runs(stream: Stream) -> None:
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    x = to_device(ROWS)
+    with plan(rms_norm, to_device(ROWS), to_device(GAMMA), 1e-6, stream=stream) as ready:
+        taken, given = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with ready._lock:
+                taken.set()
+                given.wait(30)
+
+        other = threading.Thread(target=hold)
+        other.start()
+        taken.wait(30)
+        before = signal.signal(signal.SIGALRM, interrupt)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        try:
+            with pytest.raises(Interrupted):
+                ready.run(x=x)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+            given.set()
+            other.join(30)
+        results = ready.run(x=x)
+        stream.synchronize()
+        np.testing.assert_allclose(results.rstd.numpy(), RSTD, rtol=1e-4)

@@ -23,6 +23,8 @@ VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
         "PYACLNN_MOCK_PYTHON": "the Python that runs the device process, if it is not found by "
         "itself",
         "PYACLNN_MOCK_OPERATORS": "files of kernels for operators, separated by colons",
+        "PYACLNN_MOCK_KERNELS": "`torch`: PyTorch, where it is installed, computes operators of "
+        "which the simulated NPU has no kernel; it may differ from CANN in data types and defaults",
         "PYACLNN_MOCK_PATIENCE": "seconds that the device process may take to start: 60, if it "
         "says nothing",
         "PYACLNN_MOCK_REPORT": "a file for records of broken rules, one JSON object a line",

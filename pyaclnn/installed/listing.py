@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.calling.declared import python_name, snake_name
 from pyaclnn.cann.signatures import PHASE_1, signature
 from pyaclnn.installed.kernels import chip_folder, chips, kernel_of, kernels
+from pyaclnn.mock.aten import CAUTION, KERNELS, aten_calls
+from pyaclnn.mock.kernels import built_in
+from pyaclnn.mock.operators import OPERATORS
 from pyaclnn.operators import by_c_name
 from pyaclnn.operators.catalogue import catalogue
 from pyaclnn.operators.directions import directions_of
@@ -140,8 +143,17 @@ def show_operator(
     if rule is not None and directions.results:
         yield f"results may be left out: {rule[0]} of {', '.join(rule[1])}"
     yield from _described(operator)
+    yield f"on the simulated NPU: {_simulated(operator)}"
     if installation is not None:
         yield from _kernels(operator, installation, chip)
+
+
+def _simulated(operator: str) -> str:
+    if operator in OPERATORS or operator in built_in():
+        return "a kernel of its own"
+    if operator in aten_calls():
+        return f"with {KERNELS}=torch, {CAUTION}"
+    return "no kernel; pyaclnn.mock.operator gives it one"
 
 
 def _kernels(operator: str, installation: Installation, chip: str | None) -> Iterator[str]:

@@ -44,11 +44,15 @@ class Kernel:
         function: The function.
         shrinks: Whether results may be shorter than the tensors they are written to: an operator
             whose shapes depend on the data.
+        trial: What phase 1 calls with zeros, if it is not the function itself.
+        note: What is to be said wherever the kernel speaks.
     """
 
     name: str
     function: Callable[..., Any]
     shrinks: bool = False
+    trial: Callable[..., Any] | None = None
+    note: str = ""
 
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:

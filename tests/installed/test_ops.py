@@ -14,6 +14,7 @@ from pyaclnn.installed.installation import find_installation
 from pyaclnn.installed.kernels import chip_folder, chips, kernel_of, kernels
 from pyaclnn.installed.listing import declared_operators, in_one_line
 from pyaclnn.installed.typed_stub import typed_stub
+from pyaclnn.mock.aten import CAUTION, KERNELS
 from pyaclnn.operators import all_operators
 from pyaclnn.operators.catalogue import catalogue
 from tests.installed.made import make
@@ -90,6 +91,23 @@ def test_of_every_chip_the_kernel_is_named(root: Path, capsys: pytest.CaptureFix
         "ascend910b: kernel for it: Add (aic-ascend910b-ops-info.json), binaries installed: 0 of 2",
     ]
     assert "results may be left out: broadcast of self, other" in out
+
+
+@pytest.mark.parametrize(
+    ("operator", "said"),
+    [
+        ("aclnnAdd", "a kernel of its own"),
+        ("aclnnLayerNorm", "a kernel of its own"),
+        ("aclnnAcos", f"with {KERNELS}=torch, {CAUTION}"),
+        ("aclnnFlatQuant", "no kernel; pyaclnn.mock.operator gives it one"),
+    ],
+)
+def test_what_the_simulated_npu_has_of_it_is_told(
+    operator: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run(capsys, "show", operator)
+    assert status == 0
+    assert f"on the simulated NPU: {said}\n" in out
 
 
 def test_what_is_not_there_is_told(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

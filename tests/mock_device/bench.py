@@ -114,6 +114,10 @@ class Bench:
         self._array(made, made.dims, made.strides)[...] = values
         return made
 
+    def array(self, placed: Tensor) -> NDArray[Any]:
+        """Copy a tensor off the device, as it is."""
+        return np.array(self._array(placed, placed.dims, placed.strides))
+
     def get(self, placed: Tensor) -> NDArray[Any]:
         """Copy a tensor off the device, as float64."""
         return self._array(placed, placed.dims, placed.strides).astype(np.float64)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which operator a call is of: a user's kernel first, then what the simulated NPU has itself.
 
+PyTorch's kernels come last, if they are asked for.
+
 ``PYACLNN_MOCK_OPERATORS`` names files of kernels; ``ASCEND_CUSTOM_OPP_PATH`` names folders of
 packages, as it does for CANN. A package for the simulated NPU has a Python module
 ``mock/operators.py`` with a list ``OPERATORS``; other packages have none and are passed over.
@@ -10,8 +12,10 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.mock.aten import KERNELS, aten_kernel, is_asked_for
 from pyaclnn.mock.kernel import VARIABLE, kernels_of, load_file
 from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.operators import OPERATORS
@@ -51,11 +55,17 @@ def find_operator(call: Call) -> Operator[Any] | None:
         if known is not None:
             return known
         kernel = built_in().get(name)
+    why = ""
+    if kernel is None and is_asked_for():
+        try:
+            kernel = aten_kernel(name)
+        except ImportError as error:
+            why = f"{KERNELS} asks for those of PyTorch, which {sys.executable} has not ({error})"
     signature = signature_of(call, kernel)
     if signature is None:
         return None
     if kernel is None:
-        return operator_without_kernel(signature)
+        return operator_without_kernel(signature, why)
     return operator_of_kernel(signature, kernel)
 
 

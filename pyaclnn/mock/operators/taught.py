@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pyaclnn.mock.aten import CAUTION, KERNELS, aten_calls
 from pyaclnn.mock.dtypes import numpy_dtype
 from pyaclnn.mock.kernel import VARIABLE
 from pyaclnn.mock.memory import DeviceMemoryError
@@ -43,15 +44,21 @@ class Given(NamedTuple):
     values: dict[str, Value]
 
 
-def operator_without_kernel(signature: Signature) -> Operator[Given]:
-    """Make an operator that checks what its signature says, and then says how to go on."""
+def operator_without_kernel(signature: Signature, why: str = "") -> Operator[Given]:
+    """Make an operator that checks what its signature says, and then says how to go on.
+
+    Args:
+        signature: Its signature.
+        why: Why there is no kernel, if there could be one.
+    """
+    text = _no_kernel(signature.name, why)
 
     def check(given: Given, _setting: Setting) -> Plan:
         check_arguments(signature, given.values)
-        raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _no_kernel(signature.name))
+        raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, text)
 
     def run(_given: Given, _setting: Setting, _memory: DeviceMemory) -> None:
-        raise RuntimeError(_no_kernel(signature.name))
+        raise RuntimeError(text)
 
     return _operator(signature, check, run)
 
@@ -59,15 +66,15 @@ def operator_without_kernel(signature: Signature) -> Operator[Given]:
 def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
     """Make an operator of a NumPy function."""
     names = [parameter.name for parameter in signature.parameters]
-
     optional = [name for name in names if kernel.may_lack(name)]
+    note = f"; {kernel.note}" if kernel.note else ""
 
     def check(given: Given, _setting: Setting) -> Plan:
         check_arguments(signature, given.values, optional)
         try:
-            _results(signature, kernel, given, _zeros)
+            _results(signature, kernel, given, _zeros, kernel.trial)
         except (ValueError, TypeError) as error:
-            text = f"{signature.name}: {error}"
+            text = f"{signature.name}: {error}{note}"
             raise RefusalError(Status.PARAM_INVALID, text) from error
         return Plan(launch=Launch.KERNELS)
 
@@ -80,7 +87,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
         try:
             written = _results(signature, kernel, given, readable)
         except (ValueError, TypeError) as error:
-            raise DeviceMemoryError(str(error)) from error
+            raise DeviceMemoryError(f"{error}{note}") from error
         for name, tensor, result in written:
             target = memory.view(name, tensor)
             target[tuple(slice(length) for length in result.shape)] = result
@@ -107,12 +114,14 @@ def _operator(
     )
 
 
-def _no_kernel(name: str) -> str:
+def _no_kernel(name: str, why: str) -> str:
+    aten = f"; or {KERNELS}=torch: {CAUTION}" if name in aten_calls() and not why else ""
     return (
-        f"EZ9999: the simulated NPU has {name}, but no kernel for it. Give it one: a NumPy "
-        f'function of its C parameters\' names under @pyaclnn.mock.operator("{name}"), in a file '
-        f"that {VARIABLE} names; or a package of pyaclnn.ascendc.package.build_package, in a "
-        "folder that ASCEND_CUSTOM_OPP_PATH names"
+        f"EZ9999: the simulated NPU has {name}, but no kernel for it{why and f': {why}'}. Give it "
+        f"one: a NumPy function of its C parameters' names under "
+        f'@pyaclnn.mock.operator("{name}"), in a file that {VARIABLE} names; or a package of '
+        "pyaclnn.ascendc.package.build_package, in a folder that ASCEND_CUSTOM_OPP_PATH names"
+        f"{aten}"
     )
 
 
@@ -121,8 +130,9 @@ def _results(
     kernel: Kernel,
     given: Given,
     array_of: Callable[[str, Tensor], NDArray[Any]],
+    function: Callable[..., Any] | None = None,
 ) -> list[tuple[str, Tensor, NDArray[Any]]]:
-    """Call the function; give each tensor that is written with what goes there.
+    """Call the kernel's function or another one; give each written tensor with what goes there.
 
     Raises:
         ValueError: A result does not fit.
@@ -134,7 +144,7 @@ def _results(
         for name, value in given.values.items()
         if (parameter := kernel.parameter_for(name)) is not None
     }
-    found = kernel.function(**arguments)
+    found = (function or kernel.function)(**arguments)
     names = list(signature.written)
     results = list(found) if isinstance(found, tuple) else [found]
     if len(results) != len(names):

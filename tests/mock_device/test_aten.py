@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's kernels on the simulated NPU give what NumPy says, operator by operator.
+
+Without PyTorch these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyaclnn.mock.aten import CAUTION, KERNELS, aten_calls, aten_kernel
+from pyaclnn.mock.dtypes import DataType, numpy_dtype
+from pyaclnn.mock.kernels import built_in
+from pyaclnn.mock.operators import OPERATORS
+from pyaclnn.mock.values import (
+    BoolArray,
+    IntArray,
+    Scalar,
+    ScalarList,
+    Tensor,
+    TensorList,
+    Unsigned,
+    Value,
+)
+from pyaclnn.operators.catalogue import catalogue
+
+from .aten_elementwise import Vector, elementwise
+from .aten_lists import on_lists
+from .aten_matrices import MATRICES, ORDERS
+from .aten_places import PLACES
+from .aten_windows import on_windows
+from .bench import tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .bench import Bench
+
+
+def is_held(code: int) -> bool:
+    """Whether NumPy has such a type."""
+    try:
+        numpy_dtype(code)
+    except KeyError:
+        return False
+    return True
+
+
+VECTORS = [*elementwise(), *MATRICES, *ORDERS, *PLACES, *on_lists(), *on_windows()]
+# The rest takes seconds.
+SAMPLE = 24
+CASES = [
+    pytest.param(
+        found, id=f"{i}-{found.operator}", marks=[pytest.mark.exhaustive] * bool(i % SAMPLE)
+    )
+    for i, found in enumerate(VECTORS)
+]
+CODES = {numpy_dtype(code): code for code in map(int, DataType) if is_held(code)}
+X, HALF = tensor(2, 3), tensor(2, 3, data_type=DataType.FLOAT16)
+
+
+@pytest.fixture
+def _asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setenv(KERNELS, "torch")
+
+
+def scalar(number: complex) -> Scalar:
+    code = {float: DataType.DOUBLE, int: DataType.INT64}[type(number)]
+    return Scalar(code, np.array(number).tobytes())
+
+
+def argument(bench: Bench, kind: str, value: Any) -> Value:
+    if value is None:
+        return None
+    if kind == "T":
+        return TensorList(tuple(bench.put(item, CODES[item.dtype]) for item in value))
+    of_kind: dict[str, Callable[[], Value]] = {
+        "t": lambda: bench.put(np.asarray(value), CODES[np.asarray(value).dtype]),
+        "a": lambda: scalar(value),
+        "A": lambda: ScalarList(tuple(map(scalar, value))),
+        "I": lambda: IntArray(tuple(value)),
+        "B": lambda: BoolArray(tuple(value)),
+        "Q": lambda: Unsigned(value),
+        "y": lambda: int(CODES[value]),
+    }
+    made: Value = of_kind[kind]() if kind in of_kind else value
+    return made
+
+
+def empty(bench: Bench, value: Any) -> Value:
+    if isinstance(value, list):
+        return TensorList(tuple(bench.empty(*v.shape, data_type=CODES[v.dtype]) for v in value))
+    return None if value is None else bench.empty(*value.shape, data_type=CODES[value.dtype])
+
+
+def given(bench: Bench, vector: Vector) -> dict[str, Value]:
+    return {
+        p.name: argument(bench, p.kind, vector.given[p.name])
+        if p.name in vector.given
+        else empty(bench, vector.results[p.name])
+        for p in catalogue()[vector.operator].parameters
+    }
+
+
+@pytest.mark.usefixtures("_asked")
+@pytest.mark.parametrize("vector", CASES)
+def test_an_operator_gives_what_numpy_says(vector: Vector, bench: Bench) -> None:
+    arguments = given(bench, vector)
+    bench.launch(vector.operator, arguments)
+    for name, wanted in vector.results.items():
+        found = arguments[name]
+        places = found.items if isinstance(found, TensorList) else (found,)
+        values = wanted if isinstance(wanted, list) else [wanted]
+        for place, value in zip(places, values, strict=True):
+            assert isinstance(place, Tensor)
+            np.testing.assert_allclose(
+                bench.array(place), value, rtol=1e-5, atol=1e-6, err_msg=name
+            )
+
+
+def test_every_operator_that_is_claimed_has_a_vector() -> None:
+    assert len(aten_calls()) > 300
+    assert set(aten_calls()) <= {vector.operator for vector in VECTORS}
+
+
+def test_none_is_claimed_that_has_a_kernel_of_its_own() -> None:
+    assert set(aten_calls()) <= set(catalogue())
+    assert not set(aten_calls()) & {*built_in(), *OPERATORS}
+
+
+def test_nobody_gets_them_who_does_not_ask(bench: Bench) -> None:
+    reply = bench.check("aclnnAcos", {"input": X, "out": X})
+    assert reply.status == 999001
+    assert f"{KERNELS}=torch: {CAUTION}" in reply.text
+
+
+@pytest.mark.usefixtures("_asked")
+@pytest.mark.parametrize(
+    ("out", "text"),
+    [
+        (HALF, "out is float16; the result is float32"),
+        (tensor(3, 2), "out has shape (3, 2); the result has (2, 3)"),
+    ],
+)
+def test_a_result_that_does_not_fit_is_refused_and_pytorch_is_named(
+    out: Tensor, text: str, bench: Bench
+) -> None:
+    reply = bench.check("aclnnAcos", {"input": X, "out": out})
+    assert reply.status == 161002
+    assert text in reply.text
+    assert CAUTION in reply.text
+
+
+@pytest.mark.usefixtures("_asked")
+def test_what_pytorch_refuses_is_refused(bench: Bench) -> None:
+    reply = bench.check("aclnnDot", {"self": tensor(3), "tensor": tensor(4), "out": tensor()})
+    assert (reply.status, CAUTION in reply.text) == (161002, True)
+
+
+@pytest.mark.usefixtures("_asked")
+def test_what_goes_wrong_with_the_numbers_is_a_fault_of_the_kernel(bench: Bench) -> None:
+    singular = {"self": bench.put(np.zeros((2, 2))), "out": bench.empty(2, 2)}
+    reply = bench.run("aclnnInverse", singular)
+    assert reply.status == 507015
+    assert "singular" in reply.text
+    assert CAUTION in reply.text
+
+
+@pytest.mark.usefixtures("_asked")
+def test_phase_one_takes_no_memory_whatever_the_shape(bench: Bench) -> None:
+    huge = tensor(1 << 20, 1 << 20)
+    assert bench.check("aclnnAcos", {"input": huge, "out": huge}).status == 0
+
+
+@pytest.mark.usefixtures("_asked")
+def test_bfloat16_is_computed_as_bfloat16(bench: Bench) -> None:
+    values = np.array([[0.5, 1.0]])
+    x, y = bench.put(values, DataType.BF16), bench.empty(1, 2, data_type=DataType.BF16)
+    bench.launch("aclnnExpm1", {"self": x, "out": y})
+    np.testing.assert_allclose(bench.get(y), np.expm1(values), rtol=2**-8)
+    assert np.all(bench.get(y) != np.expm1(values))
+
+
+def test_without_pytorch_an_operator_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    aten_kernel.cache_clear()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setenv(KERNELS, "torch")
+    reply = bench.check("aclnnAcos", {"input": X, "out": X})
+    assert reply.status == 999001
+    assert f"{KERNELS} asks for those of PyTorch, which {sys.executable} has not" in reply.text
+
+
+def test_a_name_that_nobody_knows_is_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KERNELS, "jax")
+    reply = bench.check("aclnnAcos", {"input": X, "out": X})
+    assert reply.status == 561000
+    assert f"{KERNELS} is 'jax'; it must be 'torch'" in reply.text

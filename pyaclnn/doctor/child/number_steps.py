@@ -74,6 +74,11 @@ _MOST_WRONG: Final = 6
 _MOST_EVIDENCE: Final = 6
 
 
+def _figure(measured: float) -> float:
+    """A figure in as many digits as anybody reads."""
+    return float(f"{measured:.4g}")
+
+
 def _number(outcome: Outcome) -> Number:
     return Number(
         outcome.operator,
@@ -81,10 +86,10 @@ def _number(outcome: Outcome) -> Number:
         outcome.dtype,
         outcome.shape,
         outcome.passed,
-        float(outcome.max_abs_error),
+        _figure(outcome.max_abs_error),
         float(outcome.limit),
         float(outcome.matched_ratio),
-        outcome.seconds,
+        _figure(outcome.seconds),
         tuple((float(f"{edge:.3g}"), count) for edge, count in outcome.error_histogram if count),
         # What passed is told by the numbers themselves.
         "" if outcome.passed else outcome.verdict,

@@ -16,6 +16,8 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, NoReturn, Union, get_args, get_origin, get_type_hints
 
+from pyaclnn.doctor.report.table import packed, unpacked
+
 __all__ = ["Rule", "described", "json_text", "plain", "read"]
 
 _NAMES: Final = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
@@ -34,6 +36,8 @@ class Rule:
         format: ``date-time``.
         description: What it is, in words.
         absent: The float that null stands for; without it null is refused.
+        table: Whether records in a tuple are told as a table, which repeats nothing; null if there
+            are none.
     """
 
     minimum: int | None = None
@@ -43,11 +47,13 @@ class Rule:
     format: str | None = None
     description: str | None = None
     absent: float | None = None
+    table: bool = False
 
     def keywords(self) -> dict[str, Any]:
         """Return what of it goes to the schema."""
         given = {name: value for name, value in vars(self).items() if value is not None}
-        given.pop("absent", None)
+        for name in ("absent", "table"):
+            given.pop(name, None)
         return {name: list(v) if isinstance(v, tuple) else v for name, v in given.items()}
 
 
@@ -60,8 +66,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if dataclasses.is_dataclass(value):
-        fields = dataclasses.fields(value)
-        return {field.name: plain(getattr(value, field.name)) for field in fields}
+        kind: Any = type(value)
+        told = {name: plain(getattr(value, name)) for name in _hints(kind)}
+        for name in _tables(kind):
+            told[name] = packed(told[name])
+        return told
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
@@ -108,7 +117,7 @@ def read(kind: Any, data: Any, place: str = "") -> Any:
     if dataclasses.is_dataclass(kind):
         return _record(kind, data, place)
     if origin is tuple:
-        return _array(inner, data, place)
+        return _array(inner, unpacked(data, place) if rule.table else data, place)
     if origin is dict:
         if not isinstance(data, dict):
             _refuse(place, data, "an object")
@@ -208,6 +217,11 @@ def _hints(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
+@functools.cache
+def _tables(kind: Any) -> tuple[str, ...]:
+    return tuple(name for name, hint in _hints(kind).items() if _annotated(hint)[1].table)
+
+
 def _annotated(kind: Any) -> tuple[Any, Rule]:
     if get_origin(kind) is Annotated:
         inner, rule = get_args(kind)
@@ -234,6 +248,8 @@ def described(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {"$ref": f"#/$defs/{name}"}
     elif origin in {Union, UnionType}:
         found = {"anyOf": [described(one, known) for one in inner]}
+    elif rule.table:
+        found = {"anyOf": [{"type": "null"}, _table(inner[0], known)]}
     elif origin is tuple and inner[-1] is Ellipsis:
         found = {"type": "array", "items": described(inner[0], known)}
     elif origin is tuple:
@@ -244,6 +260,24 @@ def described(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
     else:
         found = {"type": [_NAMES[kind], "null"] if rule.absent is not None else _NAMES[kind]}
     return {**found, **rule.keywords()}
+
+
+def _table(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
+    """The schema of what `packed` makes of records; each field is in one of its two parts."""
+    record = described(kind, known)["$ref"]
+    fields = {name: {"$ref": f"{record}/properties/{name}"} for name in _hints(kind)}
+    columns = {name: {"type": "array", "items": one} for name, one in fields.items()}
+    parts = {
+        "count": {"type": "integer", "minimum": 1},
+        "same": {"type": "object", "properties": fields, "additionalProperties": False},
+        "each": {"type": "object", "properties": columns, "additionalProperties": False},
+    }
+    return {
+        "type": "object",
+        "properties": parts,
+        "required": list(parts),
+        "additionalProperties": False,
+    }
 
 
 def _definition(kind: Any, known: dict[str, Any]) -> dict[str, Any]:

@@ -14,13 +14,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from pyaclnn.doctor.report.fields import Rule, json_text, plain, read
+from pyaclnn.doctor.report.former import upgraded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["SCHEMA", "CheckResult", "Evidence", "Number", "Report", "Status"]
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """The version of the JSON layout."""
 
 EVIDENCE_KINDS: Final = ("function", "path", "log", "value", "traceback", "command")
@@ -158,7 +159,7 @@ class CheckResult:
     next_step: str | None = None
     code: Code | None = None
     code_name: str | None = None
-    numbers: tuple[Number, ...] = ()
+    numbers: Annotated[tuple[Number, ...], Rule(table=True)] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON's own types."""
@@ -219,14 +220,17 @@ class Report:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Report:
-        """Read what `to_json` returned.
+        """Read what `to_json` returned, of this version or a former one.
 
         Raises:
-            ValueError: The schema is another one, or a key is missing, unknown, or has a value that
+            ValueError: The schema is a later one, or a key is missing, unknown, or has a value that
                 it cannot have.
         """
-        if isinstance(data, dict) and data.get("schema") != SCHEMA:
-            raise ValueError(f"schema is {data.get('schema')!r:.60}; this version reads {SCHEMA}")
+        if isinstance(data, dict):
+            data = upgraded(data)
+            if data.get("schema") != SCHEMA:
+                known = f"this version reads 1 to {SCHEMA}"
+                raise ValueError(f"schema is {data.get('schema')!r:.60}; {known}")
         report: Report = read(cls, data)
         return report
 

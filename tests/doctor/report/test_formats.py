@@ -12,10 +12,12 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
+from pyaclnn.doctor.report.fields import plain
 from pyaclnn.doctor.report.fleet import Fleet, merge
 from pyaclnn.doctor.report.junit import as_junit
 from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
 from pyaclnn.doctor.report.schema import schema
+from pyaclnn.doctor.report.table import packed, unpacked
 from tests.doctor import report_samples as samples
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -65,7 +67,8 @@ def test_the_schema_knows_every_status() -> None:
 
 
 BREAKAGES = [
-    (("schema",), 2),
+    (("schema",), 3),
+    (("schema",), 1),
     (("simulated",), "no"),
     (("backend",), "cuda"),
     (("results", 0, "status"), "FINE"),
@@ -89,12 +92,38 @@ def test_the_schema_refuses_what_is_no_report(path: tuple[Any, ...], value: obje
 
 def test_a_figure_that_does_not_exist_is_null_and_real_ones_are_numbers() -> None:
     data = samples.WRONG_NUMBERS.to_json()
-    *_, bad, none = data["results"][1]["numbers"]
-    assert none["max_abs_error"] is None
-    assert bad["max_abs_error"] == 0.9
-    assert bad["error_histogram"][-1][0] is None
+    each = data["results"][1]["numbers"]["each"]
+    assert each["max_abs_error"][-2:] == [0.9, None]
+    assert each["error_histogram"][-2][-1][0] is None
     again = Report.from_json(data).results[1].numbers[-2]
     assert math.isinf(again.error_histogram[-1][0])
+
+
+def in_the_first_layout(given: Report) -> dict[str, Any]:
+    """A report as the first version of the layout told it: each comparison with all its names."""
+    results = [
+        {**result.to_json(), "numbers": [plain(number) for number in result.numbers]}
+        for result in given.results
+    ]
+    return {**given.to_json(), "schema": 1, "results": results}
+
+
+@pytest.mark.parametrize("given", samples.ALL.values(), ids=samples.ALL)
+def test_a_report_in_the_first_layout_is_read_as_before(given: Report) -> None:
+    assert Report.from_json(in_the_first_layout(given)).to_json() == given.to_json()
+
+
+def test_equal_records_come_back_from_a_table() -> None:
+    for rows in ([], [{"a": 1}], [{"a": 1, "b": []}] * 3, [{"a": 1, "b": 2}, {"a": 1, "b": 3}]):
+        assert unpacked(packed(rows), "here") == rows
+
+
+def test_what_comparisons_have_in_common_is_told_once() -> None:
+    [result] = [r for r in samples.HEALTHY.to_json()["results"] if r["numbers"]]
+    assert result["numbers"]["same"] == {
+        "passed": True, "matched_ratio": 1.0, "verdict": "every element within tolerance",
+    }  # fmt: skip
+    assert {len(column) for column in result["numbers"]["each"].values()} == {36 * 5 // 2}
 
 
 # ---- JUnit --------------------------------------------------------------------------------------

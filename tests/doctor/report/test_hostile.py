@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 SCRIPT = "<script>alert(1)</script>"
 VALIDATOR = jsonschema.Draft202012Validator(schema())
-NUMBER = ("results", 1, "numbers", 0)
+TABLE = ("results", 1, "numbers")
+NUMBER = (*TABLE, "each")
 WRONG: list[tuple[tuple[Any, ...], object]] = [
     *[((*place, *field), SCRIPT)
       for place, field in (
@@ -42,12 +43,17 @@ WRONG: list[tuple[tuple[Any, ...], object]] = [
           (("results", 1), ("code",)),
           (("results", 1), ("id",)),
           (("results", 1), ("seconds",)),
-          (NUMBER, ("shape",)),
           (NUMBER, ("shape", 0)),
-          (NUMBER, ("passed",)),
-          (NUMBER, ("limit",)),
-          (NUMBER, ("error_histogram", 0, 0)),
-          (NUMBER, ("error_histogram", 0, 1)),
+          (NUMBER, ("shape", 0, 0)),
+          (NUMBER, ("passed", 0)),
+          (NUMBER, ("limit", 0)),
+          (NUMBER, ("error_histogram", 0, 0, 0)),
+          (NUMBER, ("error_histogram", 0, 0, 1)),
+          (TABLE, ()),
+          (TABLE, ("same",)),
+          (TABLE, ("each",)),
+          (TABLE, ("each", "shape")),
+          (TABLE, ("each", SCRIPT)),
       )],
     (("exit_status",), 256),
     (("exit_status",), -1),
@@ -69,8 +75,14 @@ WRONG: list[tuple[tuple[Any, ...], object]] = [
     (("results", 0, "evidence"), "text"),
     (("results", 0, "causes"), "text"),
     (("results", 0, "code"), 2**40),
-    ((*NUMBER, "error_histogram", 0), [1.0]),
-    ((*NUMBER, "error_histogram", 0, 1), -1),
+    ((*NUMBER, "error_histogram", 0, 0), [1.0]),
+    ((*NUMBER, "error_histogram", 0, 0, 1), -1),
+    ((*TABLE, "count"), 0),
+    ((*TABLE, "count"), 10**9),
+    (TABLE, {"count": 10**12, "same": {}, "each": {}}),
+    ((*TABLE, "same"), {"shape": [1]}),
+    ((*TABLE, "same"), {"surplus": 1}),
+    ((*TABLE, "each", "shape"), []),
     (("\x1b[2J",), 1),
 ]  # fmt: skip
 

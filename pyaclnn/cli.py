@@ -18,6 +18,7 @@ from pyaclnn.doctor.command import arguments as doctor
 from pyaclnn.errors import AclError
 from pyaclnn.installed import command as installed
 from pyaclnn.mock import contract_command
+from pyaclnn.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
 from pyaclnn.tiling import command as tiling
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _run(arguments)
         # Here and not at the interpreter's end, where nobody could word what goes wrong.
         sys.stdout.flush()
-    except AclError as error:
+    except (AclError, ReleaseError) as error:
         return _complain(str(error), UNUSABLE)
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
@@ -245,13 +246,16 @@ def _add_mock(commands: _Commands) -> None:
     ):
         part = parts.add_parser(name, help=f"print {text}", description=f"Print {text}.")
         part.set_defaults(action=_mock_print, what=name)
+        if name.endswith(("dir", "flags")):
+            _add_release(part)
     contract_command.add_to(parts)
     run = parts.add_parser(
         "run",
         help="run any program on the simulated NPU",
         description="Run any program with the simulated NPU in place of CANN's libraries.",
-        usage="pyaclnn mock run [--acl] [--] PROGRAM [ARGUMENT ...]",
+        usage="pyaclnn mock run [--cann RELEASE] [--acl] [--] PROGRAM [ARGUMENT ...]",
     )
+    _add_release(run)
     run.add_argument(
         "--acl",
         action="store_true",
@@ -265,8 +269,25 @@ def _add_mock(commands: _Commands) -> None:
         description="Make a folder that looks like an installation of CANN, for programs and "
         "builds that want ASCEND_HOME_PATH; its set_env.sh says the rest.",
     )
+    _add_release(home)
     home.add_argument("folder", metavar="DIR", help="the new folder; it must not hold anything")
     home.set_defaults(action=_mock_home)
+
+
+def _add_release(part: argparse.ArgumentParser) -> None:
+    part.add_argument(
+        "--cann",
+        metavar="RELEASE",
+        action=_Release,
+        help=f"the release of CANN: {' or '.join(RELEASES)}; by default {VARIABLE}, then {DEFAULT}",
+    )
+
+
+class _Release(argparse.Action):
+    """Chooses the release for whatever is asked of the simulated NPU in this process."""
+
+    def __call__(self, _: object, __: object, value: object, ___: object = None) -> None:
+        os.environ[VARIABLE] = str(value)
 
 
 def _mock_print(options: argparse.Namespace) -> int:

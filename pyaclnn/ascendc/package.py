@@ -41,7 +41,11 @@ _FOLDER = "aclnnop"
 _INTERNAL: tuple[str, ...] = ("call.h", "frame.h", "library.h", "operator.h")
 # What turns a table of operators into a library.
 _SOURCES = ("library.c", "entry.S" if platform.machine() in {"x86_64", "aarch64"} else "portable.c")
-_FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-fvisibility=hidden")
+_TABLE = "operators.inc"
+_FLAGS = (
+    *("-std=c11", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-fvisibility=hidden"),
+    f'-DOPERATORS="{_TABLE}"',
+)
 _LIBRARIES = ("nnopbase", "ascendcl")
 
 
@@ -113,7 +117,7 @@ def _compile(declared: Declarations, work: Path, header: Path) -> Path:
     from pyaclnn.bindgen.mock_exports import write_operators  # noqa: PLC0415  # as in _read
 
     library = work / "libcust_opapi.so"
-    write_operators(declared.functions, work / "operators.inc")
+    write_operators(declared.functions, work / _TABLE)
     compiler = shlex.split(os.environ.get("CC") or "cc")
     internal = files("pyaclnn") / "mock" / "include"
     with contextlib.ExitStack() as kept:

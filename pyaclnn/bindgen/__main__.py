@@ -11,7 +11,8 @@ from pathlib import Path
 
 from .binding import write_binding
 from .catalogued import read_table, write_headers
-from .mock_exports import write_chips, write_fallbacks, write_operators
+from .declarations import RELEASES
+from .mock_exports import write_chips, write_fallbacks, write_operators, write_release
 from .mock_gates import LIBRARIES, write_gates
 from .reader import read
 
@@ -23,11 +24,14 @@ def main() -> None:
     by_hand = {function.name for function in declarations.functions}
     table = [function for function in read_table(catalogue) if function.name not in by_hand]
     write_binding(declarations, output / "binding.c")
-    operators = [f for f in (*declarations.functions, *table) if f.since == "8.1"]
-    write_operators(operators, output / "operators.inc")
+    for name, release in RELEASES.items():
+        operators = [f for f in (*declarations.functions, *table) if f.is_in(name)]
+        write_operators(operators, output / f"operators_{name}.inc")
+        write_release(release, output / f"release_{name}.inc")
+        for library in LIBRARIES:
+            path = output / f"{library}_fallbacks_{name}.c"
+            write_fallbacks(declarations, library, name, path)
     write_headers(include, table, output / "include_stubs")
-    for library in LIBRARIES:
-        write_fallbacks(declarations, library, output / f"{library}_fallbacks.c")
     write_gates(declarations, output)
     write_chips(chips, output / "chips.inc")
 

@@ -10,7 +10,7 @@ import runpy
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from .declarations import Function, Parameter
+from .declarations import RELEASES, Function, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,7 +64,7 @@ def read_table(catalogue: Path) -> list[Function]:
 
 
 def _phases(entry: Any) -> Iterator[Function]:
-    since = "8.1" if "8.1" in entry.releases else "9.1"
+    since = next(name for name in RELEASES if entry.is_in(name))
     header = f"{_FOLDER}/{entry.header}"
     given = tuple(Parameter(parameter.c_type, parameter.name) for parameter in entry.parameters)
     phase_1 = f"{entry.name}GetWorkspaceSize"
@@ -96,12 +96,12 @@ def write_headers(include: Path, functions: Iterable[Function], output: Path) ->
 def _header(header: str, functions: list[Function]) -> Iterator[str]:
     word = header.rpartition("/")[2].removesuffix(".h").upper()
     yield _TOP.format(guard=f"PYACLNN_TABLE_{word}_H_")
-    since = "8.1"
-    for function in sorted(functions, key=lambda function: function.since):
-        if function.since != since:
-            since = function.since
-            yield "#if ACL_STUBS_CANN >= 901"
-        yield f"ACL_FUNC_VISIBILITY {function.signature(function.name)};"
-    if since != "8.1":
-        yield "#endif"
+    for release in RELEASES.values():
+        since = [f for f in functions if f.since == release.name]
+        newer = since and release.name != next(iter(RELEASES))
+        if newer:
+            yield f"#if ACL_STUBS_CANN >= {release.headers}"
+        yield from (f"ACL_FUNC_VISIBILITY {f.signature(f.name)};" for f in since)
+        if newer:
+            yield "#endif"
     yield _BOTTOM

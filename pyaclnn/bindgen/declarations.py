@@ -3,9 +3,45 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["BOUND", "FOLDERS", "Constant", "Declarations", "Function", "Parameter"]
+__all__ = [
+    "BOUND",
+    "FOLDERS",
+    "RELEASES",
+    "Constant",
+    "Declarations",
+    "Function",
+    "Parameter",
+    "Release",
+]
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of CANN, as a line of ``releases.json`` has it.
+
+    Attributes:
+        name: Its name in short, e.g. ``8.1``.
+        version: Its name in full, e.g. ``8.1.RC1``.
+        headers: What the macro that selects it in our headers is set to.
+        interface: The version of its interface.
+    """
+
+    name: str
+    version: str
+    headers: int
+    interface: tuple[int, int, int]
+
+
+# Read by its file: the build comes before the package can be imported.
+RELEASES = {
+    row["name"]: Release(**row)
+    for row in json.loads((Path(__file__).parents[1] / "releases.json").read_text("utf-8"))
+}
+"""Every release that the headers tell apart, by its short name, the oldest first."""
 
 _LIBRARY_OF = {
     "acl/": "runtime",
@@ -51,7 +87,7 @@ class Function:
         parameters: The parameters, in order.
         variadic: Whether the list ends in ``...``.
         header: Path of the declaring header below ``include_stubs/``.
-        since: First CANN version (of 8.1 and 9.1) whose headers declare it.
+        since: The first of `RELEASES` whose headers declare it.
     """
 
     name: str
@@ -73,6 +109,11 @@ class Function:
         if self.library == "operators" and self.name.endswith(_PHASE_1_SUFFIX):
             return self.name.removesuffix(_PHASE_1_SUFFIX)
         return None
+
+    def is_in(self, release: str) -> bool:
+        """Whether a release of CANN has it."""
+        names = list(RELEASES)
+        return names.index(self.since) <= names.index(release)
 
     def signature(self, name: str) -> str:
         """The C declarator of this function under another name, e.g. ``(*slot)``."""

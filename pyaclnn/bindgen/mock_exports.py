@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates the C sources of the mock libraries that follow from declarations and data.
 
-Three kinds: the table of a library of operators; a fallback for every runtime and base function
-that is not written by hand; the table of simulated chips.
+The table of a library of operators; a fallback for every runtime and base function that is not
+written by hand; the table of simulated chips; what a simulated release says of itself.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from .declarations import Declarations, Function, Parameter
+    from .declarations import Declarations, Function, Parameter, Release
 
-__all__ = ["KINDS", "write_chips", "write_fallbacks", "write_operators"]
+__all__ = ["KINDS", "write_chips", "write_fallbacks", "write_operators", "write_release"]
 
 KINDS: Final[Mapping[str, str]] = {
     "aclTensor *": "t",
@@ -94,20 +94,22 @@ def _kind(function: Function, parameter: Parameter) -> str:
     return kind
 
 
-def write_fallbacks(declarations: Declarations, library: str, output: Path) -> None:
-    """Write a weak definition of every function that a library exports.
+def write_fallbacks(declarations: Declarations, library: str, release: str, output: Path) -> None:
+    """Write a weak definition of every function that a release's library exports.
 
     A hand-written definition overrides the weak one when the library is linked. What is left
     answers with a code of the mock's own and a text, never with success.
     """
-    output.write_text("\n".join(_fallbacks(declarations, library)) + "\n", encoding="utf-8")
+    output.write_text(
+        "\n".join(_fallbacks(declarations, library, release)) + "\n", encoding="utf-8"
+    )
 
 
-def _fallbacks(declarations: Declarations, library: str) -> Iterator[str]:
+def _fallbacks(declarations: Declarations, library: str, release: str) -> Iterator[str]:
     yield _GENERATED
     yield from (f'#include "{h}"' for h in declarations.headers if not h.startswith("aclnnop/"))
     yield '#include "message.h"'
-    for function in exported(declarations.functions, library):
+    for function in exported(declarations.functions, library, release):
         yield f"\n__attribute__((weak)) {function.signature(function.name)}\n{{"
         yield from (f"    (void)({p.name});" for p in function.parameters)
         result = f'mock_unimplemented("{function.name}")'
@@ -117,6 +119,14 @@ def _fallbacks(declarations: Declarations, library: str) -> Iterator[str]:
             yield f"    {result};"
             nothing = NOTHING.get(function.returns, "0")
             yield "}" if function.returns == "void" else f"    return {nothing};\n}}"
+
+
+def write_release(release: Release, output: Path) -> None:
+    """Write what a release says of itself as a C initialiser."""
+    major, minor, rest = release.version.split(".")
+    texts = ", ".join(f'"{text}"' for text in (release.name, release.version, major, minor, rest))
+    interface = ", ".join(map(str, release.interface))
+    output.write_text(f"{_GENERATED}\n{texts}, {{{interface}}}\n", encoding="utf-8")
 
 
 def write_chips(chips: Path, output: Path) -> None:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from .declarations import RELEASES
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
@@ -28,28 +30,35 @@ STATUS = frozenset({"aclError", "aclnnStatus", "HcclResult", "int32_t", "rtError
 NOTHING = {"aclDataType": "ACL_DT_UNDEFINED", "aclFormat": "ACL_FORMAT_UNDEFINED"}
 """Type of another result -> what tells of failure, if it is not 0."""
 _NEWER = frozenset({"aclrtBinaryLoadFromData"})
-"""Exported although it is newer than CANN 8.1: programs that find their way without it link it."""
+"""Exported by older releases too: programs that find their way without it link it."""
 # The name of a type whose content nobody sees: a pointer to one is a handle.
 _INCOMPLETE = re.compile(r"^typedef struct \w+ (\w+);", re.MULTILINE)
 
 
-def exported(functions: Iterable[Function], library: str) -> list[Function]:
-    """The functions of a library that have a gate: all it exports but variadic ones."""
+def exported(functions: Iterable[Function], library: str, release: str) -> list[Function]:
+    """The functions of a release's library that have a gate: all it exports but variadic ones."""
     return [
         f
         for f in functions
-        if f.library == library and not f.variadic and (f.since == "8.1" or f.name in _NEWER)
+        if f.library == library and not f.variadic and (f.is_in(release) or f.name in _NEWER)
     ]
 
 
 def write_gates(declarations: Declarations, output: Path) -> None:
-    """Write, for each library, the header of internal names and the source of the gates."""
+    """Write, for each library, the header of internal names and the gates of each release.
+
+    The names are those of the newest release: what is compiled with them serves all.
+    """
+    newest = next(reversed(RELEASES))
     for library in LIBRARIES:
-        functions = exported(declarations.functions, library)
+        functions = exported(declarations.functions, library, newest)
         renames = [_GENERATED, *(f"#define {f.name} impl_{f.name}" for f in functions)]
         (output / f"{library}_names.h").write_text("\n".join(renames) + "\n", encoding="utf-8")
-        text = "\n".join(_gates(declarations, functions))
-        (output / f"{library}_gates.c").write_text(text + "\n", encoding="utf-8")
+        for release in RELEASES:
+            functions = exported(declarations.functions, library, release)
+            text = "\n".join(_gates(declarations, functions))
+            path = output / f"{library}_gates_{release}.c"
+            path.write_text(text + "\n", encoding="utf-8")
 
 
 def _gates(declarations: Declarations, functions: list[Function]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 """Reads C headers into :class:`~.declarations.Declarations`.
 
 pcpp preprocesses, pycparser parses; what is left here is the choice of what to keep. Each set of
-headers is read once per CANN version, which tells since when a function exists.
+headers is read once per release of CANN, which tells since when a function exists.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any
 from pcpp.preprocessor import Action, OutputDirective, Preprocessor
 from pycparser import c_ast, c_generator, c_parser
 
-from .declarations import FOLDERS, Constant, Declarations, Function, Parameter
+from .declarations import FOLDERS, RELEASES, Constant, Declarations, Function, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["HeaderError", "find_headers", "read"]
 
-# The macro that selects a CANN version in our headers, and its values, oldest version first.
+# The macro that selects a release of CANN in our headers.
 _SWITCH = "ACL_STUBS_CANN"
-_VERSIONS = {"8.1": 801, "9.1": 901}
 
 # The system types our headers use; <stdint.h> and friends are not preprocessed.
 _SYSTEM_TYPES = "\n".join(
@@ -88,10 +87,10 @@ def read(include: Path) -> Declarations:
     if not headers:
         raise HeaderError(f"no header below {include}")
     since: dict[str, str] = {}
-    for version, level in _VERSIONS.items():
-        tree, macros = _parse(include, headers, level)
+    for release in RELEASES.values():
+        tree, macros = _parse(include, headers, release.headers)
         for function in _functions(tree, include, since={}):
-            since.setdefault(function.name, version)
+            since.setdefault(function.name, release.name)
     return Declarations(
         headers=headers,
         types=tuple(_types(tree)),
@@ -142,7 +141,7 @@ def _types(tree: c_ast.FileAST) -> Iterator[str]:
 
 
 def _functions(tree: c_ast.FileAST, include: Path, since: dict[str, str]) -> Iterator[Function]:
-    newest = next(reversed(_VERSIONS))
+    newest = next(reversed(RELEASES))
     for node in _declared(tree):
         if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
             arguments = node.type.args.params if node.type.args else []

@@ -17,6 +17,7 @@ from pyaclnn.cann.discovery import library_sets
 from pyaclnn.cann.search import VARIABLE, Backend, Loaded, dlopen, search
 from pyaclnn.cann.signatures import own_headers, signature
 from pyaclnn.errors import InvalidArgumentError, MissingSymbolError
+from pyaclnn.releases import RELEASES, VARIABLE as RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,9 +36,6 @@ __all__ = [
     "operator_headers",
     "select_backend",
 ]
-
-_SIMULATED: Final = "8.1"
-"""The CANN whose functions the simulated NPU has."""
 
 _PACKAGES: Final = {
     "runtime": "the runtime package (libascendcl.so)",
@@ -198,17 +196,19 @@ def _missing(signature: Signature, loaded: Loaded) -> MissingSymbolError:
         f"{signature.name} is not in the loaded libraries ({loaded.info.name}). Searched:",
         *(f"  {path}: {finding}" for path, finding in files),
         f"Hint: {signature.header} declares it since CANN {signature.since}; "
-        + _why_missing(signature, loaded.info.name),
+        + _why_missing(signature, loaded),
     ]
     return MissingSymbolError(
         "\n".join(lines), symbol=signature.name, files=files, since=signature.since
     )
 
 
-def _why_missing(signature: Signature, backend_name: str) -> str:
-    if backend_name == "mock" and signature.since > _SIMULATED:
-        return f"the simulated NPU simulates CANN {_SIMULATED}."
-    if backend_name == "mock":
+def _why_missing(signature: Signature, loaded: Loaded) -> str:
+    release = loaded.simulated
+    if release and list(RELEASES).index(signature.since) > list(RELEASES).index(release):
+        chosen = f"{RELEASE}={signature.since}"
+        return f"the simulated NPU simulates CANN {release}; {chosen} chooses that one."
+    if release:
         if signature.library == "operators" and own_headers().find(signature.name) is None:
             return "the simulated NPU does not have this operator."
         return "the simulated NPU has it, so these libraries are not complete: install them again."

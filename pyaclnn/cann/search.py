@@ -27,6 +27,7 @@ from pyaclnn.cann.discovery import (
 from pyaclnn.cann.residents import Residents, loaded_libraries
 from pyaclnn.cann.signatures import OperatorHeaders, own_headers
 from pyaclnn.errors import BackendNotFoundError
+from pyaclnn.releases import ReleaseError
 from pyaclnn.trust import made_absolute, tell_of_writers
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ VARIABLE: Final = "PYACLNN_BACKEND"
 """The environment variable that chooses the backend."""
 
 _MARKER: Final = b"pyaclnn_mock_marker"
+_RELEASE: Final = b"pyaclnn_mock_release"
 _TELL_PYTHON: Final = b"pyaclnn_mock_python_tell"
 _WORDS: Final = ("cann", "mock")
 _HOW_TO_CHOOSE: Final = (
@@ -90,6 +92,15 @@ class Loaded:
     def operator_headers(self) -> OperatorHeaders:
         """The headers of its operators; those of the simulated NPU are this project's own."""
         return own_headers() if self.info.name == "mock" else OperatorHeaders(self.info.headers)
+
+    @functools.cached_property
+    def simulated(self) -> str | None:
+        """The release of CANN that is simulated, as the library says; None for an installed one."""
+        if self.info.name != "mock":
+            return None
+        tell = lib.binding_symbol(self.opened[self.info.files["runtime"][0]], _RELEASE)
+        told = cast("Any", ffi.cast("const char *(*)(void)", tell))()
+        return str(ffi.string(told), "ascii")
 
     def open(self, path: Path) -> CData | None:
         """Open a library once; a refusal is remembered with the loader's words."""
@@ -191,7 +202,10 @@ def _roots(choice: str) -> list[Path]:
         # Imported on demand: a process that uses CANN has no need of the simulated NPU.
         from pyaclnn.mock import libdir  # noqa: PLC0415
 
-        return [libdir()]
+        try:
+            return [libdir()]
+        except ReleaseError as error:
+            raise BackendNotFoundError(f"{error}.", attempts=[(choice, str(error))]) from None
     return [Path(choice).expanduser()]
 
 

@@ -15,6 +15,7 @@ from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.headers import declared_in, read_header
 from pyaclnn.cann.prototypes import no_header
 from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.releases import RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -168,7 +169,7 @@ def _listed(name: str) -> Signature | None:
 
 
 def _since(entry: Entry) -> str:
-    return "8.1" if "8.1" in entry.releases else "9.1"
+    return next(release for release in RELEASES if entry.is_in(release))
 
 
 def read_operators(path: Path) -> Mapping[str, Signature]:

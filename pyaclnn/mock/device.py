@@ -15,6 +15,7 @@ from pyaclnn.mock.outputs import poison_outputs, restore_unwritten, spoil_output
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import Flag
 from pyaclnn.mock.wire import CheckReply, Reply
+from pyaclnn.releases import simulated
 
 if TYPE_CHECKING:
     from pyaclnn.chips import Chip
@@ -31,10 +32,16 @@ class Device:
     Args:
         chip: The chip to simulate.
         memory: The device's memory.
+        release: The release of CANN to simulate, in short; None for the one that
+            ``PYACLNN_MOCK_CANN`` names, which the host's libraries tell the device process.
+
+    Raises:
+        ReleaseError: There is no such release.
     """
 
-    def __init__(self, chip: Chip, memory: DeviceMemory) -> None:
+    def __init__(self, chip: Chip, memory: DeviceMemory, release: str | None = None) -> None:
         self.chip = chip
+        self.release = release or simulated().name
         self.memory = memory
         self.calls = CheckedCalls()
 
@@ -89,7 +96,7 @@ class Device:
 
     def _checked(self, call: Call, reply: CheckReply) -> Checked:
         """Run phase 1; notes in the reply what is known of the operator even if it refuses."""
-        operator = find_operator(call)
+        operator = find_operator(call, self.release)
         if operator is None:
             raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _not_implemented(call.operator))
         reply.executor_kind, reply.written = operator.executor_kind, operator.written_mask

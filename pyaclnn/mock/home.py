@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.mock.paths import acldir, includedir, libdir
+from pyaclnn.releases import VARIABLE, simulated
 
 if TYPE_CHECKING:
     import os
 
 __all__ = ["build_home"]
 
-_VERSION = "8.1.RC1"
 # Parts that have a folder of their own in an installation, with what all of them share.
 _PARTS = ("runtime", "compiler", "toolkit")
 
@@ -44,8 +44,9 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     Raises:
         FileExistsError: The folder holds something.
         OSError: It cannot be made.
+        ReleaseError: ``PYACLNN_MOCK_CANN`` names no release.
     """
-    home = Path(folder).absolute()
+    home, release = Path(folder).absolute(), simulated()
     home.mkdir(parents=True, exist_ok=True)
     if any(home.iterdir()):
         raise FileExistsError(f"'{home}' is not empty; name a folder that does not exist yet")
@@ -57,20 +58,20 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         (home / part).mkdir()
         (home / part / "lib64").symlink_to("../lib64")
         (home / part / "include").symlink_to("../include")
-        (home / part / "version.info").write_text(f"Version={_VERSION}\n", encoding="utf-8")
+        (home / part / "version.info").write_text(f"Version={release.version}\n", encoding="utf-8")
     (home / "opp" / "vendors").mkdir(parents=True)
     (home / "python").mkdir()
     (home / "python" / "site-packages").symlink_to(acldir())
     (home / "ascend_toolkit_install.info").write_text(
-        f"package_name=Ascend-cann-toolkit\nversion={_VERSION}\narch={platform.machine()}\n"
+        f"package_name=Ascend-cann-toolkit\nversion={release.version}\narch={platform.machine()}\n"
         f"os=linux\npath={home}\n",
         encoding="utf-8",
     )
-    (home / "set_env.sh").write_text(_set_env(home), encoding="utf-8")
+    (home / "set_env.sh").write_text(_set_env(home, release.name), encoding="utf-8")
     return home
 
 
-def _set_env(home: Path) -> str:
+def _set_env(home: Path, release: str) -> str:
     quoted = shlex.quote(str(home))
     lines = [
         "# The simulated NPU in the place of an installed CANN: source this file.",
@@ -82,5 +83,6 @@ def _set_env(home: Path) -> str:
         'export PYTHONPATH="$ASCEND_TOOLKIT_HOME/python/site-packages${PYTHONPATH:+:$PYTHONPATH}"',
         f"export PYACLNN_MOCK_PYTHON={shlex.quote(sys.executable)}",
         "export PYACLNN_BACKEND=mock",
+        f"export {VARIABLE}={release}",
     ]
     return "\n".join(lines) + "\n"

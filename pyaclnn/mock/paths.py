@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import sys
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from pyaclnn.releases import VARIABLE, simulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from pyaclnn.releases import Release
 
 __all__ = [
     "LIBRARIES",
@@ -36,16 +40,17 @@ def _folder_of(*parts: str) -> Path:
 
 
 def libdir() -> Path:
-    """The folder of ``libascendcl.so``, ``libnnopbase.so`` and ``libopapi.so``.
+    """The folder of ``libascendcl.so`` and its like, of the release that is simulated.
 
     Raises:
         FileNotFoundError: The installation is incomplete.
+        ReleaseError: ``PYACLNN_MOCK_CANN`` names no release.
     """
-    return _folder_of("mock", "lib", "libascendcl.so")
+    return _libraries_of(simulated())
 
 
-_RELEASE: Final = 801
-"""The release of CANN that is simulated, as the headers count: 8.1."""
+def _libraries_of(release: Release) -> Path:
+    return _folder_of("mock", "lib", release.name, "libascendcl.so")
 
 
 def includedir() -> Path:
@@ -70,8 +75,11 @@ def cflags() -> list[str]:
     """Compiler arguments of a program for the CANN that is simulated.
 
     They select its release: what is newer is not declared, since no library has it.
+
+    Raises:
+        ReleaseError: ``PYACLNN_MOCK_CANN`` names no release.
     """
-    return [f"-I{includedir()}", f"-DACL_STUBS_CANN={_RELEASE}"]
+    return [f"-I{includedir()}", f"-DACL_STUBS_CANN={simulated().headers}"]
 
 
 def ldflags() -> list[str]:
@@ -84,14 +92,18 @@ def environment(base: Mapping[str, str], *, acl: bool = False) -> dict[str, str]
     """The environment in which any program runs on the simulated NPU.
 
     Args:
-        base: The environment to start from; it is not changed.
+        base: The environment to start from, which may name a release; it is not changed.
         acl: Whether Python finds the stand-in for pyACL as ``acl``.
 
     Returns:
         The same with the libraries first in ``LD_LIBRARY_PATH``, this interpreter for the device
         process, and the simulated NPU as the backend of programs that use pyaclnn.
+
+    Raises:
+        ReleaseError: ``PYACLNN_MOCK_CANN`` names no release.
     """
-    path = [str(libdir()), *filter(None, [base.get("LD_LIBRARY_PATH")])]
+    release = simulated(base)
+    path = [str(_libraries_of(release)), *filter(None, [base.get("LD_LIBRARY_PATH")])]
     python = [str(acldir()), *filter(None, [base.get("PYTHONPATH")])] if acl else []
     return {
         **base,
@@ -99,4 +111,5 @@ def environment(base: Mapping[str, str], *, acl: bool = False) -> dict[str, str]
         "LD_LIBRARY_PATH": ":".join(path),
         "PYACLNN_MOCK_PYTHON": sys.executable,
         "PYACLNN_BACKEND": "mock",
+        VARIABLE: release.name,
     }

@@ -93,6 +93,10 @@ class Entry:
     guessed: bool
     parameters: tuple[Parameter, ...]
 
+    def is_in(self, release: str) -> bool:
+        """Whether a release such as ``9.1`` has it; what 8.1 has, later ones have too."""
+        return bool({"8.1", release, release.partition(".")[0]} & {*self.releases})
+
 
 class _Catalogue(Mapping[str, Entry]):
     """The table; a line is understood when it is asked for."""

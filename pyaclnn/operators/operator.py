@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -94,6 +94,7 @@ class Operator:
             axes that is possible at all, with ``#`` for the right number of axes, alone for the
             shape. Empty if nothing but the order of C is known.
         source: Where the rules stand.
+        later: What is otherwise from a release of CANN on: attributes by the release's name.
     """
 
     c_name: str
@@ -122,6 +123,19 @@ class Operator:
     listed: tuple[Row, ...] = ()
     compared: tuple[str, ...] = ()
     source: str = ""
+    later: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def in_release(self, release: str) -> Operator:
+        """Return the operator as a release of CANN has it.
+
+        Args:
+            release: Its name in short, e.g. ``9.1``.
+        """
+        found = self
+        for first, changes in self.later.items():
+            if _order(first) <= _order(release):
+                found = replace(found, **changes)
+        return found
 
     @cached_property
     def tensors(self) -> tuple[Tensor, ...]:
@@ -280,14 +294,15 @@ def describe(
         types: Rows of types by chip families, see :mod:`pyaclnn.operators.types`.
         about: Further attributes of `Operator`. ``python`` lists the names of the Python signature,
             with ``*`` before those that are given by name alone; by default it is the order of C.
+            ``later`` has, by the name of a release, what is otherwise from that release on: any of
+            these attributes, and ``build``, ``types`` and ``parameters``, the last with the changed
+            attributes of parameters by their C names.
         **parameters: What is said of the C parameters, by their C names in the order of C.
     """
     named = {
         key: replace(p, c_name=key, name=p.name or _name(key, p)) for key, p in parameters.items()
     }
-    more: dict[str, Any] = {
-        key: tuple(value.split()) if key in _WORDS else value for key, value in about.items()
-    }
+    more = _attributes(about, named)
     arguments = [p.name for p in named.values() if not _is_derived(p)]
     python = str(more.pop("python", " ".join(arguments))).split()
     star = python.index("*") if "*" in python else len(python)
@@ -305,9 +320,33 @@ def describe(
         result_type=more.pop("result_type", f"{base}Result"),
         definition=more.get("definition", snake_case(base)),
         quirks=more.pop("quirks", more.pop("definition", snake_case(base))),
-        listed=Types.of({"*": more.pop("listed")}).rows if "listed" in more else (),
         **more,
     )
+
+
+def _attributes(about: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Attributes of an operator as it has them, of what a description says."""
+    more: dict[str, Any]
+    more = {key: tuple(value.split()) if key in _WORDS else value for key, value in about.items()}
+    if "listed" in more:
+        more["listed"] = Types.of({"*": more["listed"]}).rows
+    if "types" in more:
+        more["types"] = Types.of(more["types"])
+    if "parameters" in more:
+        changed = {
+            c_name: replace(parameters[c_name], **to) for c_name, to in more["parameters"].items()
+        }
+        more["parameters"] = {**parameters, **changed}
+    if "later" in more:
+        more["later"] = {
+            release: _attributes(changes, parameters) for release, changes in more["later"].items()
+        }
+    return more
+
+
+def _order(release: str) -> tuple[int, ...]:
+    """The place of a release in time."""
+    return tuple(map(int, release.split(".")))
 
 
 def _is_derived(parameter: Parameter) -> bool:

@@ -195,7 +195,8 @@ def test_a_function_newer_than_the_simulated_cann_is_told_so(run_python: Run) ->
     done = run_python(REPORT.format(action=f"from pyaclnn import raw; raw.{newer[0]}"))
     assert done.stdout.splitlines()[0] == "MissingSymbolError"
     assert done.stdout.splitlines()[-1].endswith(
-        "declares it since CANN 9.1; the simulated NPU simulates CANN 8.1."
+        "declares it since CANN 9.1; the simulated NPU simulates CANN 8.1; "
+        "PYACLNN_MOCK_CANN=9.1 chooses that one."
     ), done.stderr
 
 

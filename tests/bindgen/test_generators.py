@@ -14,7 +14,7 @@ import pytest
 from pyaclnn import _binding
 from pyaclnn.bindgen import __main__ as generate
 from pyaclnn.bindgen.binding import write_binding
-from pyaclnn.bindgen.declarations import BOUND, Declarations, Function, Parameter
+from pyaclnn.bindgen.declarations import BOUND, RELEASES, Declarations, Function, Parameter
 from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks, write_operators
 from pyaclnn.bindgen.reader import HeaderError, read
 from pyaclnn.cann.signatures import signatures
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # What is made for each library.
-ENDS = ("names.h", "gates.c", "fallbacks.c")
+ENDS = ("names.h", *(f"{what}_{r}.c" for what in ("gates", "fallbacks") for r in RELEASES))
 TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
 
 
@@ -79,11 +79,13 @@ def test_an_operator_without_its_second_phase_is_refused(tmp_path: Path) -> None
         write_operators([phase_1()], tmp_path / "o.inc")
 
 
-def test_fallbacks_are_weak_and_only_for_what_cann_8_1_has(tmp_path: Path) -> None:
+def test_fallbacks_are_weak_and_only_for_what_the_release_has(tmp_path: Path) -> None:
     old = Function("aclrtOld", "aclError", (Parameter("int", "a"),), False, "acl/x.h", "8.1")
     newer = Function("aclrtNewer", "aclError", (), False, "acl/x.h", "9.1")
     text = Function("aclrtText", "const char *", (), False, "acl/x.h", "8.1")
-    write_fallbacks(declare(old, newer, text), "runtime", tmp_path / "f.c")
+    write_fallbacks(declare(old, newer, text), "runtime", "9.1", tmp_path / "f.c")
+    assert 'mock_unimplemented("aclrtNewer")' in (tmp_path / "f.c").read_text(encoding="utf-8")
+    write_fallbacks(declare(old, newer, text), "runtime", "8.1", tmp_path / "f.c")
     written = (tmp_path / "f.c").read_text(encoding="utf-8")
     assert "__attribute__((weak)) aclError aclrtOld(int a)" in written
     assert 'return (aclError)mock_unimplemented("aclrtOld");' in written
@@ -172,5 +174,7 @@ def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
         for name, text in re.findall(r"^(\w+) = \[(.*?)\]$", build, re.DOTALL | re.MULTILINE)
     }
     files = {f"{library}_{end}" for library in named["libraries"] for end in ENDS}
+    assert named["releases"] == list(RELEASES)
+    files |= {f"{what}_{release}.inc" for what in ("operators", "release") for release in RELEASES}
     files |= {*named["generated_files"], "include_stubs"}
     assert {path.name for path in tmp_path.iterdir()} == files

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import pyaclnn.mock.wire
-from pyaclnn.mock.operators import OPERATORS
+from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.operator import Operator, Plan, Setting
 from pyaclnn.mock.values import Call, Value
 from pyaclnn.mock.wire import (
@@ -147,13 +147,13 @@ def test_a_known_call_runs_where_its_tensors_are_now(host: Host) -> None:
 
 def test_a_known_call_is_not_checked_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    operator = OPERATORS["aclnnRmsNorm"]
+    operator = operators_of("8.1")["aclnnRmsNorm"]
 
     def check(arguments: Any, setting: Setting) -> Plan:
         asked.append(setting)
         return operator.check(arguments, setting)
 
-    monkeypatch.setitem(OPERATORS, operator.name, replace(operator, check=check))
+    monkeypatch.setitem(operators_of("8.1"), operator.name, replace(operator, check=check))
     kind, payload = Kind.CHECK, encode_request(Check(rms_norm()))[16:]
     request = decode_request(kind, payload)
     assert isinstance(request, Check)
@@ -313,11 +313,11 @@ def test_a_fault_inside_an_operator_never_looks_like_success(
         raise ZeroDivisionError("a fault")
 
     device = bench.device
-    sound = OPERATORS["aclnnRmsNorm"]
+    sound = operators_of("8.1")["aclnnRmsNorm"]
     faulty = Operator(
         sound.name, sound.executor_kind, sound.parameters, sound.arguments, sound.check, fail
     )
-    monkeypatch.setitem(OPERATORS, sound.name, faulty)
+    monkeypatch.setitem(operators_of("8.1"), sound.name, faulty)
     assert device.check(rms_norm()).status == 0
     ran = device.run(Run(WORKSPACE, 16 << 20, rms_norm()))
     assert (ran.status, "ZeroDivisionError: a fault" in ran.text) == (507015, True)
@@ -325,7 +325,7 @@ def test_a_fault_inside_an_operator_never_looks_like_success(
     unchecked = Operator(
         sound.name, sound.executor_kind, sound.parameters, sound.arguments, fail, fail
     )
-    monkeypatch.setitem(OPERATORS, sound.name, unchecked)
+    monkeypatch.setitem(operators_of("8.1"), sound.name, unchecked)
     checked = device.check(rms_norm())
     assert (checked.status, checked.launches) == (561000, 0)
     assert "ZeroDivisionError: a fault" in checked.text
@@ -362,6 +362,7 @@ def test_the_device_process_needs_no_compiled_binding() -> None:
         "pyaclnn.mock",
         "pyaclnn.operators",
         "pyaclnn.reference",
+        "pyaclnn.releases",
     }
 
 

@@ -65,14 +65,15 @@ def build_libraries(factory: pytest.TempPathFactory, kind: str) -> list[str]:
     # The workers of one run have folders of their own in one folder.
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder = shared / f"sanitized-{kind}"
-    libraries = folder / "mock_libs"
+    libraries = folder / "mock_libs" / libdir().name
     names = sorted(path.stem.removeprefix("lib") for path in libdir().glob("lib*.so"))
     with Path(f"{folder}.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (libraries / "libopapi.so").exists():
             options = [f"-Db_sanitize={KINDS[kind]}", "-Db_lundef=false"]
             _meson("setup", str(folder), str(ROOT), "--buildtype=debug", *options)
-            _meson("compile", "-C", str(folder), *names)
+            targets = [f"{libraries.relative_to(folder)}/{name}" for name in names]
+            _meson("compile", "-C", str(folder), *targets)
     return [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *(f"-l{name}" for name in names)]
 
 

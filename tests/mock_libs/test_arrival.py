@@ -60,6 +60,7 @@ def run(
     own = [str(ROOT / "mock_libs/api/operators" / name) for name in ("library.c", way)]
     words = str(ROOT / "mock_libs/model/base/words.c")
     includes = [f"-I{folder}", *(f"-I{ROOT / name}" for name in FOLDERS)]
+    options = ('-DOPERATORS="operators.inc"', *options)
     command = [*compiler, *FLAGS, *options, *includes, str(source), str(unused), *own, words]
     subprocess.run([*command, "-o", str(folder / "program")], check=True)
     done = subprocess.run(

@@ -29,7 +29,7 @@ ELSEWHERE = ["bin", "alice/bin", "alice/pkgs/bin", "alice/pkgs/pyaclnn/bin"]
 
 def install(folder: Path) -> Path:
     """The libraries in a folder as an installation has them, without the file of the build."""
-    libraries = folder / "pyaclnn" / "mock" / "lib"
+    libraries = folder / "pyaclnn" / "mock" / "lib" / libdir().name
     libraries.mkdir(parents=True)
     for name in ("ascendcl", "nnopbase", "opapi"):
         shutil.copy(libdir() / f"lib{name}.so", libraries)

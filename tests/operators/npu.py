@@ -12,6 +12,7 @@ import numpy as np
 
 from pyaclnn.mock.values import BoolArray, Call, Flag, IntArray, Scalar as ScalarValue, Tensor
 from pyaclnn.mock.wire import Run
+from pyaclnn.releases import RELEASES
 from tests.mock_device.bench import BASE, WORKSPACE, Bench, numbers, row_major
 from tests.operators.table import POINTERS, Table
 from tests.operators.tables import TABLES
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pyaclnn.mock.values import Value
     from pyaclnn.mock.wire import CheckReply
 
-__all__ = ["OF_RELEASE", "RELEASE", "Npu", "Outcome", "numpy_type"]
+__all__ = ["OF_RELEASE", "RELEASE", "Npu", "Outcome", "numpy_type", "release_of"]
 
 RELEASE = "8.1"
 """The release of CANN that the simulated NPU is by default."""
@@ -42,6 +43,11 @@ _NUMPY: dict[str, Any] = {
     "INT32": np.int32,
     "INT64": np.int64,
 }
+
+
+def release_of(table: Table) -> str:
+    """The oldest release that a table holds for, by the name of a simulated one."""
+    return next(name for name in RELEASES if {name, name[0]} & {*table.releases})
 
 
 def numpy_type(dtype: str) -> np.dtype[Any]:
@@ -112,6 +118,7 @@ class Npu:
 
     def check(self, table: Table, arguments: Mapping[str, Argument], flags: int = 0) -> CheckReply:
         """Run phase 1."""
+        self._bench.device.release = release_of(table)
         values = {name: _bare(arguments[name]) for name in table.base}
         self.tried["phase 1"] += 1
         return self._bench.check(table.name, values, _flags(arguments) | flags)
@@ -130,6 +137,7 @@ class Npu:
             layout: Strides and offsets of tensors that are not dense, in elements.
         """
         self._bench._next = self._first
+        self._bench.device.release = release_of(table)
         layout = layout or {}
         values = {}
         for seed, (name, argument) in enumerate(arguments.items()):

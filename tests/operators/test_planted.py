@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn.mock.operators import OPERATORS
+from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.described import operator_of
 from pyaclnn.operators import all_operators
 from pyaclnn.operators.operator import Build
@@ -82,7 +82,7 @@ def test_a_wrong_fact_in_a_description_is_seen(
     assert list(found(device(chip), table)) == []
 
     wrong = operator_of(replace(sound, **change(sound)))
-    monkeypatch.setitem(OPERATORS, table.name, wrong)
+    monkeypatch.setitem(operators_of("8.1"), table.name, wrong)
 
     assert list(found(device(chip), table))
 

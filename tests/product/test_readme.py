@@ -51,7 +51,7 @@ def test_the_flags_work_under_a_path_with_a_space(tmp_path: Path) -> None:
     for source in (Path(pyaclnn.__file__).parent / "mock").iterdir():
         if source.name != "lib":
             (package / "mock" / source.name).symlink_to(source)
-    shutil.copytree(mock.libdir(), package / "mock" / "lib")
+    shutil.copytree(mock.libdir(), package / "mock" / "lib" / mock.libdir().name)
     (package / "include_stubs").symlink_to(mock.includedir())
     (tmp_path / "pyaclnn").write_text(f'#!/bin/sh\nexec {sys.executable} -S -m pyaclnn "$@"\n')
     (tmp_path / "pyaclnn").chmod(0o755)

@@ -35,7 +35,7 @@
     .endm
 #endif
 
-#include "operators.inc"
+#include OPERATORS
 
     .p2align 4
 #if defined(__x86_64__)

@@ -4,7 +4,7 @@
 
 #define OPERATOR(name, kinds, names, parameters, words) {#name, kinds, names},
 static const struct mock_operator operators[] = {
-#include "operators.inc"
+#include OPERATORS
 };
 #undef OPERATOR
 
@@ -12,7 +12,7 @@ static const struct mock_operator operators[] = {
     {.name = #operator "GetWorkspaceSize", .status = true}, \
         {.name = #operator, .status = true, .runs = true},
 static struct mock_function functions[] = {
-#include "operators.inc"
+#include OPERATORS
 };
 
 const struct mock_operators mock_library = {operators, functions,

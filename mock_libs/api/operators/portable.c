@@ -32,7 +32,7 @@ static union mock_word word_of_pointer(const void *value)
 
 #define OPERATOR(operator, kinds, names, parameters, words) NUMBER_##operator, PHASE_2_OF_##operator,
 enum number {
-#include "operators.inc"
+#include OPERATORS
 };
 #undef OPERATOR
 
@@ -53,4 +53,4 @@ enum number {
                                     __builtin_return_address(0), workspace, workspaceSize,         \
                                     executor, stream);                                             \
     }
-#include "operators.inc"
+#include OPERATORS

@@ -6,11 +6,14 @@
 #include "functions.h"
 #include "mode.h"
 #include "python.h"
+#include "release.h"
 #include "violation.h"
 
 #pragma GCC visibility push(default)
 /* By this symbol a program can tell the simulated NPU from a real CANN. */
 extern const char pyaclnn_mock_marker[];
+/* The release of CANN that it is of, in short. */
+const char *pyaclnn_mock_release(void);
 /* Lines of "kind handle function-that-made-it"; gives the length of the whole text. */
 size_t pyaclnn_mock_alive(char *text, size_t capacity);
 /* Lines of "name count" for every exported function; gives the length of the whole text. */
@@ -31,6 +34,11 @@ void pyaclnn_mock_violation_clear(void);
 #pragma GCC visibility pop
 
 const char pyaclnn_mock_marker[] = "pyaclnn simulated NPU";
+
+const char *pyaclnn_mock_release(void)
+{
+    return mock_release.name;
+}
 
 size_t pyaclnn_mock_alive(char *text, size_t capacity)
 {

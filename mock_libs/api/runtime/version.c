@@ -4,16 +4,16 @@
 #include <string.h>
 
 #include "message.h"
+#include "release.h"
 
 aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion)
 {
     if (majorVersion == NULL || minorVersion == NULL || patchVersion == NULL) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetVersion: a pointer is NULL");
     }
-    /* The interface version of CANN 8.1, whose functions the simulated NPU exports. */
-    *majorVersion = 1;
-    *minorVersion = 13;
-    *patchVersion = 0;
+    *majorVersion = mock_release.interface[0];
+    *minorVersion = mock_release.interface[1];
+    *patchVersion = mock_release.interface[2];
     return ACL_SUCCESS;
 }
 
@@ -24,10 +24,11 @@ aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *ve
                          version == NULL ? "version is NULL" : "no such package");
     }
     memset(version, 0, sizeof *version);
-    snprintf(version->version, sizeof version->version, "8.1.RC1.simulated");
-    snprintf(version->majorVersion, sizeof version->majorVersion, "8");
-    snprintf(version->minorVersion, sizeof version->minorVersion, "1");
-    snprintf(version->releaseVersion, sizeof version->releaseVersion, "RC1");
+    const struct mock_release *release = &mock_release;
+    snprintf(version->version, sizeof version->version, "%s.simulated", release->version);
+    snprintf(version->majorVersion, sizeof version->majorVersion, "%s", release->major);
+    snprintf(version->minorVersion, sizeof version->minorVersion, "%s", release->minor);
+    snprintf(version->releaseVersion, sizeof version->releaseVersion, "%s", release->rest);
     snprintf(version->patchVersion, sizeof version->patchVersion, "simulated");
     return ACL_SUCCESS;
 }

@@ -23,6 +23,7 @@
 #include "mode.h"
 #include "payload.h"
 #include "python.h"
+#include "release.h"
 #include "wire.h"
 
 enum { PROTOCOL_VERSION = 1 };
@@ -33,19 +34,31 @@ enum { DEFAULT_PATIENCE = 60, MOST_PATIENCE = 3600, TO_END = 5 };
 
 extern char **environ;
 
-/* Only what the device process needs; a sanitizer or profiler preloaded here is not for it. */
-static char **child_environment(void)
+static bool sets(const char *entry, const char *name)
+{
+    return strncmp(entry, name, strlen(name)) == 0 && entry[strlen(name)] == '=';
+}
+
+/* Only what the device process needs; a sanitizer or profiler preloaded here is not for it. The
+ * release is told whether the host has been told or not; `release` has room for that. */
+static char **child_environment(char *release, size_t room)
 {
     size_t count = 0;
     while (environ[count] != NULL) {
         count++;
     }
-    char **copy = calloc(count + 1, sizeof *copy);
-    for (size_t i = 0, kept = 0; copy != NULL && i < count; i++) {
-        if (strncmp(environ[i], "LD_PRELOAD=", strlen("LD_PRELOAD=")) != 0) {
+    char **copy = calloc(count + 2, sizeof *copy);
+    if (copy == NULL) {
+        return NULL;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!sets(environ[i], "LD_PRELOAD") && !sets(environ[i], "PYACLNN_MOCK_CANN")) {
             copy[kept++] = environ[i];
         }
     }
+    snprintf(release, room, "PYACLNN_MOCK_CANN=%s", mock_release.name);
+    copy[kept] = release;
     return copy;
 }
 
@@ -67,7 +80,8 @@ static int spawn(const char *python, int socket, int memory, pid_t *process)
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
-    char **environment = child_environment();
+    char release[64];
+    char **environment = child_environment(release, sizeof release);
     const int failed = environment == NULL ? ENOMEM
                                            : posix_spawnp(process, python, &actions, &attributes,
                                                           arguments, environment);
@@ -221,7 +235,8 @@ aclError mock_process_start(struct device *device)
     if (chip == NULL) {
         return ACL_ERROR_RT_DEV_SETUP_ERROR;
     }
-    const char *complaint = mock_fault_complaint();
+    const char *complaint = mock_release_complaint();
+    complaint = complaint == NULL ? mock_fault_complaint() : complaint;
     complaint = complaint == NULL ? mock_mode_complaint() : complaint;
     if (complaint != NULL) {
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "%s", complaint);

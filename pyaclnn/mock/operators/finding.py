@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pyaclnn.mock.aten import KERNELS, aten_kernel, is_asked_for
 from pyaclnn.mock.kernel import VARIABLE, kernels_of, load_file
 from pyaclnn.mock.kernels import built_in
-from pyaclnn.mock.operators import OPERATORS
+from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.arguments import signature_of
 from pyaclnn.mock.operators.taught import operator_of_kernel, operator_without_kernel
 
@@ -36,11 +36,12 @@ __all__ = ["find_operator"]
 _PACKAGES = "ASCEND_CUSTOM_OPP_PATH"
 
 
-def find_operator(call: Call) -> Operator[Any] | None:
+def find_operator(call: Call, release: str) -> Operator[Any] | None:
     """Find the operator of a call.
 
     Args:
         call: The call; it tells the parameters of an operator that no table has.
+        release: The release of CANN that is simulated, in short.
 
     Returns:
         The operator; None if nothing is known of it.
@@ -51,7 +52,7 @@ def find_operator(call: Call) -> Operator[Any] | None:
     name = call.operator
     kernel = _users_kernels().get(name)
     if kernel is None:
-        known = OPERATORS.get(name) or _custom_operators().get(name)
+        known = operators_of(release).get(name) or _custom_operators().get(name)
         if known is not None:
             return known
         kernel = built_in().get(name)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The releases of CANN that are known in full: each has its headers, and can be simulated.
+
+Sources: CANN: version.cfg and acl_base.h of 8.1.RC1; CANN: runtime version.info and acl_rt.h of
+9.1.0.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["DEFAULT", "RELEASES", "VARIABLE", "Release", "ReleaseError", "simulated"]
+
+VARIABLE: Final = "PYACLNN_MOCK_CANN"
+"""The environment variable that names the release to simulate."""
+
+
+class Release(NamedTuple):
+    """A release of CANN.
+
+    Attributes:
+        name: Its name in short, e.g. ``8.1``.
+        version: Its name in full, e.g. ``8.1.RC1``.
+        headers: What ``ACL_STUBS_CANN`` is set to for its headers.
+        interface: The version of its interface, which ``aclrtGetVersion`` tells.
+    """
+
+    name: str
+    version: str
+    headers: int
+    interface: tuple[int, int, int]
+
+
+class ReleaseError(ValueError):
+    """There is no such release."""
+
+
+def _read() -> Mapping[str, Release]:
+    # What needs no pathlib starts sooner: every device process comes by here.
+    path = os.path.join(os.path.dirname(__file__), "releases.json")  # noqa: PTH118, PTH120
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123  # as above
+        rows = json.load(file)
+    return {row["name"]: Release(**{**row, "interface": tuple(row["interface"])}) for row in rows}
+
+
+RELEASES: Final[Mapping[str, Release]] = _read()
+"""Every release by its short name, the oldest first."""
+DEFAULT: Final = next(iter(RELEASES))
+"""The release that is simulated unless another one is asked for."""
+
+
+def simulated(environment: Mapping[str, str] | None = None) -> Release:
+    """Return the release that the simulated NPU is of.
+
+    Args:
+        environment: Where ``PYACLNN_MOCK_CANN`` names it, in short or in full; that of the process
+            if None.
+
+    Raises:
+        ReleaseError: There is no such release.
+    """
+    text = (os.environ if environment is None else environment).get(VARIABLE) or DEFAULT
+    for release in RELEASES.values():
+        if text in (release.name, release.version):
+            return release
+    known = " or ".join(RELEASES)
+    raise ReleaseError(
+        f"{VARIABLE} is {text!r}; it must be {known}, the releases that are simulated"
+    )

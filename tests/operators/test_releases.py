@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A description says what is otherwise from a release on."""
+
+from __future__ import annotations
+
+from pyaclnn.mock.operators import operators_of
+from pyaclnn.operators import all_operators
+from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.parameters import given, real, result
+from pyaclnn.operators.types import Types
+
+DESCRIBED = describe(
+    "aclnnThing",
+    Build.INDIVIDUAL,
+    "Do a thing.",
+    types={"910b": "T=f16"},
+    x=given("T rows* D", "What is done"),
+    epsilon=real(1e-6, "A little", least=0),
+    yOut=result("T rows* D", "What comes of it"),
+    about={
+        "source": "the first",
+        "later": {
+            "9.1": {
+                "build": Build.COMPOSITE,
+                "types": {"910b": "T=f16,bf16"},
+                "compared": "x yOut",
+                "parameters": {"yOut": {"optional": True}},
+            }
+        },
+    },
+)
+
+
+def test_before_that_release_it_is_what_it_says_first() -> None:
+    assert DESCRIBED.in_release("8.1") is DESCRIBED
+    assert (DESCRIBED.build, DESCRIBED.compared) == (Build.INDIVIDUAL, ())
+
+
+def test_from_that_release_on_it_is_otherwise() -> None:
+    for release in ("9.1", "10.0"):
+        later = DESCRIBED.in_release(release)
+        assert (later.build, later.compared) == (Build.COMPOSITE, ("x", "yOut"))
+        assert later.types == Types.of({"910b": "T=f16,bf16"})
+        assert [parameter.optional for parameter in later.tensors] == [False, True]
+        assert (later.says, later.source) == (DESCRIBED.says, "the first")
+        assert later.parameters["x"] is DESCRIBED.parameters["x"]
+
+
+def test_a_release_has_the_operators_that_the_table_says() -> None:
+    for release in ("8.1", "9.1"):
+        absent = {op.c_name for op in all_operators().values()} - set(operators_of(release))
+        assert all("8.1" not in catalogue()[name].releases for name in absent)
+    assert set(operators_of("9.1")) == {op.c_name for op in all_operators().values()}

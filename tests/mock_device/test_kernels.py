@@ -128,3 +128,19 @@ def test_every_kernel_has_a_vector() -> None:
 
 def test_every_kernel_is_one_of_an_operator_that_the_table_has() -> None:
     assert set(built_in()) <= set(catalogue())
+
+
+def test_fewer_elements_than_there_is_room_for_come_first(bench: Bench) -> None:
+    given, out = bench.put(np.array([[0, 1, 0], [2, 0, 3]])), bench.empty(2, 6, data_type=9)
+    reply = bench.run("aclnnNonzeroV2", {"self": given, "out": out})
+    assert reply.shapes == ((1, (2, 3)),)
+    assert bench.get(out).ravel()[:6].tolist() == [0, 1, 1, 1, 0, 2]
+
+
+@pytest.mark.parametrize("name", ["aclnnGather", "aclnnGatherV2", "aclnnIndexSelect"])
+def test_an_index_that_is_outside_is_a_fault_of_the_kernel(name: str, bench: Bench) -> None:
+    x, index = bench.put(np.zeros(3)), bench.put(np.array([0, 3]), DataType.INT64)
+    out = bench.empty(2)
+    reply = bench.run(name, {"self": x, "dim": 0, "index": index, "out": out})
+    assert reply.status == 507015
+    assert "index has an element 3; it must be in [0, 2]" in reply.text

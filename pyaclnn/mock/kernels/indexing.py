@@ -80,6 +80,63 @@ def nonzero(self: Array, out: Array) -> Array:
     return np.argwhere(self != 0).astype(out.dtype)
 
 
+@operator("aclnnNonzeroV2", shrinks=True)
+def nonzero_v2(self: Array, out: Array) -> Array:
+    """The places of the elements that are not 0, a column each."""
+    return np.argwhere(self != 0).T.astype(out.dtype)
+
+
+def _checked(index: Array, length: int) -> Array:
+    outside = (index < 0) | (index >= length)
+    if np.any(outside):
+        wrong = index[outside].flat[0]
+        raise ValueError(f"index has an element {wrong}; it must be in [0, {length - 1}]")
+    return index.astype(np.int64)
+
+
+@operator("aclnnGather")
+def gather(self: Array, dim: int, index: Array) -> Array:
+    """Of each line along a dimension the elements that ``index`` names at that place."""
+    axis = _axis(self, dim)
+    if index.ndim != self.ndim:
+        raise ValueError(f"index has {index.ndim} dimensions; it must have {self.ndim}, as self")
+    lines = tuple(
+        slice(None) if axis == place else slice(length) for place, length in enumerate(index.shape)
+    )
+    return np.take_along_axis(self[lines], _checked(index, self.shape[axis]), axis)
+
+
+@operator("aclnnGatherV2")
+def gather_v2(self: Array, dim: int, index: Array) -> Array:
+    """Slices of a dimension, in the order and shape of ``index``."""
+    axis = _axis(self, dim)
+    return np.take(self, _checked(index, self.shape[axis]), axis)
+
+
+@operator("aclnnIndexSelect")
+def index_select(self: Array, dim: int, index: Array) -> Array:
+    """Slices of a dimension, in the order of ``index``."""
+    if index.ndim > _VECTOR:
+        raise ValueError(f"index has {index.ndim} dimensions; it must have one")
+    return gather_v2(self, dim, index.reshape(-1))
+
+
+@operator("aclnnSort")
+def sort(self: Array, dim: int, descending: bool, indicesOut: Array) -> tuple[Array, Array]:
+    """A dimension in order, and where each element was; equal ones stay in order, NaN is largest.
+
+    A sort that need not be stable may be.
+    """
+    axis = _axis(self, dim)
+    values = wide(self)
+    if descending:
+        backwards = np.argsort(np.flip(values, axis), axis, kind="stable")
+        order = self.shape[axis] - 1 - np.flip(backwards, axis)
+    else:
+        order = np.argsort(values, axis, kind="stable")
+    return np.take_along_axis(self, order, axis), order.astype(indicesOut.dtype)
+
+
 @operator("aclnnTopk")
 def topk(
     self: Array,

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
 import numpy as np
 
 from pyaclnn.mock.kernel import operator
-from pyaclnn.mock.kernels.types import cast, category, wide
+from pyaclnn.mock.kernels.types import cast, category, floating, promoted, wide
 
 __all__: list[str] = []
 
@@ -52,6 +54,102 @@ def mean(
     if category(dtype) not in "fc":
         raise ValueError(f"a mean has no data type {dtype}; it must be of floating point")
     return cast(wide(self.astype(dtype)).mean(_axes(self, dim), keepdims=keepDim), dtype, out)
+
+
+@operator("aclnnMeanV2")
+def mean_v2(
+    self: Array, dim: tuple[int, ...], keepDim: bool, noopWithEmptyAxes: bool, out: Array
+) -> Array:
+    """The mean; without dimensions, the tensor itself if that is asked for."""
+    if noopWithEmptyAxes and not dim:
+        return cast(self, self.dtype, out)
+    return mean(self, dim, keepDim, floating(self.dtype), out)
+
+
+def _variance(x: Array, dims: tuple[int, ...], correction: int, keep: bool) -> Array:
+    """The sum of squares around the mean by the number of elements less a correction."""
+    axes, values = _axes(x, dims), wide(x)
+    count = math.prod(x.shape[axis] for axis in axes)
+    around = values - values.mean(axes, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        degrees = np.asarray(max(count - correction, 0), values.dtype)
+        return np.square(around).sum(axes, keepdims=keep) / degrees
+
+
+@operator("aclnnVar")
+def var(self: Array, dim: tuple[int, ...], unbiased: bool, keepdim: bool, out: Array) -> Array:
+    """The variance, with Bessel's correction or without."""
+    return cast(_variance(self, dim, int(unbiased), keepdim), self.dtype, out)
+
+
+@operator("aclnnVarCorrection")
+def var_correction(
+    self: Array, dim: tuple[int, ...], correction: int, keepdim: bool, out: Array
+) -> Array:
+    """The variance, with a correction of the number of elements."""
+    return cast(_variance(self, dim, correction, keepdim), self.dtype, out)
+
+
+@operator("aclnnVarMean")
+def var_mean(
+    self: Array,
+    dim: tuple[int, ...],
+    correction: int,
+    keepdim: bool,
+    varOut: Array,
+    meanOut: Array,
+) -> tuple[Array, Array]:
+    """The variance and the mean."""
+    return (
+        var_correction(self, dim, correction, keepdim, varOut),
+        mean(self, dim, keepdim, self.dtype, meanOut),
+    )
+
+
+@operator("aclnnStd")
+def std(self: Array, dim: tuple[int, ...], correction: int, keepdim: bool, out: Array) -> Array:
+    """The square root of the variance, with a correction of the number of elements."""
+    return cast(np.sqrt(_variance(self, dim, correction, keepdim)), self.dtype, out)
+
+
+@operator("aclnnCumsum")
+def cumsum(self: Array, dim: int, dtype: np.dtype[Any], out: Array) -> Array:
+    """The sums of all elements up to each one, in a data type that is named."""
+    axes = _axes(self, (dim,))
+    cast_first = wide(self.astype(dtype))
+    return cast(cast_first.cumsum(axes[0]) if axes else cast_first, dtype, out)
+
+
+@operator("aclnnCumsumV2")
+def cumsum_v2(self: Array, dim: int, exclusive: bool, reverse: bool, out: Array) -> Array:
+    """The sums up to each element, without it or from the other end if that is asked for."""
+    axes = _axes(self, (dim,))
+    values = wide(self)
+    if not axes:
+        return cast(values * (not exclusive), self.dtype, out)
+    turned = np.flip(values, axes) if reverse else values
+    sums = turned.cumsum(axes[0])
+    if exclusive:
+        sums = np.roll(sums, 1, axes[0])
+        sums[(*[slice(None)] * axes[0], slice(1))] = 0
+    return cast(np.flip(sums, axes) if reverse else sums, self.dtype, out)
+
+
+@operator("aclnnSum")
+def sum_of_tensors(tensors: list[Array], out: Array) -> Array:
+    """The sum of several tensors."""
+    dtype = promoted(*tensors)
+    return cast(functools.reduce(np.add, (wide(each, dtype) for each in tensors)), dtype, out)
+
+
+@operator("aclnnMaxV2")
+def max_v2(
+    self: Array, dims: tuple[int, ...], keepDims: bool, noopWithEmptyDims: bool, out: Array
+) -> Array:
+    """The largest element; without dimensions, the tensor itself if that is asked for."""
+    if noopWithEmptyDims and not dims:
+        return cast(self, self.dtype, out)
+    return amax(self, dims, keepDims, out)
 
 
 @operator("aclnnAmax")

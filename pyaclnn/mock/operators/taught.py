@@ -90,7 +90,11 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
             raise DeviceMemoryError(f"{error}{note}") from error
         for name, tensor, result in written:
             target = memory.view(name, tensor)
-            target[tuple(slice(length) for length in result.shape)] = result
+            if result.shape != tensor.dims and target.flags.c_contiguous:
+                # In the shape that was found, the elements come first.
+                target.reshape(-1)[: result.size] = result.reshape(-1)
+            else:
+                target[tuple(slice(length) for length in result.shape)] = result
         return [(tensor, array.shape) for _, tensor, array in written if array.shape != tensor.dims]
 
     return _operator(signature, check, run)

@@ -131,7 +131,7 @@ def cumsum_v2(self: Array, dim: int, exclusive: bool, reverse: bool, out: Array)
     sums = turned.cumsum(axes[0])
     if exclusive:
         sums = np.roll(sums, 1, axes[0])
-        sums[(*[slice(None)] * axes[0], slice(1))] = 0
+        np.moveaxis(sums, axes[0], 0)[:1] = 0
     return cast(np.flip(sums, axes) if reverse else sums, self.dtype, out)
 
 

@@ -81,7 +81,8 @@ def wheels(session: nox.Session) -> None:
             env={"_PYTHON_HOST_PLATFORM": f"linux-{architecture}"},
         )
     for wheel in sorted(built.glob("*.whl")):
-        session.run("auditwheel", "repair", "--plat", "auto", "--wheel-dir", str(DIST), str(wheel))
+        to = ("--plat", "auto", "--zip-compression-level", "9", "--wheel-dir", str(DIST))
+        session.run("auditwheel", "repair", *to, str(wheel))
     made = sorted(map(str, DIST.glob("*.whl")))
     if [name.rpartition("-")[2] for name in made] != [
         f"manylinux_2_28_{architecture}.whl" for architecture in sorted(ARCHITECTURES)

@@ -13,6 +13,13 @@
 #include "aclnn/aclnn_base.h"
 #include "opdev/op_errno.h"
 
+/* What a header of one operator, made of the table of all of them, begins a declaration with. */
+#ifdef __cplusplus
+#define ACL_STUBS_OPERATOR extern "C" ACL_FUNC_VISIBILITY
+#else
+#define ACL_STUBS_OPERATOR ACL_FUNC_VISIBILITY
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -28,26 +28,12 @@ PHASE_2 = (
     Parameter("aclrtStream", "stream"),
 )
 """The parameters of every second phase."""
+# Short, because there are hundreds of them in every installation.
 _TOP = """\
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Generated from pyaclnn/operators/catalogue.txt. */
-#ifndef {guard}
-#define {guard}
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 #include "aclnn/acl_meta.h"
-
-#ifdef __cplusplus
-extern "C" {{
-#endif
 """
-_BOTTOM = """
-#ifdef __cplusplus
-}
-#endif
-
-#endif"""
 
 
 def read_table(catalogue: Path) -> list[Function]:
@@ -86,22 +72,20 @@ def write_headers(include: Path, functions: Iterable[Function], output: Path) ->
     for function in functions:
         by_header.setdefault(function.header, []).append(function)
     for header, declared in by_header.items():
-        text = "\n".join(_header(header, declared))
+        text = "\n".join(_header(declared))
         path = output / header
         # A header may stand for some of its operators by hand.
         before = path.read_text(encoding="utf-8") if path.exists() else ""
         path.write_text(f"{before}{text}\n", encoding="utf-8")
 
 
-def _header(header: str, functions: list[Function]) -> Iterator[str]:
-    word = header.rpartition("/")[2].removesuffix(".h").upper()
-    yield _TOP.format(guard=f"PYACLNN_TABLE_{word}_H_")
+def _header(functions: list[Function]) -> Iterator[str]:
+    yield _TOP
     for release in RELEASES.values():
         since = [f for f in functions if f.since == release.name]
         newer = since and release.name != next(iter(RELEASES))
         if newer:
             yield f"#if ACL_STUBS_CANN >= {release.headers}"
-        yield from (f"ACL_FUNC_VISIBILITY {f.signature(f.name)};" for f in since)
+        yield from (f"ACL_STUBS_OPERATOR {f.signature(f.name)};" for f in since)
         if newer:
             yield "#endif"
-    yield _BOTTOM

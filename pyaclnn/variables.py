@@ -18,6 +18,8 @@ VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
         "PYACLNN_CACHING": "`0` turns the pools of all streams off: memory goes back to CANN at "
         "once",
         "PYACLNN_MOCK_CANN": "the release of CANN to simulate, `8.1` (the default) or `9.1`",
+        "PYACLNN_LOG": "`calls` logs each C call that pyaclnn makes with its arguments and its "
+        "answer, by Python's `logging` as `pyaclnn.calls`; on stderr if nothing else is set up",
         "PYACLNN_MOCK_SOC": "the chip to simulate, default `Ascend910B3`; `pyaclnn mock chips` "
         "lists them",
         "PYACLNN_MOCK_DEVICES": "how many of them, default 2",

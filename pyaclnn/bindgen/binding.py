@@ -4,7 +4,8 @@
 The module is never linked against CANN. Every declared function gets a slot, a function pointer
 that ``binding_resolve`` fills from an opened library, and a trampoline of the function's own type
 that calls through the slot. Python sees the trampoline under the function's C name, so a call
-costs one indirection more than a linked one and the compiler checks every signature.
+costs one indirection more than a linked one and the compiler checks every signature. Where calls
+are traced, the slot holds the function's twin instead, which calls it and tells Python of it.
 
 Operators are no part of it: their signatures are read when they are called, and one launcher, which
 is written by hand, calls them all.
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["write_binding"]
 
 _LAUNCHER = (
-    "launcher.h",
     "timelines.c",
     "failures.c",
     "objects.c",
     "convention.c",
+    "phases.c",
     "call.c",
     "plans.c",
     "launcher.c",
@@ -39,10 +40,20 @@ _LAUNCHER = (
 """The hand-written C of launching, in an order that compiles."""
 
 _IN_PYTHON = (
-    "int binding_in_python(const struct binding_operator *op, const union binding_value *values, "
-    "uint64_t *size, void **executor);"
+    # Calls phase 1 where the machine's calling convention is not known.
+    (
+        "int binding_in_python(const struct binding_operator *op, "
+        "const union binding_value *values, uint64_t *size, void **executor);"
+    ),
+    # Are told of calls, where these are traced.
+    "void binding_traced(const char *name, const void *const *arguments, const void *result);",
+    (
+        "void binding_traced_phase_1(const struct binding_operator *op, "
+        "const union binding_value *values, const uint64_t *size, void *const *executor, "
+        "int status);"
+    ),
 )
-"""What calls phase 1 where the machine's calling convention is not known."""
+"""What C calls."""
 
 
 def write_binding(declarations: Declarations, output: Path) -> None:
@@ -69,7 +80,7 @@ def _cdef(declarations: Declarations, functions: list[Function]) -> Iterator[str
     yield from (f"{f.signature(f.name)};" for f in functions)
     yield _hand_written("loader.h")
     yield _hand_written("launcher.h")
-    yield f'extern "Python" {_IN_PYTHON}'
+    yield from (f'extern "Python" {declared}' for declared in _IN_PYTHON)
 
 
 def _hand_written(name: str) -> str:
@@ -79,22 +90,40 @@ def _hand_written(name: str) -> str:
 def _source(declarations: Declarations, functions: list[Function]) -> Iterator[str]:
     headers = (h for h in declarations.headers if not h.startswith("aclnnop/"))
     yield from (f'#include "{header}"' for header in headers)
+    yield _hand_written("launcher.h")
+    yield from (f"static {declared}" for declared in _IN_PYTHON)
     for function in functions:
-        arguments = ", ".join(p.name for p in function.parameters)
-        call = f"slot_{function.name}({arguments});"
-        yield f"static {function.signature(f'(*slot_{function.name})')};"
-        yield f"static {function.signature(f'call_{function.name}')}"
-        yield f"{{ {call if function.returns == 'void' else f'return {call}'} }}"
+        yield from _trampoline(function)
     yield _hand_written("loader.h")
     yield "const struct binding_function binding_functions[] = {"
     for f in functions:
         names = ",".join(p.name for p in f.parameters)
         yield f'    {{"{f.name}", "{f.header}", "{f.since}", "{f.library}", "{names}"}},'
     yield "};"
-    yield "static void *const binding_slots[] = {"
-    yield from (f"    &slot_{f.name}," for f in functions)
+    yield "static const struct { void *slot, *traced; void (*twin)(void); } binding_slots[] = {"
+    yield from (
+        f"    {{&slot_{name}, &traced_{name}, (void (*)(void))twin_{name}}},"
+        for name in (function.name for function in functions)
+    )
     yield "};"
     yield _hand_written("loader.c")
     yield from map(_hand_written, _LAUNCHER)
     # From here on, which is where cffi's wrappers stand, each name means its trampoline.
     yield from (f"#define {f.name} call_{f.name}" for f in functions)
+
+
+def _trampoline(function: Function) -> Iterator[str]:
+    """The slot of a function, its trampoline, and its twin with what that calls."""
+    name = function.name
+    given = ", ".join(p.name for p in function.parameters)
+    places = ", ".join(f"&{p.name}" for p in function.parameters) or "0"
+    void = function.returns == "void"
+    for kind in ("slot", "traced"):
+        yield f"static {function.signature(f'(*{kind}_{name})')};"
+    yield f"static {function.signature(f'call_{name}')}"
+    yield f"{{ {'' if void else 'return '}slot_{name}({given}); }}"
+    yield f"static {function.signature(f'twin_{name}')}"
+    result = "" if void else f"{function.returns} result = "
+    yield f"{{ {result}traced_{name}({given}); const void *const binding_given[] = {{{places}}};"
+    told = "NULL" if void else "&result"
+    yield f'binding_traced("{name}", binding_given, {told});{"" if void else " return result;"} }}'

@@ -12,7 +12,8 @@ static void run(struct call *call, void *executor, uint64_t size)
         return;
     }
     /* Consumes the executor, whatever comes of it. */
-    const int status = run_phase2(call->op->phase2, workspace, size, executor, call->timeline);
+    const int status = run_phase2(call->op->phase2, call->op->phase2_name, workspace, size, executor,
+                                  call->timeline);
     call->status = status == 0 ? 0 : fail(status, call->op->phase2_name);
 }
 
@@ -46,9 +47,7 @@ int binding_launch(const struct binding_operator *op, struct binding_timeline *t
     void *executor = NULL;
     make_all(&call);
     if (call.status == 0) {
-        const int status = op->invoke == NULL
-                               ? binding_by_convention(op, call.values, &size, &executor)
-                               : op->invoke(op, call.values, &size, &executor);
+        const int status = run_phase1(op, call.values, &size, &executor);
         call.status = status == 0 ? 0 : fail(status, op->phase1_name);
     }
     if (call.status == 0 && plan != NULL && plan->once) {

@@ -45,37 +45,50 @@ const char *binding_error(void)
     return dlerror();
 }
 
-static void *const *binding_find_slot(const char *symbol)
+static int binding_tracing;
+
+/* From now on Python is told of calls: of functions that are resolved from now on, and of operators. */
+void binding_trace(void)
 {
-    for (size_t i = 0; i < binding_function_count; i++) {
-        if (strcmp(binding_functions[i].name, symbol) == 0) {
-            return &binding_slots[i];
-        }
+    binding_tracing = 1;
+}
+
+/* The place of a function in the tables, or their length. */
+static size_t binding_find(const char *symbol)
+{
+    size_t i = 0;
+    while (i < binding_function_count && strcmp(binding_functions[i].name, symbol) != 0) {
+        i++;
     }
-    return NULL;
+    return i;
 }
 
 /* 1: found, the slot is filled; 0: not in this library; -1: no such function is declared. */
 int binding_resolve(const char *symbol, void *library)
 {
-    void *const *slot = binding_find_slot(symbol);
-    if (slot == NULL) {
+    const size_t at = binding_find(symbol);
+    if (at == binding_function_count) {
         return -1;
     }
     void *address = dlsym(library, symbol);
     if (address == NULL) {
         return 0;
     }
-    memcpy(*slot, &address, sizeof address);
+    if (binding_tracing) {
+        memcpy(binding_slots[at].traced, &address, sizeof address);
+        memcpy(binding_slots[at].slot, &binding_slots[at].twin, sizeof address);
+    } else {
+        memcpy(binding_slots[at].slot, &address, sizeof address);
+    }
     return 1;
 }
 
 int binding_resolved(const char *symbol)
 {
-    void *const *slot = binding_find_slot(symbol);
+    const size_t at = binding_find(symbol);
     void *address = NULL;
-    if (slot != NULL) {
-        memcpy(&address, *slot, sizeof address);
+    if (at != binding_function_count) {
+        memcpy(&address, binding_slots[at].slot, sizeof address);
     }
     return address != NULL;
 }

@@ -12,6 +12,7 @@ extern const size_t binding_function_count;
 void *binding_open(const char *path);
 size_t binding_loaded(char *text, size_t capacity);
 const char *binding_error(void);
+void binding_trace(void);
 int binding_resolve(const char *symbol, void *library);
 int binding_resolved(const char *symbol);
 int binding_has_symbol(void *library, const char *symbol);

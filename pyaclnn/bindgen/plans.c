@@ -3,16 +3,6 @@
 
 enum { MOST_AXES = 25 };
 
-static int run_phase2(void *phase2, void *workspace, uint64_t size, void *executor,
-                      const struct binding_timeline *timeline)
-{
-    union {
-        void *address;
-        aclnnStatus (*call)(void *, uint64_t, aclOpExecutor *, aclrtStream);
-    } as = {phase2};
-    return as.call(workspace, size, executor, timeline->stream);
-}
-
 static void empty(struct binding_plan *plan)
 {
     free(plan->made);
@@ -181,7 +171,8 @@ static int run_plan(struct binding_plan *plan, struct binding_timeline *timeline
         status = enter_context(timeline, &previous);
     }
     if (status == 0) {
-        status = run_phase2(plan->phase2, workspace, plan->workspace_size, plan->executor, timeline);
+        status = run_phase2(plan->phase2, plan->routine, workspace, plan->workspace_size,
+                            plan->executor, timeline);
         status = leave_context(previous, status == 0 ? 0 : fail(status, plan->routine));
     }
     settle(timeline, &submission);

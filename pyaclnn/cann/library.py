@@ -16,6 +16,7 @@ from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.discovery import library_sets
 from pyaclnn.cann.search import VARIABLE, Backend, Loaded, dlopen, search
 from pyaclnn.cann.signatures import own_headers, signature
+from pyaclnn.cann.trace import begin_trace
 from pyaclnn.errors import InvalidArgumentError, MissingSymbolError
 from pyaclnn.releases import RELEASES, VARIABLE as RELEASE
 
@@ -225,6 +226,7 @@ def _load(choice: str, chooser: str) -> Loaded:
     global _loaded  # noqa: PLW0603  # one backend a process is the rule that this variable holds
     with _lock:
         if _loaded is None:
+            begin_trace()
             _loaded = search(choice, chooser)
         elif chooser == "select_backend" and not _is_loaded(choice, _loaded):
             raise InvalidArgumentError.of(

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.library import declaration, function
 from pyaclnn.cann.signatures import signatures
+from pyaclnn.cann.trace import traced, tracing
 
 __all__ = ["NULL", "Pointer", "address_of", "ffi", "is_pointer", "pointer_to"]
 
@@ -40,9 +41,12 @@ def __dir__() -> list[str]:
 
 
 def _function(name: str) -> Any:
-    if declaration(name) is None:
+    declared = declaration(name)
+    if declared is None:
         raise _nothing(name)
-    return function(name)
+    found = function(name)
+    # Python calls it by its address, without the binding.
+    return traced(declared, found) if tracing() and declared.library == "operators" else found
 
 
 def _constant(name: str) -> Any:

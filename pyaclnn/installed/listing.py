@@ -11,7 +11,6 @@ from pyaclnn.cann.signatures import PHASE_1, signature
 from pyaclnn.installed.kernels import chip_folder, chips, kernel_of, kernels
 from pyaclnn.mock.aten import CAUTION, KERNELS, aten_calls
 from pyaclnn.mock.kernels import built_in
-from pyaclnn.mock.operators import OPERATORS
 from pyaclnn.operators import by_c_name
 from pyaclnn.operators.catalogue import catalogue
 from pyaclnn.operators.directions import directions_of
@@ -149,7 +148,7 @@ def show_operator(
 
 
 def _simulated(operator: str) -> str:
-    if operator in OPERATORS or operator in built_in():
+    if operator in by_c_name() or operator in built_in():
         return "a kernel of its own"
     if operator in aten_calls():
         return f"with {KERNELS}=torch, {CAUTION}"

@@ -62,3 +62,17 @@ int binding_give_back(void **slot, int (*function)(void *))
     void *object = __atomic_exchange_n(slot, NULL, __ATOMIC_ACQ_REL);
     return object == NULL ? 0 : function(object);
 }
+
+/* Opens what a number stands for and notes that it is held, or gives it back and notes that it is
+ * not: once, however often it is tried. */
+int binding_hold(int *held, int wanted, int (*function)(int32_t), int32_t number)
+{
+    if (__atomic_exchange_n(held, wanted, __ATOMIC_ACQ_REL) == wanted) {
+        return 0;
+    }
+    const int status = function(number);
+    if (status != 0 && wanted) {
+        *held = 0;
+    }
+    return status;
+}

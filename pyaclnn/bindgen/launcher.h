@@ -130,6 +130,7 @@ struct binding_failure {
 
 struct binding_failure *binding_failure(void);
 int binding_give_back(void **slot, int (*function)(void *));
+int binding_hold(int *held, int wanted, int (*function)(int32_t), int32_t number);
 void binding_block_close(struct binding_block *block);
 void binding_block_take(struct binding_block *block, struct binding_use *uses);
 int binding_block_is_of(struct binding_block *block, const struct binding_timeline *timeline);

@@ -39,6 +39,8 @@ __all__ = [
     "create",
     "fetch",
     "give_back",
+    "hold",
+    "let_go",
     "refuse_if_forked",
     "report",
     "silence",
@@ -109,7 +111,15 @@ def call(
         ContextError: This process was forked from one that had initialised CANN.
     """
     refuse_if_forked(name)
-    status = _resolve(name)(*arguments)
+    _judge(name, _resolve(name)(*arguments), arguments, describe)
+
+
+def _judge(
+    name: str,
+    status: int,
+    arguments: tuple[object, ...],
+    describe: Callable[[], Mapping[str, str]] | None = None,
+) -> None:
     if status:
         # The text belongs to this thread and to the last failure: nothing may come between.
         detail = _recent_text()
@@ -273,6 +283,42 @@ def give_back(name: str, slot: Pointer) -> None:
 
     if slot[0] != raw.NULL:
         _clean_up(name, release, (slot[0],))
+
+
+def hold(name: str, number: int, held: Pointer) -> None:
+    """Call a function that takes a number, like ``call``, and note that it succeeded.
+
+    An exception out of a signal handler comes before both or after both.
+
+    Args:
+        name: The C function.
+        number: Its only argument.
+        held: Where that is noted, as an ``int *``; what is held is not taken twice.
+
+    Raises:
+        AclError: The status is not 0.
+    """
+    refuse_if_forked(name)
+    _resolve(name)
+    _judge(name, lib.binding_hold(held, 1, raw.ffi.addressof(lib, name), number), (number,))
+
+
+def let_go(name: str, number: int, held: Pointer) -> None:
+    """Call a releasing function that takes a number, like ``cleanup``, if it is held.
+
+    It may be called again wherever an exception out of a signal handler ended it.
+
+    Args:
+        name: The C function.
+        number: Its only argument.
+        held: Where ``hold`` has noted it.
+    """
+
+    def release() -> int:
+        return int(lib.binding_hold(held, 0, raw.ffi.addressof(lib, name), number))
+
+    if held[0]:
+        _clean_up(name, release, (number,))
 
 
 def report(message: str) -> None:

@@ -11,7 +11,18 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from pyaclnn.cann.gate import OUT, call, cleanup, fetch, give_back, report, silence
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import (
+    OUT,
+    call,
+    cleanup,
+    fetch,
+    give_back,
+    hold,
+    let_go,
+    report,
+    silence,
+)
 from pyaclnn.cann.status import code_named
 from pyaclnn.errors import AclError, ContextError
 from pyaclnn.runtime.handle import Resource
@@ -59,14 +70,24 @@ class Activation:
 
     def __enter__(self) -> None:
         previous = current_context()
-        if previous != self._context:
+        if previous == self._context:
+            return
+        self._previous = previous
+        try:
             call("aclrtSetCurrentContext", self._context)
-            self._previous = previous
+        except AclError:
+            self._previous = None
+            raise
 
     def __exit__(self, *failure: object) -> None:
         if self._previous is not None:
             cleanup("aclrtSetCurrentContext", self._previous)
             self._previous = None
+
+    def __del__(self) -> None:
+        # An exception out of a signal handler came before, or between.
+        if getattr(self, "_previous", None) is not None:
+            self.__exit__()
 
 
 def restore_context(previous: Pointer | None) -> None:
@@ -121,15 +142,16 @@ class Guest(Resource):
     def _primary(self) -> Pointer | None:
         """Return the device's own context, or None; the thread's stays as it is."""
         previous = context_before()
+        held = raw.ffi.new("int *")
         try:
-            call("aclrtSetDevice", self._device_id)
+            hold("aclrtSetDevice", self._device_id, held)
+            return context_before()
         except AclError:
             return None
-        primary = context_before()
-        cleanup("aclrtResetDevice", self._device_id)
-        if previous is not None:
-            cleanup("aclrtSetCurrentContext", previous)
-        return primary
+        finally:
+            let_go("aclrtResetDevice", self._device_id, held)
+            if previous is not None:
+                cleanup("aclrtSetCurrentContext", previous)
 
 
 def is_gone(owner: Resource) -> bool:

@@ -3,14 +3,21 @@
 
 from __future__ import annotations
 
-import collections
-import functools
 import threading
 import weakref
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, call, cleanup, fetch, report, silence, text, wait_for
+from pyaclnn.cann.gate import (
+    OUT,
+    fetch,
+    hold,
+    let_go,
+    report,
+    silence,
+    text,
+    wait_for,
+)
 from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.runtime.context import (
     Activation,
@@ -165,7 +172,8 @@ _by_context: Final[weakref.WeakValueDictionary[int, Device]] = weakref.WeakValue
 _devices: Final[weakref.WeakSet[Device]] = weakref.WeakSet()
 _default_lock: Final = threading.RLock()
 _default: Final[list[Device]] = []
-_opened: Final[collections.Counter[int]] = collections.Counter()
+_open_now: Final[set[_Opening]] = set()
+"""What this library has opened and not given back; of a device that is opened twice, both."""
 
 
 def default_device() -> Device:
@@ -227,39 +235,64 @@ def _be_guest(device_id: int, context: Pointer) -> Resource:
     return owners[0]
 
 
-def _open(device_id: int) -> Resource:
-    previous = current_context()
-    call("aclrtSetDevice", device_id)
+class _Opening:
+    """A device that this library opens, from just before CANN is asked to."""
+
+    def __init__(self, device_id: int) -> None:
+        self.id = device_id
+        self._before = current_context()
+        self._context: Pointer | None = None
+        self._held: Pointer = raw.ffi.new("int *")
+        self._complete = False
+
+    def open(self) -> Pointer:
+        """Open it and return its context; the one that was current on this thread stays so."""
+        hold("aclrtSetDevice", self.id, self._held)
+        self._context = fetch("aclrtGetCurrentContext", OUT)
+        restore_context(self._before)
+        with _default_lock:
+            _open_now.add(self)
+        self._complete = True
+        return self._context
+
+    def finish(self) -> None:
+        """Wait for what is queued on its default stream."""
+        if self._context is not None:
+            _finish_default_stream(self._context)
+
+    def reset(self, _: Pointer) -> None:
+        """Give it back; the context that was current on this thread stays so if it lives."""
+        if silence.finalised:
+            return
+        with _default_lock:
+            _open_now.discard(self)
+            survives = any(other.id == self.id for other in _open_now)
+        previous = context_before() if self._complete else self._before
+        if self._complete and previous == self._context:
+            shared = self._before == self._context and not owns_runtime()
+            previous = previous if survives or shared else None
+        try:
+            let_go("aclrtResetDevice", self.id, self._held)
+        finally:
+            _put_back(previous)
+
+
+def _put_back(previous: Pointer | None) -> None:
     try:
-        context = fetch("aclrtGetCurrentContext", OUT)
         restore_context(previous)
-    except BaseException:
-        cleanup("aclrtResetDevice", device_id)
-        raise
-    with _default_lock:
-        _opened[device_id] += 1
-    return Resource(
-        Device._kind,
-        context,
-        functools.partial(_reset, device_id, previous == context),
-        unwanted=functools.partial(_finish_default_stream, context),
-    )
-
-
-def _reset(device_id: int, shared: bool, context: Pointer) -> None:
-    """Give the device back; the context that was current on this thread stays so if it lives."""
-    if silence.finalised:
-        return
-    with _default_lock:
-        _opened[device_id] -= 1
-        survives = _opened[device_id] > 0 or (shared and not owns_runtime())
-    previous = context_before()
-    cleanup("aclrtResetDevice", device_id)
-    try:
-        if survives or previous != context:
-            restore_context(previous)
     except AclError as failure:
         report(f"the context of this thread could not be put back: {failure}")
+
+
+def _open(device_id: int) -> Resource:
+    opening = _Opening(device_id)
+    opened = Resource(Device._kind, None, opening.reset, unwanted=opening.finish)
+    try:
+        opened.adopt(opening.open())
+    except BaseException:
+        opened.let_go()
+        raise
+    return opened
 
 
 def _finish_default_stream(context: Pointer) -> None:

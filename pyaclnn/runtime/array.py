@@ -355,7 +355,7 @@ def array_on_loan(loan: Loan, device: Device) -> DeviceArray:
     # Every launch comes here: no call that can be avoided.
     array = _new(DeviceArray)
     array._owner, array._device, array._offset = loan, device, 0  # noqa: SLF001  # same module
-    _, _, array._layout, array._tensor, array._tensor_at = loan
+    _, _, _, array._layout, array._tensor, array._tensor_at = loan
     return array
 
 

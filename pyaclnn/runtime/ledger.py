@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["LEDGER", "Due", "Ledger"]
 
@@ -34,6 +37,8 @@ class Ledger:
     """The books of this process.
 
     Attributes:
+        note_in_c: Notes that something is due, as the callback of a weak reference: a C function,
+            which no signal handler interrupts. It is dealt with after the next thing that is due.
         lock: Held for a few steps where several things change together, by handles, timelines and
             pools alike. Nothing is called under it that could wait or run foreign code.
     """
@@ -42,6 +47,7 @@ class Ledger:
         # Re-entrant: a signal handler may come back here.
         self.lock: Any = threading.RLock()
         self._due: list[Due] = []
+        self.note_in_c: Callable[[Any], None] = self._due.append
         self._claims: dict[int, int] = {}
         self._live: dict[str, set[int]] = {}
         self._turn = _Turn()

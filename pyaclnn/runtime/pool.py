@@ -9,8 +9,9 @@ once, because it runs after the old; everything else only when the stream has pa
 from __future__ import annotations
 
 import os
+import weakref
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
 
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
@@ -55,6 +56,8 @@ class Loan(NamedTuple):
     pool: Pool
     memory: Memory
     """The block."""
+    ticket: Any
+    """Goes with the block from pool to loan and back; C sees when it is lost on the way."""
     layout: Layout
     """The layout of the array it was handed out for."""
     tensor: Any
@@ -63,13 +66,14 @@ class Loan(NamedTuple):
     """The address of the description."""
 
     # Not weakref.finalize: that costs more than the whole launch this block was taken for. A loan
-    # is in no reference cycle, and what it does cannot raise.
+    # is in no reference cycle, and what it does cannot raise. A signal handler that raises here
+    # loses the ticket.
     def __del__(self) -> None:
-        pool, memory, layout, tensor, tensor_at = self
+        pool, memory, ticket, layout, tensor, tensor_at = self
         if pool.enabled and lib.binding_block_is_of(memory.block, pool._struct):
-            pool._free[layout.room].append((memory, layout, tensor, tensor_at))
+            pool._free[layout.room].append((memory, ticket, layout, tensor, tensor_at))
         else:
-            LEDGER.due(_Returned(pool, memory, layout, tensor))
+            pool._look_closely(memory)
 
     @property
     def closed(self) -> bool:
@@ -85,16 +89,32 @@ class Loan(NamedTuple):
         return _Lent(self, device)
 
 
-class _Returned:
-    """A block that has to be looked at closely before it is handed out again."""
+_Idle: TypeAlias = "tuple[Memory, Any, Layout, Any, int]"
 
-    __slots__ = ("_layout", "_memory", "_pool", "_tensor")
 
-    def __init__(self, pool: Pool, memory: Memory, layout: Layout, tensor: Any) -> None:
-        self._pool, self._memory, self._layout, self._tensor = pool, memory, layout, tensor
+class _Return(weakref.ref[Any]):
+    """A block that is to be looked at closely: because of its past, or since its ticket is lost.
+
+    It refers to the ticket: when that is lost, C notes in the ledger that the return is due, and
+    no signal handler comes between.
+    """
+
+    __slots__ = ("_layout", "_memory", "_pool")
+
+    _layout: Layout
+    _memory: Memory
+    _pool: weakref.ref[Pool]
+
+    @classmethod
+    def of(cls, ticket: Any, pool: Pool, memory: Memory, layout: Layout) -> _Return:
+        made = cls(ticket, LEDGER.note_in_c)
+        made._pool, made._memory, made._layout = weakref.ref(pool), memory, layout
+        return made
 
     def proceed(self) -> None:
-        self._pool._take_back(self._memory, self._layout, self._tensor)
+        pool = self._pool()
+        if pool is not None:
+            pool._take_back(self, self._memory, self._layout)
 
 
 class _Lent(Buffer):
@@ -119,6 +139,14 @@ class _Owned(Handle):
     def __init__(self, memory: Memory) -> None:
         super().__init__(memory)
         self.memory = memory
+        self.ending: _Return | None = None
+
+    def ticket(self, pool: Pool, layout: Layout) -> Any:
+        """Make a ticket; one that was made before is worth nothing any more."""
+        # Of a type that garbage collections leave alone: they would call it lost too early.
+        ticket = raw.ffi.new("char *")
+        self.ending = _Return.of(ticket, pool, self.memory, layout)
+        return ticket
 
 
 class Pool:
@@ -150,9 +178,10 @@ class Pool:
         self._cap: int | None = None
         self._struct = timeline.struct  # as the launchers know it
         self._timeline = timeline
-        # By size, the blocks to be handed out, each with the layout it had last, so that its
-        # description can be used again. Only appended to and popped from, which needs no lock.
-        self._free: defaultdict[int, list[tuple[Memory, Layout, Any, int]]] = defaultdict(list)
+        # By size, the blocks to be handed out, each with its ticket and the layout it had last
+        # (its description can be used again). Only appended to and popped from, which needs
+        # no lock.
+        self._free: defaultdict[int, list[_Idle]] = defaultdict(list)
         self._owned: dict[int, _Owned] = {}
         self._asking: dict[object, int] = {}
         self._sizes: dict[int, None] = {}
@@ -188,7 +217,7 @@ class Pool:
             # Where a block is taken off and lent, no call is made: neither a signal handler nor
             # another thread comes between.
             try:
-                memory, known, tensor, tensor_at = entry = stack[-1]
+                memory, ticket, known, tensor, tensor_at = entry = stack[-1]
                 if known is not layout:
                     tensor = layout.tensor(memory, 0)
                     tensor_at = raw.address_of(tensor)
@@ -197,7 +226,7 @@ class Pool:
                 del stack[-1]
             except IndexError:  # another thread was faster
                 break
-            return _lend(Loan, (self, memory, layout, tensor, tensor_at))
+            return _lend(Loan, (self, memory, ticket, layout, tensor, tensor_at))
         return self._allocate(layout, device)
 
     def _allocate(self, layout: Layout, device: Device) -> Loan:
@@ -206,7 +235,7 @@ class Pool:
             memory = Memory(Buffer._kind, raw.NULL, 0)
             memory.block.shared = 1  # nothing to be kept
             tensor = layout.tensor(memory, 0)
-            return Loan(self, memory, layout, tensor, raw.address_of(tensor))
+            return Loan(self, memory, None, layout, tensor, raw.address_of(tensor))
         asking = object()
         with LEDGER.lock:
             self._asking[asking] = size
@@ -219,7 +248,8 @@ class Pool:
         self._forget_old_sizes(size)
         key, tensor = id(memory), layout.tensor(memory, 0)
         memory.block.shared = 1  # not ours yet
-        loan = Loan(self, memory, layout, tensor, raw.address_of(tensor))
+        ticket = owned.ticket(self, layout)
+        loan = Loan(self, memory, ticket, layout, tensor, raw.address_of(tensor))
         self._owned[key] = owned
         memory.block.shared = 0
         self._allocations += 1
@@ -252,13 +282,25 @@ class Pool:
             sizes.pop(oldest, None)
             self._give_up_all(self._free[oldest])
 
-    def _take_back(self, memory: Memory, layout: Layout, tensor: Any) -> None:
-        """Decide about a block that other streams have used; called when its loan is gone."""
-        if not memory.block.open or id(memory) not in self._owned:
+    def _look_closely(self, memory: Memory) -> None:
+        """Decide about a block that is no longer on loan; other streams may have used it."""
+        block = self._owned.get(id(memory))
+        if block is not None and block.ending is not None:
+            LEDGER.due(block.ending)
+
+    def _take_back(self, ending: _Return, memory: Memory, layout: Layout) -> None:
+        """Hand out a block again, or give it up; that its loan has ended may be told twice."""
+        block = self._owned.get(id(memory))
+        if block is None or block.ending is not ending:
             return
-        if self.enabled and tensor and memory.nbytes and not memory.uses():
+        if self.enabled and memory.block.open and not memory.uses():
             memory.make_room()
-            self._free[layout.room].append((memory, layout, tensor, raw.address_of(tensor)))
+            tensor = layout.tensor(memory, 0)
+            tensor_at = raw.address_of(tensor)
+            stack = self._free[layout.room]
+            ticket = block.ticket(self, layout)
+            # No call from here on: what is interrupted is done, or begins anew.
+            stack += [(memory, ticket, layout, tensor, tensor_at)]
         else:
             self._give_up(memory)
 
@@ -272,7 +314,7 @@ class Pool:
         """Give every block that is not in use back to CANN, and return how many bytes that were."""
         return sum(self._give_up_all(stack) for stack in list(self._free.values()))
 
-    def _give_up_all(self, stack: list[tuple[Memory, Layout, Any, int]]) -> int:
+    def _give_up_all(self, stack: list[_Idle]) -> int:
         freed = 0
         while stack:
             try:

@@ -13,9 +13,12 @@ import pytest
 
 from pyaclnn import mock
 from pyaclnn.calling.plan import plan
+from pyaclnn.cann.gate import call
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.array import DeviceArray, to_device
 from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.context import current_context, restore_context
+from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.event import Event
 from pyaclnn.runtime.handle import live_handles
 from pyaclnn.runtime.pinned import pinned_empty
@@ -25,8 +28,6 @@ from .schedule import Interrupted, every_interruption
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from pyaclnn.runtime.device import Device
 
     Made = tuple[Callable[[], Any], Callable[[], None]]
 
@@ -103,6 +104,45 @@ def test_what_is_made_or_released_is_not_lost(name: str, stride: int, device: De
     assert mock.violations() == []
 
 
+def is_open(device_id: int) -> bool:
+    return any(one.kind == "device" and one.handle == str(device_id) for one in mock.alive())
+
+
+@pytest.fixture
+def opened_by_the_host(device: Device) -> Iterator[int]:
+    """Device 1, opened once by others, who do not make it current on this thread."""
+    assert device.id == 0
+    spare = 1
+    with device.active():
+        call("aclrtSetDevice", spare)
+    restore_context(device.pointer)
+    yield spare
+    call("aclrtResetDevice", spare)
+    restore_context(device.pointer)
+    assert not is_open(spare), "opened too often"
+
+
+@at_places
+def test_a_device_is_closed_as_often_as_it_was_opened(stride: int, opened_by_the_host: int) -> None:
+    before, current = live_handles(), current_context()
+
+    def use_device() -> None:
+        with Device(opened_by_the_host) as again:
+            again.memory_info()
+
+    def make() -> Made:
+        def check() -> None:
+            gc.collect()
+            assert live_handles() == before
+            assert current_context() == current
+            assert is_open(opened_by_the_host), "closed too often"
+
+        return use_device, check
+
+    assert every_interruption(make, stride=stride) > FEW
+    assert mock.violations() == []
+
+
 @at_places
 def test_an_interrupted_launch_leaves_the_stream_usable(stride: int, stream: Stream) -> None:
     x, gamma = to_device(ROWS), to_device(GAMMA)
@@ -131,6 +171,32 @@ def test_an_interrupted_launch_leaves_the_stream_usable(stride: int, stream: Str
         return work, check
 
     assert every_interruption(make, stride=stride) > FEW
+    assert mock.violations() == []
+
+
+@at_places
+def test_a_block_that_streams_have_shared_is_handed_out_once(stride: int, stream: Stream) -> None:
+    gamma = to_device(GAMMA)
+
+    def make() -> Made:
+        held = [rms_norm(to_device(ROWS), gamma, stream=stream).rstd]
+        layout = held[0].layout
+        stream.synchronize()
+        with Stream() as other:
+            rms_norm(held[0], held[0][0], stream=other)
+            other.synchronize()
+        before = live_handles()
+
+        def check() -> None:
+            assert live_handles() == before
+            taken = [stream.pool.take(layout, stream.device) for _ in range(4)]
+            assert len({id(loan.memory) for loan in taken}) == len(taken)
+            taken.clear()
+            stream.pool.trim()
+
+        return held.clear, check
+
+    every_interruption(make, stride=min(stride, 3))
     assert mock.violations() == []
 
 

@@ -47,9 +47,7 @@ def tests(session: nox.Session, numpy: str) -> None:
 def exhaustive(session: nox.Session) -> None:
     """The cross products that the default suite samples."""
     session.install(".[test]")
-    # As in .ci/run, which says why.
-    by_hand = ("--ignore=tests/concurrency", "--ignore=tests/mock_libs/test_fuzz.py")
-    session.run("pytest", "-m", "exhaustive", *by_hand)
+    session.run("pytest", "-m", "exhaustive", *session.posargs)
 
 
 @nox.session(python=USUAL)

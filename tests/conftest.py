@@ -41,12 +41,25 @@ SMALLEST_DEVICE = 1 << 33
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the tests of the product's API run on a CANN."""
+    """What tests/api runs on, and how much of what has no end is tried."""
     parser.addoption(
         "--backend",
         choices=["mock", "cann"],
         default="mock",
         help="what tests/api runs on; on a CANN what needs the simulated NPU is skipped",
+    )
+    parser.addoption(
+        "--fuzz-seeds",
+        default="100-149",
+        metavar="FIRST-LAST",
+        help="the seeds of the marked fuzz, of 20,000 calls each",
+    )
+    parser.addoption(
+        "--stress-calls",
+        type=int,
+        default=100,
+        metavar="COUNT",
+        help="how many calls each thread of the marked stress makes",
     )
 
 

@@ -96,11 +96,19 @@ class Thread:
         gc.collect(0)
 
 
-@pytest.mark.parametrize(
-    ("threads", "calls"),
-    [(8, 40), pytest.param(16, 1_000, marks=pytest.mark.exhaustive)],
-)
-def test_every_result_of_many_threads_is_right(threads: int, calls: int, stream: Stream) -> None:
+def test_every_result_of_some_threads_is_right(stream: Stream) -> None:
+    stress(8, 40, stream)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("threads", [8, 16])
+def test_every_result_of_many_threads_is_right(
+    threads: int, stream: Stream, request: pytest.FixtureRequest
+) -> None:
+    stress(threads, request.config.getoption("--stress-calls"), stream)
+
+
+def stress(threads: int, calls: int, stream: Stream) -> None:
     with Stream() as other:
         workers = [Thread(number, [stream, other]) for number in range(threads)]
         running = [threading.Thread(target=worker.run, args=(calls,)) for worker in workers]

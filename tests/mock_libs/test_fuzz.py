@@ -28,7 +28,13 @@ SEEDS = (HERE / "corpus" / "seeds.txt").read_text(encoding="utf-8").split()
 # Records of broken rules, and the sanitizer's word that it has given NULL for a size.
 _EXPECTED = re.compile(r"simulated NPU: |    |==\d+==WARNING: AddressSanitizer failed to allocate")
 CALLS = 20_000
-"""A run of a few seconds; the marked one makes a million."""
+"""A run of a second or two; the marked one makes a million, or as many as --fuzz-seeds says."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "marked_seed" in metafunc.fixturenames:
+        first, _, last = metafunc.config.getoption("--fuzz-seeds").partition("-")
+        metafunc.parametrize("marked_seed", range(int(first), int(last or first) + 1))
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +67,8 @@ def test_random_calls(programs: Programs, fuzz: Path, seed: str) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(100, 150))
-def test_a_million_random_calls(programs: Programs, fuzz: Path, seed: int) -> None:
-    run(programs, fuzz, str(seed), CALLS)
+def test_a_million_random_calls(programs: Programs, fuzz: Path, marked_seed: int) -> None:
+    run(programs, fuzz, str(marked_seed), CALLS)
 
 
 def test_every_function_that_can_be_called_is_called() -> None:

@@ -113,7 +113,7 @@ def opened_by_the_host(device: Device) -> Iterator[int]:
     """Device 1, opened once by others, who do not make it current on this thread."""
     assert device.id == 0
     spare = 1
-    with device.active():
+    with device._active():
         call("aclrtSetDevice", spare)
     restore_context(device.pointer)
     yield spare
@@ -180,7 +180,7 @@ def test_a_block_that_streams_have_shared_is_handed_out_once(stride: int, stream
 
     def make() -> Made:
         held = [rms_norm(to_device(ROWS), gamma, stream=stream).rstd]
-        layout = held[0].layout
+        layout = held[0]._layout
         stream.synchronize()
         with Stream() as other:
             rms_norm(held[0], held[0][0], stream=other)
@@ -189,7 +189,7 @@ def test_a_block_that_streams_have_shared_is_handed_out_once(stride: int, stream
 
         def check() -> None:
             assert live_handles() == before
-            taken = [stream.pool.take(layout, stream.device) for _ in range(4)]
+            taken = [stream.pool._take(layout, stream.device) for _ in range(4)]
             assert len({id(loan.memory) for loan in taken}) == len(taken)
             taken.clear()
             stream.pool.trim()

@@ -76,8 +76,10 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--backend cann: {error}") from None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On a CANN, leave out what is about the simulated NPU."""
+    """Leave most cases of a sampled table to the exhaustive stage, and on a CANN the simulation."""
+    leave_most_to_the_exhaustive_stage(items)
     if config.getoption("--backend") != "cann":
         return
     from tests.simulation import NEEDS_IT, needs_simulation  # noqa: PLC0415  # a CANN alone wants it
@@ -87,6 +89,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="--backend cann is for tests/api"))
         elif needs_simulation(item):
             item.add_marker(pytest.mark.skip(reason=NEEDS_IT))
+
+
+def leave_most_to_the_exhaustive_stage(items: list[pytest.Item]) -> None:
+    """Keep of each sampled table as many cases as its marker says, evenly spread."""
+    tables: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("exhaustive"):
+            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in tables.values():
+        (kept,) = cast("pytest.Mark", cases[0].get_closest_marker("sampled")).args
+        chosen = {index * len(cases) // kept for index in range(kept)}
+        for index, item in enumerate(cases):
+            if index not in chosen:
+                item.add_marker(pytest.mark.exhaustive)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

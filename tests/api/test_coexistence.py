@@ -332,6 +332,7 @@ def test_a_fork_among_threads_leaves_no_lock_held_in_the_child(run_python: Run) 
     assert_clean(done)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("forgotten", ["Stream()", "Event()"])
 def test_a_forgotten_close_is_a_resource_warning(run_python: Run, forgotten: str) -> None:
     done = run_python(

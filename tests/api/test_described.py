@@ -95,6 +95,7 @@ def stream() -> Iterator[pyaclnn.Stream]:
         yield opened
 
 
+@pytest.mark.sampled(1)
 def test_operators_of_other_chips_are_tried_on_those(tmp_path: Path) -> None:
     families = {chip.family: chip.soc_name for chip in all_chips()}
     others = {op.name: op.types.families for op in all_operators().values() if op not in TRIED}

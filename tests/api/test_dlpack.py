@@ -104,6 +104,7 @@ def test_a_tensor_on_the_host_is_taken_as_numpys(name: str, protocol: str, devic
     np.testing.assert_array_equal(array.numpy(), ARRAYS[name])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", ["__dlpack__", "__array_interface__"])
 @pytest.mark.parametrize("name", ["contiguous", "transposed", "part", "empty", "float16"])
 def test_an_operator_takes_it_as_numpys(name: str, protocol: str, device: Device) -> None:

@@ -105,6 +105,7 @@ def test_launches_leave_nothing_behind(run_python: Run, threads: int) -> None:
     assert grown == {"device": 0, "handles": 0, "descriptors": 0, "threads": 0}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("keep", "what", "least"),
     [("python", "resident", MOST_RESIDENT), ("device", "device", 64), ("handles", "handles", 1)],

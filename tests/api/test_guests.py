@@ -57,6 +57,7 @@ def use_much():
 USES = ["use_numpy", "use_default_stream", "use_borrowed_stream", "use_own_stream", "use_much"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("use", USES)
 def test_after_the_last_use_everything_is_given_back_and_cycles_are_silent(
     use: str, run_python: Run
@@ -76,6 +77,7 @@ assert not mock.violations()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("use", ["use_default_stream", "use_borrowed_stream", "use_own_stream"])
 def test_what_outlives_a_reset_frees_nothing_of_those_who_come_after(
     use: str, run_python: Run

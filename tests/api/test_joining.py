@@ -68,6 +68,7 @@ def silent(tmp_path: Path) -> dict[str, str | None]:
     }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["ctypes.RTLD_LOCAL", "ctypes.RTLD_GLOBAL"])
 def test_a_cann_that_the_host_has_loaded_from_anywhere_is_joined(
     run_python: Run, silent: dict[str, str | None], tmp_path: Path, mode: str
@@ -149,6 +150,7 @@ def test_a_simulated_npu_of_the_host_is_joined_when_it_is_chosen_and_not_before(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("choice", ["mock", "{other}"])
 def test_nothing_else_is_loaded_beside_it(
     run_python: Run, silent: dict[str, str | None], tmp_path: Path, choice: str
@@ -168,6 +170,7 @@ def test_nothing_else_is_loaded_beside_it(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.sampled(1)
 def test_ld_library_path_is_searched_last(
     run_python: Run, silent: dict[str, str | None], tmp_path: Path
 ) -> None:

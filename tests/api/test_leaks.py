@@ -107,6 +107,7 @@ LEAKS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("leak", "finding"), LEAKS, ids=[leak.__name__ for leak, _ in LEAKS])
 def test_the_check_finds_it(
     leak: Callable[[], AbstractContextManager[None]], finding: str, leak_check: LeakCheck
@@ -147,6 +148,7 @@ LEFT = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("leak", "left"), LEFT.items())
 def test_the_check_at_the_very_end_finds_it_too(
     leak: str,

@@ -19,6 +19,7 @@ print(*(part.dtype for part in found), *found.mean[0])
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("chip", "statistics"), [("Ascend910B3", "float16"), ("Ascend950PR_9579", "float32")]
 )

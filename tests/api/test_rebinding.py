@@ -93,6 +93,7 @@ def closed(array: DeviceArray) -> DeviceArray:
     return array
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", REFUSED)
 def test_arrays_that_do_not_fit_are_refused_and_change_nothing(
     case: str, x: DeviceArray, gamma: DeviceArray, stream: Stream

@@ -28,6 +28,7 @@ except pyaclnn.AclError as error:
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("variable", MISTAKES)
 def test_a_mistake_names_the_variable_and_the_choice(
     variable: str, run_python: Callable[..., subprocess.CompletedProcess[str]]

@@ -206,6 +206,7 @@ def stage(device: Device) -> Iterator[Stage]:
     gc.unfreeze()
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "mode", ["deferred", pytest.param("shuffled:7", marks=pytest.mark.exhaustive)]
 )

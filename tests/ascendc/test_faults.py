@@ -91,6 +91,7 @@ def line_of(kernel: str) -> int:
     return next(n for n, line in enumerate(LINES, 1) if line.endswith(f"// {kernel}"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kernel)
 def test_the_wrong_kernel_is_stopped_at_its_line(case: Case, build: Build) -> None:
     fault = fault_of(build, case.kernel)

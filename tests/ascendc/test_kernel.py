@@ -36,6 +36,7 @@ PLAIN = HEAD + 'extern "C" __global__ __aicore__ void plain(GM_ADDR x) { x[0] = 
 # ---- a kernel out of elementary calls -----------------------------------------------------------
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("sanitize", [False, True])
 def test_a_kernel_out_of_elementary_calls(sanitize: bool, build: Build) -> None:
     kernel = build("layer_norm_by_hand.cpp", "layer_norm_by_hand", sanitize=sanitize)
@@ -126,6 +127,7 @@ def test_a_kernel_that_preprocessing_leaves_out_is_named(
     assert [(d.file, d.line) for d in raised.value.diagnostics] == [(str(source), line)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
@@ -316,6 +318,7 @@ def running(program: str) -> list[str]:
     return found
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_kernel_without_an_end_ends_with_its_parent(
     tmp_path: Path, number: signal.Signals

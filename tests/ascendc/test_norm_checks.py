@@ -45,6 +45,7 @@ def layer_norm_fault(
     return None
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("rule", "tensor", "words", "arguments"),
     [

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 EPSILON = 1e-3
 
 
+@pytest.mark.exhaustive
 def test_every_check_is_clean_when_it_fires_and_when_it_does_not(build: Build) -> None:
     arrays = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     for case in CASES:
@@ -30,6 +31,7 @@ def test_every_check_is_clean_when_it_fires_and_when_it_does_not(build: Build) -
         assert raised.value.rule == case.rule, str(raised.value)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 def test_the_normalization_interfaces_are_clean(dtype: Any, build: Build) -> None:
     h, blocks, kind = 32, 2, "half" if dtype is np.float16 else "float"

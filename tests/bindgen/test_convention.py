@@ -81,6 +81,7 @@ def checkers(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return lib.binding_open(str(library).encode())
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("way", ["by convention", "in Python, through libffi"])
 def test_compiled_functions_receive_what_is_passed(way: str, checkers: Any) -> None:
     reached = REACHED if way == "by convention" else list(enumerate(CASES))
@@ -102,6 +103,7 @@ MACHINES = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("machine", MACHINES)
 def test_the_machines_convention_is_kept(machine: str, level: str, tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ WORK: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @at_places
 @pytest.mark.parametrize("name", WORK)
 def test_what_is_made_or_released_is_not_lost(name: str, stride: int, device: Device) -> None:

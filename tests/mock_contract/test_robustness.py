@@ -40,6 +40,7 @@ FRAME = 16
 BASE, SIZE = 1 << 40, 1 << 20
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["deferred", "shuffled:1", "eager"])
 def test_eight_threads_on_two_devices(programs: Programs, mode: str) -> None:
     program = programs.build(str(HERE / "c" / "stress.c"))
@@ -201,6 +202,7 @@ print(len(statuses) > 2, 0 in statuses)
 """
 
 
+@pytest.mark.exhaustive
 def test_the_host_survives_every_answer(programs: Programs, tmp_path: Path) -> None:
     liar = tmp_path / "liar"
     liar.write_text(LIAR.format(python=sys.executable), encoding="utf-8")

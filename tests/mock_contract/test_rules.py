@@ -68,6 +68,7 @@ def outcome(program: list[str | Path], programs: Programs) -> dict[str, list[str
     return {case: [violation["rule"] for violation in list_] for case, list_ in found.items()}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("rule", TOGETHER, ids=_name)
 def test_the_wrong_twin_breaks_exactly_this_rule(rule: Rule, outcome: dict[str, list[str]]) -> None:
     assert set(outcome.get(f"{rule.id}-wrong", [])) == {rule.id}
@@ -83,6 +84,7 @@ def test_the_stage_itself_is_clean(outcome: dict[str, list[str]]) -> None:
     assert set(outcome) <= known
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("rule", ALONE, ids=_name)
 def test_a_rule_about_the_end_of_a_process(

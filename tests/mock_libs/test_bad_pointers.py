@@ -112,6 +112,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_refused_and_told(programs: Programs, name: str) -> None:
     code, answer, rules = CASES[name]

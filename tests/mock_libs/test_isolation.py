@@ -139,6 +139,7 @@ def _wait_for(pids: list[int]) -> bool:
 
 
 class TestNothingIsLeft:
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("leak", [False, True])
     def test_after_the_reset(self, programs: Programs, leak: bool) -> None:
         keep = "call('aclrtCreateContext', ffi.new('void **'), 0)" if leak else ""

@@ -52,6 +52,7 @@ def run(kind: str, programs: Programs, tmp_path_factory: pytest.TempPathFactory)
     return run
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_sanitizers_find_nothing(run: Run, name: str) -> None:
     result = run(f"{name}.c")
@@ -109,6 +110,7 @@ def _under_valgrind(
     return programs.run([*command, programs.build(source, "-g"), *arguments], environment)
 
 
+@pytest.mark.sampled(1)
 @needs_valgrind
 @pytest.mark.parametrize("name", PROGRAMS[:3])
 def test_valgrind_finds_nothing(programs: Programs, name: str) -> None:

@@ -75,6 +75,7 @@ lib.aclrtSynchronizeStreamWithTimeout(s, 500); took(0.5, 60)
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CASES)
 def test_a_stopped_device_process_holds_up(programs: Programs, name: str) -> None:
     code = f"opened_before = {'another device' in name}\n{STOPPED}{CASES[name]}\nend()"
@@ -140,6 +141,7 @@ def test_a_device_process_that_never_answers_is_not_waited_for(
     assert "PYACLNN_MOCK_PATIENCE" in result.stdout
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "99999"])
 def test_patience_that_is_no_number_of_seconds_is_refused_by_name(
     programs: Programs, seconds: str
@@ -151,6 +153,7 @@ def test_patience_that_is_no_number_of_seconds_is_refused_by_name(
     assert f"PYACLNN_MOCK_PATIENCE is '{seconds}'" in result.stdout
 
 
+@pytest.mark.sampled(1)
 def test_a_device_process_that_does_not_end_is_ended(programs: Programs, tmp_path: Path) -> None:
     code = (
         "import sys, threading, time; sys.path[:] = filter(None, sys.path); "
@@ -184,6 +187,7 @@ thread = threading.Thread(target=ring); thread.start(); thread.join()
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("mode", "length"), [("deferred", 1900), ("eager", 1900), ("shuffled:1", 100)]
 )

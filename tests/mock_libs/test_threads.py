@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .programs import Programs
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["threads", "forks", "fork_storm"])
 def test_program_ends_well(programs: Programs, name: str) -> None:
     result = programs.run([programs.build(f"{name}.c")])

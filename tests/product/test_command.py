@@ -151,6 +151,7 @@ def test_smoke_says_which_name_comes_near() -> None:
     assert "there is no operator 'rms_nrm' in the smoke test; did you mean rms_norm?" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_smoke_as_json_has_every_output_of_every_operator() -> None:
     done = pyaclnn("smoke", "--json", environment=silent_environment(PYACLNN_BACKEND="mock"))
     assert done.returncode == 0
@@ -214,6 +215,7 @@ def test_smoke_without_a_backend_explains_itself() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -230,6 +232,7 @@ def test_smoke_says_what_is_wrong_with_an_option(arguments: list[str], complaint
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["mock", "chips"], ONE.split()])
 def test_output_that_cannot_be_written_is_an_error_in_one_line(arguments: list[str]) -> None:
     environment = silent_environment()
@@ -283,6 +286,7 @@ EVERY_KIND_OF_OUTPUT = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("command", "buffered"),
     [*((command, "") for command in EVERY_KIND_OF_OUTPUT), ("--help", "1"), ("mock chips", "1")],
@@ -306,6 +310,7 @@ def test_a_pipe_that_is_closed_early_says_so_by_the_status_of_a_shell(
     assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", EVERY_KIND_OF_OUTPUT)
 def test_without_a_standard_output_the_output_could_not_be_written(command: str) -> None:
     done = subprocess.run(

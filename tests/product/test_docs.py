@@ -50,6 +50,7 @@ SCRIPTS = {name: "\n".join(blocks(text, "python")) for name, text in PAGES.items
 COMMANDS = {name: commands(text) for name, text in PAGES.items()}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "page", [name for name, script in SCRIPTS.items() if script and name != "README.md"]
 )

@@ -56,6 +56,7 @@ def test_the_line_for_python_prints_it(kernels: Path) -> None:
     assert done.stdout.startswith("[1.3132"), done.stderr
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("body", "text"),
     [

@@ -106,6 +106,7 @@ def test_a_marker_chooses_the_chip_and_the_mode(
     assert status == 0, output
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("marker", "line"),
     [
@@ -234,6 +235,7 @@ def test_no_fault(npu):
     assert status == 0, output
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("fault", "why"),
     [

@@ -97,6 +97,7 @@ def judged(case: smoke.Case, device: pyaclnn.Device, change: Any) -> list[smoke.
     return list(smoke.judge_outputs(launched, outputs))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "width",
     [*WIDTHS, *(pytest.param(width, marks=pytest.mark.exhaustive) for width in MORE_WIDTHS)],
@@ -110,6 +111,7 @@ def test_healthy_numbers_pass_at_every_width(device: pyaclnn.Device, width: int)
     assert [outcome.verdict for outcome in outcomes if not outcome.passed] == []
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("operator", all_operators())
 @pytest.mark.parametrize("shape", [(64, 16), (128, 1024), (3, 5, 192)])
 def test_float32_that_went_through_float16_fails(

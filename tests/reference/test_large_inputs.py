@@ -196,6 +196,7 @@ class TestMemory:
         # One converted copy of one input would be noticed.
         assert peak_memory(lambda: given["x"].astype(np.float32).max()) > allowed
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=str)
     @pytest.mark.parametrize(
         ("operator", "shape", "parameters"),

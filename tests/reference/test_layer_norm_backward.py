@@ -68,6 +68,7 @@ class TestKnownNumbers:
         assert np.abs(grads.grad_input.sum(1)).max() < 1e-14
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("operator", [layer_norm_backward, definition("layer_norm_backward")])
 @settings(deadline=None, max_examples=200)
 @given(

@@ -130,6 +130,7 @@ def told(result: CheckResult) -> str:
     return " | ".join([result.summary, *result.causes, result.next_step or ""])
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize(
     ("case", "layout"),
     [
@@ -163,6 +164,7 @@ def test_a_process_that_is_left_behind_would_be_seen(tmp_path: Path) -> None:
     assert processes_of(tmp_path) == []
 
 
+@pytest.mark.sampled(1)
 @BRIEF_AND_FULL
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_healthy_machine_passes_without_a_warning(
@@ -190,6 +192,7 @@ UNFIT = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("broken", "words"), UNFIT)
 def test_advice_that_would_not_help_is_not_given(
     parts: Parts, tmp_path: Path, broken: b.Break, words: str

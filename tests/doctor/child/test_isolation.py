@@ -274,6 +274,7 @@ def hanging(made: Fabricated) -> Iterator[subprocess.Popen[str]]:
         doctor.kill()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_the_command_with_its_children_and_its_files(
     tmp_path: Path, parts: Parts, number: signal.Signals, status: int
@@ -312,6 +313,7 @@ def test_what_a_child_started_does_not_outlive_it(tmp_path: Path, parts: Parts) 
     assert processes(made.root) == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("name", "check", "status"),
     [("daemon", "DEV-111@0", Status.WARN), ("daemon-and-crash", "DEV-104@0", Status.CRASH)],

@@ -31,6 +31,8 @@ _CONSTANTS = ("ACL", "UCE", "BINDING_")
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("__"):  # an import looks for __path__ here, and no header declares such
+        raise _nothing(name)
     value = _constant(name) if name.startswith(_CONSTANTS) else _function(name)
     globals()[name] = value
     return value

@@ -94,6 +94,20 @@ def test_modules_are_loaded_when_they_are_asked_for_and_not_before() -> None:
     assert python("-c", code).stdout == "['pyaclnn.lazy']\n"
 
 
+def test_a_call_reads_the_headers_of_no_other_operator() -> None:
+    code = """
+import os, sys
+os.environ["PYACLNN_BACKEND"] = "mock"
+opened = []
+sys.addaudithook(lambda event, of: opened.append(str(of[0])) if event == "open" else None)
+import numpy as np
+from pyaclnn import rms_norm
+rms_norm(np.ones((2, 8), "f"), np.ones(8, "f"))
+print([path.rpartition("/")[2] for path in opened if path.endswith(".h")])
+"""
+    assert python("-c", code).stdout == "['aclnn_rms_norm.h']\n"
+
+
 def test_there_is_nothing_else() -> None:
     with pytest.raises(AttributeError, match="module 'pyaclnn' has no attribute 'nothing'"):
         _ = pyaclnn.nothing

@@ -16,11 +16,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.cann.status import code_named
+from pyaclnn.operators import by_c_name
+from pyaclnn.operators.operator import Build
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Kernel", "Port", "chip_folder", "chips", "kernel_of", "kernels"]
+__all__ = ["Kernel", "Port", "chip_folder", "chips", "kernel_of", "kernels", "refusal"]
 
 _TBE: Final = "built-in/op_impl/ai_core/tbe"
 _NUMBERS: Final = (
@@ -136,6 +140,36 @@ def kernel_of(operator: str, there: Mapping[str, Kernel]) -> Kernel | None:
         there: The kernels by name.
     """
     return next((there[name] for name in _candidates(operator) if name in there), None)
+
+
+def refusal(operator: str, kernel: Kernel, row: int | None = None) -> str | None:
+    """Tell how phase 1 of an operator refuses for want of a binary, before anything is launched.
+
+    Without the package of binaries an operator that is put together finds no package, and one that
+    is generated from a kernel finds no kernel, as every operator does of which a binary is missing
+    (CANN: opbase composite_op and individual_op).
+
+    Args:
+        operator: The C name of its second phase.
+        kernel: Its kernel.
+        row: The row of data types that it is called with; None for any.
+
+    Returns:
+        The code and its name, e.g. ``561003 ACLNN_ERR_INNER_FIND_KERNEL_ERROR``; None if a binary
+        is there.
+    """
+    described = by_c_name().get(operator)
+    generated = described is not None and described.build is Build.INDIVIDUAL
+    if kernel.built is None and not generated:
+        return _coded("ACLNN_ERR_INNER_OPP_KERNEL_PKG_NOT_FOUND")
+    built = kernel.built or ()
+    if any(built if row is None else built[row : row + 1]):
+        return None
+    return _coded("ACLNN_ERR_INNER_FIND_KERNEL_ERROR")
+
+
+def _coded(name: str) -> str:
+    return f"{code_named(name)} {name}"
 
 
 def _candidates(operator: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.calling.declared import python_name, snake_name
 from pyaclnn.cann.signatures import PHASE_1, signature
-from pyaclnn.installed.kernels import chip_folder, chips, kernel_of, kernels
+from pyaclnn.installed.kernels import chip_folder, chips, kernel_of, kernels, refusal
 from pyaclnn.mock.aten import CAUTION, KERNELS, aten_calls
 from pyaclnn.mock.kernels import built_in
 from pyaclnn.operators import by_c_name
@@ -173,14 +173,16 @@ def _kernels(operator: str, installation: Installation, chip: str | None) -> Ite
         if found is None:
             yield f"{folder}: no kernel is called like it"
         else:
-            yield from _kernel(found, folder, whole=chip is not None)
+            yield from _kernel(operator, found, folder, whole=chip is not None)
 
 
-def _kernel(kernel: Kernel, folder: str, *, whole: bool) -> Iterator[str]:
+def _kernel(operator: str, kernel: Kernel, folder: str, *, whole: bool) -> Iterator[str]:
     built = "no binaries are installed"
     if kernel.built is not None:
         built = f"binaries installed: {sum(kernel.built)} of {len(kernel.built)}"
-    yield f"{folder}: kernel for it: {kernel.name} ({kernel.source.name}), {built}"
+    answer = refusal(operator, kernel)
+    status = f": phase 1 answers {answer}" if answer else ""
+    yield f"{folder}: kernel for it: {kernel.name} ({kernel.source.name}), {built}{status}"
     if not whole:
         return
     ports = [*kernel.inputs, *kernel.outputs]
@@ -189,7 +191,7 @@ def _kernel(kernel: Kernel, folder: str, *, whole: bool) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*table, strict=False)]
     for number, row in enumerate(table):
         cells = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-        missing = number and kernel.built is not None and not kernel.built[number - 1]
-        yield f"  {cells}{'  no binary' if missing else ''}".rstrip()
+        answer = refusal(operator, kernel, number - 1) if number and kernel.built else None
+        yield f"  {cells}{f'  no binary: {answer}' if answer else ''}".rstrip()
     for name, about in kernel.attributes.items():
         yield f"  attribute {name}: {about}"

@@ -92,6 +92,9 @@ def old_driver(made: Fabricated) -> None:
 # ---- operators, chips, Python -------------------------------------------------------------------
 
 
+BINARIES = "built-in/op_impl/ai_core/tbe/kernel/config/ascend910b/binary_info_config.json"
+
+
 def no_kernels(made: Fabricated) -> None:
     shutil.rmtree(made.opp / KERNELS / "ascend910b")
 
@@ -101,18 +104,22 @@ def kernels_of_another_chip(made: Fabricated) -> None:
     (folder / "ascend910b").rename(folder / "ascend310p")
 
 
+def lists_without_binaries(made: Fabricated) -> None:
+    kernel_without_binary(made)
+    (made.opp / BINARIES).unlink()
+
+
 def kernel_without_binary(made: Fabricated) -> None:
     tbe = made.opp / "built-in/op_impl/ai_core/tbe"
     ports = {
         name: {"name": name, "dtype": "float16,float", "paramType": "required"}
         for name in ("input0", "input1", "output0", "output1")
     }
-    lists = {"RmsNorm": ports, "RmsNormGrad": ports}
+    lists = {"LayerNorm": ports, "RmsNorm": ports, "RmsNormGrad": ports}
     keys = {"binaryList": [{"simplifiedKey": ["RmsNormGrad/d=0,p=0/1,2/1,2/1,2/1,2"]}]}
     path = tbe / "config/ascend910b/aic-ascend910b-ops-info.json"
     write(path, json.dumps(lists))
-    path = tbe / "kernel/config/ascend910b/binary_info_config.json"
-    write(path, json.dumps({"RmsNormGrad": keys}))
+    write(made.opp / BINARIES, json.dumps({"LayerNorm": keys, "RmsNormGrad": keys}))
 
 
 def unknown_chip(made: Fabricated) -> None:

@@ -141,6 +141,16 @@ MACHINE = [
         layouts=("8.1",),
     ),
     Case(
+        "lists of kernels without their package",
+        b.lists_without_binaries,
+        "PKG-003",
+        "LayerNorm, and . more kernels of .* has no binary: aclnnLayerNorm answers 561112",
+        WARN,
+        code=0,
+        options=PACKAGES,
+        layouts=("8.1",),
+    ),
+    Case(
         "chip unknown to CANN",
         b.unknown_chip,
         "PKG-002",

@@ -62,11 +62,13 @@ declared in aclnnop/aclnn_rms_norm_grad.h ({root})
   out    const aclTensor *        dxOut
   out    const aclTensor *        dgammaOut
 """
+NO_KERNEL = "561003 ACLNN_ERR_INNER_FIND_KERNEL_ERROR"
+NO_PACKAGE = "561112 ACLNN_ERR_INNER_OPP_KERNEL_PKG_NOT_FOUND"
 KERNEL = """\
 ascend910b: kernel for it: RmsNormGrad (aic-ascend910b-ops-info.json), binaries installed: 1 of 2
   dy        x         rstd   gamma?   dx        dgamma
   float16   float16   float  float16  float16   float
-  bfloat16  bfloat16  float  float    bfloat16  float   no binary
+  bfloat16  bfloat16  float  float    bfloat16  float   no binary: {no_kernel}
   attribute epsilon: float = 1e-6
   attribute mode: int
 """
@@ -79,7 +81,7 @@ def test_an_operator_is_shown_with_its_kernel(
     status, out, _ = run(capsys, "show", "aclnnRmsNormGrad", "--soc", chip, "--root", root)
     assert status == 0
     assert out.startswith(SHOWN.format(root=root))
-    assert out.endswith(KERNEL)
+    assert out.endswith(KERNEL.format(no_kernel=NO_KERNEL))
     assert "supported" not in out
 
 
@@ -87,8 +89,14 @@ def test_of_every_chip_the_kernel_is_named(root: Path, capsys: pytest.CaptureFix
     _, out, _ = run(capsys, "show", "add", "--root", root)
     assert out.splitlines()[-3:] == [
         "ascend310b: no kernel is called like it",
-        "ascend310p: kernel for it: Add (aic-ascend310p-ops-info.json), no binaries are installed",
-        "ascend910b: kernel for it: Add (aic-ascend910b-ops-info.json), binaries installed: 0 of 2",
+        (
+            "ascend310p: kernel for it: Add (aic-ascend310p-ops-info.json), "
+            f"no binaries are installed: phase 1 answers {NO_PACKAGE}"
+        ),
+        (
+            "ascend910b: kernel for it: Add (aic-ascend910b-ops-info.json), "
+            f"binaries installed: 0 of 2: phase 1 answers {NO_KERNEL}"
+        ),
     ]
     assert "results may be left out: broadcast of self, other" in out
 

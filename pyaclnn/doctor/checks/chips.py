@@ -100,23 +100,23 @@ def _for_chip(site: Site) -> Finding:
 
 
 def _complete(site: Site, folder: str, place: Evidence) -> Finding:
-    """Say which operators would answer 561003 for want of a binary, by CANN's own lists."""
+    """Say which operators phase 1 would refuse for want of a binary, by CANN's own lists."""
     soc = site.facts.soc_name
     listed = lists.kernels(site.installation.operator_root, folder)
-    pairs = [(name, lists.kernel_of(name, listed)) for name in by_c_name()]
     without = [
-        (name, kernel)
-        for name, kernel in pairs
-        if kernel is not None and kernel.built is not None and not any(kernel.built)
+        (name, kernel.name, answer)
+        for name in by_c_name()
+        if (kernel := lists.kernel_of(name, listed)) is not None
+        and (answer := lists.refusal(name, kernel)) is not None
     ]
     if not without:
         return ok(f"the kernels of {soc} are installed", place)
     more = f", and {len(without) - 1} more kernels" if len(without) > 1 else ""
-    name, first = without[0]
+    name, first, answer = without[0]
     return warn(
-        f"{first.name}{more} of {soc} is listed and has no binary: {name} answers 561003",
+        f"{first}{more} of {soc} is listed and has no binary: {name} answers {answer}",
         place,
-        *(value(name, f"kernel {kernel.name}, no binary") for name, kernel in without),
+        *(value(n, f"kernel {kernel}, no binary: {status}") for n, kernel, status in without),
         causes=("the operator package was not installed completely", "it is of another version"),
         next_step=f"install {_package_name(site, folder)}"
         f"{f' {site.installation.version}' if site.installation.version else ''} again",
@@ -139,8 +139,9 @@ CHECKS: Final = (
         "operator package of this chip",
         "operators",
         "Compares the chip's name with the folders of kernels, and CANN's lists of kernels with "
-        "those of their binaries. With the package of another chip, or without the binary, phase 1 "
-        "of an operator fails with 561003.",
+        "those of their binaries. Without the binary phase 1 of an operator fails with 561003; "
+        "without any, or with the package of another chip, so does an operator that is generated "
+        "from its kernel, and any other one fails with 561112.",
         _for_chip,
         needs=("PKG-001", "DEV-102"),
         level=Level.MEDIUM,

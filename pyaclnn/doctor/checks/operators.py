@@ -73,8 +73,8 @@ CHECKS: Final = (
         "operator packages",
         "operators",
         "The kernels of the operators are a package of their own (Ascend-cann-kernels-… up to 8.3, "
-        "Ascend-cann-…-ops since 8.5). Without it phase 1 of an operator fails with 561112 or "
-        "561003.",
+        "Ascend-cann-…-ops since 8.5). Without it phase 1 of an operator fails with 561112, and "
+        "with 561003 if the operator is generated from its kernel.",
         _installed,
         needs=("CANN-001", "CANN-003"),
     ),

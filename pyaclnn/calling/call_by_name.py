@@ -25,6 +25,7 @@ from pyaclnn.calling.launch import launch_operator
 from pyaclnn.calling.message import check
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
+from pyaclnn.runtime.dlpack import host_array
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.stream import require_stream
@@ -131,36 +132,37 @@ class CallByName:
             raise InvalidArgumentError.of(declared.name, missing[0], given, expected)
         for place, (name, kind) in enumerate(zip(names, declared.kinds, strict=True)):
             if place in declared.tensors:
-                self._look_at_array(place)
+                self.arguments[place] = self._taken(place)
             else:
                 check(kind, self.arguments[place], declared.name, name)
         arrays = dict(self._arrays(declared.tensors))
         self.on_host = check_arrays(declared.name, arrays, stream) and bool(arrays)
         self._infer()
 
-    def _look_at_array(self, place: int) -> None:
-        value, name, kind = (
-            self.arguments[place],
-            self.declared.names[place],
-            self.declared.kinds[place],
-        )
+    def _taken(self, place: int) -> Any:
+        """An argument for tensors, with what lies in the host's memory as NumPy arrays."""
+        value, name = self.arguments[place], self.declared.names[place]
         result = place in self.declared.results
         if isinstance(value, LeftOut):
-            return
-        if kind == "T":
-            if value is not None and not isinstance(value, tuple):
-                raise self._no_array(name, value, kind)
-            for item, array in enumerate(value or ()):
-                self._require_array(f"{name}[{item}]", array, result)
-        else:
-            self._require_array(name, value, result)
+            return value
+        if self.declared.kinds[place] != "T":
+            return self._array(name, value, result)
+        if value is not None and not isinstance(value, tuple):
+            raise self._no_array(name, value, "T")
+        items = enumerate(value or ())
+        taken = tuple(self._array(f"{name}[{item}]", array, result) for item, array in items)
+        return None if value is None else taken
 
-    def _require_array(self, name: str, value: Any, result: bool) -> None:
+    def _array(self, name: str, value: Any, result: bool) -> Any:
         if value is None or isinstance(value, DeviceArray) or (result and isinstance(value, Empty)):
-            return
-        if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
+            return value
+        taken = value
+        if not isinstance(value, (np.ndarray, np.generic)):
+            taken = host_array(self.declared.name, name, value)
+        if not isinstance(taken, np.ndarray) or isinstance(taken, np.ma.MaskedArray):
             raise self._no_array(name, value, "t", result=result)
-        dtype_of(value.dtype, self.declared.name, name)
+        dtype_of(taken.dtype, self.declared.name, name)
+        return taken
 
     def _no_array(
         self, name: str, value: Any, kind: str, *, result: bool = False

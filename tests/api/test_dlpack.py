@@ -12,13 +12,15 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pyaclnn import batch_norm, from_dlpack, rms_norm
+from pyaclnn import Empty, aclnn, batch_norm, from_dlpack, rms_norm
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray, to_device
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyaclnn.runtime.device import Device
 
 HOST, NPU, NPU_TOO = 1, 12, 21
@@ -122,6 +124,35 @@ def test_an_operator_takes_it_as_numpys(name: str, protocol: str, device: Device
     assert known() is None
     y = rms_norm(kind(array, protocol), weight).y
     np.testing.assert_array_equal(y, rms_norm(array, gamma).y)
+
+
+@pytest.mark.parametrize("protocol", ["__dlpack__", "__array_interface__"])
+def test_an_operator_that_is_called_by_name_takes_it_too(protocol: str, device: Device) -> None:
+    assert device.id == 0
+    kind: Any = type("Other", (Speaks,), {})
+    x = kind(NUMBERS, protocol)
+    for other in (x, NUMBERS):
+        found = aclnn.add(x, other, 2.0)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, 3 * NUMBERS)
+    joined = aclnn.cat([x, NUMBERS], 0, Empty((8, 6), np.float32))
+    np.testing.assert_array_equal(joined, np.concatenate([NUMBERS, NUMBERS]))
+
+
+def test_called_by_name_it_is_refused_where_it_cannot_be_taken(device: Device) -> None:
+    kind: Any = type("Other", (Speaks,), {})
+    x, there = kind(NUMBERS, "__dlpack__"), to_device(NUMBERS, device)
+    on_device = Tensor(NPU, there.address, (4, 6))
+    calls: list[tuple[Callable[[], Any], str]] = [
+        (lambda: aclnn.inplace_muls(x, 2.0), "'selfRef' is read-only"),
+        (lambda: aclnn.muls(NUMBERS + 1, 2.0, x), "'out' is read-only"),
+        (lambda: aclnn.muls(on_device, 2.0), r"pyaclnn.from_dlpack\(self\) looks at it"),
+        (lambda: aclnn.add(x, there, 1.0), "NumPy array, while others are device arrays"),
+        (lambda: aclnn.cat([x, 1.0], 0), r"'tensors\[1\]' is a float"),
+    ]
+    for call, text in calls:
+        with pytest.raises(InvalidArgumentError, match=text):
+            call()
 
 
 def test_a_tensor_that_would_be_updated_in_place_is_refused(device: Device) -> None:

@@ -9,7 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 901 declares CANN 9.1, 801 leaves out whatever is newer than CANN 8.1. */
+/* 901 declares CANN 9.1, 801 leaves out whatever is newer than CANN 8.1. An include folder that is
+ * of one release has a header that says so. */
+#ifndef ACL_STUBS_CANN
+#ifdef __has_include
+#if __has_include("acl/acl_release.h")
+#  include "acl/acl_release.h"
+#endif
+#endif
+#endif
 #ifndef ACL_STUBS_CANN
 #define ACL_STUBS_CANN 901
 #endif
@@ -20,6 +28,30 @@
 #define ACL_FUNC_VISIBILITY __attribute__((visibility("default")))
 #else
 #define ACL_FUNC_VISIBILITY
+#endif
+#endif
+
+/* Says of a function that the chosen release lacks which one has it, where somebody uses it. */
+#if ACL_STUBS_CANN < 901 && defined(__GNUC__)
+#define ACL_STUBS_TEXT(name)                                                              \
+    #name " is not in CANN 8.1, which is chosen here (-DACL_STUBS_CANN=801); "            \
+          "CANN 9.1 has it (-DACL_STUBS_CANN=901, pyaclnn mock cflags --cann 9.1)"
+#if defined(__has_attribute) && __has_attribute(unavailable)
+#define ACL_STUBS_REFUSED(name) __attribute__((unavailable(ACL_STUBS_TEXT(name))))
+#else
+#define ACL_STUBS_REFUSED(name) __attribute__((error(ACL_STUBS_TEXT(name))))
+#endif
+/* Whatever it is called with: what is newer than the release is not only functions. */
+#ifdef __cplusplus
+#define ACL_STUBS_NEWER(name)                                                               \
+    extern "C++" {                                                                          \
+    template <typename... Arguments> ACL_STUBS_REFUSED(name) int name(Arguments...);        \
+    }
+#else
+#define ACL_STUBS_NEWER(name)                                                               \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wstrict-prototypes\"") \
+    ACL_STUBS_REFUSED(name) int name();                                                     \
+    _Pragma("GCC diagnostic pop")
 #endif
 #endif
 

@@ -31,7 +31,7 @@ def main() -> None:
         for library in LIBRARIES:
             path = output / f"{library}_fallbacks_{name}.c"
             write_fallbacks(declarations, library, name, path)
-    write_headers(include, table, output / "include_stubs")
+    write_headers(include, declarations.functions, table, output / "include_stubs")
     write_gates(declarations, output)
     write_chips(chips, output / "chips.inc")
 

@@ -6,6 +6,7 @@ The table is read by its file: the build comes before the package can be importe
 
 from __future__ import annotations
 
+import re
 import runpy
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["PHASE_2", "TAIL", "read_table", "write_headers"]
 
 _FOLDER = "aclnnop"
+_RELEASE = "acl/acl_release.h"
 TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
 """The last parameters of every first phase."""
 PHASE_2 = (
@@ -58,16 +60,22 @@ def _phases(entry: Any) -> Iterator[Function]:
     yield Function(entry.name, "aclnnStatus", PHASE_2, False, header, since)
 
 
-def write_headers(include: Path, functions: Iterable[Function], output: Path) -> None:
+def write_headers(
+    include: Path, by_hand: Iterable[Function], functions: Iterable[Function], output: Path
+) -> None:
     """Write the whole include folder of the simulated NPU.
 
     Args:
         include: The headers that are written by hand; they are copied.
+        by_hand: What they declare.
         functions: The operators that none of them declares.
         output: The folder to write; what was in it is gone.
     """
+    functions = list(functions)
     shutil.rmtree(output, ignore_errors=True)
     shutil.copytree(include, output)
+    # The folder is of the release that is simulated if nothing else is said.
+    (output / _RELEASE).write_text(_release_header(next(iter(RELEASES.values())).headers), "utf-8")
     by_header: dict[str, list[Function]] = {}
     for function in functions:
         by_header.setdefault(function.header, []).append(function)
@@ -77,6 +85,35 @@ def write_headers(include: Path, functions: Iterable[Function], output: Path) ->
         # A header may stand for some of its operators by hand.
         before = path.read_text(encoding="utf-8") if path.exists() else ""
         path.write_text(f"{before}{text}\n", encoding="utf-8")
+    newer: dict[str, list[Function]] = {}
+    for function in (*by_hand, *functions):
+        if function.since != next(iter(RELEASES)):
+            newer.setdefault(function.header, []).append(function)
+    for header, declared in newer.items():
+        with (output / header).open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in _newer(header, declared))
+
+
+def _release_header(level: int) -> str:
+    """The header by which an include folder is of one release.
+
+    Args:
+        level: What ``ACL_STUBS_CANN`` is for that release.
+    """
+    return f"/* SPDX-License-Identifier: Apache-2.0 */\n#define ACL_STUBS_CANN {level}\n"
+
+
+def _newer(header: str, functions: list[Function]) -> Iterator[str]:
+    """What an older release says where they are used; readers without a compiler pass it over."""
+    guard = f"PYACLNN_NEWER_{re.sub('[^A-Z0-9]', '_', header.upper())}_"
+    yield f"\n#ifndef {guard}\n#define {guard}"
+    for release in RELEASES.values():
+        since = [function for function in functions if function.since == release.name]
+        if since:
+            yield f"#if ACL_STUBS_CANN < {release.headers} && defined(__GNUC__)"
+            yield from (f"ACL_STUBS_NEWER({function.name})" for function in since)
+            yield "#endif"
+    yield "#endif"
 
 
 def _header(functions: list[Function]) -> Iterator[str]:

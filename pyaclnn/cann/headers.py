@@ -27,7 +27,8 @@ _BLANK: Final = re.compile(
 _ATTRIBUTE: Final = re.compile(
     r"""__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)
     | \bACL_DEPRECATED_MESSAGE\s*\((?:"(?:[^"\\\n]|\\.)*"|[^()])*\) | \bACL_DEPRECATED\b
-    | \b(?:ACLNN_API|ACL_STUBS_OPERATOR|(?:ACL|OP_API)_FUNC_VISIBILITY)\b | \bextern\s+"C"\s*\{?""",
+    | \b(?:ACLNN_API|ACL_STUBS_OPERATOR|(?:ACL|OP_API)_FUNC_VISIBILITY)\b
+    | \bACL_STUBS_NEWER\s*\(\w+\) | \bextern\s+"C"\s*\{?""",
     re.DOTALL | re.VERBOSE,
 )
 _FUNCTION: Final = re.compile(r"\b(aclnnStatus|aclError|int32_t|int)\s+(\w+)\s*\(([^()]*)\)\s*;")

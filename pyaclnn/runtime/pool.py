@@ -48,6 +48,7 @@ _MOST_SIZES: Final = 64
 
 # Half the time of calling the class, in the one place where that counts.
 _lend = tuple.__new__
+_is_of: Any = lib.binding_block_is_of
 
 
 class Loan(NamedTuple):
@@ -70,7 +71,7 @@ class Loan(NamedTuple):
     # loses the ticket.
     def __del__(self) -> None:
         pool, memory, ticket, layout, tensor, tensor_at = self
-        if pool.enabled and lib.binding_block_is_of(memory.block, pool._struct):
+        if pool.enabled and _is_of(memory.block, pool._struct):
             pool._free[layout.room].append((memory, ticket, layout, tensor, tensor_at))
         else:
             pool._look_closely(memory)

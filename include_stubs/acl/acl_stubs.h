@@ -22,6 +22,9 @@
 #define ACL_STUBS_CANN 901
 #endif
 
+/* The answer of everything the simulated NPU does not have: a code that CANN does not use. */
+#define MOCK_NOT_IMPLEMENTED 999001
+
 /* Lets a library built with hidden visibility export exactly what is declared here. */
 #ifndef ACL_FUNC_VISIBILITY
 #if defined(__GNUC__) || defined(__clang__)

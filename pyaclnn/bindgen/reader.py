@@ -26,6 +26,9 @@ __all__ = ["HeaderError", "find_headers", "read"]
 # The macro that selects a release of CANN in our headers.
 _SWITCH = "ACL_STUBS_CANN"
 
+# What the names of constants begin with.
+_OURS = ("ACL", "MOCK_")
+
 # The system types our headers use; <stdint.h> and friends are not preprocessed.
 _SYSTEM_TYPES = "\n".join(
     [
@@ -124,7 +127,7 @@ def _parse(
 def _constants(preprocessor: _HeaderPreprocessor) -> Iterator[Constant]:
     for name, macro in preprocessor.macros.items():
         match = _NUMBER.fullmatch("".join(token.value for token in macro.value))
-        if macro.arglist is None and match and name.startswith("ACL") and name != _SWITCH:
+        if macro.arglist is None and match and name.startswith(_OURS) and name != _SWITCH:
             yield Constant(name, int(match[1].replace(" ", ""), 0))
 
 

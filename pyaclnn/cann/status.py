@@ -2,8 +2,7 @@
 """What a status code means: its number, its name, the exception it becomes, what to do next.
 
 Names and numbers come from the constants of the compiled binding and are joined here with
-`pyaclnn.explanations`, which is keyed by name; only the code of the simulated NPU, which no header
-of CANN knows, is written as a number.
+`pyaclnn.explanations`, which is keyed by name.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from pyaclnn.errors import AclError
 
 __all__ = [
-    "MOCK_NOT_IMPLEMENTED",
     "Meaning",
     "code_named",
     "describe_failure",
@@ -30,10 +28,7 @@ __all__ = [
     "names",
 ]
 
-MOCK_NOT_IMPLEMENTED: Final = 999001
-"""The simulated NPU's own answer for an operator that it does not implement."""
-
-_PREFIXES: Final = ("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS")
+_PREFIXES: Final = ("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS", "MOCK_")
 
 _UNKNOWN: Final = Explanation(
     meaning="No code of CANN 9.1 or earlier has this number.",
@@ -58,9 +53,7 @@ def names() -> Mapping[int, str]:
     """
     # The last in sorted order is the current spelling.
     named = sorted(name for name in dir(lib) if name.startswith(_PREFIXES))
-    return {int(getattr(lib, name)): name for name in named} | {
-        MOCK_NOT_IMPLEMENTED: "MOCK_NOT_IMPLEMENTED"
-    }
+    return {int(getattr(lib, name)): name for name in named}
 
 
 def code_named(name: str) -> int:

@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.cann import raw
 from pyaclnn.cann.status import code_named
 from pyaclnn.operators import by_c_name
 from pyaclnn.operators.operator import Build
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 __all__ = ["Kernel", "Port", "chip_folder", "chips", "kernel_of", "kernels", "refusal"]
 
 _TBE: Final = "built-in/op_impl/ai_core/tbe"
-_NUMBERS: Final = (
-    "float=0 float32=0 float16=1 int8=2 int32=3 uint8=4 int16=6 uint16=7 uint32=8 int64=9 "
-    "uint64=10 double=11 bool=12 complex64=16 complex128=17 bfloat16=27 int4=29"
-)
+_ENUMERATION: Any = raw.ffi.typeof("aclDataType")
+_ENUMERATORS: Final[Mapping[str, int]] = _ENUMERATION.relements
 _DATA_TYPES: Final = {
-    name: int(number) for name, number in (pair.split("=") for pair in _NUMBERS.split())
+    **{name.removeprefix("ACL_").lower(): number for name, number in _ENUMERATORS.items()},
+    "float32": _ENUMERATORS["ACL_FLOAT"],
+    "bfloat16": _ENUMERATORS["ACL_BF16"],
 }
 """What the lists call data types -> ``aclDataType``."""
 

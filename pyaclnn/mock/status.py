@@ -4,8 +4,18 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
+
+from pyaclnn.mock.headers import macros
 
 __all__ = ["Status"]
+
+
+_CODES: Final = {
+    **macros("acl/acl_stubs.h"),
+    **macros("acl/error_codes/rt_error_codes.h"),
+    **macros("opdev/op_errno.h"),
+}
 
 
 class Status(IntEnum):
@@ -14,13 +24,13 @@ class Status(IntEnum):
     ``MOCK_NOT_IMPLEMENTED`` is the simulated NPU's own and no code of CANN.
     """
 
-    SUCCESS = 0
-    PARAM_NULLPTR = 161001
-    PARAM_INVALID = 161002
-    DEVICE_SETUP_ERROR = 507033
-    AICORE_EXCEPTION = 507015
-    INNER = 561000
-    INNER_TILING = 561002
-    INNER_FIND_KERNEL = 561003
-    INNER_NULLPTR = 561103
-    MOCK_NOT_IMPLEMENTED = 999001
+    SUCCESS = _CODES["ACLNN_SUCCESS"]
+    PARAM_NULLPTR = _CODES["ACLNN_ERR_PARAM_NULLPTR"]
+    PARAM_INVALID = _CODES["ACLNN_ERR_PARAM_INVALID"]
+    DEVICE_SETUP_ERROR = _CODES["ACL_ERROR_RT_DEV_SETUP_ERROR"]
+    AICORE_EXCEPTION = _CODES["ACL_ERROR_RT_AICORE_EXCEPTION"]
+    INNER = _CODES["ACLNN_ERR_INNER"]
+    INNER_TILING = _CODES["ACLNN_ERR_INNER_TILING_ERROR"]
+    INNER_FIND_KERNEL = _CODES["ACLNN_ERR_INNER_FIND_KERNEL_ERROR"]
+    INNER_NULLPTR = _CODES["ACLNN_ERR_INNER_NULLPTR"]
+    MOCK_NOT_IMPLEMENTED = _CODES["MOCK_NOT_IMPLEMENTED"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from pyaclnn.chips import find_chip
 from pyaclnn.mock.device import Device
-from pyaclnn.mock.dtypes import DataType, Format, numpy_dtype
+from pyaclnn.mock.dtypes import DATA_TYPES, FORMATS, numpy_dtype
 from pyaclnn.mock.memory import DeviceMemory
 from pyaclnn.mock.values import Call, Tensor, Value
 from pyaclnn.mock.wire import CheckReply, Reply, Run
@@ -28,7 +28,7 @@ WORKSPACE = BASE + (64 << 20)
 POISON = np.float32(-77.0)
 
 
-TOLERANCE = {DataType.FLOAT: 2e-5, DataType.FLOAT16: 4e-3, DataType.BF16: 3e-2}
+TOLERANCE = {DATA_TYPES["FLOAT"]: 2e-5, DATA_TYPES["FLOAT16"]: 4e-3, DATA_TYPES["BF16"]: 3e-2}
 
 
 def numbers(seed: int, *dims: int) -> NDArray[Any]:
@@ -48,8 +48,8 @@ def row_major(dims: Sequence[int]) -> tuple[int, ...]:
 
 def tensor(
     *dims: int,
-    data_type: int = DataType.FLOAT,
-    form: int = Format.ND,
+    data_type: int = DATA_TYPES["FLOAT"],
+    form: int = FORMATS["ND"],
     strides: tuple[int, ...] | None = None,
     offset: int = 0,
     address: int = BASE,
@@ -85,7 +85,7 @@ class Bench:
     def empty(
         self,
         *dims: int,
-        data_type: int = DataType.FLOAT,
+        data_type: int = DATA_TYPES["FLOAT"],
         strides: tuple[int, ...] | None = None,
         offset: int = 0,
     ) -> Tensor:
@@ -100,12 +100,12 @@ class Bench:
             (span,), numpy_dtype(data_type), self._host, address - BASE
         )
         storage[...] = POISON
-        return Tensor(data_type, Format.ND, dims, steps, offset, (span,), address)
+        return Tensor(data_type, FORMATS["ND"], dims, steps, offset, (span,), address)
 
     def put(
         self,
         values: NDArray[Any],
-        data_type: int = DataType.FLOAT,
+        data_type: int = DATA_TYPES["FLOAT"],
         strides: tuple[int, ...] | None = None,
         offset: int = 0,
     ) -> Tensor:
@@ -134,7 +134,7 @@ class Bench:
     def storage(self, placed: Tensor) -> NDArray[Any]:
         """Copy the whole storage behind a tensor off the device, as float64."""
         whole = Tensor(
-            placed.data_type, Format.ND, placed.storage_dims, (1,), 0, (), placed.address
+            placed.data_type, FORMATS["ND"], placed.storage_dims, (1,), 0, (), placed.address
         )
         return self._array(whole, whole.dims, whole.strides).astype(np.float64)
 

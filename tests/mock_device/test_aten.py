@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pyaclnn.mock.aten import CAUTION, KERNELS, aten_calls, aten_kernel
-from pyaclnn.mock.dtypes import DataType, numpy_dtype
+from pyaclnn.mock.dtypes import DATA_TYPES, numpy_dtype
 from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.values import (
@@ -59,8 +59,8 @@ CASES = [
     )
     for i, found in enumerate(VECTORS)
 ]
-CODES = {numpy_dtype(code): code for code in map(int, DataType) if is_held(code)}
-X, HALF = tensor(2, 3), tensor(2, 3, data_type=DataType.FLOAT16)
+CODES = {numpy_dtype(code): code for code in DATA_TYPES.values() if is_held(code)}
+X, HALF = tensor(2, 3), tensor(2, 3, data_type=DATA_TYPES["FLOAT16"])
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def _asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def scalar(number: complex) -> Scalar:
-    code = {float: DataType.DOUBLE, int: DataType.INT64}[type(number)]
+    code = {float: DATA_TYPES["DOUBLE"], int: DATA_TYPES["INT64"]}[type(number)]
     return Scalar(code, np.array(number).tobytes())
 
 
@@ -180,7 +180,7 @@ def test_phase_one_takes_no_memory_whatever_the_shape(bench: Bench) -> None:
 @pytest.mark.usefixtures("_asked")
 def test_bfloat16_is_computed_as_bfloat16(bench: Bench) -> None:
     values = np.array([[0.5, 1.0]])
-    x, y = bench.put(values, DataType.BF16), bench.empty(1, 2, data_type=DataType.BF16)
+    x, y = bench.put(values, DATA_TYPES["BF16"]), bench.empty(1, 2, data_type=DATA_TYPES["BF16"])
     bench.launch("aclnnExpm1", {"self": x, "out": y})
     np.testing.assert_allclose(bench.get(y), np.expm1(values), rtol=2**-8)
     assert np.all(bench.get(y) != np.expm1(values))

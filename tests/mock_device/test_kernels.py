@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn.mock.dtypes import DataType, numpy_dtype
+from pyaclnn.mock.dtypes import DATA_TYPES, numpy_dtype
 from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.values import (
     BoolArray,
@@ -40,7 +40,7 @@ LINES = Path(__file__).with_name("kernel_vectors.jsonl").read_text(encoding="utf
 VECTORS = [json.loads(line) for line in LINES]
 NAMES = [f"{i}-{vector['operator']}" for i, vector in enumerate(VECTORS)]
 TOLERANCE = {"f32": 3e-6, "f16": 1e-3, "bf16": 8e-3}
-CODES = {word: int(DataType[kind.acl.removeprefix("ACL_")]) for word, kind in TYPES.items()}
+CODES = {word: int(DATA_TYPES[kind.acl.removeprefix("ACL_")]) for word, kind in TYPES.items()}
 
 
 def is_tensor(value: Any) -> bool:
@@ -53,7 +53,7 @@ def is_list(value: Any) -> bool:
 
 def scalar(number: complex) -> Scalar:
     """As PyTorch's own plugin makes it: of a double, an int64 or a bool."""
-    code = {float: DataType.DOUBLE, int: DataType.INT64, bool: DataType.BOOL}[type(number)]
+    code = DATA_TYPES[{float: "DOUBLE", int: "INT64", bool: "BOOL"}[type(number)]]
     return Scalar(code, np.array(number, numpy_dtype(code)).tobytes())
 
 
@@ -139,7 +139,7 @@ def test_fewer_elements_than_there_is_room_for_come_first(bench: Bench) -> None:
 
 @pytest.mark.parametrize("name", ["aclnnGather", "aclnnGatherV2", "aclnnIndexSelect"])
 def test_an_index_that_is_outside_is_a_fault_of_the_kernel(name: str, bench: Bench) -> None:
-    x, index = bench.put(np.zeros(3)), bench.put(np.array([0, 3]), DataType.INT64)
+    x, index = bench.put(np.zeros(3)), bench.put(np.array([0, 3]), DATA_TYPES["INT64"])
     out = bench.empty(2)
     reply = bench.run(name, {"self": x, "dim": 0, "index": index, "out": out})
     assert reply.status == 507015

@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from pyaclnn.mock.dtypes import DataType
+from pyaclnn.mock.dtypes import DATA_TYPES
 from pyaclnn.mock.values import BoolArray, Call, IntArray, Tensor, Value
 from pyaclnn.mock.wire import Run
 
 from .bench import POISON, WORKSPACE, Bench, numbers
 
-F32, F16 = DataType.FLOAT, DataType.FLOAT16
+F32, F16 = DATA_TYPES["FLOAT"], DATA_TYPES["FLOAT16"]
 
 
 def layer_norm_backward_arguments(bench: Bench, **changes: Value) -> dict[str, Value]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pyaclnn.mock.dtypes import DataType
+from pyaclnn.mock.dtypes import DATA_TYPES
 from pyaclnn.mock.values import IntArray, Value
 
 from .bench import TOLERANCE, Bench, numbers
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-F32, F16, BF16 = DataType.FLOAT, DataType.FLOAT16, DataType.BF16
+F32, F16, BF16 = DATA_TYPES["FLOAT"], DATA_TYPES["FLOAT16"], DATA_TYPES["BF16"]
 ROUNDED = {F32: np.float32, F16: np.float16, BF16: ml_dtypes.bfloat16}
 
 
@@ -67,10 +67,10 @@ def layer_norm_arguments(bench: Bench, **changes: Value) -> dict[str, Value]:
 def test_the_kernel_decides_how_statistics_are_rounded(
     make_bench: Callable[[str], Bench],
     soc_name: str,
-    input_type: DataType,
-    weight_type: DataType | None,
+    input_type: int,
+    weight_type: int | None,
     columns: int,
-    rounded: DataType,
+    rounded: int,
 ) -> None:
     bench = make_bench(soc_name)
     values = numbers(1, 5, columns)

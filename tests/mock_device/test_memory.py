@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pyaclnn.mock import mapping
-from pyaclnn.mock.dtypes import DataType, Format, data_type_name, format_name, numpy_dtype
+from pyaclnn.mock.dtypes import DATA_TYPES, FORMATS, data_type_name, format_name, numpy_dtype
 from pyaclnn.mock.memory import DeviceMemory, DeviceMemoryError
 from pyaclnn.mock.values import Tensor
 
@@ -54,7 +54,7 @@ def fixture_memory(request: pytest.FixtureRequest) -> Iterator[DeviceMemory]:
             patch.setattr(mapping, "_PIECE", mmap.PAGESIZE)
         memory = DeviceMemory(descriptor, BASE, SIZE)
     os.close(descriptor)
-    view = memory.view("all", tensor(SIZE, data_type=DataType.UINT8))
+    view = memory.view("all", tensor(SIZE, data_type=DATA_TYPES["UINT8"]))
     view[...] = np.arange(SIZE) % 251
     del view
     yield memory
@@ -162,7 +162,7 @@ def test_a_view_holds_every_element_or_is_refused(
 ) -> None:
     dims = tuple(dim for dim, _ in axes)
     strides = tuple(stride for _, stride in axes)
-    placed = Tensor(DataType.FLOAT16, Format.ND, dims, strides, offset, (), address)
+    placed = Tensor(DATA_TYPES["FLOAT16"], FORMATS["ND"], dims, strides, offset, (), address)
     # Every element's position, walked rather than computed.
     positions = [address - BASE + 2 * offset]
     for dim, stride in axes:
@@ -179,7 +179,7 @@ def test_a_view_holds_every_element_or_is_refused(
 
 
 def test_poison_reaches_both_ends_of_the_memory(memory: DeviceMemory) -> None:
-    whole = memory.view("all", tensor(SIZE, data_type=DataType.UINT8))
+    whole = memory.view("all", tensor(SIZE, data_type=DATA_TYPES["UINT8"]))
     before = whole.copy()
 
     memory.poison(BASE, SIZE)
@@ -194,16 +194,16 @@ def test_poison_reaches_both_ends_of_the_memory(memory: DeviceMemory) -> None:
 def test_poison_fills_to_the_last_byte(memory: DeviceMemory) -> None:
     memory.poison(BASE + 1000, 21)
 
-    filled = memory.view("x", tensor(23, data_type=DataType.UINT8, offset=999)).tobytes()
+    filled = memory.view("x", tensor(23, data_type=DATA_TYPES["UINT8"], offset=999)).tobytes()
     assert filled == bytes([999 % 251]) + bytes.fromhex("fd7f") * 10 + b"\xfd" + bytes([1021 % 251])
 
 
 @pytest.mark.parametrize("word", [0x7FFD, 0x7FFF, 0xFFFE])
-@pytest.mark.parametrize("code", [DataType.FLOAT, DataType.FLOAT16, DataType.BF16, DataType.DOUBLE])
-def test_the_poisons_are_nan_in_every_float_type(word: int, code: DataType) -> None:
+@pytest.mark.parametrize("kind", ["FLOAT", "FLOAT16", "BF16", "DOUBLE"])
+def test_the_poisons_are_nan_in_every_float_type(word: int, kind: str) -> None:
     raw = word.to_bytes(2, "little") * 4
 
-    assert np.all(np.isnan(np.frombuffer(raw, numpy_dtype(code)).astype(np.float64)))
+    assert np.all(np.isnan(np.frombuffer(raw, numpy_dtype(DATA_TYPES[kind])).astype(np.float64)))
 
 
 def test_a_memory_file_that_is_too_short() -> None:
@@ -216,7 +216,9 @@ def test_a_memory_file_that_is_too_short() -> None:
         os.close(descriptor)
 
 
-@pytest.mark.parametrize("code", [DataType.INT4, DataType.STRING, DataType.FLOAT8_E5M2, 5, 99])
+@pytest.mark.parametrize(
+    "code", [*(DATA_TYPES[name] for name in ("INT4", "STRING", "FLOAT8_E5M2")), 5, 99]
+)
 def test_types_without_arrays(code: int) -> None:
     with pytest.raises(KeyError, match="no array type"):
         numpy_dtype(code)

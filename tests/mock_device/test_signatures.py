@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pyaclnn.mock.dtypes import DataType
+from pyaclnn.mock.dtypes import DATA_TYPES
 from pyaclnn.mock.kernel import Kernel, kernels_of, operator
 from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.operators import operators_of
@@ -21,8 +21,8 @@ from .bench import tensor
 if TYPE_CHECKING:
     from .bench import Bench
 
-X, HALF = tensor(2, 3), tensor(2, 3, data_type=DataType.FLOAT16)
-ONE = Scalar(DataType.INT64, (1).to_bytes(8, "little"))
+X, HALF = tensor(2, 3), tensor(2, 3, data_type=DATA_TYPES["FLOAT16"])
+ONE = Scalar(DATA_TYPES["INT64"], (1).to_bytes(8, "little"))
 STRANGE = Scalar(99, b"\0" * 8)
 PAIR, SINGLE = TensorList((X, X)), TensorList((X,))
 
@@ -66,7 +66,7 @@ WRONG: dict[str, tuple[str, dict[str, Value], int, str]] = {
     ),
     "a cast that loses": (
         "aclnnMul",
-        {"self": X, "other": X, "out": tensor(2, 3, data_type=DataType.INT32)},
+        {"self": X, "other": X, "out": tensor(2, 3, data_type=DATA_TYPES["INT32"])},
         161002,
         "cannot be cast to int32",
     ),

@@ -7,9 +7,6 @@
 
 #include "acl/acl.h"
 
-/* The answer of everything the simulated NPU does not have: a code that CANN does not use. */
-#define MOCK_NOT_IMPLEMENTED 999001
-
 #pragma GCC visibility push(default) /* used by the other mock libraries */
 
 /* Records a text for aclGetRecentErrMsg and, for a code of the runtime layer, the thread's last

@@ -205,9 +205,7 @@ def _loader(text: str) -> Iterator[Entry]:
 
 
 def _named(name: str) -> int | None:
-    if name == "MOCK_NOT_IMPLEMENTED":
-        return codes.MOCK_NOT_IMPLEMENTED
-    if name.startswith(("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS")):
+    if name.startswith(("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS", "MOCK_")):
         try:
             return codes.code_named(name)
         except AttributeError:

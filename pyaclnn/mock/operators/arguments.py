@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.mock.dtypes import DataType, data_type_name
+from pyaclnn.mock.dtypes import DATA_TYPES, data_type_name
 from pyaclnn.mock.operators.operator import Parameter, RefusalError
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import (
@@ -43,7 +43,7 @@ _CLASSES: dict[str, type] = {
     "f": float,
 }
 _TENSORS = (Tensor, TensorList)
-_KNOWN_TYPES = frozenset(DataType) - {DataType.UNDEFINED}
+_KNOWN_TYPES = frozenset(DATA_TYPES.values()) - {DATA_TYPES["UNDEFINED"]}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from pyaclnn.mock.dtypes import Format, data_type_name, format_name
+from pyaclnn.mock.dtypes import FORMATS, data_type_name, format_name
 from pyaclnn.mock.operators.operator import RefusalError
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import Flag, Tensor
@@ -50,7 +50,7 @@ _PRIVATE = ("NC1HWC0", "NDC1HWC0", "FRACTAL_")
 
 # Formats that individual operators rewrite to ND before they look for a kernel; NDHWC is not among
 # them (CANN: opbase indv_executor_tensor.cpp). Hand-written operators look at no format.
-TAKEN_AS_ND = frozenset({Format.ND, Format.NCHW, Format.NHWC, Format.NCDHW, Format.NCL})
+TAKEN_AS_ND = frozenset(FORMATS[name] for name in ("ND", "NCHW", "NHWC", "NCDHW", "NCL"))
 
 
 def invalid(text: str) -> RefusalError:

@@ -19,7 +19,7 @@ from .programs import HERE
 if TYPE_CHECKING:
     import pytest
 
-__all__ = ["KINDS", "OPTIONS", "build_libraries", "flags_of", "start"]
+__all__ = ["KINDS", "OPTIONS", "build_binding", "build_libraries", "flags_of", "start"]
 
 ROOT = HERE.parents[1]
 KINDS = {"address": "address,undefined", "thread": "thread"}
@@ -61,20 +61,32 @@ def build_libraries(factory: pytest.TempPathFactory, kind: str) -> list[str]:
     Returns:
         The linker's arguments of a program for them.
     """
+    names = sorted(path.stem.removeprefix("lib") for path in libdir().glob("lib*.so"))
+    place = Path("mock_libs", libdir().name)
+    libraries = _build(factory, kind, "libraries", [f"{place}/{name}" for name in names]) / place
+    return [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *(f"-l{name}" for name in names)]
+
+
+def build_binding(factory: pytest.TempPathFactory, kind: str) -> Path:
+    """Build the compiled binding as well, and return Meson's folder, where it lies."""
+    build_libraries(factory, kind)
+    return _build(factory, kind, "binding", [])
+
+
+def _build(factory: pytest.TempPathFactory, kind: str, what: str, targets: list[str]) -> Path:
     base = factory.getbasetemp()
     # The workers of one run have folders of their own in one folder.
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder = shared / f"sanitized-{kind}"
-    libraries = folder / "mock_libs" / libdir().name
-    names = sorted(path.stem.removeprefix("lib") for path in libdir().glob("lib*.so"))
+    folder, built = shared / f"sanitized-{kind}", shared / f"sanitized-{kind}.{what}"
     with Path(f"{folder}.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (libraries / "libopapi.so").exists():
+        if not folder.exists():
             options = [f"-Db_sanitize={KINDS[kind]}", "-Db_lundef=false"]
             _meson("setup", str(folder), str(ROOT), "--buildtype=debug", *options)
-            targets = [f"{libraries.relative_to(folder)}/{name}" for name in names]
+        if not built.exists():
             _meson("compile", "-C", str(folder), *targets)
-    return [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *(f"-l{name}" for name in names)]
+            built.touch()
+    return folder
 
 
 def _meson(*arguments: str) -> None:

@@ -227,3 +227,23 @@ class TestQuestions:
     )
     def test_code(self, function: str, arguments: tuple[Any, ...], code: int) -> None:
         assert getattr(lib, function)(*arguments) == code
+
+
+def test_a_forced_reset_waits_for_the_device_and_for_no_thread(programs: Programs) -> None:
+    result = programs.python("""
+call('aclrtSetDevice', 0)
+blocked, free = stream(), stream()
+never = event(lib.ACL_EVENT_SYNC, 'aclrtCreateEventWithFlag')
+call('aclrtStreamWaitEvent', blocked, never)
+copies = [pinned(8), pinned(8)]
+for host in copies: ffi.memmove(host, b'--------', 8)
+for host, queue in zip(copies, (blocked, free)):
+    memory = value('aclrtMalloc', 'void *', 8, 0)
+    call('aclrtMemset', memory, 8, 42, 8)
+    call('aclrtMemcpyAsync', host, 8, memory, 8, lib.ACL_MEMCPY_DEVICE_TO_HOST, queue)
+call('aclrtResetDeviceForce', 0)
+print([bytes(ffi.buffer(host, 8)) for host in copies], children())
+call('aclrtSetDevice', 0); RmsNormGrad().launch(); call('aclrtSynchronizeStream', NULL)
+call('aclrtResetDevice', 0)
+""")
+    assert result.stdout == "[b'--------', b'********'] []\n", result.stderr

@@ -49,7 +49,7 @@ static aclError destroy_context(aclrtContext handle)
                                          : "a device's primary context; aclrtResetDevice ends it");
     }
     struct device *device = context->device;
-    if (!mock_context_destroy(context)) {
+    if (!mock_context_destroy(context, false)) {
         return mock_fail(ACL_ERROR_RT_CONTEXT_NULL,
                          "aclrtDestroyContext: another thread destroyed %p meanwhile", handle);
     }

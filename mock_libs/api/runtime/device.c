@@ -60,7 +60,7 @@ static aclError reset_device(int32_t id, bool force)
         /* Taken away first: a thread that sets the device meanwhile gets a new one. */
         struct context *primary = device->primary;
         device->primary = NULL;
-        mock_context_destroy(primary);
+        mock_context_destroy(primary, force);
         mock_device_close_if_idle(device);
     }
     return ACL_SUCCESS;

@@ -34,10 +34,14 @@ struct context *mock_context_new(struct device *device, bool primary)
     return context;
 }
 
-bool mock_context_destroy(struct context *context)
+bool mock_context_destroy(struct context *context, bool force)
 {
     void *handle = context->handle;
-    mock_context_wait(handle, NULL);
+    if (force) {
+        mock_context_exhaust(handle);
+    } else {
+        mock_context_wait(handle, NULL);
+    }
     if (mock_handle_get(handle, MOCK_CONTEXT) != context) {
         return false;
     }

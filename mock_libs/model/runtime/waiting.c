@@ -79,3 +79,20 @@ bool mock_context_wait(void *handle, const struct timespec *deadline)
         }
     }
 }
+
+static bool is_working(const struct context *context)
+{
+    bool working = false;
+    for (struct stream *stream = context == NULL ? NULL : context->streams; stream != NULL;
+         stream = stream->next) {
+        working = mock_stream_run(stream, stream->submitted) == MOCK_WORKING || working;
+    }
+    return working;
+}
+
+void mock_context_exhaust(void *handle)
+{
+    while (is_working(mock_handle_get(handle, MOCK_CONTEXT))) {
+        mock_wait_progress(NULL);
+    }
+}

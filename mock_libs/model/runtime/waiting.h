@@ -19,5 +19,7 @@ void mock_advance_eagerly(void);
 aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline);
 /* Waits for every stream of a context. false: timed out. */
 bool mock_context_wait(void *handle, const struct timespec *deadline);
+/* Waits for what the device can do of it, and for no other thread. */
+void mock_context_exhaust(void *handle);
 
 #endif

@@ -7,7 +7,7 @@ written by hand; the table of simulated chips; what a simulated release says of 
 
 from __future__ import annotations
 
-import json
+import runpy
 from typing import TYPE_CHECKING, Final
 
 from .catalogued import TAIL
@@ -130,11 +130,17 @@ def write_release(release: Release, output: Path) -> None:
 
 
 def write_chips(chips: Path, output: Path) -> None:
-    """Write the table of simulated chips as C initialisers."""
-    rows = json.loads(chips.read_text(encoding="utf-8"))
-    fields = ("memory_bytes", "ai_cores", "vector_cores", "streams", "events", "l2_bytes")
+    """Write the table of simulated chips as C initialisers, the one by default first.
+
+    Args:
+        chips: The module that reads the table; the package cannot be imported yet.
+        output: The file to write.
+    """
+    known = runpy.run_path(str(chips), run_name="chips")
+    rows = sorted(known["all_chips"](), key=lambda chip: chip.soc_name != known["DEFAULT_SOC_NAME"])
     lines = [_GENERATED]
-    for row in rows:
-        values = ", ".join(str(row[field]) for field in fields)
-        lines.append(f'{{"{row["soc_name"]}", "{row["family"]}", {values}}},')
+    for chip in rows:
+        names = f'"{chip.soc_name}", "{chip.family}", {str(chip.bfloat16).lower()}'
+        numbers = (chip.memory_bytes, chip.ai_cores, chip.vector_cores, chip.streams, chip.events)
+        lines.append(f"{{{names}, {', '.join(map(str, numbers))}, {chip.l2_bytes}}},")
     output.write_text("\n".join(lines) + "\n", encoding="utf-8")

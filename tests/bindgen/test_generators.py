@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
-from pyaclnn import _binding
+from pyaclnn import _binding, chips
 from pyaclnn.bindgen import __main__ as generate
 from pyaclnn.bindgen.binding import write_binding
 from pyaclnn.bindgen.declarations import BOUND, RELEASES, Declarations, Function, Parameter
@@ -20,9 +19,6 @@ from pyaclnn.bindgen.reader import HeaderError, read
 from pyaclnn.cann.signatures import signatures
 
 from .test_reader import STUBS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # What is made for each library.
 ENDS = ("names.h", *(f"{what}_{r}.c" for what in ("gates", "fallbacks") for r in RELEASES))
@@ -93,21 +89,12 @@ def test_fallbacks_are_weak_and_only_for_what_the_release_has(tmp_path: Path) ->
     assert 'mock_unimplemented("aclrtText");\n    return 0;' in written
 
 
-def test_chips_become_initialisers(tmp_path: Path) -> None:
-    chip = {
-        "soc_name": "AscendX",
-        "family": "x",
-        "ai_cores": 2,
-        "vector_cores": 3,
-        "memory_bytes": 1024,
-        "npu_arch": 1,
-        "streams": 4,
-        "events": 5,
-        "l2_bytes": 6,
-    }
-    (tmp_path / "chips.json").write_text(json.dumps([chip]), encoding="utf-8")
-    write_chips(tmp_path / "chips.json", tmp_path / "chips.inc")
-    assert '{"AscendX", "x", 1024, 2, 3, 4, 5, 6},' in (tmp_path / "chips.inc").read_text("utf-8")
+def test_chips_become_initialisers_the_one_by_default_first(tmp_path: Path) -> None:
+    write_chips(Path(chips.__file__), tmp_path / "chips.inc")
+    _, first, *others = (tmp_path / "chips.inc").read_text("utf-8").splitlines()
+    assert first == '{"Ascend910B3", "910b", true, 68719476736, 20, 40, 1984, 65536, 201326592},'
+    assert len(others) == len(chips.all_chips()) - 1
+    assert sum('"310p", false' in line for line in others) == 4
 
 
 # ---- the binding that the build made of the stubs -----------------------------------------------
@@ -162,7 +149,7 @@ def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = STUBS.parent / "pyaclnn"
-    inputs = [STUBS, package / "operators" / "catalogue.py", package / "chips.json"]
+    inputs = [STUBS, package / "operators" / "catalogue.py", package / "chips.py"]
     once = Mock(wraps=read)
     monkeypatch.setattr(generate, "read", once)
     monkeypatch.setattr("sys.argv", ["bindgen", *map(str, inputs), str(tmp_path)])

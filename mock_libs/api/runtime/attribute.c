@@ -8,7 +8,7 @@
 
 static bool has_attribute(const struct chip *chip, aclCannAttr attribute)
 {
-    return attribute == ACL_CANN_ATTR_JIT_COMPILE || mock_chip_is_recent(chip);
+    return attribute == ACL_CANN_ATTR_JIT_COMPILE || chip->recent;
 }
 
 static aclError attribute_list(const aclCannAttr **cannAttrList, size_t *num)

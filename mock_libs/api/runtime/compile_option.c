@@ -26,7 +26,7 @@ static const char *value_of(aclCompileOpt opt)
         return is_option(opt) ? values[opt] : NULL;
     }
     const struct chip *chip = mock_device_chip();
-    return chip != NULL && mock_chip_is_recent(chip) ? "disable" : "enable";
+    return chip != NULL && chip->recent ? "disable" : "enable";
 }
 
 static aclError set(aclCompileOpt opt, const char *value)

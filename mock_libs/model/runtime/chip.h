@@ -8,6 +8,7 @@
 
 struct chip {
     const char *soc_name, *family;
+    bool recent; /* has bfloat16, infinities in its arithmetic, and operators that come compiled */
     uint64_t memory_bytes;
     int ai_cores, vector_cores;
     uint32_t streams, events;
@@ -16,7 +17,5 @@ struct chip {
 
 /* The chip that PYACLNN_MOCK_SOC names, or NULL when it names none (mock_fail has been told). */
 const struct chip *mock_chip(void);
-/* Whether the chip has bfloat16, infinities in its arithmetic, and operators that come compiled. */
-bool mock_chip_is_recent(const struct chip *chip);
 
 #endif

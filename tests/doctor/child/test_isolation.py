@@ -178,8 +178,8 @@ def test_a_report_comes_back_from_json_unchanged(mock_run: tuple[Report, list[Ev
         Report.from_json({**report.to_json(), "colour": "red"})
     with pytest.raises(ValueError, match="lacks the keys: level"):
         Report.from_json({k: v for k, v in report.to_json().items() if k != "level"})
-    with pytest.raises(ValueError, match="schema is 2"):
-        Report.from_json({**report.to_json(), "schema": 2})
+    with pytest.raises(ValueError, match="schema is 3"):
+        Report.from_json({**report.to_json(), "schema": 3})
 
 
 def test_skipped_checks_are_reported_and_are_no_obstacle() -> None:

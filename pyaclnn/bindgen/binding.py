@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["write_binding"]
 
 _LAUNCHER = (
+    "faults.c",
     "timelines.c",
     "failures.c",
     "objects.c",

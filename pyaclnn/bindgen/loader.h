@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compiled binding offers beside the functions of the headers: the loader. */
+/* What the compiled binding offers beside the functions of the headers: the loader, and where a
+ * process was when it crashed. */
 struct binding_function {
     const char *name;
     const char *header;
@@ -17,3 +18,4 @@ int binding_resolve(const char *symbol, void *library);
 int binding_resolved(const char *symbol);
 int binding_has_symbol(void *library, const char *symbol);
 void *binding_symbol(void *library, const char *symbol);
+int binding_note_faults(int file, int question);

@@ -4,8 +4,10 @@
 static int run_phase1(const struct binding_operator *op, const union binding_value *values,
                       uint64_t *size, void **executor)
 {
+    routine_now = op->phase1_name;
     const int status = op->invoke == NULL ? binding_by_convention(op, values, size, executor)
                                           : op->invoke(op, values, size, executor);
+    routine_now = NULL;
     if (binding_tracing) {
         binding_traced_phase_1(op, values, size, executor, status);
     }
@@ -19,7 +21,9 @@ static int run_phase2(void *phase2, const char *name, void *workspace, uint64_t 
         void *address;
         aclnnStatus (*call)(void *, uint64_t, aclOpExecutor *, aclrtStream);
     } as = {phase2};
+    routine_now = name;
     const aclnnStatus status = as.call(workspace, size, executor, timeline->stream);
+    routine_now = NULL;
     if (binding_tracing) {
         const void *const arguments[] = {&workspace, &size, &executor, &timeline->stream};
         binding_traced(name, arguments, &status);

@@ -18,6 +18,9 @@ PACKAGES = Options(grace=1.0, only=("PKG",))
 ONE_OPERATOR = Options(grace=1.0, only=("NUM-rms_norm",))
 NUMBERS_201 = Options(grace=1.0, only=("NUM-201",))
 RMS = "NUM-rms_norm@0"
+AT = r"at libascendcl.so\+0x[0-9a-f]+"
+IN_RMS = r"in aclnnRmsNorm of libopapi.so, at libopapi.so\+0x[0-9a-f]+"
+"""Where a fault is, by function, library and offset."""
 WARN, CRASH, TIMEOUT, ERROR = Status.WARN, Status.CRASH, Status.TIMEOUT, Status.ERROR
 
 
@@ -191,12 +194,20 @@ MACHINE = [
         code=3,
         options=DEVICE,
     ),
-    vendor("load-crash", "DEV-101", "SIGSEGV", CRASH),
-    vendor("init-segv", "DEV-102", "SIGSEGV.*, in aclInit of libascendcl.so", CRASH),
-    vendor("init-abort", "DEV-102", r"SIGABRT.*, in aclInit.*abort\(\)", CRASH),
+    vendor("load-crash", "DEV-101", rf"SIGSEGV.*, {AT}", CRASH),
+    vendor("init-segv", "DEV-102", rf"SIGSEGV.*, in aclInit of libascendcl.so, {AT}", CRASH),
+    vendor(
+        "init-abort", "DEV-102", rf"SIGABRT.*, in aclInit of libascendcl.so, {AT}.*abort\(\)", CRASH
+    ),
     vendor("init-exit", "DEV-102", "status 0, as if all were well", CRASH),
     vendor("init-exit-3", "DEV-102", "with status 3", CRASH),
-    vendor("init-hang", "DEV-102", "no answer for.*, in aclInit of lib", TIMEOUT, IMPATIENT),
+    vendor(
+        "init-hang",
+        "DEV-102",
+        rf"no answer for.*, in aclInit of libascendcl.so, {AT}",
+        TIMEOUT,
+        IMPATIENT,
+    ),
     vendor("init-507008", "DEV-102", "507008.*no driver"),
     vendor("init-500000", "DEV-102", "500000.*no driver"),
     vendor("no-soc-name", "DEV-102", "cannot tell the name of the chip"),
@@ -205,6 +216,7 @@ MACHINE = [
     vendor("count-fewer", "DEV-103", "counts 1 devices.*there should be 2", devices=2),
     # ---- the device
     vendor("open-hang", "DEV-104@0", "no answer for.*hangs", TIMEOUT, IMPATIENT),
+    vendor("open-spin", "DEV-104@0", rf"no answer for.*, {AT}", TIMEOUT, IMPATIENT),
     vendor("open-hang-deaf", "DEV-104@0", "no answer for.*hangs", TIMEOUT, IMPATIENT),
     vendor("open-hang-with-child", "DEV-104@0", "no answer for.*hangs", TIMEOUT, IMPATIENT),
     vendor("open-507033", "DEV-104@0", "507033.*another process or container holds"),
@@ -216,7 +228,7 @@ MACHINE = [
     vendor("memory-flip", "DEV-107@0", "1 of .* bytes differ.*memory is damaged"),
     vendor("late", "DEV-109@0", "still under way when aclrtSynchronizeStream returned"),
     vendor("callback-lost", "DEV-110@0", "callback was not called"),
-    vendor("end-crash", "DEV-111@0", "SIGSEGV while trying: end of the process", CRASH),
+    vendor("end-crash", "DEV-111@0", rf"SIGSEGV while trying: end of the process, {AT}", CRASH),
     vendor("end-hang", "DEV-111@0", "no answer for", TIMEOUT, IMPATIENT),
     # ---- numbers
     vendor("op-zeros", RMS, "all zero.*does nothing", options=ONE_OPERATOR),
@@ -228,11 +240,11 @@ MACHINE = [
     vendor("op-slow", RMS, "right, but slow", WARN, ONE_OPERATOR, code=0),
     vendor("op-flaky", "NUM-201@0", "different bits.*now and then", options=NUMBERS_201),
     vendor("op-561003", RMS, "561003.*operator package", options=ONE_OPERATOR),
-    vendor("op-segv", RMS, "SIGSEGV while trying: rms_norm", CRASH, ONE_OPERATOR),
+    vendor("op-segv", RMS, rf"SIGSEGV while trying: rms_norm, {IN_RMS}", CRASH, ONE_OPERATOR),
     vendor(
         "op-hang",
         RMS,
-        "no answer for.*rms_norm",
+        rf"no answer for.*rms_norm, {IN_RMS}",
         TIMEOUT,
         Options(deadline=6.0, grace=0.5, only=("NUM-rms_norm", "NUM-rms_norm_grad")),
     ),

@@ -2,7 +2,8 @@
 """What a child started in its turn, also if it began a session of its own to get away.
 
 The child adopts its orphans (see `termination`), so whatever descends from it stays below it in the
-tree of processes until it ends itself; who watches it from outside has seen them by then.
+tree of processes until it ends itself. Who watches it from outside sees most of them by then; what
+was started at the very end comes to the command, which adopts orphans too.
 """
 
 from __future__ import annotations
@@ -10,9 +11,16 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import threading
 import time
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from pyaclnn.doctor.child.termination import adopts_orphans
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
 
 __all__ = ["Descendants"]
 
@@ -24,16 +32,28 @@ class Descendants:
     """The processes below one process, as far as they were seen.
 
     Args:
-        pid: The process.
+        start: Starts the process.
+
+    Attributes:
+        root: The process.
     """
 
-    def __init__(self, pid: int) -> None:
-        self._root = pid
+    _lock: ClassVar = threading.Lock()
+    _roots: ClassVar[set[int]] = set()
+
+    def __init__(self, start: Callable[[], subprocess.Popen[bytes]]) -> None:
+        with self._lock:
+            self._before = set(_children(os.getpid()))
+            self.root = start()
+            self._roots.add(self.root.pid)
         self._seen: dict[int, str] = {}
 
     def look(self) -> None:
         """Take notice of those that are there now."""
-        pending = [self._root]
+        self._look_below(self.root.pid)
+
+    def _look_below(self, *pids: int) -> None:
+        pending = [*pids]
         while pending:
             for child in _children(pending.pop()):
                 born = _born(child)
@@ -57,11 +77,29 @@ class Descendants:
         for pid in left:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
+        for pid in self._seen:
+            with contextlib.suppress(ChildProcessError):  # most are somebody else's to collect
+                os.waitpid(pid, 0 if pid in left else os.WNOHANG)
         return said
 
     def _living(self) -> list[int]:
+        self._adopt()
         # A number may be somebody else's by now: then its time of birth is another.
         return [pid for pid, born in self._seen.items() if _born(pid) == born]
+
+    def _adopt(self) -> None:
+        """Take notice of orphans that have come to this process since the child was started."""
+        if not adopts_orphans():
+            return  # children of this process are somebody else's
+        with self._lock:
+            ours = self._before | self._roots
+            fresh = [pid for pid in _children(os.getpid()) if pid not in ours]
+        for pid in fresh:
+            born = _born(pid)
+            # What this process starts itself, to ask it something, is of its own session.
+            if born is not None and _session(pid) != os.getsid(0):
+                self._seen.setdefault(pid, born)
+        self._look_below(*self._seen)
 
 
 def _children(pid: int) -> list[int]:
@@ -70,6 +108,13 @@ def _children(pid: int) -> list[int]:
         for path in Path(f"/proc/{pid}/task").glob("*/children"):
             found += map(int, path.read_text(encoding="ascii").split())
     return found
+
+
+def _session(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return 0
 
 
 def _born(pid: int) -> str | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import tempfile
 import time
@@ -60,6 +61,7 @@ class GroupRun:
         self._results: list[CheckResult] = []
         self._told: set[str] = set()
         self._progress = 0.0
+        self._last = ""
 
     def run(self, checks: list[Check], expected: int | None = None) -> list[CheckResult]:
         """Run checks, in as many children as it takes.
@@ -78,7 +80,9 @@ class GroupRun:
             if outcome is None:
                 break
             self.facts.update(outcome.facts)
-            self._results += outcome.results
+            self._results += [self._with_what_was_left(r, outcome) for r in outcome.results]
+            if self._results and self._results[-1].id == self._last:
+                self._tell_result(self._results[-1])
             self._conclude(pending, outcome)
             known = {result.id for result in self._results}
             pending = [check for check in pending if self._identity(check) not in known]
@@ -106,6 +110,7 @@ class GroupRun:
 
     def _child(self, pending: list[Check], expected: int | None) -> Outcome | None:
         options, machine = self._site.options, self._site.machine
+        self._last = self._identity(pending[-1])
         request = Request(
             backend=self._backend(),
             device=self._device,
@@ -168,6 +173,12 @@ class GroupRun:
             self._tell(Progress(check, self._device, seconds, deadline))
 
     def _pass_on(self, result: CheckResult) -> None:
+        """Tell a result; the last one of a child only when it is known how the child ended."""
+        if result.id == self._last:
+            return
+        self._tell_result(result)
+
+    def _tell_result(self, result: CheckResult) -> None:
         identity = result.id.partition("@")[0]
         if identity not in self._told:
             self._told.add(identity)
@@ -178,6 +189,21 @@ class GroupRun:
         result = check.result(finding, seconds, self._device)
         self._results.append(result)
         self._tell(Finished(result))
+
+    def _with_what_was_left(self, result: CheckResult, outcome: Outcome) -> CheckResult:
+        """The last result of a child that ended well, and yet left processes behind."""
+        if result.id != self._last or not outcome.left or outcome.ended != "done":
+            return result
+        found = _ended(outcome)
+        passed = result.status is Status.PASS
+        return dataclasses.replace(
+            result,
+            status=Status.WARN if passed else result.status,
+            summary=f"{result.summary}; {found.summary}",
+            evidence=result.evidence + found.evidence,
+            causes=result.causes + found.causes,
+            next_step=result.next_step or found.next_step,
+        )
 
     def _conclude(self, pending: list[Check], outcome: Outcome) -> None:
         """Work out what the end of a child says about the step that was under way."""
@@ -198,20 +224,21 @@ class GroupRun:
             return
         check = find(outcome.running) if outcome.running else left[0]
         say = _crashed if outcome.ended == "crash" else _hung
-        self._add(check, say(check, outcome, self._function(outcome.call)), outcome.seconds)
+        self._add(check, say(check, outcome, self._function(outcome)), outcome.seconds)
 
-    def _function(self, name: str | None) -> str:
-        """The C function in which a child ended, with its library, to go on a sentence."""
-        known = signatures().get(name or "")
+    def _function(self, outcome: Outcome) -> str:
+        """Where a child ended, to go on a sentence: C function, library, and place in the code."""
+        place = f", at {Path(outcome.place).name}" if outcome.place else ""
+        known = signatures().get(outcome.call or "")
         if known is None:
-            return ""
+            return place
         libraries = self._site.installation.libraries
         paths = {
             "runtime": [path for path in libraries.runtime if path.exists()],
             "base": [libraries.base],
             "operators": list(libraries.operators),
         }[known.library]
-        return f", in {known.name}{f' of {paths[0].name}' if paths else ''}"
+        return f", in {known.name}{f' of {paths[0].name}' if paths else ''}{place}"
 
 
 def _ended(outcome: Outcome) -> Finding:
@@ -230,7 +257,7 @@ def _ended(outcome: Outcome) -> Finding:
 def _traces(outcome: Outcome) -> tuple[Evidence, ...]:
     traces = [Evidence("value", "process", str(outcome.pid))]
     if outcome.place:
-        traces.append(Evidence("value", "it waited at", outcome.place))
+        traces.append(Evidence("value", "it was at", outcome.place))
     traces += [Evidence("value", "left behind, and ended then", text) for text in outcome.left]
     if outcome.log:
         traces.append(Evidence("log", "CANN's log", outcome.log))

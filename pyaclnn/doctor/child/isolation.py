@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.doctor.child.descendants import Descendants
-from pyaclnn.doctor.child.last_call import last_call, place_of
+from pyaclnn.doctor.child.last_call import last_call
 from pyaclnn.doctor.child.logs import error_lines, tail
+from pyaclnn.doctor.child.place import ask, crashed_at
 from pyaclnn.doctor.report.record import CheckResult
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["CALLS", "MARGIN", "Outcome", "Request", "run_child"]
+__all__ = ["CALLS", "FAULTS", "MARGIN", "Outcome", "Request", "run_child"]
 
 _POLL: Final = 0.01
 _LONGEST_POLL: Final = 0.1
@@ -40,6 +41,8 @@ _PATIENCE: Final = 5.0
 _MOST_OUTPUT: Final = 64 << 20
 CALLS: Final = "call"
 """The file, beside the results, in which the child notes the C function that it calls."""
+FAULTS: Final = "faults"
+"""The file, beside the results, in which it notes where it is when a signal ends it."""
 MARGIN: Final = 0.75
 """The share of a deadline after which the child writes down where it is."""
 
@@ -90,7 +93,7 @@ class Outcome:
         pid: The process.
         left: The processes that it left behind, which were ended then.
         call: The C function that it had called and that did not return, if there is one.
-        place: Library and offset at which it waited, if it had to be ended.
+        place: Library and offset at which it crashed, or was when it had to be ended.
     """
 
     results: list[CheckResult] = field(default_factory=list)
@@ -194,18 +197,21 @@ def run_child(
     }
     command = [sys.executable, "-m", module, str(orders)]
     with errors.open("wb") as file:
-        # A pipe held open by a grandchild could block us; a file cannot.
-        child = subprocess.Popen(  # noqa: S603  # our own module, by our own interpreter
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env=variables,
-            cwd=scratch,
-            start_new_session=True,
+        kin = Descendants(
+            lambda: subprocess.Popen(  # noqa: S603  # our own module, by our own interpreter
+                command,
+                stdin=subprocess.DEVNULL,
+                # A pipe held open by a grandchild could block us; a file cannot.
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env=variables,
+                cwd=scratch,
+                start_new_session=True,
+            )
         )
-    watch = _Watch(result, request)
-    outcome, kin = Outcome(pid=child.pid), Descendants(child.pid)
+    child, watch = kin.root, _Watch(result, request)
+    outcome = Outcome(pid=child.pid)
+    routine: str | None = None
 
     def step(running: str | None, seconds: float, deadline: float) -> None:
         kin.look()
@@ -215,9 +221,12 @@ def run_child(
         outcome.ended = _wait(child, watch, errors, stop, step, on_result)
     finally:
         outcome.seconds = watch.seconds
-        outcome.place = place_of(child.pid) if outcome.ended == "timeout" else None
+        if outcome.ended == "timeout":
+            routine, outcome.place = ask(child.pid, scratch / FAULTS)
+        else:  # what it left in its group is named before the group is ended
+            outcome.left = kin.end(_PATIENCE)
         gone = _end_group(child, grace, patient=outcome.ended == "timeout")
-        outcome.left = kin.end(_PATIENCE)
+        outcome.left += kin.end(_PATIENCE)
         for fresh in watch.look():
             on_result(fresh)
     outcome.results, outcome.facts = watch.results, watch.facts
@@ -231,7 +240,9 @@ def run_child(
         outcome.ended = "done" if watch.done and child.returncode == 0 else "crash"
         if not watch.begun:
             outcome.ended = "unborn"
-    outcome.call = last_call(scratch / CALLS)
+    if outcome.ended == "crash":
+        routine, outcome.place = crashed_at(scratch / FAULTS)
+    outcome.call = routine or last_call(scratch / CALLS)
     outcome.error, outcome.log = tail(errors), error_lines(logs)
     return outcome
 

@@ -8,7 +8,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.doctor.child.isolation import CALLS, MARGIN
+from pyaclnn.cann.faults import note_faults
+from pyaclnn.doctor.child.isolation import CALLS, FAULTS, MARGIN
 from pyaclnn.doctor.child.last_call import note_calls
 from pyaclnn.doctor.child.termination import end_with_parent
 
@@ -33,6 +34,7 @@ def take_request(arguments: Sequence[str]) -> tuple[dict[str, Any], Journal]:
     end_with_parent(request["parent"])
     faulthandler.enable()
     result = Path(request["result"])
+    note_faults(result.with_name(FAULTS))
     note_calls(result.with_name(CALLS))
     return request, Journal(result)
 

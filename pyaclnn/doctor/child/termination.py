@@ -17,11 +17,19 @@ if TYPE_CHECKING:
 
     from pyaclnn.doctor.report.record import Report
 
-__all__ = ["Terminated", "end_with_parent", "signal_name", "terminable"]
+__all__ = [
+    "Terminated",
+    "adopt_orphans",
+    "adopts_orphans",
+    "end_with_parent",
+    "signal_name",
+    "terminable",
+]
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
+_PR_GET_CHILD_SUBREAPER: Final = 37
 
 
 class Terminated(BaseException):
@@ -53,6 +61,8 @@ def signal_name(number: int) -> str:
 def terminable() -> Iterator[None]:
     """Have SIGTERM and SIGHUP raise, as Ctrl-C does; a signal that is ignored stays so.
 
+    Meanwhile orphans of the children come to this process, which ends them.
+
     Yields:
         Nothing.
 
@@ -74,10 +84,32 @@ def terminable() -> Iterator[None]:
     try:
         for number in changed:
             signal.signal(number, end)
+        adopt_orphans()
         yield
     finally:
+        adopt_orphans(adopt=False)
         for number, old in changed.items():
             signal.signal(number, old)
+
+
+def adopt_orphans(*, adopt: bool = True) -> None:
+    """Have the kernel make this process the parent of all that descends from it and is orphaned.
+
+    Args:
+        adopt: Whether to do so from now on, or no longer.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        arguments = map(ctypes.c_ulong, (adopt, 0, 0, 0))
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, *arguments)
+
+
+def adopts_orphans() -> bool:
+    """Tell whether `adopt_orphans` was called in this process."""
+    answer = ctypes.c_int(0)
+    with contextlib.suppress(OSError, AttributeError):
+        rest = map(ctypes.c_ulong, (0, 0, 0))
+        ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), *rest)
+    return bool(answer.value)
 
 
 def end_with_parent(parent: int) -> None:
@@ -91,6 +123,6 @@ def end_with_parent(parent: int) -> None:
     with contextlib.suppress(OSError, AttributeError):
         ask = ctypes.CDLL(None).prctl
         ask(_PR_SET_PDEATHSIG, *map(ctypes.c_ulong, (signal.SIGKILL, 0, 0, 0)))
-        ask(_PR_SET_CHILD_SUBREAPER, *map(ctypes.c_ulong, (1, 0, 0, 0)))
+    adopt_orphans()
     if os.getppid() != parent:  # it ended before it could be asked for
         sys.exit(1)

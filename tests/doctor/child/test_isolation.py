@@ -334,6 +334,31 @@ def test_a_process_that_got_away_is_named_and_ended(
     )
 
 
+@pytest.mark.parametrize("name", ["daemon-at-the-end", "helper-at-the-end"])
+def test_what_is_started_while_a_child_ends_well_is_named_and_ended(
+    name: str, tmp_path: Path, parts: Parts
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault(name)(made)
+    for path in (made.root / "dev").iterdir():
+        path.chmod(0o666)
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND.replace("DEV-104", "DEV-103"), str(made.root)],
+        env=made.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    found = Report.from_text((made.root / "report.json").read_text())
+    last = found.results[-1]
+    assert (done.returncode, last.id, last.status) == (0, "DEV-103", Status.WARN), done.stderr
+    (left,) = (item.text for item in last.evidence if "left behind" in item.label)
+    assert left.split()[1:] == [f"kit-{name.partition('-')[0]}", "60"]
+    assert "left a process behind" in last.summary
+    assert not Path(f"/proc/{left.split()[0]}").exists()
+
+
 def test_a_child_that_no_signal_ends_is_left_behind_and_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, parts: Parts
 ) -> None:

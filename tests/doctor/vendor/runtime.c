@@ -48,8 +48,17 @@ static void crash(void)
     raise(SIGSEGV);
 }
 
+static void daemon_starts(void);
+
 static void at_the_end(void)
 {
+    if (fault("daemon-at-the-end")) {
+        daemon_starts();
+    }
+    if (fault("helper-at-the-end") && fork() == 0) {
+        execl("/bin/sleep", "kit-helper", "60", NULL);
+        _exit(1);
+    }
     if (fault("end-crash")) {
         crash();
     }
@@ -159,6 +168,9 @@ ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t device)
 {
     if (fault("open-hang")) {
         hang();
+    }
+    for (volatile int turns = 0; fault("open-spin");) {
+        turns = turns + 1;
     }
     if (fault("open-hang-deaf")) {
         signal(SIGTERM, SIG_IGN);

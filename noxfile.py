@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 from pathlib import Path
@@ -17,9 +18,18 @@ ARCHITECTURES = ("x86_64", "aarch64")
 MOST_BYTES = 1_500_000
 # With what programs expect of a Linux, for as long as the command runs.
 ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
-EMULATED_PATH = "/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+LIBRARIES_OF_PYTHON = ("coreutils", "dash", "libc-bin", "libstdc++6", "zlib1g", "libffi7")
+PYTHON_OF_DEBIAN = ("coreutils", "dash", "libc-bin", "libstdc++6", "python3")
+SOURCE_OF_PYTHON = """set -e; cd "$1/etc/apt"; export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
+sed 's/^deb /deb-src /; s/bullseye/bookworm/' sources.list > sources.list.d/s.list; cd ../../usr/src
+apt-get -qq update; apt-get -qq source --download-only python3.11"""
+BUILD_PYTHON = """cd /usr/src; tar -xf python3.11_*.orig.tar.*; cd Python-3.11.*
+./configure --quiet --prefix=/opt/python --without-ensurepip --disable-test-modules
+make --silent -j2; make --silent install"""
 EMULATED_TESTS = ("tests/unit", "tests/calling", "tests/api/test_described.py")
 AGES = ("oldest", "newest")
+LOCK = ("--constraint", "constraints.txt")  # where the age of what is installed is not the subject
 
 nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", f"tests-{USUAL}(numpy='newest')"]
@@ -28,7 +38,7 @@ nox.options.sessions = ["lint", f"tests-{USUAL}(numpy='newest')"]
 @nox.session(python=USUAL)
 def lint(session: nox.Session) -> None:
     """Style, and the types of package and tests."""
-    session.install(".[dev]")
+    session.install(*LOCK, ".[dev]")
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("mypy")
@@ -46,16 +56,29 @@ def tests(session: nox.Session, numpy: str) -> None:
 @nox.session(python=USUAL)
 def exhaustive(session: nox.Session) -> None:
     """The cross products that the default suite samples."""
-    session.install(".[test]")
+    session.install(*LOCK, ".[test]")
     session.run("pytest", "-m", "exhaustive", *session.posargs)
 
 
 @nox.session(python=USUAL)
 def docs(session: nox.Session) -> None:
     """The documentation, as files in build/site; what does not resolve is an error."""
-    session.install(".[docs]")
+    session.install(*LOCK, ".[docs]")
     # Of mkdocs it is the last version with plugins that is wanted: there is no need to say so.
     session.run("mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
+
+
+@nox.session(python=USUAL)
+def lock(session: nox.Session) -> None:
+    """Write the versions of all development tools anew, for every Python in one file."""
+    session.install("uv")
+    extras = ("--extra=dev", "--extra=docs")
+    plain = ("--quiet", "--no-annotate", "--no-header", "--no-emit-index-url")
+    everywhere = ("--universal", f"--python-version={OLDEST}", "--upgrade")
+    session.run(
+        *("uv", "pip", "compile", *plain, *everywhere, *extras, "pyproject.toml"),
+        f"--output-file={LOCK[1]}",
+    )
 
 
 @nox.session(python=OLDEST)
@@ -124,42 +147,101 @@ def _wheel(session: nox.Session, architecture: str) -> str:
 
 @nox.session(python=False)
 def emulated(session: nox.Session) -> None:
-    """The aarch64 wheel in an aarch64 Debian, emulated: smoke, and a part of the suite.
-
-    Needs root, debootstrap and qemu-user-static, whose programs the kernel must know (binfmt_misc).
-    The folder named by the first argument is used as it is if there is a Debian in it.
-    """
-    needed = ("debootstrap", "qemu-aarch64-static", "unshare")
-    missing = [program for program in needed if shutil.which(program) is None]
-    known = Path("/proc/sys/fs/binfmt_misc/qemu-aarch64").exists()
-    if missing or not known:
-        session.skip(f"not here: {', '.join(missing) or 'the kernel does not know the emulator'}")
-    wheel = Path(_wheel(session, "aarch64"))
-    root = Path(session.posargs[0] if session.posargs else session.create_tmp()) / "debian"
-    if not (root / "usr/bin/python3").exists():
-        packages = "--include=ca-certificates,python3,python3-venv"
-        session.run(
-            *("debootstrap", "--arch=arm64", "--variant=minbase", packages, "bookworm", str(root)),
-            external=True,
-        )
-    work = root / "checkout"
-    shutil.rmtree(work, ignore_errors=True)
+    """The aarch64 wheel in an aarch64 Debian, emulated: smoke, and a part of the suite."""
+    _need(session, "mmdebstrap", "qemu-aarch64-static", "unshare")
+    if not Path("/proc/sys/fs/binfmt_misc/qemu-aarch64").exists():
+        session.skip("not here: the kernel does not know the emulator (binfmt_misc)")
+    root = _unpacked(session, "bookworm", "arm64", *PYTHON_OF_DEBIAN)
+    _add_wheel(session, root, "aarch64", "3.11", "[test]")
     for part in ("tests", "include_stubs", "mock_libs", "examples"):
-        shutil.copytree(part, work / part)
+        shutil.copytree(part, root / "checkout" / part)
     for file in ("pyproject.toml", "README.md"):
-        shutil.copy(file, work)
-    # What it needs is fetched here: the other root has no network.
-    version = next(iter(sorted((root / "usr/lib").glob("python3.*")))).name.removeprefix("python")
+        shutil.copy(file, root / "checkout")
+    inside = _entered(root)
+    session.run(*inside, "-m", "pyaclnn", "smoke", "--backend", "mock", external=True)
+    session.run(*inside, "-m", "pytest", "-q", *EMULATED_TESTS, external=True)
+
+
+@nox.session(python=False)
+@nox.parametrize("release", ["bookworm", "bullseye"])
+def fresh(session: nox.Session, release: str) -> None:
+    """The wheel in a Debian that has nothing: no compiler, and with bullseye a glibc of 2.31.
+
+    Of bullseye the Python is too old. Its own is built there once, of Debian's source of another.
+    """
+    _need(session, "mmdebstrap", "unshare")
+    packages = PYTHON_OF_DEBIAN if release == "bookworm" else LIBRARIES_OF_PYTHON
+    root = _unpacked(session, release, DEBIAN_ARCHITECTURES[platform.machine()], *packages)
+    python = "/usr/bin/python3"
+    if release == "bullseye":
+        shutil.copytree(_python_of_its_own(session), root / "opt/python", symlinks=True)
+        python = "/opt/python/bin/python3"
+    if any((root / "usr/bin" / compiler).exists() for compiler in ("cc", "gcc", "clang")):
+        session.error("there is a compiler in it")
+    _add_wheel(session, root, platform.machine(), "3.11", "")
+    inside = _entered(root, python)
+    session.run(*inside, "-c", "import platform as p; print(*p.libc_ver())", external=True)
+    session.run(*inside, "-m", "pyaclnn", "--version", external=True)
+    session.run(*inside, "-m", "pyaclnn", "smoke", "--backend", "mock", external=True)
+
+
+def _need(session: nox.Session, *programs: str) -> None:
+    missing = [program for program in programs if shutil.which(program) is None]
+    if missing or os.geteuid() != 0:
+        session.skip(f"not here: {', '.join(missing) or 'root'}")
+
+
+def _unpacked(session: nox.Session, release: str, architecture: str, *packages: str) -> Path:
+    """A folder with packages of Debian, as they are unpacked: none of their programs is run."""
+    root = Path(session.create_tmp()).absolute() / release
+    shutil.rmtree(root, ignore_errors=True)
+    chosen = (f"--architectures={architecture}", f"--include={','.join(packages)}")
     session.run(
-        *("pip", "download", "--quiet", "--dest", str(work / "wheels"), f"{wheel}[test]"),
-        *("--only-binary=:all:", "--platform=manylinux_2_28_aarch64", "--platform=any"),
-        *("--platform=manylinux2014_aarch64", f"--python-version={version}"),
+        *("mmdebstrap", "--quiet", "--variant=extract", *chosen, release, str(root)),
         external=True,
     )
-    inside = ("env", "-C", "/checkout", "-i", "HOME=/root", f"PATH={EMULATED_PATH}")
-    enter = ("unshare", "--mount", "sh", "-ec", ENTER, str(root), *inside)
-    session.run(*enter, "python3", "-m", "venv", "/venv", external=True)
-    offline = ("--quiet", "--no-index", "--find-links=/checkout/wheels")
-    session.run(*enter, "pip", "install", *offline, "pyaclnn[test]", external=True)
-    session.run(*enter, "pyaclnn", "smoke", "--backend", "mock", external=True)
-    session.run(*enter, "pytest", "-q", *EMULATED_TESTS, external=True)
+    for folder in ("proc", "dev"):
+        (root / folder).mkdir(exist_ok=True)
+    if not (root / "bin/sh").exists():
+        (root / "bin/sh").symlink_to("dash")
+    return root
+
+
+def _add_wheel(
+    session: nox.Session, root: Path, architecture: str, version: str, extra: str
+) -> None:
+    """Install the wheel with what it needs from outside: the root has no network."""
+    platforms = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
+    session.run(
+        *("python3", "-m", "pip", "install", "--quiet", "--no-warn-conflicts"),
+        *(f"--target={root / 'packages'}", "--only-binary=:all:", f"--python-version={version}"),
+        *(f"--platform={name}_{architecture}" for name in platforms),
+        f"{_wheel(session, architecture)}{extra}",
+        external=True,
+    )
+
+
+def _entered(root: Path, python: str = "/usr/bin/python3") -> tuple[str, ...]:
+    """A command line that goes on with arguments of the root's Python."""
+    variables = ("HOME=/tmp", "PATH=/usr/bin:/bin:/usr/sbin", "PYTHONPATH=/packages")
+    where = "/checkout" if (root / "checkout").exists() else "/tmp"  # noqa: S108  # the root's own
+    enter = ("unshare", "--mount", "env", "-i", *variables, "/bin/sh", "-ec", ENTER, str(root))
+    return (*enter, "env", "-C", where, python)
+
+
+def _python_of_its_own(session: nox.Session) -> Path:
+    """A Python of this project's age for a Debian that has none, which takes minutes to build."""
+    built = Path(session.cache_dir).absolute() / "bullseye-python"
+    if (built / "bin/python3").exists():
+        return built
+    root = Path(session.create_tmp()).absolute() / "build"
+    shutil.rmtree(root, ignore_errors=True)
+    packages = ("gcc", "make", "libc6-dev", "zlib1g-dev", "libffi-dev")
+    session.run(
+        *("mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}"),
+        *(f"--customize-hook={SOURCE_OF_PYTHON}", "bullseye", str(root)),
+        external=True,
+    )
+    session.run("unshare", "--mount", "chroot", str(root), "sh", "-ec", BUILD_PYTHON, external=True)
+    shutil.copytree(root / "opt/python", built, symlinks=True)
+    return built

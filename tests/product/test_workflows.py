@@ -16,8 +16,8 @@ import yaml
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CALL = re.compile(r"""^pipx run nox -s "?([^"]+)"?$""")
-AT_A_DESK = {"emulated"}
-"""What a workflow has a real machine for."""
+AT_A_DESK = {"emulated", "fresh(release='bookworm')", "fresh(release='bullseye')", "lock"}
+"""What a workflow has a real machine for, and what is to be committed."""
 
 
 def jobs() -> list[dict[str, Any]]:

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the files about the project say agrees: its version, what is checked, what is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from importlib.metadata import version
+from typing import Any
+from unittest.mock import Mock
+
+import nox.project
+import pytest
+import yaml
+
+from .commands import ROOT
+
+PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def lint_commands() -> list[list[str]]:
+    """What the session of that name runs, beside what it installs."""
+    spec = importlib.util.spec_from_file_location("noxfile", ROOT / "noxfile.py")
+    assert spec is not None
+    assert spec.loader is not None
+    noxfile: Any = importlib.util.module_from_spec(spec)
+    session = Mock()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        spec.loader.exec_module(noxfile)
+        noxfile.lint(session)
+    return [list(call.args) for call in session.run.call_args_list]
+
+
+def test_the_version_is_that_of_the_build_wherever_it_is_told() -> None:
+    [built] = re.findall(r"^  version: '(.*)',$", text("meson.build"), re.MULTILINE)
+    released, day = re.findall(r"^## \[(.*?)\] - (.*)$", text("CHANGELOG.md"), re.MULTILINE)[0]
+    cited = yaml.safe_load(text("CITATION.cff"))
+    assert version("pyaclnn") == built
+    assert (cited["version"], str(cited["date-released"])) == (released, day) == (built, day)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", day)
+
+
+def test_a_commit_is_checked_as_the_lint_session_checks() -> None:
+    [repository] = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"]
+    hooks = [shlex.split(hook["entry"]) for hook in repository["hooks"]]
+    assert hooks == lint_commands()
+    assert not any(hook["pass_filenames"] for hook in repository["hooks"])
+
+
+def test_what_a_developer_installs_has_its_versions_locked() -> None:
+    locked = {line.partition("==")[0] for line in text("constraints.txt").splitlines()}
+    project = PYPROJECT["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["test"], *extras["dev"], *extras["docs"]]
+    names = {re.split(r"[\[<>=;]", one)[0].lower().replace("_", "-") for one in wanted}
+    assert names - locked == {"pyaclnn"}
+    assert "://" not in text("constraints.txt")

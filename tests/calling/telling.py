@@ -28,7 +28,7 @@ __all__ = ["FOUND", "build"]
 HERE = Path(__file__).parent
 FOUND = 2
 """The length of the first axis that aclnnNonzero finds."""
-_COMPILE = [*shlex.split(os.environ.get("CC", "cc")), "-std=c11", "-shared", "-fPIC", "-O1"]
+_FLAGS = ["-std=c11", "-shared", "-fPIC", "-O1"]
 
 
 def build(folder: Path, names: Iterable[str]) -> Path:
@@ -71,4 +71,6 @@ def _operator(entry: Entry) -> Iterator[str]:
 
 
 def _compile(output: Path, source: Path) -> None:
-    subprocess.run([*_COMPILE, f"-I{HERE}", "-o", str(output), str(source)], check=True)
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    command = [*compiler, *_FLAGS, f"-I{HERE}", "-o", str(output), str(source)]
+    subprocess.run(command, check=True)

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from pyaclnn.operators.catalogue import catalogue
 from tests.calling import everyone
 from tests.calling.telling import build
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OLD = [name for name, entry in catalogue().items() if "8.1" in entry.releases]
 SAMPLE = sorted(
@@ -28,19 +28,31 @@ SAMPLE = sorted(
 A_PROCESS = 200
 
 
+EVERY = pytest.mark.parametrize("start", range(0, len(OLD), A_PROCESS))
+VARIABLE = "PYACLNN_TEST_AARCH64"
+"""An aarch64 Debian in a folder, with the package in ``/venv``: what ``nox -s emulated`` makes."""
+CROSS = "aarch64-linux-gnu-gcc"
+ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
+INSIDE = """
+import shutil, sys
+from pathlib import Path
+from pyaclnn import mock
+shutil.copy(mock.libdir() / "libascendcl.so", sys.argv[1])
+Path(sys.argv[1], "device-python").write_text(sys.executable)
+sys.argv[:2] = ["everyone.py", sys.argv[1]]
+exec(Path(sys.argv[1], "everyone.py").read_text())
+"""
+
+
+def output(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
+    assert done.stderr == ""
+    return done.stdout
+
+
 def call(folder: Path, names: list[str]) -> str:
     libraries = build(folder, names)
-    told = [
-        subprocess.run(
-            [sys.executable, "-W", "error", everyone.__file__, str(libraries), *names],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-    ]
-    assert [done.stderr for done in told] == [""]
-    return told[0].stdout
+    return output(sys.executable, "-W", "error", everyone.__file__, str(libraries), *names)
 
 
 def test_the_arguments_of_operators_of_all_kinds_arrive(tmp_path: Path) -> None:
@@ -48,10 +60,24 @@ def test_the_arguments_of_operators_of_all_kinds_arrive(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("start", range(0, len(OLD), A_PROCESS))
+@EVERY
 def test_the_arguments_of_every_operator_arrive(start: int, tmp_path: Path) -> None:
     names = OLD[start : start + A_PROCESS]
     assert call(tmp_path, names) == f"{len(names)}\n"
+
+
+@pytest.mark.skipif(VARIABLE not in os.environ, reason=f"{VARIABLE} names no aarch64 Debian")
+@pytest.mark.exhaustive
+@EVERY
+def test_they_arrive_on_aarch64(start: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, root = OLD[start : start + A_PROCESS], Path(os.environ[VARIABLE]).absolute()
+    monkeypatch.setenv("CC", CROSS)
+    with tempfile.TemporaryDirectory(dir=root / "tmp") as text:
+        folder = build(Path(text), names)
+        shutil.copy(everyone.__file__, folder)
+        inside = ["env", "-i", "/venv/bin/python", "-W", "error", "-c", INSIDE]
+        enter = ["unshare", "--mount", "sh", "-ec", ENTER, str(root), *inside]
+        assert output(*enter, f"/{folder.relative_to(root)}", *names) == f"{len(names)}\n"
 
 
 LISTS = """

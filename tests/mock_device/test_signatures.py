@@ -13,7 +13,8 @@ from pyaclnn.mock.kernel import Kernel, kernels_of, operator
 from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.arguments import signature_of
-from pyaclnn.mock.values import Call, IntArray, Scalar, TensorList, Value
+from pyaclnn.mock.operators.finding import find_operator
+from pyaclnn.mock.values import Call, IntArray, Scalar, Tensor, TensorList, Value
 from pyaclnn.operators.catalogue import catalogue
 
 from .bench import tensor
@@ -119,12 +120,18 @@ def test_an_operator_in_no_table_and_without_a_kernel_is_not_there(bench: Bench)
 
 
 def test_an_operator_in_no_table_writes_what_its_kernel_does_not_name() -> None:
-    call = Call("aclnnOfMyOwn", 0, {"x": X, "cacheRef": X, "scale": 2.0, "y": X})
+    types = (("x", Tensor), ("cacheRef", Tensor), ("scale", float), ("y", Tensor))
     kernel = Kernel("aclnnOfMyOwn", lambda x, cache, scale: (cache, x * scale))
-    signature = signature_of(call, kernel)
+    signature = signature_of(kernel.name, kernel, types)
     assert signature is not None
     assert signature.written == ("cacheRef", "y")
     assert signature.read == ("x", "cacheRef", "scale")
+
+
+@pytest.mark.parametrize("name", ["aclnnAbs", "aclnnAcos"])  # with a kernel, and without
+def test_an_operator_is_made_once(name: str) -> None:
+    call = Call(name, 0, {"self": X, "out": X})
+    assert find_operator(call, "8.1") is find_operator(call, "8.1")
 
 
 def test_names_may_leave_out_what_python_cannot_say() -> None:

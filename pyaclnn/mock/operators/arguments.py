@@ -11,7 +11,6 @@ from pyaclnn.mock.operators.operator import Parameter, RefusalError
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import (
     BoolArray,
-    Call,
     FloatArray,
     IntArray,
     Scalar,
@@ -65,16 +64,23 @@ class Signature:
     written: tuple[str, ...]
 
 
-def signature_of(call: Call, kernel: Kernel | None) -> Signature | None:
-    """Find the signature of the operator of a call: in the table, else from the call itself.
+def signature_of(
+    name: str, kernel: Kernel | None, types: tuple[tuple[str, type], ...] = ()
+) -> Signature | None:
+    """Find the signature of an operator: in the table, else from what it is called with.
 
     An operator that no table has writes the tensors that its kernel does not name, and reads and
     writes those whose names end in ``Ref``.
 
+    Args:
+        name: The C name of the operator.
+        kernel: Its kernel, if there is one.
+        types: The names and types of its arguments, for one that no table has.
+
     Returns:
         The signature; None for an operator that no table has, and no kernel.
     """
-    entry = catalogue().get(call.operator)
+    entry = catalogue().get(name)
     if entry is not None:
         return Signature(
             entry.name,
@@ -88,16 +94,16 @@ def signature_of(call: Call, kernel: Kernel | None) -> Signature | None:
         )
     if kernel is None:
         return None
-    named = {name for name in call.arguments if kernel.parameter_for(name) is not None}
+    named = [argument for argument, _ in types if kernel.parameter_for(argument) is not None]
     return Signature(
-        call.operator,
-        tuple(Parameter(name, type(value)) for name, value in call.arguments.items()),
+        name,
+        tuple(Parameter(argument, kind) for argument, kind in types),
         frozenset(),
-        tuple(name for name in call.arguments if name in named),
+        tuple(named),
         tuple(
-            name
-            for name, value in call.arguments.items()
-            if isinstance(value, _TENSORS) and (name not in named or name.endswith("Ref"))
+            argument
+            for argument, kind in types
+            if kind in _TENSORS and (argument not in named or argument.endswith("Ref"))
         ),
     )
 

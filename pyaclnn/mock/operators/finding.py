@@ -21,6 +21,7 @@ from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.arguments import signature_of
 from pyaclnn.mock.operators.taught import operator_of_kernel, operator_without_kernel
+from pyaclnn.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +63,16 @@ def find_operator(call: Call, release: str) -> Operator[Any] | None:
             kernel = aten_kernel(name)
         except ImportError as error:
             why = f"{KERNELS} asks for those of PyTorch, which {sys.executable} has not ({error})"
-    signature = signature_of(call, kernel)
+    types = () if name in catalogue() else tuple((n, type(v)) for n, v in call.arguments.items())
+    return _taught(name, kernel, why, types)
+
+
+@functools.lru_cache(maxsize=4096)
+def _taught(
+    name: str, kernel: Kernel | None, why: str, types: tuple[tuple[str, type], ...]
+) -> Operator[Any] | None:
+    """Make an operator without a description, once; types tell one that no table has."""
+    signature = signature_of(name, kernel, types)
     if signature is None:
         return None
     if kernel is None:

@@ -28,12 +28,14 @@ class Release(NamedTuple):
         version: Its name in full, e.g. ``8.1.RC1``.
         headers: What ``ACL_STUBS_CANN`` is set to for its headers.
         interface: The version of its interface, which ``aclrtGetVersion`` tells.
+        libraries: The libraries that a program links, in their order.
     """
 
     name: str
     version: str
     headers: int
     interface: tuple[int, int, int]
+    libraries: tuple[str, ...]
 
 
 class ReleaseError(ValueError):
@@ -45,7 +47,8 @@ def _read() -> Mapping[str, Release]:
     path = os.path.join(os.path.dirname(__file__), "releases.json")  # noqa: PTH118, PTH120
     with open(path, encoding="utf-8") as file:  # noqa: PTH123  # as above
         rows = json.load(file)
-    return {row["name"]: Release(**{**row, "interface": tuple(row["interface"])}) for row in rows}
+    lists = ("interface", "libraries")
+    return {row["name"]: Release(**{**row, **{k: tuple(row[k]) for k in lists}}) for row in rows}
 
 
 RELEASES: Final[Mapping[str, Release]] = _read()

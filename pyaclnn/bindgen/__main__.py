@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The generators as one command, run by the build.
 
-Usage: ``python -m pyaclnn.bindgen INCLUDE CATALOGUE CHIPS OUTPUT_DIRECTORY``.
+Usage: ``python -m pyaclnn.bindgen INCLUDE CATALOGUE AREAS CHIPS OUTPUT_DIRECTORY``.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from .declarations import RELEASES
 from .mock_exports import write_chips, write_fallbacks, write_operators, write_release
 from .mock_gates import LIBRARIES, write_gates
 from .reader import read
+from .split import write_split
 
 
 def main() -> None:
     """Generate every C source that follows from the headers, which are read once."""
-    include, catalogue, chips, output = map(Path, sys.argv[1:])
+    include, catalogue, areas, chips, output = map(Path, sys.argv[1:])
     declarations = read(include)
     by_hand = {function.name for function in declarations.functions}
     table = [function for function in read_table(catalogue) if function.name not in by_hand]
@@ -27,6 +28,7 @@ def main() -> None:
     for name, release in RELEASES.items():
         operators = [f for f in (*declarations.functions, *table) if f.is_in(name)]
         write_operators(operators, output / f"operators_{name}.inc")
+        write_split(declarations, operators, release, areas, output)
         write_release(release, output / f"release_{name}.inc")
         for library in LIBRARIES:
             path = output / f"{library}_fallbacks_{name}.c"

@@ -28,12 +28,14 @@ class Release:
         version: Its name in full, e.g. ``8.1.RC1``.
         headers: What the macro that selects it in our headers is set to.
         interface: The version of its interface.
+        libraries: The libraries that a program links.
     """
 
     name: str
     version: str
     headers: int
     interface: tuple[int, int, int]
+    libraries: tuple[str, ...]
 
 
 # Read by its file: the build comes before the package can be imported.

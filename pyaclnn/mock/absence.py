@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.elf import exported_symbols
-from pyaclnn.mock.paths import LIBRARIES, libdir
+from pyaclnn.mock.paths import libdir
+from pyaclnn.releases import simulated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,21 +36,23 @@ def without(*names: str) -> Iterator[Path]:
     Raises:
         ValueError: No simulated library has such a symbol, or is called so.
     """
-    missing_libraries = {name for name in names if name in LIBRARIES}
+    there = {path.stem.removeprefix("lib") for path in libdir().glob("lib*.so")}
+    missing_libraries = {name for name in names if name in there}
     symbols = set(names) - missing_libraries
     with tempfile.TemporaryDirectory(prefix="pyaclnn-without-") as text:
         folder = Path(text)
         # By this file a library that is not where it was installed finds its interpreter.
         (folder / "device-python").write_text(sys.executable + "\n", encoding="utf-8")
         found: set[str] = set()
-        for library in set(LIBRARIES) - missing_libraries:
+        for library in there - missing_libraries:
             copy = folder / f"lib{library}.so"
             shutil.copy(libdir() / copy.name, copy)
             found |= _remove(copy, symbols)
         if found != symbols:
             raise ValueError(
                 f"{', '.join(sorted(symbols - found))} cannot be left out: no simulated library "
-                f"exports it; it must be a C function of CANN 8.1, or one of {LIBRARIES}"
+                f"exports it; it must be a C function of CANN {simulated().name}, or one of "
+                f"{', '.join(sorted(there))}"
             )
         yield folder
 

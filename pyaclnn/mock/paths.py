@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pyaclnn.releases import Release
 
 __all__ = [
-    "LIBRARIES",
     "acldir",
     "cflags",
     "environment",
@@ -24,9 +23,6 @@ __all__ = [
     "ldflags",
     "libdir",
 ]
-
-LIBRARIES = ("ascendcl", "nnopbase", "opapi")
-"""The simulated libraries, in the order a program links them."""
 
 
 def _folder_of(*parts: str) -> Path:
@@ -85,7 +81,11 @@ def cflags() -> list[str]:
 def ldflags() -> list[str]:
     """Linker arguments of a program for the simulated NPU, which then finds it by itself."""
     directory = libdir()
-    return [f"-L{directory}", f"-Wl,-rpath,{directory}", *(f"-l{name}" for name in LIBRARIES)]
+    return [
+        f"-L{directory}",
+        f"-Wl,-rpath,{directory}",
+        *(f"-l{name}" for name in simulated().libraries),
+    ]
 
 
 def environment(base: Mapping[str, str], *, acl: bool = False) -> dict[str, str]:

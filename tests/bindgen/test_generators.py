@@ -149,7 +149,8 @@ def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = STUBS.parent / "pyaclnn"
-    inputs = [STUBS, package / "operators" / "catalogue.py", package / "chips.py"]
+    modules = [package / "operators" / name for name in ("catalogue.py", "areas.py")]
+    inputs = [STUBS, *modules, package / "chips.py"]
     once = Mock(wraps=read)
     monkeypatch.setattr(generate, "read", once)
     monkeypatch.setattr("sys.argv", ["bindgen", *map(str, inputs), str(tmp_path)])
@@ -163,5 +164,8 @@ def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
     files = {f"{library}_{end}" for library in named["libraries"] for end in ENDS}
     assert named["releases"] == list(RELEASES)
     files |= {f"{what}_{release}.inc" for what in ("operators", "release") for release in RELEASES}
+    files |= {f"{library}_9.1.inc" for library in named["fronts_9_1"] + named["areas_9_1"]}
+    split = {*named["fronts_9_1"], "nnopbase", *named["areas_9_1"]}
+    assert split == set(RELEASES["9.1"].libraries)
     files |= {*named["generated_files"], "include_stubs"}
     assert {path.name for path in tmp_path.iterdir()} == files

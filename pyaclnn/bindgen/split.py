@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generates what the libraries of a release have that has several where older ones have one.
+
+Operators are spread over libraries by their areas, each with a table of its own. The runtime stays
+in one library, which has the state; libraries in front of it have the names of its functions.
+Source: CANN: docs header_and_library_files_desc of 9.1.
+"""
+
+from __future__ import annotations
+
+import runpy
+from typing import TYPE_CHECKING
+
+from .mock_exports import write_operators
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from .declarations import Declarations, Function, Release
+
+__all__ = ["write_split"]
+
+_GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
+_OPERATORS = "opapi_"
+_FRONTS = {
+    "acl_rt": None,
+    "acl_mdl": ("acl/acl_mdl.h", "acl/acl_base_mdl.h"),
+    "acl_op_executor": ("acl/acl_op.h", "acl/acl_base_mdl.h"),
+    "acl_op_compiler": ("acl/acl_op_compiler.h",),
+}
+"""A library in front of the runtime -> the headers of its functions; None: the runtime's own."""
+
+
+def write_split(
+    declarations: Declarations,
+    operators: Iterable[Function],
+    release: Release,
+    areas: Path,
+    output: Path,
+) -> None:
+    """Write a table for each library of a release that shares a place with others.
+
+    Args:
+        declarations: What the headers declare.
+        operators: Both phases of the operators of the release.
+        release: The release.
+        areas: The module that knows the areas of operators, ``pyaclnn/operators/areas.py``.
+        output: The folder to write to.
+    """
+    area_of = runpy.run_path(str(areas), run_name="areas")["area_of"]
+    operators = list(operators)
+    for library in release.libraries:
+        path = output / f"{library}_{release.name}.inc"
+        if library.startswith(_OPERATORS):
+            area = library.removeprefix(_OPERATORS)
+            own = [f for f in operators if area_of(f.name.removesuffix("GetWorkspaceSize")) == area]
+            write_operators(own, path)
+        elif library in _FRONTS:
+            functions = (f for f in declarations.functions if f.is_in(release.name))
+            names = [f.name for f in functions if _is_behind(f, _FRONTS[library])]
+            lines = [_GENERATED, *(f"EXPORTED({name})" for name in names)]
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _is_behind(function: Function, headers: tuple[str, ...] | None) -> bool:
+    return function.library == "runtime" if headers is None else function.header in headers

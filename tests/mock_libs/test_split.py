@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs link the libraries of each release by its own names, and all of them are one NPU."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.cann.signatures import signatures
+from pyaclnn.elf import read_library
+from pyaclnn.mock import cflags, ldflags, libdir
+from pyaclnn.operators.catalogue import catalogue
+
+from .programs import HERE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .programs import Programs
+
+EXAMPLE = HERE.parents[1] / "examples" / "03_host_application.cpp"
+NUMBERS = ["grad_input: -2 -94 -877.5 -1747.5", "grad_weight: 20 62", "grad_bias: 6 8"]
+AREAS = ("math", "nn", "cv", "transformer")
+FRONTS = ("acl_rt", "acl_mdl", "acl_op_executor", "acl_op_compiler")
+# Typed from what is known: the norms are nn's, and what anybody would say of the others.
+KNOWN = {
+    "math": "aclnnAdd aclnnAbs aclnnCat aclnnPermute aclnnTriu aclnnUniqueDim",
+    "nn": "aclnnLayerNorm aclnnRmsNormGrad aclnnAddRmsNorm aclnnMatmul aclnnGelu aclnnForeachSqrt",
+    "cv": "aclnnUpsampleLinear1d aclnnRoiAlign aclnnGridSampler2D",
+    "transformer": "aclnnFlashAttentionScore aclnnFFN aclnnMoeInitRouting aclnnGroupedMatmul",
+}
+PROGRAM = """
+#include <stdio.h>
+#include "acl/acl.h"
+#include "aclnnop/aclnn_abs.h"
+#include "aclnnop/aclnn_layer_norm.h"
+
+int main(void)
+{
+    uint64_t size;
+    aclOpExecutor *executor;
+    if (aclInit(NULL) != 0 || aclrtSetDevice(0) != 0) {
+        return 1;
+    }
+    /* NULL for a tensor; by their own texts, in the thread of the one runtime. */
+    printf("%d\\n", aclnnAbsGetWorkspaceSize(NULL, NULL, &size, &executor));
+    printf("%d\\n", aclnnLayerNormGetWorkspaceSize(NULL, NULL, NULL, NULL, 1e-5, NULL, NULL, NULL,
+                                                  &size, &executor));
+    return aclrtResetDevice(0) != 0 || aclFinalize() != 0;
+}
+"""
+
+
+@pytest.fixture
+def newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything here is of CANN 9.1."""
+    monkeypatch.setenv("PYACLNN_MOCK_CANN", "9.1")
+
+
+def exports(name: str) -> set[str]:
+    return set(read_library(libdir() / f"lib{name}.so").exports)
+
+
+@pytest.mark.parametrize("release", ["8.1", "9.1"])
+def test_a_program_builds_and_runs_as_it_is(
+    release: str, programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYACLNN_MOCK_CANN", release)
+    program = tmp_path / "host"
+    command = ["c++", "-std=c++17", str(EXAMPLE), *cflags(), "-o", str(program), *ldflags()]
+    subprocess.run(command, check=True)
+    done = programs.run([program])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1:] == NUMBERS
+    needed = read_library(program).needed
+    assert ("libacl_rt.so" in needed) == ("libopapi_nn.so" in needed) == (release == "9.1")
+    assert ("libascendcl.so" in needed) == ("libopapi.so" in needed) == (release == "8.1")
+
+
+@pytest.mark.usefixtures("newest")
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("ascendcl", "nnopbase", "opapi"),
+        ("acl_rt", "nnopbase", "opapi_math", "opapi_nn"),
+        ("acl_rt", "ascendcl", "nnopbase", "opapi"),
+    ],
+    ids="-".join,
+)
+def test_older_names_and_newer_ones_link_and_mean_the_same(
+    names: tuple[str, ...], programs: Programs, tmp_path: Path
+) -> None:
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    source.write_text(PROGRAM, encoding="utf-8")
+    linked = [f"-L{libdir()}", f"-Wl,-rpath,{libdir()}", *(f"-l{name}" for name in names)]
+    subprocess.run(["cc", str(source), *cflags(), "-o", str(program), *linked], check=True)
+    done = programs.run([program])
+    assert (done.returncode, done.stdout) == (0, "161001\n161001\n"), done.stderr
+
+
+@pytest.mark.usefixtures("newest")
+def test_every_operator_is_in_the_library_of_its_area_alone() -> None:
+    found = {area: exports(f"opapi_{area}") for area in AREAS}
+    operators = {name + end for name in catalogue() for end in ("", "GetWorkspaceSize")}
+    assert sum(map(len, found.values())) == len(operators) > 1800
+    assert set().union(*found.values()) == operators == exports("opapi")
+    for area, names in KNOWN.items():
+        assert set(names.split()) <= found[area]
+
+
+@pytest.mark.usefixtures("newest")
+def test_a_library_in_front_has_no_name_that_is_not_behind_it() -> None:
+    behind = exports("ascendcl")
+    assert {name: exports(name) - behind for name in FRONTS} == {name: set() for name in FRONTS}
+    functions = {s.name for s in signatures().values() if s.library == "runtime"}
+    assert exports("acl_rt") == {*functions, "aclAppLog"}
+    assert "aclmdlSetDump" in exports("acl_mdl") - exports("acl_rt")
+
+
+_SAME = """
+import ctypes, json
+from pyaclnn.mock import libdir
+def at(library, name):
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+opened = {}
+for name in %r:
+    opened[name] = ctypes.CDLL(f"{libdir()}/lib{name}.so")
+behind = ctypes.CDLL(f"{libdir()}/libascendcl.so")
+runtime = [at(opened[name], "aclrtMalloc") == at(behind, "aclrtMalloc") for name in %r]
+whole = [at(opened["opapi"], op) == at(opened[f"opapi_{area}"], op) for area, op in %r]
+print(json.dumps([runtime, whole]))
+"""
+
+
+@pytest.mark.usefixtures("newest")
+def test_a_function_that_is_looked_up_is_the_same_in_all(programs: Programs) -> None:
+    pairs = [(area, names.split()[0]) for area, names in KNOWN.items()]
+    order = ("opapi", *FRONTS, *(f"opapi_{area}" for area in AREAS))
+    code = _SAME % (order, FRONTS, pairs)
+    done = programs.run([sys.executable, "-c", code], {"PYACLNN_MOCK_CANN": "9.1"})
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [[True] * len(FRONTS), [True] * len(AREAS)]
+
+
+_REFUSE = """
+import ctypes, json
+from pyaclnn.mock import libdir
+acl = ctypes.CDLL(f"{libdir()}/libascendcl.so")
+acl.aclGetRecentErrMsg.restype = ctypes.c_char_p
+answers = {}
+for name in %r:
+    answer = getattr(acl, name)(*[ctypes.c_void_p(0)] * 12)
+    answers[name] = [answer, (acl.aclGetRecentErrMsg() or b"").decode()]
+print(json.dumps(answers))
+"""
+
+
+@pytest.mark.usefixtures("newest")
+def test_what_is_new_in_the_release_is_there_or_refuses_by_its_name(programs: Programs) -> None:
+    newer = [s.name for s in signatures().values() if s.since == "9.1" and s.library == "runtime"]
+    assert len(newer) > 100
+    done = programs.run([sys.executable, "-c", _REFUSE % newer], {"PYACLNN_MOCK_CANN": "9.1"})
+    assert done.returncode == 0, done.stderr
+    answers: dict[str, tuple[int, str]] = json.loads(done.stdout)
+    for name, (answer, text) in answers.items():
+        refused = f"{name} is declared by CANN but not implemented by the simulated NPU"
+        assert answer != 0, name
+        assert (answer == 999001) == (refused in text), (name, text)
+        assert name in text, (name, text)

@@ -92,16 +92,18 @@ class CallByName:
         self.declared = declared
         self.arguments = list(given)
         self.on_host = False
-        self.plain = self._is_plain()
-        if not self.plain:
+        first = self._first_of_plain()
+        self.plain = first is not None
+        if first is None:
             self._look_closely(stream)
-        first = next(arrays_in(self.arguments), None)
+            first = next(arrays_in(self.arguments), None)
         device = None if first is None else first.device
         self.stream = require_stream(declared.name, stream, device)
 
     # ---- what was given -------------------------------------------------------------------------
 
-    def _is_plain(self) -> bool:
+    def _first_of_plain(self) -> DeviceArray | None:
+        """The first array, if there are only device arrays, and nothing is to be made."""
         found: list[Any] = []
         arguments, kinds = self.arguments, self.declared.kinds
         for place in self.declared.tensors:
@@ -111,11 +113,9 @@ class CallByName:
                 found += value
             elif value is not None:
                 found.append(value)
-        if not found or any(array.__class__ is not DeviceArray for array in found):
-            return False
-        context = found[0]._layout.context
-        others = [value for value in arguments if value.__class__ is LeftOut]
-        return not others and all(array._layout.context == context for array in found)
+        if {*map(type, found)} != {DeviceArray} or LeftOut in map(type, arguments):
+            return None
+        return found[0] if len({array._layout.context for array in found}) == 1 else None
 
     def _look_closely(self, stream: Stream | None) -> None:
         declared, names = self.declared, self.declared.names

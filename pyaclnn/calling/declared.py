@@ -122,12 +122,12 @@ class Declared:
         """The places by Python's names."""
         return {name: place for place, name in enumerate(self.names)}
 
-    @property
+    @functools.cached_property
     def found_later(self) -> bool:
         """Whether the shapes of its results are found out while it runs."""
         return self.name in _FOUND_LATER
 
-    @property
+    @functools.cached_property
     def operator(self) -> Operator:
         """The operator, ready to be launched.
 

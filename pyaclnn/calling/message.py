@@ -129,9 +129,15 @@ def _tensor(argument: Argument, tail: Tail) -> int:
 
 
 def _tensors(argument: Argument, tail: Tail) -> int:
-    items = _sequence(argument, tail, "a sequence of DeviceArrays, or None")
-    words = [0 if item is None else _tensor(item, tail) for item in items]
-    return tail.items(len(words), struct.pack(f"@{len(words)}Q", *words))
+    items = argument
+    if argument.__class__ is not tuple:
+        items = _sequence(argument, tail, "a sequence of DeviceArrays, or None")
+    # Lists are long: what is nothing but arrays is looked at by one word each.
+    plain = {*map(type, items)} == {DeviceArray}
+    words = [item._tensor_at for item in items] if plain else [0]
+    if not all(words):
+        words = [0 if item is None else _tensor(item, tail) for item in items]
+    return tail.add(struct.pack(f"@{len(words) + 1}Q", len(words), *words))
 
 
 def _integer(kind: str) -> Callable[[Argument, Tail], int]:

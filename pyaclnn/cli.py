@@ -17,7 +17,7 @@ from pyaclnn.ascendc import command as ascendc
 from pyaclnn.doctor.command import arguments as doctor
 from pyaclnn.errors import AclError
 from pyaclnn.installed import command as installed
-from pyaclnn.mock import contract_command
+from pyaclnn.mock import contract_command, functions
 from pyaclnn.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
 from pyaclnn.tiling import command as tiling
 
@@ -249,6 +249,7 @@ def _add_mock(commands: _Commands) -> None:
         if name.endswith(("dir", "flags")):
             _add_release(part)
     contract_command.add_to(parts)
+    _add_release(functions.add_to(parts))
     run = parts.add_parser(
         "run",
         help="run any program on the simulated NPU",

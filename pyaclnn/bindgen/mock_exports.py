@@ -11,7 +11,7 @@ import runpy
 from typing import TYPE_CHECKING, Final
 
 from .catalogued import TAIL
-from .mock_gates import NOTHING, STATUS, exported
+from .mock_gates import NOTHING, REFUSALS, STATUS, exported
 from .reader import HeaderError
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def _fallbacks(declarations: Declarations, library: str, release: str) -> Iterat
     yield from (f'#include "{h}"' for h in declarations.headers if not h.startswith("aclnnop/"))
     yield '#include "message.h"'
     for function in exported(declarations.functions, library, release):
-        yield f"\n__attribute__((weak)) {function.signature(function.name)}\n{{"
+        yield f'\n__attribute__((weak, section("{REFUSALS}")))'
+        yield f"{function.signature(function.name)}\n{{"
         yield from (f"    (void)({p.name});" for p in function.parameters)
         result = f'mock_unimplemented("{function.name}")'
         if function.returns in STATUS:

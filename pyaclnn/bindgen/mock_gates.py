@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
     from .declarations import Declarations, Function
 
-__all__ = ["LIBRARIES", "NOTHING", "STATUS", "exported", "write_gates"]
+__all__ = ["LIBRARIES", "NOTHING", "REFUSALS", "STATUS", "exported", "write_gates"]
 
 LIBRARIES = ("runtime", "base", "graph", "tasks", "collectives")
 """The kinds of library that the simulated NPU has, but for that of operators."""
+REFUSALS = "mock_refusals"
+"""The section of what is there to be linked and refuses."""
 _GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
 STATUS = frozenset({"aclError", "aclnnStatus", "HcclResult", "int32_t", "rtError_t"})
 """The types of a result that tells of failure by a code."""
@@ -70,9 +72,17 @@ def _gates(declarations: Declarations, functions: list[Function]) -> Iterator[st
     yield "\nstatic struct mock_function functions[] = {"
     for f in functions:
         status = "true" if f.returns in STATUS else "false"
-        yield f'    {{.name = "{f.name}", .status = {status}}},'
+        work = f"(void (*)(void))impl_{f.name}"
+        yield f'    {{.name = "{f.name}", .status = {status}, .work = {work}}},'
     yield "};"
+    # The linker says where the section of the fallbacks is, if the library has one.
+    ends = ("__start", "__stop")
+    yield from (f"extern const char {end}_{REFUSALS}[] __attribute__((weak));" for end in ends)
     yield "\n__attribute__((constructor)) static void add(void)\n{"
+    first, end = (f"(uintptr_t){end}_{REFUSALS}" for end in ends)
+    yield "    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {"
+    yield "        const uintptr_t work = (uintptr_t)functions[i].work;"
+    yield f"        functions[i].refuses = work >= {first} && work < {end};\n    }}"
     yield "    mock_gate_register(functions, sizeof functions / sizeof functions[0]);\n}"
     yield "\n__attribute__((destructor)) static void drop(void)\n{"
     yield "    mock_gate_unregister(functions);\n}"

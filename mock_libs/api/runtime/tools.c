@@ -27,6 +27,7 @@ size_t pyaclnn_mock_faults(char *text, size_t capacity);
 int pyaclnn_mock_mode_set(const char *text);
 /* Tells which Python runs the host program, in case no other is known. */
 void pyaclnn_mock_python_tell(const char *python);
+size_t pyaclnn_mock_functions(char *text, size_t capacity);
 size_t pyaclnn_mock_violation_count(void);
 /* One record as JSON; gives its length, 0 when there is no such record. */
 size_t pyaclnn_mock_violation_read(size_t index, char *text, size_t capacity);
@@ -51,6 +52,11 @@ size_t pyaclnn_mock_alive(char *text, size_t capacity)
 size_t pyaclnn_mock_call_counts(char *text, size_t capacity)
 {
     return mock_functions_list(text, capacity);
+}
+
+size_t pyaclnn_mock_functions(char *text, size_t capacity)
+{
+    return mock_functions_states(text, capacity);
 }
 
 void pyaclnn_mock_call_counts_reset(void)

@@ -12,6 +12,8 @@ struct mock_function {
     const char *name;
     bool status; /* answers a status code */
     bool runs;   /* phase 2 of an operator */
+    bool refuses; /* is there to be linked, and does nothing */
+    void (*work)(void); /* what is behind the gate; NULL of an operator */
     _Atomic uint64_t calls;
 };
 

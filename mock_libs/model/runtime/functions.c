@@ -39,23 +39,43 @@ void mock_functions_drop(const struct mock_function *functions)
     pthread_mutex_unlock(&mock_functions_lock);
 }
 
-size_t mock_functions_list(char *text, size_t capacity)
+static int tell_calls(char *text, size_t capacity, const struct mock_function *function)
+{
+    const uint64_t calls = atomic_load_explicit(&function->calls, memory_order_relaxed);
+    return snprintf(text, capacity, "%s %llu\n", function->name, (unsigned long long)calls);
+}
+
+static int tell_state(char *text, size_t capacity, const struct mock_function *function)
+{
+    const char *state = function->work == NULL ? "operator" : function->refuses ? "refuses" : "works";
+    return snprintf(text, capacity, "%s %s\n", function->name, state);
+}
+
+static size_t list(char *text, size_t capacity,
+                   int (*tell)(char *, size_t, const struct mock_function *))
 {
     size_t length = 0;
     pthread_mutex_lock(&mock_functions_lock);
     for (size_t i = 0; i < MOST_TABLES; i++) {
         for (size_t j = 0; j < tables[i].count; j++) {
-            const struct mock_function *function = &tables[i].functions[j];
             const size_t left = length < capacity ? capacity - length : 0;
-            const int written =
-                snprintf(left > 0 ? text + length : NULL, left, "%s %llu\n", function->name,
-                         (unsigned long long)atomic_load_explicit(&function->calls,
-                                                                  memory_order_relaxed));
-            length += (size_t)written;
+            const int told =
+                tell(left > 0 ? text + length : NULL, left, &tables[i].functions[j]);
+            length += (size_t)told;
         }
     }
     pthread_mutex_unlock(&mock_functions_lock);
     return length;
+}
+
+size_t mock_functions_list(char *text, size_t capacity)
+{
+    return list(text, capacity, tell_calls);
+}
+
+size_t mock_functions_states(char *text, size_t capacity)
+{
+    return list(text, capacity, tell_state);
 }
 
 void mock_functions_reset(void)

@@ -16,5 +16,7 @@ void mock_functions_drop(const struct mock_function *functions);
 /* Lines of "name count" for every function; gives the length of the whole text. */
 size_t mock_functions_list(char *text, size_t capacity);
 void mock_functions_reset(void);
+/* Lines of "name operator|works|refuses", likewise. */
+size_t mock_functions_states(char *text, size_t capacity);
 
 #endif

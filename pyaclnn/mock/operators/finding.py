@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyaclnn.mock.operators.operator import Operator
     from pyaclnn.mock.values import Call
 
-__all__ = ["find_operator"]
+__all__ = ["computes", "find_operator"]
 
 _PACKAGES = "ASCEND_CUSTOM_OPP_PATH"
 
@@ -78,6 +78,17 @@ def _taught(
     if kernel is None:
         return operator_without_kernel(signature, why)
     return operator_of_kernel(signature, kernel)
+
+
+def computes(name: str, release: str) -> bool:
+    """Tell whether an operator has a kernel, built in or of the user's.
+
+    Args:
+        name: The operator.
+        release: The release of CANN that is simulated, in short.
+    """
+    known = (_users_kernels(), operators_of(release), _custom_operators(), built_in())
+    return any(name in table for table in known)
 
 
 def _named(variable: str) -> list[Path]:

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulated libraries export, and how much of it there is: ``pyaclnn mock functions``."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pyaclnn.elf import read_library
+from pyaclnn.mock.paths import libdir
+from pyaclnn.mock.tools import lines_of
+from pyaclnn.releases import simulated
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import TypeAlias
+
+    # The type has no public name.
+    _Parts: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+__all__ = ["IMPLEMENTED", "NOT_SIMULATED", "REFUSES", "Exported", "add_to", "functions"]
+
+IMPLEMENTED: Final = "implemented"
+"""The state of what does what CANN does."""
+REFUSES: Final = "refuses"
+"""The state of what is there to be linked: it answers 999001 and says so."""
+NOT_SIMULATED: Final = "not simulated"
+"""The state of an operator without a kernel: its arguments are checked, then it answers 999001."""
+
+_PHASE_1: Final = "GetWorkspaceSize"
+_TOOLS: Final = "pyaclnn_"
+
+
+class Exported(NamedTuple):
+    """A function of the simulated libraries."""
+
+    name: str
+    """Its name."""
+    library: str
+    """The library that has it, e.g. ``libascendcl.so``."""
+    state: str
+    """`IMPLEMENTED`, `REFUSES` or `NOT_SIMULATED`."""
+
+
+def functions() -> list[Exported]:
+    """List every function that the libraries of the simulated release export.
+
+    The libraries are loaded, and tell it of their own tables.
+    """
+    # Known to the device process, and slow to load: no other command needs it.
+    from pyaclnn.mock.operators.finding import computes  # noqa: PLC0415
+
+    libraries = sorted(path for path in libdir().iterdir() if path.suffix == ".so")
+    kept = [ctypes.CDLL(str(path)) for path in libraries]
+    states = dict(line.split() for line in lines_of("pyaclnn_mock_functions"))
+    release = simulated().name
+    del kept  # the process has them all the same
+
+    def state(name: str) -> str:
+        if states.get(name) != "operator":
+            return REFUSES if states.get(name) == "refuses" else IMPLEMENTED
+        has = computes(name.removesuffix(_PHASE_1), release)
+        return IMPLEMENTED if has else NOT_SIMULATED
+
+    return [
+        Exported(name, path.name, state(name))
+        for path in libraries
+        for name in sorted(read_library(path).exports)
+        if not name.startswith(_TOOLS)
+    ]
+
+
+def add_to(parts: _Parts) -> argparse.ArgumentParser:
+    """Add the command to those of ``pyaclnn mock``.
+
+    Args:
+        parts: What ``add_subparsers`` of that command gave.
+    """
+    part = parts.add_parser(
+        "functions",
+        help="list what the libraries export, and what of it is there to be linked only",
+        description="List every function that the simulated libraries export, with its library and "
+        f"its state: {IMPLEMENTED}; {REFUSES}, which is there to be linked and answers 999001; "
+        f"{NOT_SIMULATED}, an operator that checks its arguments and has no kernel.",
+    )
+    states = (IMPLEMENTED, REFUSES, NOT_SIMULATED)
+    part.add_argument("--state", choices=states, help="only those of one state")
+    part.set_defaults(action=_list)
+    return part
+
+
+def _list(options: argparse.Namespace) -> int:
+    found = [f for f in functions() if options.state in {None, f.state}]
+    width = max((len(function.name) for function in found), default=0)
+    for function in found:
+        print(f"{function.name:{width}}  {function.library:18}  {function.state}")  # noqa: T201
+    return 0

@@ -20,15 +20,9 @@ PLACES = {
     "CHANGELOG.md": "explanation/changes.md",
     "CONTRIBUTING.md": "how-to/contributing.md",
     "SECURITY.md": "explanation/security.md",
-    "README.md": "index.md",
     "examples/": EXAMPLES,
 }
 """Where links into the tree lead on the site."""
-PARTS = {
-    "start/tour.md": "A tour in five minutes",
-    "how-to/teach.md": "A kernel of your own",
-}
-"""Parts of README that are pages, by their headings there."""
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
@@ -37,10 +31,9 @@ def pages() -> Mapping[str, str]:
     whole = {
         place: _moved((ROOT / name).read_text(encoding="utf-8"), place)
         for name, place in PLACES.items()
-        if name.endswith(".md") and name != "README.md"
+        if name.endswith(".md")
     }
-    parts = {place: _moved(_part(heading), place) for place, heading in PARTS.items()}
-    return {**whole, **parts, EXAMPLES: _examples()}
+    return {**whole, EXAMPLES: _examples()}
 
 
 def _moved(text: str, page: str) -> str:
@@ -54,18 +47,6 @@ def _moved(text: str, page: str) -> str:
         return f"]({os.path.relpath(place, Path(page).parent)}"
 
     return LINK.sub(link, text)
-
-
-def _part(heading: str) -> str:
-    """A part of README as a page."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    [part] = re.findall(rf"^##+ ({heading}\n.*?)(?=^##)", readme, re.MULTILINE | re.DOTALL)
-    # What begins with bold words there is a section here.
-    return "# " + re.sub(r"^\*\*(.+?)[.,]?\*\*[.,]?\s*(\w)", _section, part, flags=re.MULTILINE)
-
-
-def _section(match: re.Match[str]) -> str:
-    return f"## {match[1]}\n\n{match[2].upper()}"
 
 
 def _examples() -> str:

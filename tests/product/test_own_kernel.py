@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel written as the README writes it runs in Python and in a C++ program."""
+"""A kernel written as the documentation writes it runs in Python and in a C++ program."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import pytest
 from .commands import ROOT, compile_program, run, silent_environment
 
 PYTHON = {"PYTHON": sys.executable}
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SECTION = README.partition("### A kernel of your own")[2].partition("\n### ")[0]
+SECTION = (ROOT / "docs" / "how-to" / "teach.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README is true: its tour runs, its commands exist, its links lead somewhere."""
+"""README and tour are true: they run, their commands exist, their links lead somewhere."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ import shutil
 import sys
 from pathlib import Path
 
+import pytest
+
 import pyaclnn
 from pyaclnn import mock
 
 from .commands import ROOT, compile_program, run, silent_environment
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TOUR = (ROOT / "docs" / "start" / "tour.md").read_text(encoding="utf-8")
+EMBEDDING = (ROOT / "docs" / "how-to" / "embed.md").read_text(encoding="utf-8")
 
 
-def test_the_tour_runs_as_one_script(tmp_path: Path) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 6
+@pytest.mark.parametrize(("page", "least"), [(README, 5), (TOUR, 10)], ids=["README", "tour"])
+def test_the_tour_runs_as_one_script(page: str, least: int, tmp_path: Path) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= least
     (tmp_path / "tour.py").write_text("\n".join(blocks), encoding="utf-8")
     done = run(sys.executable, "-W", "error", "-X", "dev", tmp_path / "tour.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -56,7 +61,7 @@ def test_the_flags_work_under_a_path_with_a_space(tmp_path: Path) -> None:
     (tmp_path / "pyaclnn").write_text(f'#!/bin/sh\nexec {sys.executable} -S -m pyaclnn "$@"\n')
     (tmp_path / "pyaclnn").chmod(0o755)
     shutil.copy(ROOT / "examples" / "03_host_application.cpp", tmp_path / "host.cpp")
-    [line] = re.findall(r"`(eval .*)`", README)
+    [line] = re.findall(r"`(eval .*)`", EMBEDDING)
     site = [path for path in sys.path if path.endswith("-packages")]
     environment = silent_environment(
         PATH=f"{tmp_path}:{os.environ['PATH']}",
@@ -70,7 +75,15 @@ def test_the_flags_work_under_a_path_with_a_space(tmp_path: Path) -> None:
 
 
 def test_links_lead_to_files() -> None:
-    for document in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md"):
+    for document in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"):
         text = (ROOT / document).read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
             assert (ROOT / target).exists(), f"{document}: {target}"
+
+
+def test_it_reads_well_where_the_files_beside_it_are_not() -> None:
+    assert re.findall(r"\]\((?!https?:)", README) == []
+    assert len(README.splitlines()) < 160
+    named = re.findall(r"`((?:docs|examples)/[\w/.-]*|[A-Z]+\.md)`", README)
+    assert len(named) >= 6
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -19,3 +19,4 @@ int binding_resolved(const char *symbol);
 int binding_has_symbol(void *library, const char *symbol);
 void *binding_symbol(void *library, const char *symbol);
 int binding_note_faults(int file, int question);
+void binding_tell_callers(void *begin, void *end, const char *own);

@@ -10,6 +10,7 @@ import difflib
 import functools
 import os
 import sys
+import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -44,6 +45,9 @@ VARIABLE: Final = "PYACLNN_BACKEND"
 _MARKER: Final = b"pyaclnn_mock_marker"
 _RELEASE: Final = b"pyaclnn_mock_release"
 _TELL_PYTHON: Final = b"pyaclnn_mock_python_tell"
+_CALLS: Final = (b"pyaclnn_mock_call_begins", b"pyaclnn_mock_call_ends")
+_OWN: Final = (str(Path(__file__).parents[1]) + os.sep, "<pyaclnn.", weakref.__file__)
+"""What begins the names of files in which no program of a user stands."""
 _WORDS: Final = ("cann", "mock")
 _HOW_TO_CHOOSE: Final = (
     "Hint: on a machine with CANN, source the set_env.sh of its installation, or name the "
@@ -221,16 +225,14 @@ def _try(
     if runtime is None:
         return None
     is_mock = lib.binding_has_symbol(opened[runtime], _MARKER) == 1
-    if is_mock and sys.executable:
-        tell = lib.binding_symbol(opened[runtime], _TELL_PYTHON)
-        if tell != ffi.NULL:
-            cast("Any", ffi.cast("void (*)(const char *)", tell))(os.fsencode(sys.executable))
     if is_mock and choice == "cann":
         attempts[str(runtime), "is the simulated NPU, which has to be chosen by name"] = None
         return None
     if not is_mock and choice == "mock":
         attempts[str(runtime), "is CANN, and the simulated NPU cannot be had beside it"] = None
         return None
+    if is_mock:
+        _introduce(opened[runtime])
     base, message = dlopen(found.base)
     if base is None:
         attempts[str(found.base), message] = None
@@ -246,6 +248,16 @@ def _try(
     name = "mock" if is_mock else "cann"
     headers = () if is_mock else tuple(header_folders(operators, root))
     return Loaded(Backend(name, found.directory, files, origin, headers), choice, opened)
+
+
+def _introduce(library: CData) -> None:
+    """Tell a simulated NPU which Python runs, and from now on which line of it calls."""
+    tell = lib.binding_symbol(library, _TELL_PYTHON)
+    if tell != ffi.NULL and sys.executable:
+        cast("Any", ffi.cast("void (*)(const char *)", tell))(os.fsencode(sys.executable))
+    begins, ends = (lib.binding_symbol(library, name) for name in _CALLS)
+    if ffi.NULL not in {begins, ends}:
+        lib.binding_tell_callers(begins, ends, os.fsencode("".join(f"{start}\n" for start in _OWN)))
 
 
 def _first_runtime(

@@ -32,7 +32,8 @@ class Violation:
         title: What was done wrong, in general.
         detail: What was done wrong, here.
         function: The C function in which it was noticed; None outside of any.
-        at: That function and where it was called from.
+        at: That function and where it was called from: in the process, and for which line of Python
+            if that is known.
         what: The kind of thing `handle` is.
         handle: The handle or address concerned, as text; None if there is none.
         created: Where that was made, as far as it is known.
@@ -70,11 +71,14 @@ class Living:
         kind: ``"aclTensor"``, ``"stream"``, ``"device_memory"``, ``"device"`` …
         handle: Its handle, address or number, as text.
         function: The C function that made it; ``"-"`` if that is not known.
+        line: The line of Python for which it was made, as ``"file:line"``; ``"-"`` if the call did
+            not come from this library.
     """
 
     kind: str
     handle: str
     function: str
+    line: str
 
 
 def violation_count() -> int:
@@ -128,4 +132,4 @@ def alive() -> list[Living]:
         Objects, explicit contexts and streams, pinned memory, then devices and their memory. What
         the runtime makes for itself, such as default streams, is left out.
     """
-    return [Living(*line.split(" ", 2)) for line in lines_of("pyaclnn_mock_alive")]
+    return [Living(*line.split(" ", 3)) for line in lines_of("pyaclnn_mock_alive")]

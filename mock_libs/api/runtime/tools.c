@@ -7,6 +7,7 @@
 #include "mode.h"
 #include "python.h"
 #include "release.h"
+#include "source_line.h"
 #include "violation.h"
 
 #pragma GCC visibility push(default)
@@ -14,7 +15,11 @@
 extern const char pyaclnn_mock_marker[];
 /* The release of CANN that it is of, in short. */
 const char *pyaclnn_mock_release(void);
-/* Lines of "kind handle function-that-made-it"; gives the length of the whole text. */
+/* The calling thread calls on behalf of a line of a file, NULL if that is not known, until the second
+ * of these gets the first one's answer. */
+const char *pyaclnn_mock_call_begins(const char *file, int line);
+void pyaclnn_mock_call_ends(const char *before);
+/* Lines of "kind handle function-that-made-it source-line"; gives the length of the whole text. */
 size_t pyaclnn_mock_alive(char *text, size_t capacity);
 /* Lines of "name count" for every exported function; gives the length of the whole text. */
 size_t pyaclnn_mock_call_counts(char *text, size_t capacity);
@@ -39,6 +44,16 @@ const char pyaclnn_mock_marker[] = "pyaclnn simulated NPU";
 const char *pyaclnn_mock_release(void)
 {
     return mock_release.name;
+}
+
+const char *pyaclnn_mock_call_begins(const char *file, int line)
+{
+    return mock_frame_tell(mock_source_line(file, line));
+}
+
+void pyaclnn_mock_call_ends(const char *before)
+{
+    mock_frame_tell(before);
 }
 
 size_t pyaclnn_mock_alive(char *text, size_t capacity)

@@ -67,7 +67,7 @@ static void report_device(struct device *device)
         return;
     }
     device->reported = true;
-    mock_violate(at_end, "device", NULL, NULL, "device %d was not reset", device->id);
+    mock_violate(at_end, "device", NULL, &device->history, "device %d was not reset", device->id);
     mock_heap_each(&device->heap, report_block, &device->id);
 }
 
@@ -123,34 +123,36 @@ __attribute__((format(printf, 1, 2))) static void list(const char *format, ...)
     listing.length += (size_t)written;
 }
 
+static void list_one(const char *kind, const void *handle, const struct mock_origin *origin)
+{
+    list("%s %p %s %s\n", kind, handle, origin->function == NULL ? "-" : origin->function,
+         origin->line == NULL ? "-" : origin->line);
+}
+
 static void list_handle(const struct mock_living *living, void *data)
 {
     (void)data;
     if (!is_internal(living)) {
-        const char *function = living->history->created.function;
-        list("%s %p %s\n", mock_kind_name(living->kind), living->handle,
-             function == NULL ? "-" : function);
+        list_one(mock_kind_name(living->kind), living->handle, &living->history->created);
     }
 }
 
 static void list_host(struct block *block, void *data)
 {
     (void)data;
-    const char *function = block->history.created.function;
-    list("pinned_memory %p %s\n", (void *)(uintptr_t)block->offset, function == NULL ? "-" : function);
+    list_one("pinned_memory", (void *)(uintptr_t)block->offset, &block->history.created);
 }
 
 static void list_block(struct heap *heap, const struct block *block, void *data)
 {
     (void)data;
-    const char *function = block->history.created.function;
-    list("device_memory %p %s\n", (void *)(heap->base + block->offset),
-         function == NULL ? "-" : function);
+    list_one("device_memory", heap->base + block->offset, &block->history.created);
 }
 
 static void list_device(struct device *device)
 {
-    list("device %d aclrtSetDevice\n", device->id);
+    const char *line = device->history.created.line;
+    list("device %d aclrtSetDevice %s\n", device->id, line == NULL ? "-" : line);
     mock_heap_each(&device->heap, list_block, NULL);
 }
 

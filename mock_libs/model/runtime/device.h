@@ -8,6 +8,7 @@
 
 #include "channel.h"
 #include "chip.h"
+#include "handles.h"
 #include "heap.h"
 #include "acl/acl.h"
 
@@ -20,6 +21,7 @@ struct device {
     bool open, lost;
     bool changing; /* a thread is opening or closing it, and may have let go of the lock */
     bool reported; /* as not reset, so that it is said once */
+    struct mock_history history;
     const char *loss; /* why it is lost */
     const struct chip *chip;
     unsigned references; /* aclrtSetDevice minus aclrtResetDevice */

@@ -38,15 +38,21 @@ struct mock_frame {
     uint64_t generation; /* and of which setting of faults */
 };
 
-/* Where something was done: the exported function, and who called it. */
+/* Where something was done: the exported function, who called it, and for which line of Python, as
+ * far as the caller has told; each NULL if it is not known. */
 struct mock_origin {
     const char *function;
     const void *caller;
+    const char *line;
 };
 
 /* Makes a frame the calling thread's call in progress / ends it. */
 void mock_frame_push(struct mock_frame *frame);
 void mock_frame_pop(const struct mock_frame *frame);
+
+/* The calling thread calls on behalf of a line of a file from now on, which may be NULL; gives what
+ * that was before. */
+const char *mock_frame_tell(const char *line);
 
 #pragma GCC visibility push(default) /* used by the other mock libraries */
 

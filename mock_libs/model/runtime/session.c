@@ -66,6 +66,7 @@ aclError mock_device_open(struct device *device)
     const aclError status = mock_process_start(device);
     device->changing = false;
     device->open = status == ACL_SUCCESS;
+    device->history = (struct mock_history){.created = mock_origin_now()};
     device->reported = false;
     mock_progress();
     return status;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* MOST_SHOWN: blocks on stderr for one rule; the other two ways hold every record. */
-enum { MOST_RECORDS = 10000, MOST_SHOWN = 10, MOST_FRAMES = 64, PLACE_BYTES = 512 };
+enum { MOST_RECORDS = 10000, MOST_SHOWN = 10, MOST_FRAMES = 64, PLACE_BYTES = 1024 };
 enum { RECORD_BYTES = 8192 };
 
 static const struct {
@@ -69,7 +69,7 @@ static void add_json(struct text *text, const char *key, const char *value)
 
 /* Where a return address stands: function and offset if the object has symbols, and the offset in
  * the file, which addr2line understands. NULL: there is none. */
-static const char *place_of(const struct mock_origin *origin, char *place)
+static const char *native_place(const struct mock_origin *origin, char *place)
 {
     Dl_info info;
     if (origin->function == NULL) {
@@ -92,6 +92,17 @@ static const char *place_of(const struct mock_origin *origin, char *place)
                  file == NULL ? info.dli_fname : file + 1, offset);
     }
     return place;
+}
+
+/* The same, and the line of Python. */
+static const char *place_of(const struct mock_origin *origin, char *place)
+{
+    const char *found = native_place(origin, place);
+    if (found != NULL && origin->line != NULL) {
+        const size_t length = strlen(place);
+        snprintf(place + length, PLACE_BYTES - length, ", for %s", origin->line);
+    }
+    return found;
 }
 
 struct violation {

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who calls, in Python. The simulated NPU keeps that with what it records; a CANN is not told, and
+ * costs nothing. It is found while the caller still has Python's lock, before any other is taken. */
+#include <stdlib.h>
+
+static const void *(*callers_begin)(const char *file, int line);
+static void (*callers_end)(const void *before);
+static char *callers_own;
+static PyObject *name_of_file, *name_of_back;
+
+/* From now on `begin` is told of every call, and `end` gets its answer back; both NULL: nobody is.
+ * Files are passed over whose names begin with one of the lines of `own`, each with its end. */
+void binding_tell_callers(void *begin, void *end, const char *own)
+{
+    free(callers_own);
+    callers_own = strdup(own);
+    if (name_of_file == NULL) {
+        const PyGILState_STATE state = PyGILState_Ensure();
+        name_of_file = PyUnicode_InternFromString("co_filename");
+        name_of_back = PyUnicode_InternFromString("f_back");
+        PyGILState_Release(state);
+    }
+    memcpy(&callers_begin, &begin, sizeof begin);
+    memcpy(&callers_end, &end, sizeof end);
+}
+
+static size_t same_bytes(const char *one, const char *other)
+{
+    size_t same = 0;
+    while (one[same] != '\0' && one[same] == other[same]) {
+        same++;
+    }
+    return same;
+}
+
+static int is_own(const char *file)
+{
+    const char *at = callers_own;
+    while (*at != '\0') {
+        const size_t same = same_bytes(file, at);
+        if (at[same] == '\n') {
+            return 1;
+        }
+        at = strchr(at + same, '\n') + 1;
+    }
+    return 0;
+}
+
+/* Tells of a frame, unless it is one of our own. */
+static int tell_frame(PyFrameObject *frame, const void **before)
+{
+    PyObject *code = (PyObject *)PyFrame_GetCode(frame);
+    PyObject *name = PyObject_GetAttr(code, name_of_file);
+    const char *file = name == NULL ? NULL : PyUnicode_AsUTF8AndSize(name, NULL);
+    const int told = file == NULL || !is_own(file);
+    if (told) {
+        PyErr_Clear(); /* a name that cannot be told */
+        *before = callers_begin(file, PyFrame_GetLineNumber(frame));
+    }
+    Py_XDECREF(name);
+    Py_DECREF(code);
+    return told;
+}
+
+/* Whether a wrapper calls CANN: all do but most of the binding's own functions. */
+static inline int reaches_cann(const char *wrapper)
+{
+    static const char own[] = "_cffi_f_binding_";
+    const char *name = wrapper + sizeof own - 1;
+    return strncmp(wrapper, own, sizeof own - 1) != 0 || strncmp(name, "launch", 6) == 0 ||
+           strncmp(name, "plan", 4) == 0 || strcmp(name, "give_back") == 0 ||
+           strcmp(name, "hold") == 0;
+}
+
+/* Called with Python's lock, before it is let go of for a call. */
+static const void *begin_call(void)
+{
+    const void *before = NULL;
+    int told = 0;
+    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    Py_XINCREF(frame);
+    while (frame != NULL && frame != Py_None && !told) {
+        told = tell_frame((PyFrameObject *)frame, &before);
+        PyObject *back = told ? NULL : PyObject_GetAttr(frame, name_of_back);
+        Py_DECREF(frame);
+        frame = back;
+    }
+    Py_XDECREF(frame);
+    return told ? before : callers_begin(NULL, 0);
+}
+
+/* What stands around every call in cffi's wrappers. */
+#undef Py_BEGIN_ALLOW_THREADS
+#undef Py_END_ALLOW_THREADS
+#define Py_BEGIN_ALLOW_THREADS                                                                     \
+    {                                                                                              \
+        const int binding_tells = callers_begin != NULL && reaches_cann(__func__);                 \
+        const void *const binding_before = binding_tells ? begin_call() : NULL;                    \
+        PyThreadState *binding_thread = PyEval_SaveThread();
+#define Py_END_ALLOW_THREADS                                                                       \
+    PyEval_RestoreThread(binding_thread);                                                          \
+    if (binding_tells && callers_end != NULL) {                                                    \
+        callers_end(binding_before);                                                               \
+    }                                                                                              \
+    }

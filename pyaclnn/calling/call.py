@@ -9,7 +9,6 @@ from their layouts and the options alone, so it is remembered for the next one
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -148,8 +147,9 @@ class Call:
         """
         if stream is not None:
             require_stream(self.described.name, stream, None)
-        other = copy(self)
-        other._requested = stream  # noqa: SLF001  # the same class
+        other = object.__new__(Call)
+        other.__dict__.update(self.__dict__)
+        other._requested = stream  # the same class
         other.values = {name: given.get(name) for name in self.values}
         return other
 
@@ -224,13 +224,12 @@ class Call:
     @property
     def names(self) -> tuple[str, ...]:
         """The Python names of the arguments, in the order of C."""
-        return tuple(parameter.name for parameter in self.described.parameters.values())
+        return self.described.names
 
     @property
     def written(self) -> frozenset[int]:
         """The places of the tensors that the operator writes, in the order of C."""
-        pairs = enumerate(self.described.parameters.values())
-        return frozenset(place for place, p in pairs if isinstance(p, Tensor) and p.written)
+        return self.described.written
 
     @property
     def stream(self) -> Stream:

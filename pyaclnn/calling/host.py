@@ -110,7 +110,7 @@ def completed(stream: Stream) -> Iterator[None]:
     """Wait at the end for what is queued meanwhile, also where that fails.
 
     Args:
-        stream: The stream that it is queued on.
+        stream: The stream that it is queued on; the context of its device is current.
 
     Raises:
         AclError: What the work, or the wait, raises.
@@ -122,9 +122,9 @@ def completed(stream: Stream) -> Iterator[None]:
         # Something may have been queued before the failure; leave nothing behind.
         if stream._timeline.mark != before:
             with contextlib.suppress(AclError):
-                stream.synchronize()
+                stream._finish()
         raise
-    stream.synchronize()
+    stream._finish()
 
 
 def _fetched(output: Output, array: DeviceArray | None) -> Any:

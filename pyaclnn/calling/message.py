@@ -165,6 +165,8 @@ def _bool(argument: Argument, tail: Tail) -> int:
 
 
 def _double(argument: Argument, tail: Tail) -> float:
+    if type(argument) is float:
+        return argument
     if isinstance(argument, (bool, np.bool_, str, bytes)) or np.iscomplexobj(argument):
         tail.refuse(argument, "a real number")
     try:

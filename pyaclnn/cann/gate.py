@@ -200,10 +200,8 @@ def fetch(name: str, *arguments: object) -> Any:
         for kind, argument in zip(types, arguments, strict=True)
     ]
     call(name, *filled)
-    values = tuple(
-        slot[0] for slot, argument in zip(filled, arguments, strict=True) if argument is OUT
-    )
-    return values if len(values) != 1 else values[0]
+    values = [slot[0] for slot, argument in zip(filled, arguments, strict=True) if argument is OUT]
+    return values[0] if len(values) == 1 else tuple(values)
 
 
 def create(name: str, *arguments: object) -> Pointer:

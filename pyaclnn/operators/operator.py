@@ -175,6 +175,17 @@ class Operator:
         return {parameter.name: parameter for parameter in self.parameters.values()}
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The Python names of the parameters, in the order of C."""
+        return tuple(self.by_name)
+
+    @cached_property
+    def written(self) -> frozenset[int]:
+        """The places of the tensors that are written, in the order of C."""
+        pairs = enumerate(self.parameters.values())
+        return frozenset(place for place, p in pairs if isinstance(p, Tensor) and p.written)
+
+    @cached_property
     def synonyms(self) -> Mapping[str, str]:
         """Other names of options that callers know from elsewhere -> the Python names here."""
         return {_SYNONYMS[name]: name for name in self.by_name if name in _SYNONYMS}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,9 +60,6 @@ class DeviceArray(Shaped):
 
     # _tensor and _tensor_at: the description that the launcher reads, and its address.
     __slots__ = ("_device", "_layout", "_offset", "_owner", "_tensor", "_tensor_at")
-
-    # NumPy must neither convert a device array element by element nor compute with it.
-    __array_ufunc__ = None
 
     def __init__(
         self,
@@ -198,12 +195,6 @@ class DeviceArray(Shaped):
         """Return a view by basic indexing: integers, slices with positive step, ... and None."""
         return self._view(indexed(self._relative(), index))
 
-    def __len__(self) -> int:
-        if not self.shape:
-            message = "len() of an array without axes"
-            raise TypeError(message)
-        return self.shape[0]
-
     def numpy(self, stream: Stream | None = None) -> NDArray[Any]:
         """Copy the array to the host and return it.
 
@@ -318,35 +309,10 @@ class DeviceArray(Shaped):
         array._fill(self._owner, self._device, layout, tensor, offset)  # noqa: SLF001  # the same class
         return array
 
-    def __deepcopy__(self, memo: object) -> NoReturn:
-        raise TypeError(
-            "a DeviceArray cannot be pickled or deep-copied: its data is in device memory; copy it "
-            "to the host with .numpy(), and back with to_device()"
-        )
-
-    def __reduce__(self) -> NoReturn:
-        self.__deepcopy__(None)
-
-    def __bool__(self) -> NoReturn:
-        message = (
-            "the truth of a DeviceArray is not known on the host; copy it with .numpy(), or "
-            "compare with None by 'is'"
-        )
-        raise TypeError(message)
-
     def __repr__(self) -> str:
         return (
             f"<DeviceArray {self.dtype}, shape {self.shape}, strides {self.strides}, "
             f"offset {self._offset}, device {self.device.id}{', closed' if self.closed else ''}>"
-        )
-
-    def __array__(self, *_args: object, **_options: object) -> NoReturn:
-        raise InvalidArgumentError.of(
-            "numpy.asarray",
-            "self",
-            "a DeviceArray, whose data is not in host memory",
-            "a NumPy array",
-            "copy it to the host with .numpy(), after synchronizing the stream.",
         )
 
 

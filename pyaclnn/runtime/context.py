@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import (
-    OUT,
     call,
     cleanup,
-    fetch,
     give_back,
     hold,
     let_go,
@@ -46,8 +44,10 @@ __all__ = [
 
 def current_context() -> Pointer | None:
     """Return the calling thread's current context, or None. Drives ``aclrtGetCurrentContext``."""
+    found = raw.ffi.new("void **")
     try:
-        return fetch("aclrtGetCurrentContext", OUT)
+        call("aclrtGetCurrentContext", found)
+        return found[0]
     except ContextError as error:
         if error.code != code_named("ACL_ERROR_RT_CONTEXT_NULL"):
             raise

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of an array without its data: what follows from its layout."""
+"""What an array says without its data: what follows from its layout, and what needs the data."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyaclnn.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,12 +16,15 @@ __all__ = ["Shaped"]
 
 
 class Shaped:
-    """The attributes of a NumPy array that need no data."""
+    """The attributes of a NumPy array that need no data, and refusals of what needs it."""
 
     __slots__ = ("_layout", "_offset")
 
     _layout: Layout
     _offset: int
+
+    # NumPy must neither convert a device array element by element nor compute with it.
+    __array_ufunc__ = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -65,3 +70,34 @@ class Shaped:
     def is_contiguous(self) -> bool:
         """Whether the elements lie without gaps in C order."""
         return self._layout.is_contiguous
+
+    def __len__(self) -> int:
+        if not self.shape:
+            message = "len() of an array without axes"
+            raise TypeError(message)
+        return self.shape[0]
+
+    def __deepcopy__(self, memo: object) -> NoReturn:
+        raise TypeError(
+            "a DeviceArray cannot be pickled or deep-copied: its data is in device memory; copy it "
+            "to the host with .numpy(), and back with to_device()"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        self.__deepcopy__(None)
+
+    def __bool__(self) -> NoReturn:
+        message = (
+            "the truth of a DeviceArray is not known on the host; copy it with .numpy(), or "
+            "compare with None by 'is'"
+        )
+        raise TypeError(message)
+
+    def __array__(self, *_args: object, **_options: object) -> NoReturn:
+        raise InvalidArgumentError.of(
+            "numpy.asarray",
+            "self",
+            "a DeviceArray, whose data is not in host memory",
+            "a NumPy array",
+            "copy it to the host with .numpy(), after synchronizing the stream.",
+        )

@@ -70,6 +70,8 @@ def count_of(value: object, most: int = LARGEST) -> int | None:
 
 
 def _is_boolean(value: object) -> bool:
+    if type(value) is int:
+        return False
     return isinstance(value, (bool, np.bool_)) or getattr(value, "dtype", None) == np.bool_
 
 

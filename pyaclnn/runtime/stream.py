@@ -198,10 +198,14 @@ class Stream(Handle):
             DeviceLostError: The device no longer answers.
         """
         limit = milliseconds(timeout, "Stream.synchronize")
+        with self._device._active():
+            self._finish(limit)
+
+    def _finish(self, limit: int = -1) -> None:
+        """Do what ``synchronize`` does, with the device's context current; in milliseconds."""
         mark = self._timeline.mark
         try:
-            with self._device._active():
-                wait_for("aclrtSynchronizeStream", self.pointer, limit=limit)
+            wait_for("aclrtSynchronizeStream", self.pointer, limit=limit)
         except DeviceLostError as error:
             # Nothing runs on a device that is gone. No other failure says that the work is over.
             if error.code == code_named("ACL_ERROR_RT_LOST_HEARTBEAT"):

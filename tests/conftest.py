@@ -91,6 +91,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=NEEDS_IT))
 
 
+def pytest_collection_finish() -> None:
+    """Take what is there by now for ever there: a collection need not look at it in each test."""
+    gc.collect()
+    gc.freeze()
+
+
 def leave_most_to_the_exhaustive_stage(items: list[pytest.Item]) -> None:
     """Keep of each sampled table as many cases as its marker says, evenly spread."""
     tables: dict[str, list[pytest.Item]] = {}

@@ -227,6 +227,7 @@ def test_what_is_optional_may_be_left_out(operator: Operator) -> None:
     hold(operator, call(operator, fewer), {**fewer, **dict.fromkeys(optional)})
 
 
+@pytest.mark.sampled(60)
 @EVERY
 @pytest.mark.parametrize("axes", range(2, 9))
 def test_any_number_of_axes_is_taken(operator: Operator, axes: int, stream: pyaclnn.Stream) -> None:

@@ -179,6 +179,7 @@ def test_it_fills_an_array_that_is_there(device: Device) -> None:
     np.testing.assert_array_equal(array.numpy(), NUMBERS)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [NPU, NPU_TOO])
 def test_a_tensor_on_the_device_is_looked_at_where_it_is(kind: int, device: Device) -> None:
     memory = to_device(NUMBERS, device)

@@ -209,6 +209,7 @@ def test_any_run_of_calls_is_judged_call_by_call(
         device.synchronize()  # the next call may write the same arrays on another stream
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CALLS)
 def test_what_cann_refuses_is_raised_once_and_not_tried_again(
     name: str, world: World, monkeypatch: pytest.MonkeyPatch

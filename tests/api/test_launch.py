@@ -61,6 +61,7 @@ REFUSED: list[tuple[str, list[Any], int]] = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("case", "how", "code"), REFUSED, ids=str)
 def test_nulls_dtypes_and_masks_are_refused_by_their_codes(
     case: str, how: list[Any], code: int, stream: Stream

@@ -102,6 +102,7 @@ def test_the_wrong_kernel_is_stopped_at_its_line(case: Case, build: Build) -> No
     assert LINES[fault.line - 1].strip()[:60] in str(fault)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kernel)
 def test_its_right_twin_runs(case: Case, build: Build) -> None:
     launch(build, case.kernel, 0)
@@ -145,6 +146,7 @@ def test_a_fault_leaves_the_arrays_as_they_were(build: Build) -> None:
     assert (y == 7).all()
 
 
+@pytest.mark.exhaustive
 def test_the_unified_buffer_is_that_of_the_chip(build: Build) -> None:
     arrays = np.zeros(64, np.float32), np.zeros(64, np.float32)
     build("faults.cpp", "too_large", soc="Ascend310P3").launch(1, *arrays, 1)

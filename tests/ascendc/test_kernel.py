@@ -108,6 +108,7 @@ def test_a_compiler_error_shows_the_kernels_own_line(tmp_path: Path) -> None:
 ONE = 'extern "C" __global__ __aicore__ void one(GM_ADDR x) { x[0] = 1; }\n'
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -255,6 +256,7 @@ class TestWhatOthersPlanted:
         for folder in (own, program.parent):
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
+    @pytest.mark.sampled(1)
     @pytest.mark.skipif(os.getuid() != 0, reason="only root can act for somebody else")
     @pytest.mark.parametrize("which", ["the outermost", "the innermost"])
     def test_a_folder_of_another_user_is_refused(

@@ -108,6 +108,7 @@ def run_layer_norm(build: Build, setup: Setup, s: int, h: int, origin: int) -> t
     return x, gamma, beta, y, mean, variance
 
 
+@pytest.mark.sampled(16)
 @every_setup
 @pytest.mark.parametrize(("s", "h", "origin"), [(8, 64, 64), (5, 32, 19)])
 def test_layer_norm(setup: Setup, s: int, h: int, origin: int, build: Build) -> None:
@@ -152,6 +153,7 @@ RSTD = {
 }
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("form", RSTD)
 @pytest.mark.parametrize("blocks", [1, 2])
 @pytest.mark.parametrize("soc", ["Ascend910B3", "Ascend950PR_9579"])

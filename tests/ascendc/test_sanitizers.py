@@ -80,6 +80,7 @@ def test_the_normalization_interfaces_are_clean(dtype: Any, build: Build) -> Non
     )
 
 
+@pytest.mark.exhaustive
 def test_plain_cpp_that_goes_wrong_is_seen(tmp_path: Path) -> None:
     source = tmp_path / "overrun.cpp"
     source.write_text(

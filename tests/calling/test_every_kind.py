@@ -43,6 +43,7 @@ def test_every_kind_of_argument_arrives(forced: bool, run: Run) -> None:
     assert described == "list of scalars (True, 7, -1.5) 'tell' list of 0 tensors: none"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("count", [1, 3, 200])
 def test_lists_of_any_length_are_computed_and_tensors_updated_in_place(
     count: int, run: Run

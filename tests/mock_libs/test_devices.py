@@ -29,6 +29,7 @@ def codes(programs: Programs, *calls: str, **environment: str) -> list[int]:
 COUNT = "value('aclrtGetDeviceCount', 'uint32_t')"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [

@@ -38,6 +38,7 @@ def test_a_mistake_has_its_code(table: Table, chip: str, device: Device) -> None
     assert list(phase_one.mistakes(device(chip), table)) == []
 
 
+@pytest.mark.sampled(45)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_of_two_mistakes_the_earlier_answers(table: Table, chip: str, device: Device) -> None:
     assert list(phase_one.pairs(device(chip), table)) == []
@@ -48,6 +49,7 @@ def test_a_chip_without_the_operator_says_so(table: Table, chip: str, device: De
     assert list(phase_one.unconfigured(device(chip), table)) == []
 
 
+@pytest.mark.sampled(45)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_formats(table: Table, chip: str, device: Device) -> None:
     assert list(phase_one.layouts(device(chip), table)) == []

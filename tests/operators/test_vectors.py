@@ -46,6 +46,7 @@ def test_a_known_case(table: Table, case: Case, device: Device) -> None:
     assert {chip: told for chip, told in found.items() if told} == {}
 
 
+@pytest.mark.sampled(45)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_the_formula_in_rows_of_types(table: Table, chip: str, device: Device) -> None:
     assert list(results.formula(device(chip), table, most=8)) == []
@@ -57,6 +58,7 @@ def test_the_formula_in_many_rows_of_types(table: Table, chip: str, device: Devi
     assert list(results.formula(device(chip), table, most=200)) == []
 
 
+@pytest.mark.sampled(45)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_strided_tensors(table: Table, chip: str, device: Device) -> None:
     assert list(results.strides(device(chip), table, most=4)) == []

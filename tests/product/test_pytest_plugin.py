@@ -91,6 +91,7 @@ def test_a_test_may_break_rules_on_purpose(tmp_path: Path) -> None:
     assert suite(tmp_path, marked)[0] == 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("marker", "condition"),
     [

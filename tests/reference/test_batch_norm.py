@@ -65,6 +65,7 @@ class TestKnownNumbers:
         assert np.allclose(np.asarray(result.running_var), 1.0666667, rtol=2e-7)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("shape", [(9, 3), (4, 3, 5), (2, 3, 4, 2, 3)], ids=str)

@@ -127,6 +127,7 @@ def python(code: str) -> str:
 class TestAccuracy:
     """One row that no tile holds, and the float64 formula, evaluated at once."""
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16], ids=str)
     @pytest.mark.parametrize("shape", [(9, 150_001), (1, 700_000), (30_000, 40)], ids=str)
     def test_gradients(self, shape: tuple[int, int], dtype: Any) -> None:
@@ -178,6 +179,7 @@ def peak_memory(work: Callable[[], Any]) -> int:
 class TestMemory:
     """Beside inputs and outputs at most 5 % of the inputs and 64 MiB."""
 
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=str)
     @pytest.mark.parametrize("shape", [(20_000, 1024), (8, 2_500_000)], ids=str)
     def test_little_is_needed_beside_inputs_and_outputs(

@@ -189,6 +189,7 @@ class TestEmpty:
         assert [None if grad is None else grad.shape for grad in grads] == [x.shape, (0, 2), (0, 2)]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("columns", [1, 16])
 def test_sums_over_many_rows_stay_accurate(columns: int) -> None:
     generator = np.random.default_rng(4)

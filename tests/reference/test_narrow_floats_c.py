@@ -6,6 +6,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[2] / "pyaclnn/reference/arithmetic/narrow_floats.c"
 
 EVERY_COUNT = """
@@ -32,6 +34,7 @@ int main(void)
 """
 
 
+@pytest.mark.exhaustive
 def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     main, program = tmp_path / "main.c", tmp_path / "main"
     main.write_text(EVERY_COUNT, encoding="utf-8")

@@ -25,6 +25,7 @@ class TestRenorm:
         assert np.allclose(renorm(ROWS, p, 0, 5), expected, rtol=3e-6)
         assert np.allclose(inplace_renorm(ROWS, p, 0, 5), expected, rtol=3e-6)
 
+    @pytest.mark.sampled(20)
     @pytest.mark.parametrize("dtype", DTYPES, ids=str)
     @pytest.mark.parametrize("dim", [0, 1, 2, -1])
     @pytest.mark.parametrize("p", [0.5, 1, 2, 3, math.inf])

@@ -66,6 +66,7 @@ def exact_norm(vector: list[float], order: float) -> float:
     return float(math.fsum(value**order for value in vector) ** (1 / order))
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("dim", [None, 0, (0, 2), -1], ids=str)
 @pytest.mark.parametrize("ord", ORDERS)

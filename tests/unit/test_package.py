@@ -77,6 +77,7 @@ def test_a_fork_during_the_first_use_of_a_name_leaves_the_child_able_to_use_it()
     assert done.stdout == "7\n", done.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MODULES)
 def test_modules_are_there_without_an_import_of_their_own(name: str) -> None:
     code = f"import pyaclnn; print(pyaclnn.{name}.__name__)"

@@ -20,9 +20,13 @@ from pyaclnn import cli, explanations
 from pyaclnn.cann.status import code_named, names
 from pyaclnn.chips import all_chips
 from pyaclnn.explanations import STATUS, Explanation
+from pyaclnn.installed.listing import category_of, declared_operators, in_one_line
 from pyaclnn.mock import contract
+from pyaclnn.mock.aten import KERNELS, aten_calls
 from pyaclnn.mock.contract import RULES
-from pyaclnn.operators import all_operators
+from pyaclnn.mock.kernels import built_in
+from pyaclnn.operators import all_operators, by_c_name
+from pyaclnn.operators.catalogue import catalogue
 from pyaclnn.operators.types import TYPES
 from pyaclnn.variables import VARIABLES
 
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from pyaclnn.mock.contract import Rule
     from pyaclnn.operators import Operator
 
-__all__ = ["codes", "commands", "operators", "rules", "variables"]
+__all__ = ["catalogued", "codes", "commands", "operators", "rules", "variables"]
 
 # As wide as a help text is shown, without colours, wherever the site is built.
 os.environ |= {"COLUMNS": "92", "NO_COLOR": "1"}
@@ -95,6 +99,34 @@ def _operator(name: str) -> Iterator[str]:
             title = getattr(item, "name", "") or str(item.annotation)
             text = " ".join(item.description.replace("*", r"\*").split())
             yield f"`{title}`\n:   {text}\n\n"
+
+
+def catalogued() -> Iterator[str]:
+    """Every operator of CANN by category: how it is called, and who computes it without an NPU."""
+    declared = declared_operators(None)
+    yield (
+        f"# All operators of CANN\n\nThe {len(declared)} operators that are known, as functions of "
+        "`pyaclnn.aclnn`. [Call any operator by name](../how-to/any-operator.md) tells how they "
+        "are called. On the simulated NPU, *own* is a kernel that it has itself, and *PyTorch* "
+        f"one that it has with `{KERNELS}=torch`, which may differ from CANN in data types and "
+        "defaults; any other can be [given one](../how-to/teach.md).\n\n"
+    )
+    groups: dict[str, list[list[str]]] = {}
+    for name, signature in declared.items():
+        entry = catalogue().get(name)
+        releases = ", ".join(entry.releases) if entry else signature.since
+        line = f"`{in_one_line(name, signature)}`"
+        row = [f"`{name}`", line, releases, _kernel_of(name)]
+        groups.setdefault(category_of(name), []).append(row)
+    for category, rows in groups.items():
+        yield f"## {category[0].upper()}{category[1:]}\n\n"
+        yield from _table(["in C", "in Python", "CANN", "simulated"], rows)
+
+
+def _kernel_of(operator: str) -> str:
+    if operator in by_c_name() or operator in built_in():
+        return "own"
+    return "PyTorch" if operator in aten_calls() else "—"
 
 
 def commands() -> Iterator[str]:

@@ -27,6 +27,7 @@ __all__ = ["on_config", "on_files"]
 
 REFERENCE = {
     "Operators": ("operators", facts.operators),
+    "All operators of CANN": ("catalogue", facts.catalogued),
     "Commands": ("commands", facts.commands),
     "Environment variables": ("variables", facts.variables),
     "Rules of the contract": ("rules", facts.rules),

@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from pyaclnn.installed.kernels import Kernel
     from pyaclnn.operators import Operator
 
-__all__ = ["declared_operators", "in_one_line", "list_operators", "show_operator"]
+__all__ = [
+    "category_of",
+    "declared_operators",
+    "in_one_line",
+    "list_operators",
+    "on_the_simulated_npu",
+    "show_operator",
+]
 
 _CATEGORIES: Final = {
     "communication": "AllReduce|AllGather|AllToAll|ReduceScatter|Distribute|Barrier",
@@ -142,12 +149,13 @@ def show_operator(
     if rule is not None and directions.results:
         yield f"results may be left out: {rule[0]} of {', '.join(rule[1])}"
     yield from _described(operator)
-    yield f"on the simulated NPU: {_simulated(operator)}"
+    yield f"on the simulated NPU: {on_the_simulated_npu(operator)}"
     if installation is not None:
         yield from _kernels(operator, installation, chip)
 
 
-def _simulated(operator: str) -> str:
+def on_the_simulated_npu(operator: str) -> str:
+    """Tell what the simulated NPU computes an operator with, by its C name."""
     if operator in by_c_name() or operator in built_in():
         return "a kernel of its own"
     if operator in aten_calls():

@@ -13,7 +13,7 @@ from .installations import LAYOUTS
 __all__ = ["MACHINE"]
 
 DEVICE = Options(grace=1.0, skip=("NUM",))
-IMPATIENT = Options(deadline=6.0, grace=0.5, skip=("NUM",))
+IMPATIENT = Options(deadline=12.0, grace=0.5, skip=("NUM",))
 PACKAGES = Options(grace=1.0, only=("PKG",))
 ONE_OPERATOR = Options(grace=1.0, only=("NUM-rms_norm",))
 NUMBERS_201 = Options(grace=1.0, only=("NUM-201",))

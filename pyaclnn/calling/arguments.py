@@ -67,7 +67,7 @@ def _words(kind: str, argument: Argument) -> str:
         items = ", ".join(_words("t", item) for item in argument)
         return f"list of {len(argument)} tensors: {items or 'none'}"
     if kind in _SEQUENCES:
-        values = tuple(argument) if hasattr(argument, "__iter__") else (argument,)
+        values = tuple(argument) if _is_many(argument) else (argument,)
         return f"{_SEQUENCES[kind]} {values}"
     return f"scalar {argument!r}" if kind == "a" else repr(argument)
 

@@ -167,7 +167,9 @@ def _bool(argument: Argument, tail: Tail) -> int:
 def _double(argument: Argument, tail: Tail) -> float:
     if type(argument) is float:
         return argument
-    if isinstance(argument, (bool, np.bool_, str, bytes)) or np.iscomplexobj(argument):
+    number = hasattr(argument, "__float__") or hasattr(argument, "__index__")
+    plain = number and not getattr(argument, "ndim", 0) and not np.iscomplexobj(argument)
+    if not plain or isinstance(argument, (bool, np.bool_)):
         tail.refuse(argument, "a real number")
     try:
         return float(argument)
@@ -186,7 +188,7 @@ def _array(
     letter: str, item: Callable[[Argument, Tail], int | float], what: str
 ) -> Callable[[Argument, Tail], int]:
     def convert(argument: Argument, tail: Tail) -> int:
-        single = not hasattr(argument, "__iter__")
+        single = not hasattr(argument, "__iter__") or getattr(argument, "ndim", 1) == 0
         items = (argument,) if single else _sequence(argument, tail, what)
         values = [item(value, tail) for value in items]
         return tail.items(len(values), struct.pack(f"={len(values)}{letter}", *values))
@@ -198,8 +200,9 @@ def _scalar_bytes(argument: Argument, tail: Tail) -> bytes:
     """The data type and the value, in sixteen bytes; Python's own numbers in their widest type."""
     if isinstance(argument, int) and not isinstance(argument, bool):
         argument = np.int64(_WORDS["q"](argument, tail))
-    value = argument if isinstance(argument, DeviceArray) else np.asarray(argument)
-    if isinstance(value, DeviceArray) or value.ndim or value.dtype.kind in "OSUmM":
+    many = hasattr(argument, "__len__") and not isinstance(argument, np.ndarray)
+    value = None if many or isinstance(argument, DeviceArray) else np.asarray(argument)
+    if value is None or value.ndim or value.dtype.kind in "OSUVmM":
         tail.refuse(argument, "a number or a NumPy scalar")
     code = acl_dtype(dtype_of(value.dtype, tail.routine, tail.parameter))
     return struct.pack("@q16s", code, value.tobytes())
@@ -227,7 +230,8 @@ def _data_type(argument: Argument, tail: Tail) -> int:
 
 
 def _sequence(argument: Argument, tail: Tail, expected: str) -> Sequence[Any]:
-    if isinstance(argument, (str, bytes, DeviceArray)) or not hasattr(argument, "__iter__"):
+    many = hasattr(argument, "__iter__") and getattr(argument, "ndim", 1) > 0
+    if not many or isinstance(argument, (str, bytes, DeviceArray)):
         tail.refuse(argument, expected)
     return tuple(argument)
 

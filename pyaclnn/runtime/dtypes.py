@@ -67,7 +67,7 @@ def dtype_of(dtype: DTypeLike, routine: str = "dtype_of", argument: str = "dtype
     """
     try:
         found = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError, KeyError, SyntaxError):  # NumPy has no word for all of these
         found = None
     if found is None or found not in _CONSTANTS:
         supported = ", ".join(str(known) for known in _CONSTANTS)

@@ -166,6 +166,13 @@ WRONG = {
     "wide=None": "'wide' is None; it must be a value: C takes no NULL here",
     "wide=1j": "it must be a real number",
     "kind='no dtype'": "'kind' is",
+    "alpha=[[1], 2]": "it must be a number or a NumPy scalar",
+    "alpha=np.array('x')": "it must be a number or a NumPy scalar",
+    "weights=np.array(3)": "it must be a sequence of numbers, or None",
+    "wide=[[1], 2]": "it must be a real number",
+    "wide=np.ones(1)": "it must be a real number",
+    "kind=[np.ones(2), None]": "'kind' is",
+    "kind={}": "'kind' is",
 }
 
 

@@ -6,7 +6,6 @@ The table is read by its file: the build comes before the package can be importe
 
 from __future__ import annotations
 
-import re
 import runpy
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ __all__ = ["PHASE_2", "TAIL", "read_table", "write_headers"]
 
 _FOLDER = "aclnnop"
 _RELEASE = "acl/acl_release.h"
+_ONCE = "#pragma once"
 TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
 """The last parameters of every first phase."""
 PHASE_2 = (
@@ -90,8 +90,11 @@ def write_headers(
         if function.since != next(iter(RELEASES)):
             newer.setdefault(function.header, []).append(function)
     for header, declared in newer.items():
-        with (output / header).open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in _newer(header, declared))
+        path = output / header
+        text = path.read_text(encoding="utf-8")
+        # What is written by hand has a guard, which ends before this.
+        once = "" if _ONCE in text else f"\n{_ONCE}\n"
+        path.write_text(f"{text}{once}{''.join(_newer(declared))}", encoding="utf-8")
 
 
 def _release_header(level: int) -> str:
@@ -103,17 +106,14 @@ def _release_header(level: int) -> str:
     return f"/* SPDX-License-Identifier: Apache-2.0 */\n#define ACL_STUBS_CANN {level}\n"
 
 
-def _newer(header: str, functions: list[Function]) -> Iterator[str]:
+def _newer(functions: list[Function]) -> Iterator[str]:
     """What an older release says where they are used; readers without a compiler pass it over."""
-    guard = f"PYACLNN_NEWER_{re.sub('[^A-Z0-9]', '_', header.upper())}_"
-    yield f"\n#ifndef {guard}\n#define {guard}"
     for release in RELEASES.values():
         since = [function for function in functions if function.since == release.name]
         if since:
-            yield f"#if ACL_STUBS_CANN < {release.headers} && defined(__GNUC__)"
-            yield from (f"ACL_STUBS_NEWER({function.name})" for function in since)
-            yield "#endif"
-    yield "#endif"
+            yield f"#if ACL_STUBS_CANN < {release.headers} && defined(__GNUC__)\n"
+            yield from (f"ACL_STUBS_NEWER({function.name})\n" for function in since)
+            yield "#endif\n"
 
 
 def _header(functions: list[Function]) -> Iterator[str]:

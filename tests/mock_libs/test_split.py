@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.bindgen.front import put_in_front
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.elf import read_library
 from pyaclnn.mock import cflags, ldflags, libdir
@@ -171,3 +172,12 @@ def test_what_is_new_in_the_release_is_there_or_refuses_by_its_name(programs: Pr
         assert answer != 0, name
         assert (answer == 999001) == (refused in text), (name, text)
         assert name in text, (name, text)
+
+
+def test_what_is_not_needed_cannot_be_put_in_front(tmp_path: Path) -> None:
+    image = bytearray((libdir() / "libnnopbase.so").read_bytes())
+    with pytest.raises(ValueError, match=r"^libopapi\.so: not needed$"):
+        put_in_front(image, {"libopapi.so"})
+    put_in_front(image, {"libascendcl.so"})
+    (tmp_path / "libnnopbase.so").write_bytes(image)
+    assert "libascendcl.so" not in read_library(tmp_path / "libnnopbase.so").needed

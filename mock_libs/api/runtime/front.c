@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A library in front of others: its names are there for the linker, and the loader goes on to the
- * libraries behind it (DT_FILTER, DT_AUXILIARY), so that nobody ever arrives here. */
+ * libraries behind it (DT_AUXILIARY, see pyaclnn/bindgen/front.py): nobody ever arrives here. */
 
 __attribute__((used)) static void nowhere(void)
 {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known about operators, once: a description each, from which all else follows.
 
-C names, C types and their order stand in the headers under ``include_stubs/aclnnop``; a description
-adds what a header cannot say. Every module of `pyaclnn.operators.norm` is looked through, so that
-describing an operator is all it takes.
+C names, C types and their order stand in the headers, most of which the build makes of the table of
+all operators (`catalogue`); a description adds what a header cannot say. Every module of
+`pyaclnn.operators.norm` is looked through, so that describing an operator is all it takes.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 from pyaclnn.bindgen.declarations import Constant, Declarations, Function, Parameter
 from pyaclnn.bindgen.reader import HeaderError, read
 from pyaclnn.operators import by_c_name
+from pyaclnn.operators.catalogue import catalogue
 
 STUBS = Path(__file__).parents[2] / "include_stubs"
 
@@ -123,8 +124,12 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_stubs_declare_the_described_operators_in_pairs() -> None:
-    functions = {f.name: f for f in read(STUBS).functions}
+    declared = read(STUBS)
+    functions = {f.name: f for f in declared.functions}
     operators = {f.operator for f in functions.values()} - {None}
-    assert operators == set(by_c_name())
+    # Of the others the build makes headers.
+    described = {n for n in by_c_name() if f"aclnnop/{catalogue()[n].header}" in declared.headers}
+    assert operators == described
+    assert len(operators) >= 28
     for operator in operators:
         assert operator in functions

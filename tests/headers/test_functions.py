@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.operators import by_c_name
+from pyaclnn.operators.catalogue import catalogue
 
 from .presence import LEFT_OUT, SINCE_8_1, SINCE_9_1
 from .stub_tree import HEADERS, INCLUDE, LANGUAGES, LEVELS, compile_all, preprocess
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
     from .declared import Declared
 
-# The operators stand in tables of their own, under tests/operators.
-_PHASES = {name + phase for name in by_c_name() for phase in ("", "GetWorkspaceSize")}
+# The operators stand in tables of their own, under tests/operators; the build makes most headers.
+_BY_HAND = {name for name in by_c_name() if f"aclnnop/{catalogue()[name].header}" in HEADERS}
+_PHASES = {name + phase for name in _BY_HAND for phase in ("", "GetWorkspaceSize")}
 _EXPECTED = {801: SINCE_8_1 | _PHASES, 901: SINCE_8_1 | SINCE_9_1 | _PHASES}
 _PROTOTYPE = re.compile(r"\b((?:[aA]cl|Hccl|Msprof|rt[A-Z])\w+)\s*\((?!\s*\*)")
 
@@ -71,7 +73,8 @@ def test_every_operator_has_two_phases_of_the_one_shape(everything: dict[int, De
         for name in prototypes
         if name.startswith("aclnn") and name.endswith("GetWorkspaceSize")
     }
-    assert operators == set(by_c_name())
+    assert operators == _BY_HAND
+    assert len(operators) >= 28
     for operator in operators:
         first = prototypes[f"{operator}GetWorkspaceSize"]
         assert first.startswith("aclnnStatus ")

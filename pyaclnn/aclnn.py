@@ -19,7 +19,8 @@ def __getattr__(name: str) -> Any:
         known = operators_by_snake_name()
         if name in known:
             return op(known[name])
-        near = difflib.get_close_matches(name, known, 1)
+        by_c_name = {c_name: found for found, c_name in known.items()}
+        near = [by_c_name[name]] if name in by_c_name else difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise AttributeError(f"no header declares an operator {name!r}{hint}", name=name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

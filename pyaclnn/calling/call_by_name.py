@@ -20,7 +20,7 @@ from pyaclnn.calling.arrays import check_arrays, check_overlap
 from pyaclnn.calling.call import Output
 from pyaclnn.calling.empty import Empty, LeftOut
 from pyaclnn.calling.host import completed, fetch_into
-from pyaclnn.calling.inference import inferred
+from pyaclnn.calling.inference import inferred, why_not
 from pyaclnn.calling.launch import launch_operator
 from pyaclnn.calling.message import check
 from pyaclnn.errors import InvalidArgumentError
@@ -196,7 +196,7 @@ class CallByName:
             if names[place] not in made:
                 expected = "an array, or pyaclnn.Empty(shape, dtype)"
                 hint = (
-                    "no rule tells its shape for these arguments; a rule of your own does with "
+                    f"{why_not(declared.name, known)}; a rule of your own does with "
                     f"@pyaclnn.shape_rule({declared.name!r})."
                 )
                 raise InvalidArgumentError.of(

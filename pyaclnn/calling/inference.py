@@ -16,7 +16,7 @@ from pyaclnn.runtime.dtypes import bfloat16, dtype_of, numpy_dtype
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["inferred", "shape_rule"]
+__all__ = ["inferred", "shape_rule", "why_not"]
 
 Rule: TypeAlias = "Callable[..., Any]"
 _own: Final[dict[str, Rule]] = {}
@@ -80,6 +80,28 @@ def inferred(operator: str, given: Mapping[str, Any], results: Sequence[str]) ->
     return dict(zip(results, made, strict=True))
 
 
+def why_not(operator: str, given: Mapping[str, Any]) -> str:
+    """Tell why results of a call have to be given.
+
+    Args:
+        operator: The C name of phase 2.
+        given: The arguments by their Python names.
+    """
+    rule, names = result_rules().get(operator, ("", ()))
+    if not rule:
+        return "no rule tells its shape"
+    told = ", ".join(f"{name} {_in_short(given[name])}" for name in names)
+    return f"its rule, {rule} of {', '.join(names)}, tells nothing of {told}"
+
+
+def _in_short(argument: Any) -> str:
+    if hasattr(argument, "shape") and hasattr(argument, "dtype"):
+        return f"({argument.dtype}, shape {argument.shape})"
+    if isinstance(argument, (tuple, list)) and any(hasattr(item, "shape") for item in argument):
+        return f"({', '.join(map(_in_short, argument))})"
+    return repr(argument)
+
+
 def _by_rule(operator: str, given: Mapping[str, Any]) -> list[Any] | None:
     rule, names = result_rules().get(operator, ("", ()))
     values = [given[name] for name in names]
@@ -114,12 +136,18 @@ def _scalar(one: Any, scalar: Any) -> Empty | None:
     return _same(one) if fits or (one.dtype.kind in "iu" and kind in "iu") else None
 
 
-def _cast(one: Any, dtype: Any) -> Empty:
-    return Empty(one.shape, _dtype(dtype))
+def _cast(one: Any, dtype: Any) -> Empty | None:
+    found = _dtype(dtype)
+    return None if found is None else Empty(one.shape, found)
 
 
-def _dtype(dtype: Any) -> np.dtype[Any]:
-    return numpy_dtype(int(dtype)) if isinstance(dtype, (int, np.integer)) else dtype_of(dtype)
+def _dtype(dtype: Any) -> np.dtype[Any] | None:
+    if not isinstance(dtype, (int, np.integer)):
+        return dtype_of(dtype)
+    try:
+        return numpy_dtype(int(dtype))
+    except InvalidArgumentError:
+        return None
 
 
 def _broadcast(*arrays: Any) -> Empty | None:
@@ -194,8 +222,8 @@ def _index_and_reduce(array: Any, axes: Any, keep: bool) -> tuple[Empty, Empty] 
 
 
 def _cast_reduce(array: Any, axes: Any, keep: bool, dtype: Any) -> Empty | None:
-    shape = _reduced(array, axes, keep)
-    return None if shape is None else Empty(shape, _dtype(dtype))
+    shape, found = _reduced(array, axes, keep), _dtype(dtype)
+    return None if shape is None or found is None else Empty(shape, found)
 
 
 _RULES: Final[Mapping[str, Rule]] = {

@@ -10,7 +10,7 @@ import pytest
 
 from pyaclnn.calling import inference
 from pyaclnn.calling.empty import Empty
-from pyaclnn.calling.inference import inferred, shape_rule
+from pyaclnn.calling.inference import inferred, shape_rule, why_not
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.catalogue import catalogue
 from pyaclnn.operators.results import result_rules
@@ -61,6 +61,7 @@ CASES: dict[str, tuple[str, dict[str, Any], Any]] = {
     "reduce to truth": ("aclnnAll", {"self": X, "dim": 0, "keepdim": False}, array("bool", 3)),
     "reduce to places": ("aclnnArgMax", {"self": X, "dim": 1, "keepdim": False}, array("int64", 2)),
     "reduce an axis that is not there": ("aclnnAmax", {"self": X, "dim": [2], "keepDim": 1}, None),
+    "cast to what is no type": ("aclnnCast", {"self": X, "dtype": 999}, None),
     "no rule": ("aclnnTopk", {"self": X}, None),
 }
 
@@ -69,6 +70,29 @@ CASES: dict[str, tuple[str, dict[str, Any], Any]] = {
 def test_a_rule_tells_a_result_or_nothing(case: str) -> None:
     name, given, expected = CASES[case]
     assert inferred(name, given, ["out"]) == ({} if expected is None else {"out": expected})
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "words"),
+    [
+        ("aclnnTopk", {"self": X}, "no rule tells its shape"),
+        (
+            "aclnnAdd",
+            {"self": X, "other": Y},
+            (
+                "its rule, broadcast of self, other, tells nothing of "
+                "self (float32, shape (2, 3)), other (float16, shape (2, 3))"
+            ),
+        ),
+        (
+            "aclnnForeachAbs",
+            {"x": (X, None)},
+            "its rule, each of x, tells nothing of x ((float32, shape (2, 3)), None)",
+        ),
+    ],
+)
+def test_why_there_is_none_is_told(name: str, given: dict[str, Any], words: str) -> None:
+    assert why_not(name, given) == words
 
 
 def test_a_rule_may_tell_two_results() -> None:

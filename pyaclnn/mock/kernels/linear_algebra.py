@@ -23,6 +23,8 @@ def _product(a: Array, b: Array, out: Array, cube: int) -> Array:
         raise ValueError(f"cubeMathType is {cube}; it must be 0 to 3")
     if category(dtype) != "f":
         raise ValueError(f"matrices of {dtype} are not multiplied; they must be of floats")
+    if a.ndim and b.ndim and a.shape[-1] != b.shape[max(b.ndim - _MATRIX, 0)]:
+        raise ValueError(f"shapes {a.shape} and {b.shape} do not go together as factors")
     return cast(np.matmul(wide(a, dtype), wide(b, dtype)), dtype, out)
 
 

@@ -48,13 +48,18 @@ def operators() -> Iterator[str]:
     yield "# Operators\n\n"
     yield (
         "What the first array may be on each family of chips; a dash where CANN has no kernels. "
-        "The types of the others follow from it, and are said at each operator.\n\n"
+        "The types of the others follow from it, and are said at each operator. Under CANN stands "
+        "the first release that is known to have it.\n\n"
     )
     families = {chip.family: chip.product for chip in all_chips()}
     yield from _table(
-        ["operator", *families.values()],
+        ["operator", "CANN", *families.values()],
         (
-            [f"[`{name}`](#pyaclnn.{name})", *(_leading(operator, family) for family in families)]
+            [
+                f"[`{name}`](#pyaclnn.{name})",
+                min(catalogue()[operator.c_name].releases),
+                *(_leading(operator, family) for family in families),
+            ]
             for name, operator in all_operators().items()
         ),
     )

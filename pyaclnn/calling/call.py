@@ -29,7 +29,7 @@ from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.parameters import Kind, Tensor
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.device import default_device
-from pyaclnn.runtime.dtypes import DTYPES, acl_dtype
+from pyaclnn.runtime.dtypes import DTYPES, WORDS, acl_dtype
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.stream import require_stream
 
@@ -110,6 +110,9 @@ class Call:
         self.values.update({tensor.name: arrays.get(tensor.name) for tensor in operator.inputs})
         wants = {tensor.name: operator.wants(tensor, self.values) for tensor in operator.results}
         results = given_results(operator, out, wants)
+        for tensor in operator.results:
+            if tensor.asked:
+                wants[tensor.name] = f"out: {tensor.name}" in results
         written = [tensor for tensor in operator.inputs if tensor.written]
         self.updated = [t.name for t in written if operator.wants(t, self.values)]
         self.on_host = check_arrays(operator.name, {**arrays, **results}, stream)
@@ -177,9 +180,10 @@ class Call:
         operator = self.described
         if not wanted and not tensor.placeholder:
             return Output((), np.dtype(np.float32), wanted=False, made=False)
-        shape = operator.dims(tensor, refusals.known, self.values)
         allowed = refusals.dtypes(tensor)
         given = results.get(f"out: {tensor.name}")
+        kind = "" if given is None else WORDS.get(given.dtype, "")
+        shape = operator.dims(tensor, refusals.known, self.values, kind)
         if given is None:
             usual = refusals.usual_dtypes(tensor)
             if len(set(usual.values())) > 1:
@@ -296,4 +300,6 @@ def _constant(option: Option, known: Mapping[str, Any]) -> Any:
         return option.derived(known)
     if option.kind is Kind.DTYPE:
         return acl_dtype(DTYPES[known[option.word]])
+    if option.kind is Kind.SCALAR and option.word:
+        return DTYPES[option.word].type(known[option.name])
     return known[option.name]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from pyaclnn.operators.catalogue import catalogue
 from pyaclnn.operators.operator import Build
 from pyaclnn.operators.parameters import Kind, Option, Tensor
 from pyaclnn.operators.types import TYPES
@@ -36,7 +37,8 @@ def _docstring(operator: Operator) -> Iterator[str]:
     first, _, rest = operator.says.partition(". ")
     yield f"{first.rstrip('.')}."
     more = [rest] if rest else []
-    yield from _filled(" ".join(["", *more, f"Drives ``{operator.c_name}``."]).strip(), "")
+    drives = f"Drives ``{operator.c_name}``{_since(operator)}."
+    yield from _filled(" ".join(["", *more, drives]).strip(), "")
     yield "\nArgs:"
     for name in (*operator.positional, *operator.keywords):
         others = [other for other, known in operator.synonyms.items() if known == name]
@@ -57,6 +59,14 @@ def _docstring(operator: Operator) -> Iterator[str]:
     yield from _item("AclError", failed)
     if operator.source:
         yield f"\nSource: {operator.source}."
+
+
+def _since(operator: Operator) -> str:
+    """Which releases have it, if not all."""
+    entry = catalogue().get(operator.c_name)
+    if entry is None or entry.is_in("8.1"):
+        return ""
+    return f", which CANN has since {min(entry.releases)}"
 
 
 def _filled(text: str, indent: str) -> Iterator[str]:

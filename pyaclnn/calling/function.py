@@ -16,7 +16,7 @@ from pyaclnn.calling.documentation import docstring
 from pyaclnn.calling.fast_path import Paths, exact, layouts
 from pyaclnn.calling.host import HostCalls, host_key, run_on_host
 from pyaclnn.calling.launch import launch
-from pyaclnn.operators.parameters import REQUIRED, Option, Tensor
+from pyaclnn.operators.parameters import REQUIRED, Kind, Option, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -191,13 +191,15 @@ def _values(operator: Operator) -> Iterator[str]:
     """The words of the message, in the order of C; constants and results by number."""
     constants = results = 0
     for parameter in operator.parameters.values():
-        if isinstance(parameter, Option):
+        if isinstance(parameter, Option) and parameter.kind is Kind.ABSENT:
+            yield "0"
+        elif isinstance(parameter, Option):
             yield f"path.constants[{constants}]"
             constants += 1
         elif isinstance(parameter, Tensor) and not parameter.read:
             array = f"results[{results}]"
             results += 1
-            always = parameter.when is None and operator.mask is None
+            always = parameter.when is None and operator.mask is None and not parameter.asked
             there = f"{array}._tensor_at"
             yield there if always else f"(0 if {array} is None else {there})"
         elif isinstance(parameter, Tensor) and parameter.optional:
@@ -210,7 +212,9 @@ def _arguments(operator: Operator) -> Iterator[str]:
     """The arguments themselves, in the order of C."""
     constants = results = 0
     for parameter in operator.parameters.values():
-        if isinstance(parameter, Option):
+        if isinstance(parameter, Option) and parameter.kind is Kind.ABSENT:
+            yield "None"
+        elif isinstance(parameter, Option):
             yield f"path.kept[{constants}]"
             constants += 1
         elif isinstance(parameter, Tensor) and not parameter.read:

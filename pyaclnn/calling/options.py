@@ -63,6 +63,8 @@ def _real(option: Option, value: object, routine: str) -> float:
 
 
 def _scalar(option: Option, value: object, routine: str) -> float:
+    if option.word.startswith("i"):
+        return _integer(option, value, routine)
     number = _number(value)
     if math.isnan(number) or not _is_within(option, number):
         _refuse(option, value, routine, f"a number{_limits(option)}")
@@ -90,7 +92,9 @@ def _flag(option: Option, value: object, routine: str) -> bool:
     return bool(value)
 
 
-def _mask(option: Option, value: object, routine: str) -> tuple[bool, ...]:
+def _mask(option: Option, value: object, routine: str) -> tuple[bool, ...] | None:
+    if value is None and option.default is None:
+        return None
     flags: tuple[Any, ...] = ()
     with contextlib.suppress(TypeError):
         flags = tuple(value)  # type: ignore[arg-type]  # what is no sequence raises

@@ -25,7 +25,8 @@ __all__ = ["Build", "Operator", "ShapeError", "describe", "snake_case"]
 _LEADERS = ("input", "x", "x1")
 # PyTorch always says eps, CANN says either.
 _SYNONYMS = {"eps": "epsilon", "epsilon": "eps"}
-_WORDS = ("barred", "channels_last", "compared", "idle_without", "null_is_invalid")
+_PACKED = 8
+_WORDS = ("barred", "channels_last", "compared", "idle_without", "needed", "null_is_invalid")
 
 
 class Build(Enum):
@@ -64,15 +65,18 @@ class Operator:
         parameters: What is said of the C parameters, by their C names.
         types: The types that it takes.
         order: The order of a composite operator's checks, a letter each: ``n`` NULL, ``m`` the mask
-            and what it selects, ``d`` data types, ``a`` options, ``r`` what `refuse` says, ``s``
-            shapes, ``f`` formats, ``p`` formats with a layout of their own, ``q`` whether formats
-            are equal, ``c`` whether the chip has it, ``e`` nothing to do because there are no
-            elements.
+            and what it selects, ``w`` NULL where the kernel that was chosen takes none, ``d`` data
+            types, ``a`` options, ``r`` what `refuse` says, ``s`` shapes, ``t`` shapes that are
+            refused as a tiling does, ``f`` formats, ``p`` formats with a layout of their own, ``q``
+            whether formats are equal, ``c`` whether the chip has it, ``e`` nothing to do because
+            there are no elements. What a capital finds breaks the graph of kernels; what is found
+            after a ``!`` makes phase 2 fail.
         positional: The Python names of the arguments, in order.
         keywords: Those that are given by name alone.
         result_type: The name of the named tuple of results.
         null_is_invalid: The parameters, by their C names, of which NULL is refused as an invalid
             argument.
+        needed: The parameters, by their C names, that must not be NULL whatever their names say.
         short_is_null: Whether a mask that is too short or too long is refused as NULL is.
         idle_without: The tensors, by their C names, without whose elements there is nothing to do;
             the leading one if none is named.
@@ -108,6 +112,7 @@ class Operator:
     keywords: tuple[str, ...]
     result_type: str
     null_is_invalid: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
     short_is_null: bool = False
     idle_without: tuple[str, ...] = ()
     filled: str = ""
@@ -221,7 +226,7 @@ class Operator:
         if tensor.optional and tensor.read and values.get(tensor.name) is None:
             return False
         mask = self.mask
-        if mask is not None and tensor.c_name in mask.results:
+        if mask is not None and tensor.c_name in mask.results and values[mask.name] is not None:
             return bool(values[mask.name][mask.results.index(tensor.c_name)])
         return tensor.when is None or bool(tensor.when(values))
 
@@ -271,6 +276,8 @@ class Operator:
                     known.update(self.lengths({**values, **known}))
             elif tensor is self.leader:
                 raise ShapeError(tensor)
+        models = {tensor.shape.like for tensor in self.tensors}
+        known.update({name: dims for name, dims in shapes.items() if name in models})
         return known
 
     def _place(self, tensor: Tensor) -> tuple[int, int]:
@@ -280,11 +287,16 @@ class Operator:
         order = [text.rstrip("^#") for text in self.compared]
         return 0, order.index(tensor.c_name) if tensor.c_name in order else 0
 
-    def dims(self, tensor: Tensor, known: Lengths, values: Mapping[str, Any]) -> Dims:
-        """Return the shape that a tensor has, where lengths are known."""
+    def dims(
+        self, tensor: Tensor, known: Lengths, values: Mapping[str, Any], kind: str = ""
+    ) -> Dims:
+        """Return the shape that a tensor of a type has, where lengths are known."""
+        dims = tensor.shape.dims(known)
         if tensor.infer is not None:
-            return tensor.infer({**values, **known})
-        return tensor.shape.dims(known)
+            dims = tensor.infer({**values, **known})
+        if kind and kind == tensor.packed:
+            return (*dims[:-1], dims[-1] // _PACKED)
+        return dims
 
 
 def describe(

@@ -23,6 +23,7 @@ __all__ = [
     "Parameter",
     "Role",
     "Tensor",
+    "absent",
     "axes",
     "dtype",
     "flag",
@@ -61,6 +62,7 @@ class Kind(Enum):
     SCALAR = "aclScalar"
     DTYPE = "aclDataType"
     STRING = "char *"
+    ABSENT = "aclTensor: always NULL"
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,15 @@ class Tensor(Parameter):
         infer: Finds the shape of a result that words do not say.
         loose: What CANN does not compare although it must be so: ``type``, which has to be one that
             it knows, or ``untyped``, which has not; ``shape``; with ``count`` it compares numbers
-            of elements instead of shapes.
+            of elements instead of shapes; ``late`` is what only the kernels compare.
         positive: Whether its values are positive numbers.
+        large: What its values in samples are multiplied by.
         indexes: The axis, by its word, whose indices it holds.
         made_by: Which operator returns it, and as which result: it is made by that in samples.
         exact_as: The word of types that its values are only as exact as.
         unwritten: The chip families that never write it, though it must be there.
+        packed: The type in which it holds eight numbers of 4 bits an element, along the last axis.
+        asked: Whether it is written only where the caller has an array for it.
         fill: What CANN fills it with where the leading tensor is empty; None for nothing.
     """
 
@@ -111,10 +116,13 @@ class Tensor(Parameter):
     infer: Callable[[Mapping[str, Any]], Dims] | None = None
     loose: str = ""
     positive: bool = False
+    large: float = 1.0
     indexes: str = ""
     made_by: tuple[str, str] | None = None
     exact_as: str = ""
     unwritten: str = ""
+    packed: str = ""
+    asked: bool = False
     fill: float | None = None
 
     @property
@@ -141,10 +149,12 @@ class Option(Parameter):
         derived: Finds its value where the caller does not give it.
         shape: With `Kind.LENGTHS`, the axes whose lengths it gives.
         results: With `Kind.MASK`, the results it selects, by their C names.
-        word: With `Kind.DTYPE`, the word of types it decides.
+        word: With `Kind.DTYPE`, the word of types it decides; with `Kind.SCALAR`, the type that it
+            must have, a word of :mod:`pyaclnn.operators.types`, or nothing if any will do.
         choices: With `Kind.STRING`, what it may be.
         sample: Its value in samples, by the lengths that are known, if not the default.
         loose: Whether CANN takes any value, although it must be as said here.
+        null: Whether C may get NULL for it, though its name does not say so.
     """
 
     kind: Kind = Kind.REAL
@@ -159,6 +169,7 @@ class Option(Parameter):
     choices: tuple[str, ...] = ()
     sample: Rule | None = None
     loose: bool = False
+    null: bool = False
 
 
 def given(spec: str, says: str = "", **more: Any) -> Tensor:
@@ -199,6 +210,11 @@ def flag(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
 def scalar(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
     """A number that C takes as an ``aclScalar``."""
     return Option(says=says, kind=Kind.SCALAR, default=default, **more)
+
+
+def absent() -> Option:
+    """A tensor that CANN has a place for and does not take."""
+    return Option(kind=Kind.ABSENT, derived=lambda _: None)
 
 
 def string(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:

@@ -73,6 +73,14 @@ class Request(Protocol):
         """The same, and the options as plain values."""
 
     @property
+    def types(self) -> Mapping[str, str]:
+        """The words of the types of tensors and scalars, by Python names."""
+
+    @property
+    def dropped(self) -> Collection[str]:
+        """The tensors of which the first axis is not looked at, by Python names."""
+
+    @property
     def known(self) -> Lengths:
         """The lengths of axes and groups of axes, as far as shapes have been looked at."""
 
@@ -94,6 +102,10 @@ class Quirks:
         IGNORED: Python names of tensors that no kernel reads.
         PASSES_NULL: Families whose kernels take NULL for an optional tensor, so that nothing stands
             in for it.
+        drops: The Python names of tensors whose first axis, of one element, is not looked at.
+        nulls: What must not be NULL, or must be, because of what else was given.
+        refuse: What is wrong that the description's own words do not say.
+        idle: Whether nothing is launched although nothing is wrong.
         types: What is wrong with data types, in place of the comparison with rows.
         beyond: What is wrong with shapes after they have been compared.
         takes_empty: Whether an individual operator's tiling accepts tensors without elements.
@@ -109,6 +121,10 @@ class Quirks:
     FITS: Mapping[str, Callable[[Request], str | None]] = field(default_factory=dict)
     IGNORED: Collection[str] = ()
     PASSES_NULL: Collection[str] = ()
+    drops: Callable[[Request], Collection[str]] = lambda _: ()
+    nulls: Callable[[Request], str | None] = lambda _: None
+    refuse: Callable[[Request], str | None] = lambda _: None
+    idle: Callable[[Request], bool] = lambda _: False
     types: Callable[[Request], str | None] | None = None
     beyond: Callable[[Request], str | None] = lambda _: None
     takes_empty: Callable[[Request], bool] = lambda _: False

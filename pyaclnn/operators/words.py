@@ -11,7 +11,7 @@ A word is
 * ``=mean``   the shape of another tensor;
 * ``8``       an axis of that length.
 
-What stands behind a ``|`` is another shape that will do.
+What stands behind a ``|`` is another shape that will do; there may be several.
 """
 
 from __future__ import annotations
@@ -53,19 +53,18 @@ class Shape:
     Attributes:
         text: The words as they are written.
         words: Each word's kind and the name it speaks of.
-        other: Another shape that will do; none if it has no words.
+        other: Other shapes that will do.
     """
 
     text: str
     words: tuple[tuple[Word, str], ...]
-    other: tuple[tuple[Word, str], ...] = ()
+    other: tuple[tuple[tuple[Word, str], ...], ...] = ()
 
     @classmethod
     def of(cls, text: str) -> Shape:
         """Read words."""
-        parts = text.partition("|")
-        first, second = (tuple(map(_word, part.split())) for part in (parts[0], parts[2]))
-        return cls(text, first, second)
+        first, *others = (tuple(map(_word, part.split())) for part in text.split("|"))
+        return cls(text, first, tuple(others))
 
     @property
     def names(self) -> set[str]:
@@ -140,9 +139,7 @@ class Shape:
             shorter = min(len(lead), len(dims))
             rest = dims[shorter:] if shorter == len(lead) else lead[shorter:]
             return dims[:shorter] == lead[:shorter] and prod(rest) == 1
-        if self.other and dims == Shape("", self.other).dims(known):
-            return True
-        return dims == self.dims(known)
+        return any(dims == Shape("", words).dims(known) for words in (self.words, *self.other))
 
 
 NO_AXES = Shape("", ())

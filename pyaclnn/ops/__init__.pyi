@@ -12,14 +12,23 @@ _A = TypeVar("_A")
 _Host: TypeAlias = NDArray[Any]
 
 __all__ = [
+    "AdaLayerNormGradients",
+    "AdaLayerNormQuantResult",
+    "AdaLayerNormV2Result",
     "AddLayerNormGradients",
+    "AddLayerNormQuantResult",
+    "AddLayerNormQuantV2Result",
     "AddLayerNormResult",
+    "AddRmsNormCastResult",
     "AddRmsNormDynamicQuantResult",
+    "AddRmsNormDynamicQuantV2Result",
     "AddRmsNormQuantResult",
+    "AddRmsNormQuantV2Result",
     "AddRmsNormResult",
     "BatchNormGatherStatsResult",
     "BatchNormGradients",
     "BatchNormReduceGradients",
+    "BatchNormReduceResult",
     "BatchNormResult",
     "BatchNormStatsResult",
     "DeepNormGradients",
@@ -27,6 +36,7 @@ __all__ = [
     "GemmaRmsNormResult",
     "GroupNormGradients",
     "GroupNormResult",
+    "GroupNormSiluQuantResult",
     "GroupNormSiluResult",
     "GroupNormSiluV2Result",
     "GroupNormSwishGradients",
@@ -34,52 +44,114 @@ __all__ = [
     "InstanceNormResult",
     "LayerNormGradients",
     "LayerNormResult",
+    "RmsNormDynamicQuantResult",
+    "RmsNormGradQuantResult",
     "RmsNormGradients",
+    "RmsNormQuantV3Result",
     "RmsNormResult",
+    "SyncBatchNormGatherStatsResult",
+    "ada_layer_norm",
+    "ada_layer_norm_backward",
+    "ada_layer_norm_quant",
+    "ada_layer_norm_v2",
     "add_layer_norm",
     "add_layer_norm_grad",
+    "add_layer_norm_quant",
+    "add_layer_norm_quant_v2",
     "add_rms_norm",
+    "add_rms_norm_cast",
     "add_rms_norm_dynamic_quant",
+    "add_rms_norm_dynamic_quant_v2",
     "add_rms_norm_quant",
+    "add_rms_norm_quant_v2",
     "batch_norm",
     "batch_norm_backward",
     "batch_norm_elemt",
     "batch_norm_elemt_backward",
     "batch_norm_gather_stats_with_counts",
+    "batch_norm_reduce",
     "batch_norm_reduce_backward",
     "batch_norm_stats",
     "deep_norm",
     "deep_norm_grad",
     "embedding_renorm",
+    "fast_batch_norm_backward",
+    "fast_layer_norm",
     "gemma_rms_norm",
     "group_norm",
     "group_norm_backward",
     "group_norm_silu",
+    "group_norm_silu_quant",
     "group_norm_silu_v2",
     "group_norm_swish",
     "group_norm_swish_grad",
+    "inplace_add_rms_norm",
     "inplace_renorm",
     "instance_norm",
     "layer_norm",
     "layer_norm_backward",
+    "layer_norm_quant",
     "layer_norm_with_impl_mode",
     "linalg_vector_norm",
     "norm",
+    "quantized_batch_norm",
     "renorm",
     "rms_norm",
+    "rms_norm_dynamic_quant",
     "rms_norm_grad",
+    "rms_norm_grad_quant",
+    "rms_norm_quant",
+    "rms_norm_quant_v3",
+    "sync_batch_norm_gather_stats",
 ]
+
+class AdaLayerNormGradients(NamedTuple, Generic[_A]):
+    grad_input: _A
+    grad_scale: _A
+    grad_shift: _A
+    grad_weight: _A
+    grad_bias: _A
+
+class AdaLayerNormQuantResult(NamedTuple, Generic[_A]):
+    out: _A
+    quant_scale: _A
+
+class AdaLayerNormV2Result(NamedTuple, Generic[_A]):
+    out: _A
+    mean: _A
+    rstd: _A
 
 class AddLayerNormGradients(NamedTuple, Generic[_A]):
     dx: _A
     dgamma: _A
     dbeta: _A
 
+class AddLayerNormQuantResult(NamedTuple, Generic[_A]):
+    y1: _A
+    y2: _A | None
+    x: _A | None
+    out_scales1: _A | None
+    out_scales2: _A | None
+
+class AddLayerNormQuantV2Result(NamedTuple, Generic[_A]):
+    y1: _A
+    y2: _A | None
+    x: _A | None
+    layernorm_res: _A
+    out_scales1: _A | None
+    out_scales2: _A | None
+
 class AddLayerNormResult(NamedTuple, Generic[_A]):
     y: _A
     mean: _A
     rstd: _A
     x: _A | None
+
+class AddRmsNormCastResult(NamedTuple, Generic[_A]):
+    y1: _A
+    y2: _A
+    rstd: _A
+    x: _A
 
 class AddRmsNormDynamicQuantResult(NamedTuple, Generic[_A]):
     y1: _A
@@ -88,10 +160,23 @@ class AddRmsNormDynamicQuantResult(NamedTuple, Generic[_A]):
     scale1: _A
     scale2: _A | None
 
+class AddRmsNormDynamicQuantV2Result(NamedTuple, Generic[_A]):
+    y1: _A | None
+    y2: _A | None
+    x: _A
+    scale1: _A | None
+    scale2: _A | None
+
 class AddRmsNormQuantResult(NamedTuple, Generic[_A]):
     y1: _A
     y2: _A | None
     x: _A
+
+class AddRmsNormQuantV2Result(NamedTuple, Generic[_A]):
+    y1: _A
+    y2: _A | None
+    x: _A
+    rms_norm: _A | None
 
 class AddRmsNormResult(NamedTuple, Generic[_A]):
     y: _A
@@ -112,6 +197,10 @@ class BatchNormReduceGradients(NamedTuple, Generic[_A]):
     sum_dy_xmu: _A | None
     grad_weight: _A | None
     grad_bias: _A | None
+
+class BatchNormReduceResult(NamedTuple, Generic[_A]):
+    sum: _A
+    square_sum: _A
 
 class BatchNormResult(NamedTuple, Generic[_A]):
     output: _A
@@ -143,6 +232,11 @@ class GroupNormGradients(NamedTuple, Generic[_A]):
     grad_bias: _A
 
 class GroupNormResult(NamedTuple, Generic[_A]):
+    out: _A
+    mean: _A
+    rstd: _A
+
+class GroupNormSiluQuantResult(NamedTuple, Generic[_A]):
     out: _A
     mean: _A
     rstd: _A
@@ -182,14 +276,140 @@ class LayerNormResult(NamedTuple, Generic[_A]):
     mean: _A
     rstd: _A
 
+class RmsNormDynamicQuantResult(NamedTuple, Generic[_A]):
+    y: _A
+    scale: _A
+
+class RmsNormGradQuantResult(NamedTuple, Generic[_A]):
+    dx: _A
+    dgamma: _A
+
 class RmsNormGradients(NamedTuple, Generic[_A]):
     dx: _A
     dgamma: _A
+
+class RmsNormQuantV3Result(NamedTuple, Generic[_A]):
+    y: _A
+    rstd: _A | None
 
 class RmsNormResult(NamedTuple, Generic[_A]):
     y: _A
     rstd: _A
 
+class SyncBatchNormGatherStatsResult(NamedTuple, Generic[_A]):
+    batch_mean: _A
+    batch_invstd: _A
+
+@overload
+def ada_layer_norm(
+    x: _Host,
+    scale: _Host,
+    shift: _Host,
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    epsilon: float = 1e-05,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None,
+) -> _Host: ...
+@overload
+def ada_layer_norm(
+    x: DeviceArray,
+    scale: DeviceArray,
+    shift: DeviceArray,
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    epsilon: float = 1e-05,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+) -> DeviceArray: ...
+@overload
+def ada_layer_norm_backward(
+    grad_out: _Host,
+    input: _Host,
+    normalized_shape: int | Sequence[int],
+    rstd: _Host,
+    mean: _Host,
+    scale: _Host,
+    shift: _Host,
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AdaLayerNormGradients[_Host]: ...
+@overload
+def ada_layer_norm_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    normalized_shape: int | Sequence[int],
+    rstd: DeviceArray,
+    mean: DeviceArray,
+    scale: DeviceArray,
+    shift: DeviceArray,
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AdaLayerNormGradients[DeviceArray]: ...
+@overload
+def ada_layer_norm_quant(
+    x: _Host,
+    scale: _Host,
+    shift: _Host,
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    smooth_scales: _Host | None = None,
+    epsilon: float = 1e-05,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AdaLayerNormQuantResult[_Host]: ...
+@overload
+def ada_layer_norm_quant(
+    x: DeviceArray,
+    scale: DeviceArray,
+    shift: DeviceArray,
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    smooth_scales: DeviceArray | None = None,
+    epsilon: float = 1e-05,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AdaLayerNormQuantResult[DeviceArray]: ...
+@overload
+def ada_layer_norm_v2(
+    x: _Host,
+    scale: _Host,
+    shift: _Host,
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    epsilon: float = 1e-05,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AdaLayerNormV2Result[_Host]: ...
+@overload
+def ada_layer_norm_v2(
+    x: DeviceArray,
+    scale: DeviceArray,
+    shift: DeviceArray,
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    epsilon: float = 1e-05,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AdaLayerNormV2Result[DeviceArray]: ...
 @overload
 def add_layer_norm(
     x1: _Host,
@@ -245,6 +465,82 @@ def add_layer_norm_grad(
     out: Sequence[DeviceArray | None] | None = None,
 ) -> AddLayerNormGradients[DeviceArray]: ...
 @overload
+def add_layer_norm_quant(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    beta: _Host,
+    bias: _Host | None = None,
+    scales1: _Host | None = None,
+    scales2: _Host | None = None,
+    zero_points1: _Host | None = None,
+    zero_points2: _Host | None = None,
+    quant_mode: str = "static",
+    epsilon: float = 1e-05,
+    additional_output: bool = False,
+    div_mode: bool = True,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddLayerNormQuantResult[_Host]: ...
+@overload
+def add_layer_norm_quant(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    beta: DeviceArray,
+    bias: DeviceArray | None = None,
+    scales1: DeviceArray | None = None,
+    scales2: DeviceArray | None = None,
+    zero_points1: DeviceArray | None = None,
+    zero_points2: DeviceArray | None = None,
+    quant_mode: str = "static",
+    epsilon: float = 1e-05,
+    additional_output: bool = False,
+    div_mode: bool = True,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddLayerNormQuantResult[DeviceArray]: ...
+@overload
+def add_layer_norm_quant_v2(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    beta: _Host,
+    bias: _Host | None = None,
+    scales1: _Host | None = None,
+    zero_points1: _Host | None = None,
+    quant_mode: str = "static",
+    epsilon: float = 1e-05,
+    additional_output: bool = False,
+    div_mode: bool = False,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddLayerNormQuantV2Result[_Host]: ...
+@overload
+def add_layer_norm_quant_v2(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    beta: DeviceArray,
+    bias: DeviceArray | None = None,
+    scales1: DeviceArray | None = None,
+    zero_points1: DeviceArray | None = None,
+    quant_mode: str = "static",
+    epsilon: float = 1e-05,
+    additional_output: bool = False,
+    div_mode: bool = False,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddLayerNormQuantV2Result[DeviceArray]: ...
+@overload
 def add_rms_norm(
     x1: _Host,
     x2: _Host,
@@ -266,6 +562,28 @@ def add_rms_norm(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> AddRmsNormResult[DeviceArray]: ...
+@overload
+def add_rms_norm_cast(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddRmsNormCastResult[_Host]: ...
+@overload
+def add_rms_norm_cast(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddRmsNormCastResult[DeviceArray]: ...
 @overload
 def add_rms_norm_dynamic_quant(
     x1: _Host,
@@ -292,6 +610,64 @@ def add_rms_norm_dynamic_quant(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> AddRmsNormDynamicQuantResult[DeviceArray]: ...
+@overload
+def add_rms_norm_dynamic_quant_v2(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    smooth_scale1: _Host | None = None,
+    smooth_scale2: _Host | None = None,
+    beta: _Host | None = None,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddRmsNormDynamicQuantV2Result[_Host]: ...
+@overload
+def add_rms_norm_dynamic_quant_v2(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    smooth_scale1: DeviceArray | None = None,
+    smooth_scale2: DeviceArray | None = None,
+    beta: DeviceArray | None = None,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddRmsNormDynamicQuantV2Result[DeviceArray]: ...
+@overload
+def add_rms_norm_dynamic_quant_v2(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    smooth_scale1: _Host | None = None,
+    smooth_scale2: _Host | None = None,
+    beta: _Host | None = None,
+    epsilon: float = 1e-06,
+    *,
+    output_mask: Sequence[bool],
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddRmsNormDynamicQuantV2Result[_Host | None]: ...
+@overload
+def add_rms_norm_dynamic_quant_v2(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    smooth_scale1: DeviceArray | None = None,
+    smooth_scale2: DeviceArray | None = None,
+    beta: DeviceArray | None = None,
+    epsilon: float = 1e-06,
+    *,
+    output_mask: Sequence[bool],
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddRmsNormDynamicQuantV2Result[DeviceArray | None]: ...
 @overload
 def add_rms_norm_quant(
     x1: _Host,
@@ -322,6 +698,40 @@ def add_rms_norm_quant(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> AddRmsNormQuantResult[DeviceArray]: ...
+@overload
+def add_rms_norm_quant_v2(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    scales1: _Host,
+    scales2: _Host | None = None,
+    zero_points1: _Host | None = None,
+    zero_points2: _Host | None = None,
+    beta: _Host | None = None,
+    epsilon: float = 1e-06,
+    div_mode: bool = True,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> AddRmsNormQuantV2Result[_Host]: ...
+@overload
+def add_rms_norm_quant_v2(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    scales1: DeviceArray,
+    scales2: DeviceArray | None = None,
+    zero_points1: DeviceArray | None = None,
+    zero_points2: DeviceArray | None = None,
+    beta: DeviceArray | None = None,
+    epsilon: float = 1e-06,
+    div_mode: bool = True,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> AddRmsNormQuantV2Result[DeviceArray]: ...
 @overload
 def batch_norm(
     input: _Host,
@@ -503,6 +913,20 @@ def batch_norm_gather_stats_with_counts(
     out: Sequence[DeviceArray | None] | None = None,
 ) -> BatchNormGatherStatsResult[DeviceArray]: ...
 @overload
+def batch_norm_reduce(
+    x: _Host,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> BatchNormReduceResult[_Host]: ...
+@overload
+def batch_norm_reduce(
+    x: DeviceArray,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> BatchNormReduceResult[DeviceArray]: ...
+@overload
 def batch_norm_reduce_backward(
     grad_out: _Host,
     input: _Host,
@@ -618,6 +1042,100 @@ def embedding_renorm(
     *,
     stream: Stream | None = None,
 ) -> DeviceArray: ...
+@overload
+def fast_batch_norm_backward(
+    grad_out: _Host,
+    input: _Host,
+    weight: _Host | None = None,
+    running_mean: _Host | None = None,
+    running_var: _Host | None = None,
+    save_mean: _Host | None = None,
+    save_invstd: _Host | None = None,
+    training: bool = True,
+    eps: float = 1e-05,
+    *,
+    version: int = 0,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> BatchNormGradients[_Host]: ...
+@overload
+def fast_batch_norm_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    weight: DeviceArray | None = None,
+    running_mean: DeviceArray | None = None,
+    running_var: DeviceArray | None = None,
+    save_mean: DeviceArray | None = None,
+    save_invstd: DeviceArray | None = None,
+    training: bool = True,
+    eps: float = 1e-05,
+    *,
+    version: int = 0,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> BatchNormGradients[DeviceArray]: ...
+@overload
+def fast_batch_norm_backward(
+    grad_out: _Host,
+    input: _Host,
+    weight: _Host | None = None,
+    running_mean: _Host | None = None,
+    running_var: _Host | None = None,
+    save_mean: _Host | None = None,
+    save_invstd: _Host | None = None,
+    training: bool = True,
+    eps: float = 1e-05,
+    *,
+    output_mask: Sequence[bool],
+    version: int = 0,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> BatchNormGradients[_Host | None]: ...
+@overload
+def fast_batch_norm_backward(
+    grad_out: DeviceArray,
+    input: DeviceArray,
+    weight: DeviceArray | None = None,
+    running_mean: DeviceArray | None = None,
+    running_var: DeviceArray | None = None,
+    save_mean: DeviceArray | None = None,
+    save_invstd: DeviceArray | None = None,
+    training: bool = True,
+    eps: float = 1e-05,
+    *,
+    output_mask: Sequence[bool],
+    version: int = 0,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> BatchNormGradients[DeviceArray | None]: ...
+@overload
+def fast_layer_norm(
+    input: _Host,
+    normalized_shape: int | Sequence[int],
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> LayerNormResult[_Host]: ...
+@overload
+def fast_layer_norm(
+    input: DeviceArray,
+    normalized_shape: int | Sequence[int],
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> LayerNormResult[DeviceArray]: ...
 @overload
 def gemma_rms_norm(
     x: _Host,
@@ -737,6 +1255,32 @@ def group_norm_silu(
     out: Sequence[DeviceArray | None] | None = None,
 ) -> GroupNormSiluResult[DeviceArray]: ...
 @overload
+def group_norm_silu_quant(
+    input: _Host,
+    quant_scale: _Host,
+    group: int,
+    gamma: _Host | None = None,
+    beta: _Host | None = None,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> GroupNormSiluQuantResult[_Host]: ...
+@overload
+def group_norm_silu_quant(
+    input: DeviceArray,
+    quant_scale: DeviceArray,
+    group: int,
+    gamma: DeviceArray | None = None,
+    beta: DeviceArray | None = None,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> GroupNormSiluQuantResult[DeviceArray]: ...
+@overload
 def group_norm_silu_v2(
     input: _Host,
     group: int,
@@ -822,6 +1366,28 @@ def group_norm_swish_grad(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> GroupNormSwishGradients[DeviceArray]: ...
+@overload
+def inplace_add_rms_norm(
+    x1: _Host,
+    x2: _Host,
+    gamma: _Host,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None,
+) -> _Host: ...
+@overload
+def inplace_add_rms_norm(
+    x1: DeviceArray,
+    x2: DeviceArray,
+    gamma: DeviceArray,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+) -> DeviceArray: ...
 @overload
 def inplace_renorm(
     input: _Host,
@@ -943,6 +1509,32 @@ def layer_norm_backward(
     out: Sequence[DeviceArray | None] | None = None,
 ) -> LayerNormGradients[DeviceArray | None]: ...
 @overload
+def layer_norm_quant(
+    x: _Host,
+    gamma: _Host,
+    beta: _Host,
+    scale: _Host,
+    zero_points: _Host,
+    epsilon: float = 1e-05,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None,
+) -> _Host: ...
+@overload
+def layer_norm_quant(
+    x: DeviceArray,
+    gamma: DeviceArray,
+    beta: DeviceArray,
+    scale: DeviceArray,
+    zero_points: DeviceArray,
+    epsilon: float = 1e-05,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+) -> DeviceArray: ...
+@overload
 def layer_norm_with_impl_mode(
     input: _Host,
     normalized_shape: int | Sequence[int],
@@ -1011,6 +1603,40 @@ def norm(
     out: DeviceArray | Sequence[DeviceArray | None] | None = None,
 ) -> DeviceArray: ...
 @overload
+def quantized_batch_norm(
+    input: _Host,
+    mean: _Host,
+    var: _Host,
+    input_scale: float,
+    input_zero_point: float,
+    output_scale: float,
+    output_zero_point: float,
+    weight: _Host | None = None,
+    bias: _Host | None = None,
+    epsilon: float = 1e-05,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None,
+) -> _Host: ...
+@overload
+def quantized_batch_norm(
+    input: DeviceArray,
+    mean: DeviceArray,
+    var: DeviceArray,
+    input_scale: float,
+    input_zero_point: float,
+    output_scale: float,
+    output_zero_point: float,
+    weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None,
+    epsilon: float = 1e-05,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+) -> DeviceArray: ...
+@overload
 def renorm(
     input: _Host,
     p: float,
@@ -1051,6 +1677,30 @@ def rms_norm(
     out: Sequence[DeviceArray | None] | None = None,
 ) -> RmsNormResult[DeviceArray]: ...
 @overload
+def rms_norm_dynamic_quant(
+    x: _Host,
+    gamma: _Host,
+    smooth_scales: _Host | None = None,
+    beta: _Host | None = None,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> RmsNormDynamicQuantResult[_Host]: ...
+@overload
+def rms_norm_dynamic_quant(
+    x: DeviceArray,
+    gamma: DeviceArray,
+    smooth_scales: DeviceArray | None = None,
+    beta: DeviceArray | None = None,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> RmsNormDynamicQuantResult[DeviceArray]: ...
+@overload
 def rms_norm_grad(
     dy: _Host,
     x: _Host,
@@ -1070,3 +1720,113 @@ def rms_norm_grad(
     stream: Stream | None = None,
     out: Sequence[DeviceArray | None] | None = None,
 ) -> RmsNormGradients[DeviceArray]: ...
+@overload
+def rms_norm_grad_quant(
+    dy: _Host,
+    x: _Host,
+    rstd: _Host,
+    gamma: _Host,
+    scales_x: _Host,
+    offset_x: _Host | None = None,
+    div_mode: bool = True,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> RmsNormGradQuantResult[_Host]: ...
+@overload
+def rms_norm_grad_quant(
+    dy: DeviceArray,
+    x: DeviceArray,
+    rstd: DeviceArray,
+    gamma: DeviceArray,
+    scales_x: DeviceArray,
+    offset_x: DeviceArray | None = None,
+    div_mode: bool = True,
+    *,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> RmsNormGradQuantResult[DeviceArray]: ...
+@overload
+def rms_norm_quant(
+    x: _Host,
+    gamma: _Host,
+    beta: _Host,
+    scale: _Host,
+    offset: _Host,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None,
+) -> _Host: ...
+@overload
+def rms_norm_quant(
+    x: DeviceArray,
+    gamma: DeviceArray,
+    beta: DeviceArray,
+    scale: DeviceArray,
+    offset: DeviceArray,
+    epsilon: float = 1e-06,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+) -> DeviceArray: ...
+@overload
+def rms_norm_quant_v3(
+    x: _Host,
+    gamma: _Host,
+    scale: _Host,
+    offset: _Host | None = None,
+    beta: _Host | None = None,
+    epsilon: float = 1e-06,
+    div_mode: bool = True,
+    output_rstd: bool = False,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> RmsNormQuantV3Result[_Host]: ...
+@overload
+def rms_norm_quant_v3(
+    x: DeviceArray,
+    gamma: DeviceArray,
+    scale: DeviceArray,
+    offset: DeviceArray | None = None,
+    beta: DeviceArray | None = None,
+    epsilon: float = 1e-06,
+    div_mode: bool = True,
+    output_rstd: bool = False,
+    *,
+    eps: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> RmsNormQuantV3Result[DeviceArray]: ...
+@overload
+def sync_batch_norm_gather_stats(
+    total_sum: _Host,
+    total_square_sum: _Host,
+    sample_count: _Host,
+    mean: _Host,
+    variance: _Host,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None,
+) -> SyncBatchNormGatherStatsResult[_Host]: ...
+@overload
+def sync_batch_norm_gather_stats(
+    total_sum: DeviceArray,
+    total_square_sum: DeviceArray,
+    sample_count: DeviceArray,
+    mean: DeviceArray,
+    variance: DeviceArray,
+    momentum: float = 0.1,
+    eps: float = 1e-05,
+    *,
+    epsilon: float | None = None,
+    stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None,
+) -> SyncBatchNormGatherStatsResult[DeviceArray]: ...

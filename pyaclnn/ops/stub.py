@@ -64,7 +64,7 @@ def stub_text() -> str:
 def _result(operator: Operator) -> Iterator[str]:
     yield f"class {operator.result_type}(NamedTuple, Generic[_A]):"
     for tensor in operator.results:
-        optional = " | None" if tensor.when is not None else ""
+        optional = " | None" if tensor.when is not None or tensor.asked else ""
         yield f"    {tensor.name}: _A{optional}"
 
 

@@ -171,6 +171,8 @@ def add_layer_norm_quant_v2(
     epsilon: float = 1e-5,
     additional_output: bool = False,
     div_mode: bool = True,
+    *,
+    family: str | None = None,
 ) -> AddLayerNormQuantV2Result:
     """Add tensors and normalize the rows of the sum as `add_layer_norm` does, then quantize them.
 
@@ -193,6 +195,7 @@ def add_layer_norm_quant_v2(
         epsilon: Added to the variance.
         additional_output: Whether to return the sum.
         div_mode: Whether static scales divide; else they multiply.
+        family: The family of chips. On all but ``"950"`` scales divide whatever `div_mode` says.
 
     Returns:
         `y1`, `y2`, `x`, `layernorm_res`, `out_scales1` and `out_scales2`.
@@ -208,6 +211,7 @@ def add_layer_norm_quant_v2(
     tensor, other, gain = np.asarray(x1), np.asarray(x2), np.asarray(gamma)
     if gain.shape != tensor.shape[tensor.ndim - gain.ndim :]:
         gain = last_axis(gain)
+    divides = div_mode or family not in (None, "950")
     layout = RowLayout.of("x1", tensor, "the shape of gamma", gain.shape)
     shift = np.reshape(beta, gain.shape) if np.size(beta) == gain.size else beta
     if bias is not None and np.shape(bias) != tensor.shape and np.size(bias) == gain.size:
@@ -225,7 +229,7 @@ def add_layer_norm_quant_v2(
             return integers.reshape(layout.shape), worth.reshape(layout.leading)
         name = f"zero_points{index}"
         offset = 0 if zero_points is None else layout.wide_scale(name, zero_points)
-        return quantized(y, step, offset, div_mode=div_mode).reshape(layout.shape), None
+        return quantized(y, step, offset, div_mode=divides).reshape(layout.shape), None
 
     y1, out_scales1 = result(1, scales1, zero_points1)
     y2, out_scales2 = (None, None) if scales2 is None else result(2, scales2, zero_points2)

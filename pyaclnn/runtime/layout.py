@@ -34,10 +34,10 @@ _MOST_AXES: Final = 25
 """The most axes that ``aclCreateTensor`` takes; operators take fewer, and say so."""
 
 _PREFIX: Final = "ACL_FORMAT_"
-_FORMATS: Final = {5: "NCDHW"}
-"""Formats by the number of axes. Batch norms look at the format of five axes and take no ND; to
-all other operators it is the same as ND (CANN: ops-nn norm/batch_norm, opbase
-indv_executor_tensor.cpp)."""
+_FORMATS: Final = {4: "NCHW", 5: "NCDHW"}
+"""Formats by the number of axes. Batch norms look at the format of five axes, one also of four, and
+take no ND; to all other operators these are the same as ND (CANN: ops-nn norm/batch_norm,
+norm/bn_training_reduce, opbase indv_executor_tensor.cpp)."""
 
 
 class Layout:

@@ -169,11 +169,17 @@ def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Ca
     return [
         Case(operator.name, shape, dtype)
         for operator in all_operators().values()
-        for dtype in dtypes
+        for dtype in (*dtypes, *_integers(operator))
         if _takes(operator, dtype, family) and _is_there(operator)
         for shape in shapes
         if is_possible(operator, shape, dtype, family)
     ]
+
+
+def _integers(operator: Operator) -> list[np.dtype[Any]]:
+    """The dtypes of integers that an operator's leading tensor may have."""
+    known = (DTYPES[word] for word in operator.types.allowed(operator.leader.type, {}))
+    return [dtype for dtype in known if dtype.kind in "iu"]
 
 
 def _is_there(operator: Operator) -> bool:
@@ -353,7 +359,7 @@ def _poisoned(operator: Operator, tensor: Tensor, given: Mapping[str, Any], valu
     words = [t for t in operator.inputs if t.type not in DTYPES]
     bound = {t.type: WORDS[given[t.name].dtype] for t in words}
     dtype = DTYPES[operator.types.allowed(tensor.type, bound)[0]]
-    return np.full(value.shape, -128 if dtype.kind == "i" else np.nan, dtype)
+    return np.full(value.shape, np.iinfo(dtype).max if dtype.kind in "iu" else np.nan, dtype)
 
 
 def _standard(case: Case, name: str, own_dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -42,8 +42,7 @@ def lengths_in(operator: Operator, shape: Dims) -> Lengths:
     words = operator.leader.shape.words
     groups = [name for kind, name in words if kind is Word.GROUP]
     axes = [name for kind, name in words if kind is Word.AXIS]
-    if operator.lengths is not None:
-        shape = _divided(shape, len(axes))
+    shape = _divided(shape, len(axes))
     known: Lengths = {name: (length,) for name, length in zip(axes, shape, strict=False)}
     rest = shape[len(axes) :]
     if len(groups) > 1:
@@ -66,9 +65,6 @@ def _divided(shape: Dims, axes: int) -> Dims:
 
 def is_possible(operator: Operator, shape: Dims, dtype: np.dtype[Any], family: str | None) -> bool:
     """Tell whether an operator takes a leading tensor of a shape at all; see `sample`."""
-    axes = sum(kind is Word.AXIS for kind, _ in operator.leader.shape.words)
-    if len(shape) < axes and operator.lengths is None:
-        return False
     if operator.refuse is None:
         return True
     known = lengths_in(operator, shape)
@@ -136,7 +132,7 @@ def _choice(option: Option, known: Lengths) -> Any:
 def _values(random: np.random.Generator, tensor: Tensor, dims: Dims, dtype: np.dtype[Any]) -> Host:
     if dtype.kind in "iu":
         return random.integers(1, 9, dims).astype(dtype)
-    values = random.normal(0.5, 1.5, dims)
+    values = random.normal(0.5, 1.5, dims) * tensor.large
     return (np.abs(values) + 0.5 if tensor.positive else values).astype(dtype)
 
 
@@ -157,12 +153,15 @@ def golden(operator: Operator, given: Mapping[str, Any], family: str | None) -> 
         family: The chip family, where what a result means depends on it.
 
     Returns:
-        Results by Python names, and arguments that are updated in place; not what is not there.
+        Results by Python names, and arguments that are updated in place; not what is not there, nor
+        what there is only for those who ask.
     """
     found = _computed(operator, {key: _widened(value) for key, value in given.items()}, family)
     if not hasattr(found, "_asdict"):
         return {operator.returned[0].name: np.asarray(found)}
-    return {name: value for name, value in found._asdict().items() if value is not None}
+    asked = {tensor.name for tensor in operator.results if tensor.asked}
+    pairs = found._asdict().items()
+    return {name: value for name, value in pairs if value is not None and name not in asked}
 
 
 def _computed(operator: Operator, given: Mapping[str, Any], family: str | None) -> Any:

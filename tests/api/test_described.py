@@ -18,8 +18,10 @@ from pyaclnn.accuracy import judge
 from pyaclnn.chips import DEFAULT_SOC_NAME, all_chips, find_chip
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators import Operator, all_operators
+from pyaclnn.operators.catalogue import catalogue
 from pyaclnn.operators.operator import Build
 from pyaclnn.operators.parameters import REQUIRED, Kind, Option
+from pyaclnn.releases import DEFAULT, RELEASES, VARIABLE, simulated
 from pyaclnn.smoke.samples import golden, is_possible, sample
 
 if TYPE_CHECKING:
@@ -29,13 +31,21 @@ if TYPE_CHECKING:
 CHOSEN = os.environ.get("PYACLNN_MOCK_SOC")
 FAMILY = find_chip(CHOSEN or DEFAULT_SOC_NAME).family
 USUAL = find_chip(DEFAULT_SOC_NAME).family
-# On another chip, which another process simulates, those that the usual one does not have.
-TRIED = [
-    operator
-    for operator in all_operators().values()
-    if FAMILY in operator.types.families
-    and (FAMILY == USUAL or USUAL not in operator.types.families)
-]
+RELEASE = simulated().name
+
+
+def home(operator: Operator) -> tuple[str, str]:
+    """Where an operator is tried: the usual chip, or the first that has it; its first release."""
+    families = operator.types.families
+    there = [chip.family for chip in all_chips() if chip.family in families]
+    entry = catalogue()[operator.c_name]
+    release = next(name for name in RELEASES if entry.is_in(name))
+    return USUAL if USUAL in families else there[0], release
+
+
+# What is tried elsewhere is tried in another process, which simulates that.
+TRIED = [op for op in all_operators().values() if home(op) == (FAMILY, RELEASE)]
+ELSEWHERE = sorted({home(op) for op in all_operators().values()} - {(USUAL, DEFAULT)})
 EVERY = pytest.mark.parametrize("operator", TRIED, ids=lambda op: op.name)
 SHAPE = (4, 6, 8)
 SHAPES = (SHAPE, (4, 16, 8, 8))
@@ -45,7 +55,7 @@ def dtype_of(operator: Operator) -> np.dtype[Any]:
     """The first dtype that the operator takes."""
     rows = operator.types.families[FAMILY]
     word = operator.types.allowed(operator.leader.type, {}, rows)[0]
-    return np.dtype({"f32": "f4", "f16": "f2"}[word])
+    return np.dtype({"f32": "f4", "f16": "f2", "i8": "i1"}[word])
 
 
 def arguments(operator: Operator, shapes: tuple[tuple[int, ...], ...] = SHAPES) -> dict[str, Any]:
@@ -85,6 +95,11 @@ def to_device(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def copies(given: dict[str, Any]) -> dict[str, Any]:
+    """The same, which a call may update."""
+    return {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in given.items()}
+
+
 def updated(operator: Operator, given: dict[str, Any]) -> dict[str, Any]:
     return {t.name: given[t.name] for t in operator.inputs if t.written}
 
@@ -96,19 +111,38 @@ def stream() -> Iterator[pyaclnn.Stream]:
 
 
 @pytest.mark.sampled(1)
-def test_operators_of_other_chips_are_tried_on_those(tmp_path: Path) -> None:
-    families = {chip.family: chip.soc_name for chip in all_chips()}
-    others = {op.name: op.types.families for op in all_operators().values() if op not in TRIED}
-    assert FAMILY != USUAL or all(set(families) & set(found) for found in others.values())
-    needed = {next(family for family in found if family in families) for found in others.values()}
-    for family in needed if FAMILY == USUAL else ():
-        subprocess.run(  # our own interpreter
-            [sys.executable, "-m", "pytest", "-q", "-n0", "-x", __file__],
-            env={**os.environ, "PYACLNN_MOCK_SOC": families[family]},
-            cwd=tmp_path,  # where there is no source tree to take the package from
-            check=True,
-            timeout=300,
-        )
+def try_elsewhere(family: str, release: str, folder: Path, *which: str) -> None:
+    """Run this module's tests for another chip and release."""
+    chip = next(chip.soc_name for chip in all_chips() if chip.family == family)
+    subprocess.run(  # our own interpreter
+        [sys.executable, "-m", "pytest", "-q", "-n0", "-x", __file__, *which],
+        env={**os.environ, "PYACLNN_MOCK_SOC": chip, VARIABLE: release},
+        cwd=folder,  # where there is no source tree to take the package from
+        check=True,
+        timeout=300,
+    )
+
+
+@pytest.mark.skipif((FAMILY, RELEASE) != (USUAL, DEFAULT), reason="it is elsewhere already")
+@pytest.mark.parametrize(
+    ("family", "release"),
+    [
+        pytest.param(*place, marks=pytest.mark.exhaustive if place[1] != DEFAULT else ())
+        for place in ELSEWHERE
+    ],
+)
+def test_operators_of_other_chips_and_releases_are_tried_on_those(
+    family: str, release: str, tmp_path: Path
+) -> None:
+    try_elsewhere(family, release, tmp_path)
+
+
+@pytest.mark.skipif((FAMILY, RELEASE) != (USUAL, DEFAULT), reason="it is elsewhere already")
+@pytest.mark.parametrize("place", [place for place in ELSEWHERE if place[1] != DEFAULT])
+def test_operators_of_newer_releases_are_called_there(
+    place: tuple[str, str], tmp_path: Path
+) -> None:
+    try_elsewhere(*place, tmp_path, "-k", "numpy_arrays_in")
 
 
 @EVERY
@@ -116,7 +150,7 @@ def test_numpy_arrays_in_are_numpy_arrays_out_when_all_is_done(operator: Operato
     given = arguments(operator)
     before = {name: np.array(value) for name, value in given.items()}
     for _ in range(2):  # the second call knows that its arguments are accepted
-        mine = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in given.items()}
+        mine = copies(given)
         found = call(operator, mine)
         hold(operator, {**found, **updated(operator, mine)}, given)
         for tensor in operator.inputs:
@@ -222,9 +256,17 @@ def test_each_argument_that_must_be_there_is_named(operator: Operator) -> None:
 @EVERY
 def test_what_is_optional_may_be_left_out(operator: Operator) -> None:
     given = arguments(operator)
-    optional = {tensor.name for tensor in operator.inputs if tensor.optional}
-    fewer = {name: value for name, value in given.items() if name not in optional}
-    hold(operator, call(operator, fewer), {**fewer, **dict.fromkeys(optional)})
+    fewer = dict(given)
+    for tensor in reversed([tensor for tensor in operator.inputs if tensor.optional]):
+        left = {name: value for name, value in fewer.items() if name != tensor.name}
+        try:
+            call(operator, copies(left))
+        except InvalidArgumentError:
+            assert operator.refuse is not None  # who says what it is needed for
+        else:
+            fewer = left
+    absent = dict.fromkeys(given.keys() - fewer.keys())
+    hold(operator, call(operator, copies(fewer)), {**fewer, **absent})
 
 
 @pytest.mark.sampled(60)
@@ -241,7 +283,8 @@ def test_any_number_of_axes_is_taken(operator: Operator, axes: int, stream: pyac
     placed = to_device(arguments(operator, (shape,)))
     found = call(operator, placed, stream=stream)
     stream.synchronize()
-    hold(operator, {n: None if v is None else v.numpy() for n, v in found.items()}, given)
+    fresh = arguments(operator, (shape,))
+    hold(operator, {n: None if v is None else v.numpy() for n, v in found.items()}, fresh)
 
 
 WRONG = {
@@ -260,8 +303,8 @@ WRONG = {
 @EVERY
 def test_each_option_of_a_wrong_kind_is_named(operator: Operator) -> None:
     given = arguments(operator)
-    for option in operator.options:
-        for value in WRONG[option.kind] if option.derived is None else ():
+    for option in (option for option in operator.options if option.derived is None):
+        for value in (value for value in WRONG[option.kind] if value is not option.default):
             with pytest.raises(InvalidArgumentError, match=f"'{option.name}' is "):
                 call(operator, {**given, option.name: value})
 
@@ -272,13 +315,12 @@ def test_options_known_by_two_names_are_taken_by_either(
 ) -> None:
     taken = arguments(operator)
     given = {name: value for name, value in taken.items() if name not in ("eps", "epsilon")}
-    placed = to_device(given)
     for name, other in (("eps", "epsilon"), ("epsilon", "eps")):
         if name not in operator.by_name:
             continue
         for _ in range(2):
-            expected = call(operator, placed, **{name: 0.5}, stream=stream)
-            found = call(operator, placed, **{other: 0.5}, stream=stream)
+            expected = call(operator, to_device(given), **{name: 0.5}, stream=stream)
+            found = call(operator, to_device(given), **{other: 0.5}, stream=stream)
             stream.synchronize()
             for key, value in expected.items():
                 if value is not None:

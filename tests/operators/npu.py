@@ -15,7 +15,6 @@ from pyaclnn.mock.wire import Run
 from pyaclnn.releases import RELEASES
 from tests.mock_device.bench import BASE, WORKSPACE, Bench, numbers, row_major
 from tests.operators.table import POINTERS, Table
-from tests.operators.tables import TABLES
 from tests.operators.words import CHIPS, FORMATS, TYPES, Argument, Array, Bools, Dtype, Ints, Scalar
 
 if TYPE_CHECKING:
@@ -26,20 +25,16 @@ if TYPE_CHECKING:
     from pyaclnn.mock.values import Value
     from pyaclnn.mock.wire import CheckReply
 
-__all__ = ["OF_RELEASE", "RELEASE", "Npu", "Outcome", "numpy_type", "release_of"]
-
-RELEASE = "8.1"
-"""The release of CANN that the simulated NPU is by default."""
-
-OF_RELEASE = [table for table in TABLES if RELEASE in table.releases]
-"""The tables of that release: what is tested."""
+__all__ = ["Npu", "Outcome", "named", "numpy_type", "release_of"]
 
 _ABSENT = {"workspaceSize": Flag.NO_WORKSPACE_POINTER, "executor": Flag.NO_EXECUTOR_POINTER}
 _NUMPY: dict[str, Any] = {
+    "DOUBLE": np.float64,
     "FLOAT": np.float32,
     "FLOAT16": np.float16,
     "BF16": ml_dtypes.bfloat16,
     "INT8": np.int8,
+    "UINT8": np.uint8,
     "INT32": np.int32,
     "INT64": np.int64,
 }
@@ -48,6 +43,11 @@ _NUMPY: dict[str, Any] = {
 def release_of(table: Table) -> str:
     """The oldest release that a table holds for, by the name of a simulated one."""
     return next(name for name in RELEASES if {name, name[0]} & {*table.releases})
+
+
+def named(table: Table, chip: str) -> str:
+    """What a test of an operator on a family of chips is called."""
+    return f"{table.name}-{release_of(table)}-{chip}"
 
 
 def numpy_type(dtype: str) -> np.dtype[Any]:

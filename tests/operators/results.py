@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TOLERANCE", "case", "formula", "numbers_of", "strides", "without_options"]
 
-TOLERANCE = {"FLOAT": 2e-5, "FLOAT16": 4e-3, "BF16": 3e-2, "INT8": 0.0, "INT32": 0.0, "INT64": 0.0}
+TOLERANCE = {"FLOAT": 2e-5, "FLOAT16": 4e-3, "BF16": 3e-2}
+TOLERANCE |= dict.fromkeys(("INT8", "UINT8", "INT32", "INT64"), 0.0)
 
 OFFSET = 3
 """Elements in front of a strided tensor."""
@@ -92,7 +93,7 @@ def _compared(
         return
     ours, theirs = after[mask], table[mask].astype(np.float64)
     rounded = theirs.astype(numpy_type(dtype))
-    if known.exact or dtype in {"INT8", "INT32"}:
+    if known.exact or dtype in {"INT8", "UINT8", "INT32"}:
         good = _same(ours, rounded.astype(np.float64))
     elif dtype == "FLOAT":
         good = np.allclose(ours, theirs, rtol=known.rtol, atol=known.rtol, equal_nan=True)
@@ -114,6 +115,7 @@ def numbers_of(
     for name, argument in arguments.items():
         if isinstance(argument, Array):
             plain[name] = tensors[name]
+            plain |= {f"{name}.dtype": argument.dtype, f"{name}.format": argument.format}
         elif isinstance(argument, (Ints, Bools)):
             plain[name] = argument.values
         else:
@@ -142,8 +144,11 @@ def _by_formula(
         assert isinstance(argument, Array)
         wanted = truth[name]
         # What a composite operator computes in a narrow type it may then cast to a wide one.
-        relative = TOLERANCE[argument.dtype] if table.kind == INDIVIDUAL else coarsest
-        absolute = 1.0 if argument.dtype == "INT8" else relative * np.abs(wanted).max(initial=0)
+        own = table.kind == INDIVIDUAL and name not in table.widened
+        relative = TOLERANCE[argument.dtype] if own else coarsest
+        absolute = (
+            1.0 if argument.dtype in {"INT8", "UINT8"} else relative * np.abs(wanted).max(initial=0)
+        )
         if not np.allclose(after, wanted, rtol=relative, atol=absolute, equal_nan=True):
             yield f"{name} is off by {np.abs(after - wanted).max()}: {after} for {wanted}"
 

@@ -193,7 +193,10 @@ class Gradient:
 
 
 Numbers: TypeAlias = dict[str, Any]
-"""Arguments by name: tensors as float64 arrays, arrays as tuples, the rest as it is."""
+"""Arguments by name: tensors as float64 arrays, arrays as tuples, the rest as it is.
+
+The type of a tensor is there as ``out.dtype``, its format as ``out.format``.
+"""
 
 
 @dataclass(frozen=True)
@@ -215,6 +218,7 @@ class Table:
         gradients: Forward operators of this gradient.
         unwritten: For a family, results that it does not write.
         updated: Arguments that are read and written.
+        widened: Results that are only as exact as the narrowest type of the call.
         optional: Tensors that may be NULL, which the formula knows the meaning of.
     """
 
@@ -232,6 +236,7 @@ class Table:
     gradients: tuple[Gradient, ...] = ()
     unwritten: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     updated: tuple[str, ...] = ()
+    widened: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
 
     @property

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.operators import phase_one
-from tests.operators.npu import OF_RELEASE, Npu
+from tests.operators.npu import Npu, named
+from tests.operators.tables import TABLES
 
 if TYPE_CHECKING:
     from tests.operators.table import Table
 
 Device = Callable[[str], Npu]
 ON_CHIPS = [
-    pytest.param(table, chip, id=f"{table.name}-{chip}")
-    for table in OF_RELEASE
-    for chip in table.chips
+    pytest.param(table, chip, id=named(table, chip)) for table in TABLES for chip in table.chips
 ]
 UNCONFIGURED = [
-    pytest.param(table, chip, id=f"{table.name}-{chip}")
-    for table in OF_RELEASE
+    pytest.param(table, chip, id=named(table, chip))
+    for table in TABLES
     for step in table.steps
     for chip in step.unconfigured
 ]

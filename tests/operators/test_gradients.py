@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.operators.npu import OF_RELEASE, Npu
 from tests.operators.results import numbers_of
+from tests.operators.tables import TABLES
 from tests.operators.words import Argument, Array, Changed, apply
 
 if TYPE_CHECKING:
@@ -17,18 +17,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tests.operators.npu import Npu
     from tests.operators.table import Gradient, Table
 
-TABLES = {table.name: table for table in OF_RELEASE}
+BY_NAME = {table.name: table for table in reversed(TABLES)}
 CHAINS = [
     pytest.param(table, gradient, chip, id=f"{gradient.forward}-{table.name}-{chip}")
-    for table in OF_RELEASE
+    for table in TABLES
     for gradient in table.gradients
-    if gradient.forward in TABLES
+    if gradient.forward in BY_NAME
     for chip in table.chips
     if table.runs_on(chip)
-    and TABLES[gradient.forward].runs_on(chip)
-    and not set(gradient.saved.values()) & set(TABLES[gradient.forward].unwritten.get(chip, ()))
+    and BY_NAME[gradient.forward].runs_on(chip)
+    and not set(gradient.saved.values()) & set(BY_NAME[gradient.forward].unwritten.get(chip, ()))
 ]
 STEP = 1e-5
 
@@ -64,7 +65,7 @@ def differences(
 def test_a_gradient_is_the_slope_of_its_forward_operator(
     table: Table, gradient: Gradient, chip: str, device: Callable[[str], Npu]
 ) -> None:
-    forward, npu = TABLES[gradient.forward], device(chip)
+    forward, npu = BY_NAME[gradient.forward], device(chip)
     arguments = apply(forward.arguments, gradient.changes)
     went = npu.run(forward, arguments)
     numbers = {**went.before, **{name: went.after[name] for name in forward.results}}

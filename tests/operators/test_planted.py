@@ -14,8 +14,9 @@ from pyaclnn.mock.operators.described import operator_of
 from pyaclnn.operators import all_operators
 from pyaclnn.operators.operator import Build
 from tests.operators import phase_one, results
-from tests.operators.npu import OF_RELEASE, Npu
+from tests.operators.npu import Npu
 from tests.operators.table import INVALID, Table
+from tests.operators.tables import TABLES
 from tests.operators.words import A2, F32, P310, P310B
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ Device = Callable[[str], Npu]
 Found = Callable[[Npu, Table], "Iterator[str]"]
 
 DESCRIBED = {found.c_name: found for found in all_operators().values()}
-TABLES = {table.name: table for table in OF_RELEASE}
-RMS_NORM, BATCH_NORM = TABLES["aclnnRmsNorm"], TABLES["aclnnBatchNorm"]
+BY_NAME = {table.name: table for table in TABLES}
+RMS_NORM, BATCH_NORM = BY_NAME["aclnnRmsNorm"], BY_NAME["aclnnBatchNorm"]
 
 
 def families(**changes: str | None) -> Callable[[Description], Mapping[str, Any]]:

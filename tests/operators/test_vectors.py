@@ -9,27 +9,28 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.operators import results
-from tests.operators.npu import OF_RELEASE, Npu
+from tests.operators.npu import Npu, named
+from tests.operators.tables import TABLES
 
 if TYPE_CHECKING:
     from tests.operators.table import Case, Table
 
 Device = Callable[[str], Npu]
 CASES = [
-    pytest.param(table, case, id=f"{table.name}-{case.name}")
-    for table in OF_RELEASE
+    pytest.param(table, case, id=named(table, case.name))
+    for table in TABLES
     for case in table.cases
 ]
 ON_CHIPS = [
-    pytest.param(table, chip, id=f"{table.name}-{chip}")
-    for table in OF_RELEASE
+    pytest.param(table, chip, id=named(table, chip))
+    for table in TABLES
     for chip in table.chips
     if table.runs_on(chip)
 ]
 
 WITH_OPTIONS = [
-    pytest.param(table, chip, id=f"{table.name}-{chip}")
-    for table in OF_RELEASE
+    pytest.param(table, chip, id=named(table, chip))
+    for table in TABLES
     for chip in table.chips
     if table.optional and table.runs_on(chip)
 ]

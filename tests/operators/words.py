@@ -32,6 +32,7 @@ __all__ = [
     "P950",
     "PRIVATE",
     "TYPES",
+    "U8",
     "Argument",
     "Array",
     "Bools",
@@ -60,7 +61,7 @@ EVERY_CHIP = tuple(CHIPS)
 A2_A3 = (A2, A3)
 
 F32, F16, BF16, F64 = "FLOAT", "FLOAT16", "BF16", "DOUBLE"
-I8, I32, I64 = "INT8", "INT32", "INT64"
+I8, U8, I32, I64 = "INT8", "UINT8", "INT32", "INT64"
 
 _HEADER = Path(__file__).parents[2] / "include_stubs" / "acl" / "base" / "data_type.h"
 

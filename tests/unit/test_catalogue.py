@@ -58,7 +58,8 @@ def test_a_line_says_what_the_header_says_and_what_is_written(name: str) -> None
 
 def test_it_has_every_operator_of_each_release() -> None:
     releases = Counter(release for entry in catalogue().values() for release in entry.releases)
-    assert releases == {"8.1": 771, "9": 676 + 173}
+    # Three are made by CANN itself while it is built.
+    assert releases == {"8.1": 771, "9": 676 + 173 + 3}
     assert "aclnnNoSuchOperator" not in catalogue()
 
 

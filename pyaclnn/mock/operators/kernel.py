@@ -77,8 +77,9 @@ def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
     for option in operator.options:
         arguments[snake_case(option.name)] = _plain(request, option)
     (first, *others) = operator.returned
-    if not others:  # a kernel writes the type that its result has
-        arguments.setdefault("dtype", _numpy(request.types[first.name]))
+    written = [t for t, _ in request.given() if t.packed] if others else [first]
+    if written:  # a kernel writes the type that its result has
+        arguments.setdefault("dtype", _numpy(request.types[written[0].name]))
     found = function(**{name: arguments[name] for name in names if name in arguments})
     if hasattr(found, "_asdict"):
         named: dict[str, Any] = found._asdict()
@@ -105,6 +106,8 @@ def _plain(request: Request, option: Option) -> Any:
     if option.kind is Kind.REAL:
         # The attribute of the kernel is a float.
         return float(np.float32(value))
+    if option.kind is Kind.STRING and option.choices and value is not None:
+        return next(choice for choice in option.choices if value.startswith(choice))
     if option.kind is Kind.DTYPE:
         return _numpy(value if value in kinds_of(request.operator.types.rows) else _UNKNOWN)
     return value

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyaclnn.operators.operator import Build
 from pyaclnn.operators.parameters import Kind
+from pyaclnn.operators.types import TYPES
 
 if TYPE_CHECKING:
     from pyaclnn.mock.operators.request import Request
@@ -22,7 +23,11 @@ def wrong_option(request: Request) -> str | None:
     for option in request.operator.options:
         if option.loose or option.derived is not None:
             continue
-        wrong = _wrong_axes(request, option) or _out_of_range(request, option)
+        wrong = (
+            _wrong_axes(request, option)
+            or _wrong_type(request, option)
+            or _out_of_range(request, option)
+        )
         if wrong is not None:
             return wrong
     return None
@@ -45,6 +50,14 @@ def _out_of_range(request: Request, option: Option) -> str | None:
     if option.most is not None and value > option.most:
         return f"{text} at most {option.most}"
     return None
+
+
+def _wrong_type(request: Request, option: Option) -> str | None:
+    """A scalar of another type than the one that its operator looks for."""
+    if option.kind is not Kind.SCALAR or option.word in ("", request.types[option.name]):
+        return None
+    kind = request.types[option.name]
+    return f"{option.c_name} has data type {kind}; it must be {TYPES[option.word].numpy}"
 
 
 def _wrong_axes(request: Request, option: Option) -> str | None:

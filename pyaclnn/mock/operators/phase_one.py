@@ -48,14 +48,38 @@ def phase_one(request: Request, setting: Setting) -> Plan:
 def _composite(request: Request, setting: Setting) -> Plan:
     operator = request.operator
     rules.out_pointers(setting.flags)
-    for letter in operator.order if operator.mask else operator.order.replace("m", ""):
-        if letter != "e":
+    steps, _, late = operator.order.partition("!")
+    for letter in steps if operator.mask else steps.replace("m", ""):
+        if letter == "e":
+            if _is_empty(request):
+                return _filled(request)
+        elif letter.islower():
             _STEPS[letter](request)
-        elif _is_empty(request):
-            return _filled(request)
+        else:
+            _in_the_graph(request, _STEPS[letter.lower()])
+    request.late = False
+    try:
+        for letter in late:
+            _STEPS[letter](request)
+    except RefusalError as error:
+        return Plan(workspace_of(request), Launch.FAILS, error.text)
+    if quirks_of(operator.quirks).idle(request):
+        return Plan()
     if not any(request.wants(tensor) for tensor in operator.tensors if tensor.written):
         return Plan()
     return _launched(request)
+
+
+def _in_the_graph(request: Request, step: Callable[[Request], None]) -> None:
+    """Look for what nobody checks before the graph of kernels is put together."""
+    request.late = True
+    try:
+        step(request)
+    except RefusalError as error:
+        text = error.text.removeprefix("EZ1001: ")
+        raise RefusalError(
+            Status.INNER_NULLPTR, f"EZ9999: {request.operator.c_name}: {text}"
+        ) from None
 
 
 def _individual(request: Request, setting: Setting) -> Plan:
@@ -126,7 +150,7 @@ def _copies(request: Request) -> None:
 
 def _nulls(request: Request) -> None:
     operator, mask = request.operator, request.operator.mask
-    masked = () if mask is None else (mask.c_name, *mask.results)
+    masked = () if mask is None or "m" not in operator.order else (mask.c_name, *mask.results)
     for parameter in operator.parameters.values():
         if request.values[parameter.name] is None and parameter.c_name not in masked:
             _present(request, parameter)
@@ -151,8 +175,11 @@ def _masked(request: Request) -> None:
 
 def _present(request: Request, parameter: Parameter) -> None:
     """Refuse the NULL that was given for a parameter, unless it may be."""
+    if parameter.c_name in request.operator.needed:
+        raise _null(request, parameter)
     if isinstance(parameter, Option):
-        if parameter.kind in _POINTERS and not parameter.c_name.endswith("Optional"):
+        may_be = parameter.null or parameter.c_name.endswith("Optional")
+        if parameter.kind in _POINTERS and not may_be:
             raise _null(request, parameter)
         return
     tensor = next(t for t in request.operator.tensors if t.c_name == parameter.c_name)
@@ -204,6 +231,7 @@ def _types(request: Request) -> None:
 def _refused(request: Request) -> None:
     """What words do not say."""
     operator = request.operator
+    _refuse_if(quirks_of(operator.quirks).refuse(request))
     if operator.refuse is None:
         return
     lengths = {o.name: (request.values[o.name],) for o in operator.options if o.derived is not None}
@@ -211,6 +239,18 @@ def _refused(request: Request) -> None:
     if wrong is not None:
         name, was, must = wrong
         _refuse(f"{operator.by_name[name].c_name} is {was}; it must be {must}")
+
+
+def _null_for_the_kernel(request: Request) -> None:
+    wrong = quirks_of(request.operator.quirks).nulls(request)
+    if wrong is not None:
+        raise RefusalError(Status.PARAM_NULLPTR, f"EZ1001: {wrong}")
+
+
+def _tiled(request: Request) -> None:
+    wrong = wrong_shape(request)
+    if wrong is not None:
+        raise rules.tiling_failure(request.operator.c_name.removeprefix("aclnn"), wrong)
 
 
 def _refuse(wrong: str) -> NoReturn:
@@ -266,6 +306,8 @@ _STEPS: dict[str, Callable[[Request], None]] = {
     "a": lambda request: _refuse_if(wrong_option(request)),
     "r": _refused,
     "s": lambda request: _refuse_if(wrong_shape(request)),
+    "t": _tiled,
+    "w": _null_for_the_kernel,
     "f": _formats,
     "p": _private_formats,
     "c": _chip,

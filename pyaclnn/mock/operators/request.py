@@ -11,6 +11,7 @@ import numpy as np
 from pyaclnn.mock.dtypes import format_name, numpy_dtype, type_word
 from pyaclnn.mock.values import BoolArray, FloatArray, IntArray, Scalar, Tensor
 from pyaclnn.operators.parameters import Kind, Option
+from pyaclnn.operators.request import quirks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,7 @@ _KINDS: dict[Kind, type] = {
     Kind.SCALAR: Scalar,
     Kind.DTYPE: int,
     Kind.STRING: str,
+    Kind.ABSENT: Tensor,
 }
 CHANNELS_LAST = {4: "NHWC", 5: "NDHWC"}
 """By the number of axes, the format that says that channels are the last of them."""
@@ -59,9 +61,11 @@ class Request:
         deterministic: Whether results must be the same in every run.
         tensors: What was given by Python names, None for NULL.
         values: The same, and the options as plain values.
-        types: The words of the tensors' types, by Python names.
+        types: The words of the types of tensors and scalars, by Python names.
         bound: The types that words stand for.
         known: The lengths of axes and groups of axes.
+        dropped: The tensors of which the first axis is not looked at, by Python names.
+        late: Whether all has been checked that is checked before kernels are put together.
         fills: What results are filled with, by Python names, if nothing is computed.
     """
 
@@ -75,12 +79,16 @@ class Request:
         self.types: dict[str, str] = {}
         self.bound: dict[str, str] = {}
         self.known: Lengths = {}
+        self.late = False
+        self.dropped: tuple[str, ...] = ()
         self.fills: dict[str, float] | None = None
         self._seen: list[tuple[Tensor, Tensor]] = []
         for parameter, value in zip(operator.parameters.values(), arguments, strict=True):
             name = parameter.name
             if isinstance(parameter, Option):
                 self.values[name] = _plain(parameter, value)
+                if isinstance(value, Scalar):
+                    self.types[name] = type_word(value.data_type)
             else:
                 self.tensors[name] = self.values[name] = value
                 if value is not None:
@@ -89,9 +97,13 @@ class Request:
     def start(self, setting: Setting, *, deterministic: bool) -> None:
         """Say where the call is made."""
         self.chip, self.deterministic = setting.chip, deterministic
-        self.bound, self.known, self.fills = {}, {}, None
+        self.bound, self.known, self.late, self.fills = {}, {}, False, None
         if self.chip.family in self.operator.channels_last:
             self._move_channels()
+        self.dropped = tuple(quirks_of(self.operator.quirks).drops(self))
+        for name in self.dropped:
+            given = self.tensors[name]
+            self._see(name, given, given.dims[1:], given.strides[1:])
 
     def _move_channels(self) -> None:
         """See tensors with their channels at the end as if these were axis 1."""
@@ -99,9 +111,15 @@ class Request:
         for tensor in self.operator.tensors:
             given = self.tensors[tensor.name]
             if given is not None and tensor.shape == shape and _channels_are_last(given):
-                seen = replace(given, dims=_moved(given.dims), strides=_moved(given.strides))
-                self.tensors[tensor.name] = self.values[tensor.name] = seen
-                self._seen.append((seen, given))
+                self._see(tensor.name, given, _moved(given.dims), _moved(given.strides))
+
+    def _see(
+        self, name: str, given: Tensor, dims: tuple[int, ...], strides: tuple[int, ...]
+    ) -> None:
+        """See a tensor as if it had other axes."""
+        seen = replace(given, dims=dims, strides=strides)
+        self.tensors[name] = self.values[name] = seen
+        self._seen.append((seen, given))
 
     def resume(self) -> None:
         """Look where the tensors are now."""

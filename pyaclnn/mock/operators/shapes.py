@@ -30,6 +30,8 @@ def wrong_shape(request: Request) -> str | None:
             request.tensors[parameter.name] is None or not request.wants(parameter)
         ):
             continue
+        if request.late != (sign != _POSSIBLE and _is_late(parameter)):
+            continue
         if sign == _POSSIBLE:
             wrong = _impossible(request, parameter)
         else:
@@ -44,7 +46,12 @@ def wrong_shape(request: Request) -> str | None:
         if wrong is not None:
             return wrong
     wrong = None if learned else _learn(request)
-    return wrong or quirks.beyond(request)
+    return wrong or (None if request.late else quirks.beyond(request))
+
+
+def _is_late(parameter: Parameter) -> bool:
+    """Whether its shape is compared by the kernels alone."""
+    return isinstance(parameter, Tensor) and "late" in parameter.loose
 
 
 def _impossible(request: Request, parameter: Parameter) -> str | None:
@@ -56,7 +63,10 @@ def _impossible(request: Request, parameter: Parameter) -> str | None:
         return f"{parameter.c_name} has {len(lengths)} elements; it must have at most {MAX_RANK}"
     assert isinstance(parameter, Tensor)  # noqa: S101  # there are no others
     dims = request.tensors[parameter.name].dims
-    least = sum(kind in (Word.AXIS, Word.NUMBER) for kind, _ in parameter.shape.words)
+    least = min(
+        sum(kind in (Word.AXIS, Word.NUMBER) for kind, _ in words)
+        for words in (parameter.shape.words, *parameter.shape.other)
+    )
     if request.operator.build is Build.INDIVIDUAL:
         least = parameter.shape.least_rank
     if least <= len(dims) <= MAX_RANK:
@@ -144,11 +154,12 @@ def _different(request: Request, parameter: Parameter) -> str | None:
         expected = request.tensors[like.name].dims
         good = dims == expected
         must = f"be {shape_text(expected)}, the shape of {like.c_name}"
-    elif parameter.infer is None:
+    elif parameter.infer is None and not parameter.packed:
         good = parameter.shape.fits(dims, known)
         must = f"be {shape_text(parameter.shape.dims(known))}"
     else:
-        expected = operator.dims(parameter, known, request.values)
+        kind = request.types[parameter.name]
+        expected = operator.dims(parameter, known, request.values, kind)
         good, must = dims == expected, f"be {shape_text(expected)}"
     if not good:
         elements = f" and {given.size} elements" if must.startswith("have") else ""

@@ -33,13 +33,12 @@ def wrong_type(request: Request) -> str | None:
     rows = operator.listed or operator.types.families.get(request.chip.family, operator.types.rows)
     kinds = kinds_of(rows)
     tensors = [tensor for tensor, _ in request.given() if "untyped" not in tensor.loose]
-    # A result that is masked off is not written, but its type is looked at.
-    mask = operator.mask
+    # A result that is masked off, or not there, is not written, but its type is looked at.
+    masked = () if operator.mask is None else operator.mask.results
     tensors += [
         tensor
         for tensor in operator.results
-        if mask is not None
-        and tensor.c_name in mask.results
+        if (tensor.placeholder or tensor.c_name in masked)
         and tensor not in tensors
         and request.tensors[tensor.name] is not None
     ]

@@ -8,12 +8,12 @@ from math import nan, prod
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.operator import Build, describe
-from pyaclnn.operators.parameters import flag, given, mask, real, result, updated
+from pyaclnn.operators.parameters import flag, given, integer, mask, real, result, updated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BATCH_NORM", "BATCH_NORM_BACKWARD"]
+__all__ = ["BATCH_NORM", "BATCH_NORM_BACKWARD", "FAST_BATCH_NORM_BACKWARD"]
 
 _SAME = {"f32": ("f32",), "f16": ("f16", "f32"), "bf16": ("bf16", "f32")}
 # On the 950 the weight, the running pair and the saved pair have the type of the gradient or
@@ -79,59 +79,86 @@ BATCH_NORM = describe(
     },
 )
 
-BATCH_NORM_BACKWARD = describe(
-    "aclnnBatchNormBackward",
-    Build.COMPOSITE,
-    "Compute the gradients of ``batch_norm``. With ``xhat = (input - mean) * invstd`` and sums "
-    "over all axes but the channels, n elements each: ``grad_bias = sum(grad_out)``, "
-    "``grad_weight = sum(grad_out * xhat)``, and when training ``grad_input = (grad_out - "
-    "grad_bias / n - xhat * grad_weight / n) * invstd * weight`` with the saved statistics, as "
-    "they are; otherwise ``grad_out * invstd * weight`` with the running ones.",
-    types={
-        "910b 910_93": " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME),
-        "950": _PAIRED,
-        "910": "T=f32 *=f32,f16 | T=f16 *=f32,f16",
-    },
-    gradOut=given("T N C space*", "The gradient of ``output``"),
-    input=given("T N C space*", "What ``batch_norm`` was given"),
-    weight=given("W C", "The scale of each channel; ones if None", optional=True),
-    runningMean=given(
+_ARGUMENTS = {
+    "gradOut": given("T N C space*", "The gradient of ``output``"),
+    "input": given("T N C space*", "What ``batch_norm`` was given"),
+    "weight": given("W C", "The scale of each channel; ones if None", optional=True),
+    "runningMean": given(
         "M C", "The running mean, which counts when not training; zeros if None", optional=True
     ),
-    runningVar=given(
+    "runningVar": given(
         "V C", "The running variance, likewise; ones if None", optional=True, positive=True
     ),
-    saveMean=given(
+    "saveMean": given(
         "S C",
         "What ``batch_norm`` returned, which counts when training; zeros if None",
         optional=True,
     ),
-    saveInvstd=given(
+    "saveInvstd": given(
         "I C",
         "The same: the variance, but on Ascend 950 the inverse deviation; ones if None",
         optional=True,
         positive=True,
     ),
-    training=flag(True, "Whether ``batch_norm`` used the batch's statistics"),
-    eps=real(1e-5, "What was added to the variance", above=0, loose=True),
-    outputMask=mask("gradInput gradWeight gradBias", "Which gradients to compute"),
-    gradInput=result("T N C space*", "The gradient of ``input``", loose="type"),
-    gradWeight=result("G C", "The gradient of ``weight``"),
-    gradBias=result("H C", "The gradient of the shift"),
+    "training": flag(True, "Whether ``batch_norm`` used the batch's statistics"),
+    "eps": real(1e-5, "What was added to the variance", above=0, loose=True),
+    "outputMask": mask("gradInput gradWeight gradBias", "Which gradients to compute"),
+}
+_RESULTS = {
+    "gradInput": result("T N C space*", "The gradient of ``input``", loose="type"),
+    "gradWeight": result("G C", "The gradient of ``weight``"),
+    "gradBias": result("H C", "The gradient of the shift"),
+}
+_SAYS = (
+    "Compute the gradients of ``batch_norm``. With ``xhat = (input - mean) * invstd`` and sums "
+    "over all axes but the channels, n elements each: ``grad_bias = sum(grad_out)``, "
+    "``grad_weight = sum(grad_out * xhat)``, and when training ``grad_input = (grad_out - "
+    "grad_bias / n - xhat * grad_weight / n) * invstd * weight`` with the saved statistics, as "
+    "they are; otherwise ``grad_out * invstd * weight`` with the running ones."
+)
+_ABOUT = {
+    "python": "grad_out input weight running_mean running_var save_mean save_invstd training "
+    "eps * output_mask",
+    "result_type": "BatchNormGradients",
+    "order": "nemdfs",
+    "short_is_null": True,
+    "idle_without": "gradOut input",
+    "without": ("N space", ("grad_weight", "grad_bias")),
+    "formats": {5: "NCDHW"},
+    "channels_last": "950",
+    "compared": (
+        "gradOut^ input^ gradOut gradInput weight runningMean runningVar saveMean saveInvstd "
+        "gradWeight gradBias"
+    ),
+    "source": "CANN: ops-nn norm/batch_norm_grad_v3",
+}
+
+BATCH_NORM_BACKWARD = describe(
+    "aclnnBatchNormBackward",
+    Build.COMPOSITE,
+    _SAYS,
+    types={
+        "910b 910_93": " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME),
+        "950": _PAIRED,
+        "910": "T=f32 *=f32,f16 | T=f16 *=f32,f16",
+    },
+    **_ARGUMENTS,
+    **_RESULTS,
+    about=_ABOUT,
+)
+
+FAST_BATCH_NORM_BACKWARD = describe(
+    "aclnnFastBatchNormBackward",
+    Build.COMPOSITE,
+    f"{_SAYS} In the same order in every run.",
+    types={"910b 910_93": " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME)},
+    **_ARGUMENTS,
+    version=integer(0, "Which of two kernels, 0 or 1", least=0, most=1, loose=True),
+    **_RESULTS,
     about={
-        "python": "grad_out input weight running_mean running_var save_mean save_invstd training "
-        "eps * output_mask",
-        "result_type": "BatchNormGradients",
-        "order": "nemdfs",
-        "short_is_null": True,
-        "idle_without": "gradOut input",
-        "without": ("N space", ("grad_weight", "grad_bias")),
-        "formats": {5: "NCDHW"},
-        "channels_last": "950",
-        "compared": (
-            "gradOut^ input^ gradOut gradInput weight runningMean runningVar saveMean saveInvstd "
-            "gradWeight gradBias"
-        ),
-        "source": "CANN: ops-nn norm/batch_norm_grad_v3",
+        **_ABOUT,
+        "python": f"{_ABOUT['python']} version",
+        "quirks": "batch_norm_backward",
+        "source": "CANN: ops-nn norm/fast_batch_norm_backward",
     },
 )

@@ -16,6 +16,7 @@ __all__ = [
     "GROUP_NORM",
     "GROUP_NORM_BACKWARD",
     "GROUP_NORM_SILU",
+    "GROUP_NORM_SILU_QUANT",
     "GROUP_NORM_SILU_V2",
     "some_groups",
     "undivided",
@@ -187,5 +188,31 @@ GROUP_NORM_SILU_V2 = describe(
         **_SILU_ABOUT,
         "python": "input group gamma beta eps activate_silu",
         "result_type": "GroupNormSiluV2Result",
+    },
+)
+
+GROUP_NORM_SILU_QUANT = describe(
+    "aclnnGroupNormSiluQuant",
+    Build.COMPOSITE,
+    "Normalize and activate as ``group_norm_silu`` does, then quantize: "
+    "``round(out / quant_scale)``, halves to even, within int8.",
+    types={"910b 910_93 950": "T=f16 G=f16 S=f16 | T=bf16 G=bf16 S=bf16"},
+    self=_SILU_ARGUMENTS["self"],
+    gamma=_SILU_ARGUMENTS["gamma"],
+    beta=_SILU_ARGUMENTS["beta"],
+    quantScale=given("f32 C | 1", "What one step of ``out`` is worth", positive=True),
+    group=_SILU_ARGUMENTS["group"],
+    eps=_SILU_ARGUMENTS["eps"],
+    activateSilu=flag(derived=lambda _: True),
+    out=result("i8 N C space*", "The activated tensor, quantized"),
+    meanOut=_SILU_RESULTS["meanOut"],
+    rstdOut=_SILU_RESULTS["rstdOut"],
+    about={
+        **_SILU_ABOUT,
+        "python": "input quant_scale group gamma beta eps",
+        "compared": "self^ out^ out meanOut rstdOut gamma beta quantScale activateSilu",
+        "quirks": "group_norm_silu_quant",
+        "result_type": "GroupNormSiluQuantResult",
+        "source": "CANN: ops-nn norm/group_norm_silu_quant",
     },
 )

@@ -8,7 +8,7 @@ from math import nan
 from pyaclnn.operators.operator import Build, describe
 from pyaclnn.operators.parameters import given, integer, lengths, mask, real, result
 
-__all__ = ["LAYER_NORM", "LAYER_NORM_BACKWARD", "LAYER_NORM_WITH_IMPL_MODE"]
+__all__ = ["FAST_LAYER_NORM", "LAYER_NORM", "LAYER_NORM_BACKWARD", "LAYER_NORM_WITH_IMPL_MODE"]
 
 _MIXED = "T=f32 W=f32 | T=f16 W=f32,f16 | T=bf16 W=f32,bf16"
 _PLAIN = "T=f32 W=f32 | T=f16 W=f32,f16"
@@ -48,6 +48,20 @@ LAYER_NORM = describe(
     types=_TYPES,
     **_ARGUMENTS,
     about={"order": "ndse", "compared": _COMPARED, "essential": True, "source": _SOURCE},
+)
+
+FAST_LAYER_NORM = describe(
+    "aclnnFastLayerNorm",
+    Build.COMPOSITE,
+    f"{_SAYS} Parameters have the dtype of ``input``.",
+    types={"910b 910_93": "T=f32 W=f32 | T=f16 W=f16 | T=bf16 W=bf16"},
+    **_ARGUMENTS,
+    about={
+        "order": "ndse",
+        "compared": _COMPARED,
+        "result_type": "LayerNormResult",
+        "source": "CANN: ops-nn norm/fast_layer_norm",
+    },
 )
 
 LAYER_NORM_WITH_IMPL_MODE = describe(

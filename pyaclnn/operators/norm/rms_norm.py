@@ -105,21 +105,37 @@ ADD_RMS_NORM = describe(
         "filled": "norm",
         "compared": ("x1^ gamma^ gamma# yOut# x2# xOut# rstdOut# x2 yOut xOut rstdOut gamma"),
         "source": "CANN: ops-nn norm/add_rms_norm",
+        # Written by hand since, with kernels that give no rstd, or not even the sum.
+        "later": {
+            "9.1": {
+                "build": Build.COMPOSITE,
+                "order": "nwdrseSA",
+                "compared": "x1^ x2^ gamma^ yOut^ rstdOut^ xOut^ x2 yOut xOut gamma rstdOut",
+                "idle_without": "x1 gamma",
+                "quirks": "add_rms_norm_modes",
+                "parameters": {
+                    "gamma": {"loose": "late"},
+                    "rstdOut": {"optional": True, "loose": "late"},
+                    "xOut": {"optional": True},
+                },
+            }
+        },
     },
 )
 
 _QUANTIZED = "T=f16 S=f32 Z=i32 | T=bf16 S=bf16 Z=bf16"
+_QUANTIZED_ON = {
+    "950": f"{_QUANTIZED} | T=f32 S=f32 Z=f32 | T=f16 S=f16,f32 Z=f16,f32 | T=bf16 S=f32 Z=f32",
+    "310p": "T=f16 S=f32 Z=i32",
+}
+_LATE = {"loose": "late"}
 
 ADD_RMS_NORM_QUANT = describe(
     "aclnnAddRmsNormQuant",
     Build.INDIVIDUAL,
     "Add two tensors, normalize the sum as ``rms_norm`` does, and quantize the result: "
     "``y = round(x * rstd * gamma / scales + zero_points)``, halves to even, within int8.",
-    types={
-        "910b 910_93": _QUANTIZED,
-        "950": f"{_QUANTIZED} | T=f32 S=f32 Z=f32 | T=f16 S=f16,f32 Z=f16,f32 | T=bf16 S=f32 Z=f32",
-        "310p": "T=f16 S=f32 Z=i32",
-    },
+    types={"910b 910_93": _QUANTIZED, **_QUANTIZED_ON},
     x1=given("T rows* norm*", "What is normalized, with ``x2``"),
     x2=given("T rows* norm*", "What is added to ``x1``"),
     gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
@@ -151,6 +167,24 @@ ADD_RMS_NORM_QUANT = describe(
             else None
         ),
         "source": "CANN: ops-nn norm/add_rms_norm_quant",
+        "later": {
+            "9.1": {
+                "build": Build.COMPOSITE,
+                "types": {
+                    **_QUANTIZED_ON,
+                    "910b 910_93": f"{_QUANTIZED} | T=bf16 S=f32 Z=i32",
+                },
+                "order": "nreS!ds",
+                "compared": (
+                    "y1Out y2Out xOut x2 gamma scales1 scales2Optional zeroPoints1Optional "
+                    "zeroPoints2Optional"
+                ),
+                "refuse": None,
+                "idle_without": "x1 gamma y2Out",
+                "quirks": "add_rms_norm_quant_listed",
+                "parameters": dict.fromkeys(("y1Out", "y2Out", "xOut"), _LATE),
+            }
+        },
     },
 )
 
@@ -208,5 +242,17 @@ ADD_RMS_NORM_DYNAMIC_QUANT = describe(
             else None
         ),
         "source": "CANN: ops-nn norm/add_rms_norm_dynamic_quant",
+        "later": {
+            "9.1": {
+                "build": Build.COMPOSITE,
+                "order": "nrteS!d",
+                "refuse": None,
+                "idle_without": "x1 gamma y2Out",
+                "quirks": "add_rms_norm_dynamic_quant_listed",
+                "parameters": dict.fromkeys(
+                    ("y1Out", "y2Out", "xOut", "scale1Out", "scale2Out"), _LATE
+                ),
+            }
+        },
     },
 )

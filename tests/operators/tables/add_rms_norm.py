@@ -89,6 +89,7 @@ def row_of_four(
 
 SMALL = ([1.0, 2, 3, 4], [1.0, 0, -1, 2], [1.0, 2, 0.5, 1])
 CAST = ([0.1, 0.2, 0.3, 0.7], [0.33, -0.5, 0.25, 1.1], [1.1, 0.9, 1.3, 0.7])
+OFFICIAL = [0, 0.239046, 0.956183, 2.151411, 3.824732, 5.976143, 8.605646, 11.71324]
 
 # Release 8.1: generated.
 TABLE = Table(
@@ -213,10 +214,7 @@ TABLE = Table(
                 "xOut": t(2, 16),
             },
             gives={
-                "yOut": [
-                    [0, 0.239046, 0.956183, 2.151411, 3.824732, 5.976143, 8.605646, 11.71324] * 2
-                ]
-                * 2,
+                "yOut": [OFFICIAL * 2] * 2,
                 "rstdOut": [[0.11952286]] * 2,
                 "xOut": np.tile(2 * np.arange(8.0), (2, 2)),
             },
@@ -237,7 +235,15 @@ NEWEST = replace(
     steps=(
         Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
         Step(NULL, nulls("x1", "x2", "gamma", "yOut", "xOut"), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed(*TENSORS, dtype=F16)), ordered=False),
+        Step(
+            INVALID,
+            (
+                *typed(*TENSORS),
+                *typed(*TENSORS[1:], dtype=F16),
+                broken("x1 of another type", "", x1=Changed(dtype=F16)),
+            ),
+            ordered=False,
+        ),
         Step(
             INVALID,
             (

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tests.operators.table import (
+    COMPOSITE,
     INDIVIDUAL,
+    INNER_NULL,
+    INVALID,
     KERNELS,
     NOTHING,
+    NULL,
     TILING,
     UNTOUCHED,
     Case,
@@ -21,7 +26,9 @@ from tests.operators.table import (
     as_nd,
     broken,
     individual,
+    nulls,
     shaped,
+    typed,
 )
 from tests.operators.words import (
     A2_A3,
@@ -154,4 +161,61 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)
+HALVES, WIDE = row(F16), row(BF16)
+MIXED = (BF16, *HALVES[1:])
+# Newer releases: written by hand; types are held against lists, and compared by the kernel alone.
+NEWEST = replace(
+    TABLE,
+    kind=COMPOSITE,
+    releases=("9",),
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls("x1", "x2", "gamma", *OUTS), ordered=False),
+        Step(INVALID, typed(*TENSORS), ordered=False),
+        Step(
+            TILING,
+            (
+                *shaped("x2", (2, 3, 15), (3, 16)),
+                *shaped("gamma", (15,), (1, 16)),
+                *(m for name in SMOOTH for m in shaped(name, (15,))),
+            ),
+            ordered=False,
+        ),
+        Step(
+            INNER_NULL,
+            (
+                *(m for name in OUTS[:3] for m in shaped(name, (6, 16))),
+                *(m for name in OUTS[3:] for m in shaped(name, (6,))),
+            ),
+            ordered=False,
+        ),
+    ),
+    types=Types(
+        TENSORS,
+        dict.fromkeys(CHIPS, (HALVES, WIDE, MIXED)),
+        listed=dict.fromkeys(CHIPS, frozenset({F16, BF16, I8, F32})),
+        fails=lambda _, types: len({types[name] for name in ("x1", "x2", "xOut")}) > 1,
+    ),
+    layouts=(),
+    cases=(
+        *(case for case in TABLE.cases if case.gives),
+        Case("nothing is smoothed", NONE, launch=KERNELS),
+        Case(
+            "a second result that is none",
+            {"smoothScale2Optional": None},
+            code=INNER_NULL,
+        ),
+        Case("no second result", {"y2Out": t(0, dtype=I8)}, launch=NOTHING, workspace=0),
+        Case(
+            "no rows",
+            {
+                **dict.fromkeys(("x1", "x2", "xOut"), t(0, 16, dtype=F16)),
+                **dict.fromkeys(OUTS[:2], t(0, 16, dtype=I8)),
+                **dict.fromkeys(OUTS[3:], t(0)),
+            },
+            launch=NOTHING,
+            workspace=0,
+        ),
+    ),
+)
+TABLES = (TABLE, NEWEST)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Root-mean-square normalization of a sum, shifted and quantized."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.parameters import flag, given, integer, mask, real, result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyaclnn.operators.words import Dims
+
+__all__ = ["ADD_RMS_NORM_DYNAMIC_QUANT_V2", "ADD_RMS_NORM_QUANT_V2"]
+
+_QUANTIZED = "T=f16 S=f32 Z=i32 | T=bf16 S=bf16 Z=bf16 | T=bf16 S=f32 Z=i32"
+_SUMMANDS = "What is normalized, with ``x2``", "What is added to ``x1``"
+
+ADD_RMS_NORM_QUANT_V2 = describe(
+    "aclnnAddRmsNormQuantV2",
+    Build.COMPOSITE,
+    "Add two tensors, normalize the sum as ``rms_norm`` does, shift, and quantize the result: "
+    "``y = round((x * rstd * gamma + beta) / scales + zero_points)``, halves to even, within int8.",
+    types={
+        "910b 910_93": _QUANTIZED,
+        "950": f"{_QUANTIZED} | T=f32 S=f32 Z=f32 | T=f16 S=f16,f32 Z=f16,f32 | T=bf16 S=f32 Z=f32",
+        "310p": "T=f16 S=f32 Z=i32",
+    },
+    x1=given("T rows* norm*", _SUMMANDS[0]),
+    x2=given("T rows* norm*", _SUMMANDS[1]),
+    gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
+    scales1=given("S norm* | 1", "What ``y1`` is divided by, or multiplied", positive=True),
+    scales2Optional=given(
+        "S norm* | 1",
+        "The same for ``y2``, which there is only with it",
+        optional=True,
+        positive=True,
+    ),
+    zeroPoints1Optional=given(
+        "Z norm* | 1", "What is added to ``y1`` before rounding; zeros if None", optional=True
+    ),
+    zeroPoints2Optional=given("Z norm* | 1", "The same for ``y2``", optional=True),
+    betaOptional=given("T norm*", "The shift; zeros if None", optional=True),
+    axis=integer(derived=lambda _: -1),
+    epsilon=real(1e-6, "Added to the mean square", least=0, loose=True),
+    divMode=flag(True, "Whether scales divide; else they multiply"),
+    y1Out=result("i8 rows* norm*", "The result, quantized"),
+    y2Out=result(
+        "i8 rows* norm*",
+        "The result, quantized by ``scales2``",
+        when=lambda values: values["scales2"] is not None,
+        placeholder=True,
+    ),
+    xOut=result("T rows* norm*", "The sum", optional=True),
+    rmsNormOut=result(
+        "T rows* norm*",
+        "``x * rstd * gamma``, where ``out`` has an array for it: Ascend 950 has it beside ``x``",
+        optional=True,
+        asked=True,
+    ),
+    about={
+        "filled": "norm",
+        "order": "newsd",
+        "compared": (
+            "x1^ x2^ gamma^ y1Out^ y2Out^ xOut^ gamma x2 y1Out y2Out xOut rmsNormOut scales1 "
+            "scales2Optional zeroPoints1Optional zeroPoints2Optional betaOptional"
+        ),
+        "idle_without": "x1 gamma y2Out",
+        "result_type": "AddRmsNormQuantV2Result",
+        "source": "CANN: ops-nn norm/add_rms_norm_quant_v2",
+    },
+)
+
+_FIRST, _SECOND = 0, 1
+
+
+def _is_wanted(values: Mapping[str, Any], which: int) -> bool:
+    chosen = values["output_mask"]
+    if chosen is not None:
+        return bool(chosen[which])
+    both = values["smooth_scale1"] is not None and values["smooth_scale2"] is not None
+    return which == _FIRST or both
+
+
+def _is_first(values: Mapping[str, Any]) -> bool:
+    return _is_wanted(values, _FIRST)
+
+
+def _is_second(values: Mapping[str, Any]) -> bool:
+    return _is_wanted(values, _SECOND)
+
+
+def _integers(values: Mapping[str, Any]) -> Dims:
+    """The second result, or the one element that stands for it."""
+    return (*values["rows"], *values["D"]) if _is_second(values) else (1,)
+
+
+def _steps(values: Mapping[str, Any]) -> Dims:
+    return tuple(values["rows"]) if _is_second(values) else (1,)
+
+
+def _wrong_mask(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    chosen = values["output_mask"]
+    smooth = [values[name] is not None for name in ("smooth_scale1", "smooth_scale2")]
+    if chosen is None:
+        if smooth == [False, True]:
+            return "smooth_scale2", "an array", "None, because there is no 'smooth_scale1'"
+        return None
+    if len(chosen) != len(smooth):
+        return "output_mask", f"of {len(chosen)} elements", "of two"
+    if not any(chosen):
+        return "output_mask", str(tuple(chosen)), "true of one result at least"
+    for number, (is_there, wanted) in enumerate(zip(smooth, chosen, strict=True), 1):
+        if is_there and not wanted:
+            return f"smooth_scale{number}", "an array", "None, because 'output_mask' leaves it out"
+    return None
+
+
+ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
+    "aclnnAddRmsNormDynamicQuantV2",
+    Build.COMPOSITE,
+    "Add two tensors, normalize the sum as ``rms_norm`` does over the last axis, shift, and "
+    "quantize each row by its largest magnitude: ``v = (x * rstd * gamma + beta) * smooth_scale``, "
+    "``factor = 127 / max(abs(v))``, ``y = round(v * factor)``, halves to even, "
+    "``scale = 1 / factor``. An ``out`` of int32 holds eight integers of 4 bits an element, the "
+    "first one lowest, with 7 for 127.",
+    types={"910b 910_93 950": "T=f16 Y=i8,i32 | T=bf16 Y=i8,i32"},
+    x1=given("T rows* D", _SUMMANDS[0]),
+    x2=given("T rows* D", _SUMMANDS[1]),
+    gamma=given("T D", "The scale of the norm"),
+    smoothScale1Optional=given("T D", "What ``y1`` is multiplied by; ones if None", optional=True),
+    smoothScale2Optional=given("T D", "The same for ``y2``", optional=True),
+    betaOptional=given("T D", "The shift of the norm; zeros if None", optional=True),
+    epsilon=real(1e-6, "Added to the mean square", least=0, loose=True),
+    outputMask=replace(
+        mask(
+            "y1Out y2Out",
+            "Which of the two to compute; None: the first, and with both smooth scales the second",
+        ),
+        default=None,
+        null=True,
+    ),
+    y1Out=result("Y rows* D", "The result, quantized", when=_is_first, packed="i32"),
+    y2Out=result(
+        "Y",
+        "The result, quantized with ``smooth_scale2``",
+        when=_is_second,
+        placeholder=True,
+        infer=_integers,
+        packed="i32",
+    ),
+    xOut=result("T rows* D", "The sum"),
+    scale1Out=result("f32 rows*", "What one step of ``y1`` is worth in each row", when=_is_first),
+    scale2Out=result("f32", "The same of ``y2``", when=_is_second, infer=_steps),
+    about={
+        "python": "x1 x2 gamma smooth_scale1 smooth_scale2 beta epsilon * output_mask",
+        "order": "rnedt",
+        "refuse": _wrong_mask,
+        "idle_without": "x1 x2 gamma",
+        "result_type": "AddRmsNormDynamicQuantV2Result",
+        "source": "CANN: ops-nn norm/add_rms_norm_dynamic_quant",
+    },
+)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What aclnnAddRmsNormDynamicQuantV2 does beyond any rule.
+
+Source: CANN: ops-nn norm/add_rms_norm_dynamic_quant.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyaclnn.operators.request import shape_text
+
+if TYPE_CHECKING:
+    from pyaclnn.operators.request import Request
+
+__all__ = ["failure", "types"]
+
+_IN_AN_INT32 = 8
+_RESULTS = {"y1": "y1Out", "y2": "y2Out"}
+_LIKE_X1 = ("x1", "x2", "gamma", "smooth_scale1", "smooth_scale2", "beta", "x")
+
+
+def _written(request: Request) -> list[str]:
+    """Those of the two results that are wanted."""
+    chosen = request.values["output_mask"]
+    if chosen is None:
+        smooth = (request.tensors[name] for name in ("smooth_scale1", "smooth_scale2"))
+        chosen = (True, all(given is not None for given in smooth))
+    return [name for name, wanted in zip(_RESULTS, chosen, strict=True) if wanted]
+
+
+def types(request: Request) -> str | None:
+    """Only how the results' types go together, and how much is packed into int32."""
+    written = _written(request)
+    if len({request.types[name] for name in written}) > 1:
+        return f"y2Out has data type {request.types['y2']}; it must be {request.types['y1']}"
+    last = request.tensors["x1"].dims[-1:]
+    for name in written:
+        dims = request.tensors[name].dims
+        packed = (*(_IN_AN_INT32 * dim for dim in dims[-1:]),)
+        if request.types[name] == "i32" and packed != last:
+            return (
+                f"{_RESULTS[name]} has shape {shape_text(dims)}; packed into int32 its last "
+                f"dimension must be an eighth of that of x1, which is {last[0]}"
+            )
+    return None
+
+
+def failure(request: Request) -> str | None:
+    """Nobody has looked at the other types; there are no kernels for them."""
+    kinds = {request.types[name] for name in _LIKE_X1 if request.tensors[name] is not None}
+    wanted = {request.types[name] for name in _written(request)}
+    scales = {request.types[f"scale{name[1:]}"] for name in _written(request)}
+    if (
+        len(kinds) == 1
+        and kinds <= {"f16", "bf16"}
+        and wanted <= {"i8", "i32"}
+        and scales == {"f32"}
+    ):
+        return None
+    return f"no kernel for {', '.join(sorted(kinds))}, {', '.join(sorted(wanted | scales))}"

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnAdaLayerNorm and aclnnAdaLayerNormV2 (CANN: ops-nn norm/ada_layer_norm)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tests.operators.table import (
+    COMPOSITE,
+    INVALID,
+    KERNELS,
+    NULL,
+    Case,
+    Layouts,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    nulls,
+    shaped,
+    typed,
+)
+from tests.operators.words import (
+    A2_A3,
+    BF16,
+    F16,
+    F32,
+    FORMATS,
+    P950,
+    Argument,
+    Changed,
+    array,
+    t,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+PARAMETERS = ("weightOptional", "biasOptional")
+TENSORS = ("x", "scale", "shift", *PARAMETERS, "out")
+STATISTICS = ("meanOutOptional", "rstdOutOptional")
+BASE: dict[str, Argument] = {
+    "x": t(2, 3, 4, 8),
+    "scale": t(2, 3, 8),
+    "shift": t(2, 3, 1, 8),
+    "weightOptional": t(8),
+    "biasOptional": t(8),
+    "epsilon": 1e-5,
+    "out": t(2, 3, 4, 8),
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    x = given["x"]
+    mean, rstd = x.mean(-1, keepdims=True), (x.var(-1, keepdims=True) + given["epsilon"]) ** -0.5
+    out = (x - mean) * rstd
+    if given["weightOptional"] is not None:
+        out = out * given["weightOptional"]
+    if given["biasOptional"] is not None:
+        out = out + given["biasOptional"]
+    by_sample = (*x.shape[:-2], 1, x.shape[-1])
+    scale, shift = (given[name].reshape(by_sample) for name in ("scale", "shift"))
+    saved = dict(zip(STATISTICS, (mean, rstd), strict=True))
+    wanted = {name: value for name, value in saved.items() if given.get(name) is not None}
+    return {"out": out * (1 + scale) + shift, **wanted}
+
+
+def plain(x: tuple[int, ...]) -> dict[str, Argument | Changed]:
+    return {
+        **dict.fromkeys(("x", "out"), t(*x)),
+        **dict.fromkeys(("scale", "shift"), t(*x[:-2], x[-1])),
+        **dict.fromkeys(PARAMETERS, t(x[-1])),
+    }
+
+
+EXAMPLE: dict[str, Argument | Changed] = {
+    "x": array([[[1, 2, 3, 4], [2, 0, 2, 0]]]),
+    "scale": array([[1, 0, 0.5, -0.5]]),
+    "shift": array([[0, 1, 0, 1]]),
+    "weightOptional": array([1, 2, 1, 1]),
+    "biasOptional": array([0, 0, 0.5, 0]),
+}
+OUT = [[[-2.68327, 0.105576, 1.42082, 1.67082], [1.99999, -0.99999, 2.24999, 0.500003]]]
+SHAPES = (
+    *shaped("x", (8,), NINE),
+    *shaped("scale", (2, 8), (2, 3, 4, 8), (2, 3, 7)),
+    *shaped("shift", (6, 8), (2, 3, 2, 8)),
+    *shaped("weightOptional", (4,), (1, 8)),
+    *shaped("biasOptional", (7,), (8, 1)),
+    *shaped("out", (2, 12, 8)),
+)
+EMPTY = tuple(
+    Case(f"no {what}", plain(dims), code=INVALID)
+    for what, dims in (("samples", (0, 4, 8)), ("rows", (2, 0, 8)), ("columns", (2, 4, 0)))
+)
+TABLE = Table(
+    name="aclnnAdaLayerNorm",
+    kind=COMPOSITE,
+    releases=("9",),
+    base=BASE,
+    results=("out",),
+    chips=A2_A3,
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls("x", "scale", "shift", "out"), ordered=False),
+        Step(INVALID, (*typed(*TENSORS), *typed(*TENSORS[1:], dtype=F16)), ordered=False),
+        Step(INVALID, SHAPES, ordered=False),
+    ),
+    types=Types(TENSORS, dict.fromkeys(A2_A3, tuple((x,) * 6 for x in (F32, F16, BF16)))),
+    formula=formula,
+    optional=PARAMETERS,
+    layouts=(Layouts(("x", "out"), frozenset(FORMATS)),),
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        Case("one sample", plain((4, 8)), launch=KERNELS),
+        *EMPTY,
+        Case("two rows", {**EXAMPLE, "out": t(1, 2, 4)}, gives={"out": OUT}, rtol=5e-6),
+    ),
+)
+
+
+def row(x: str, parameter: str) -> tuple[str, ...]:
+    return (x, x, x, parameter, parameter, x, x, x)
+
+
+V2_TENSORS = (*TENSORS, *STATISTICS)
+V2 = replace(
+    TABLE,
+    name="aclnnAdaLayerNormV2",
+    base={**BASE, **dict.fromkeys(STATISTICS, t(2, 3, 4, 1))},
+    results=("out", *STATISTICS),
+    chips=(*A2_A3, P950),
+    steps=(
+        *TABLE.steps[:2],
+        Step(
+            INVALID,
+            (*typed(*V2_TENSORS), *typed("scale", "shift", "out", *STATISTICS, dtype=F16)),
+            ordered=False,
+        ),
+        Step(
+            INVALID,
+            (*SHAPES, *(m for name in STATISTICS for m in shaped(name, (2, 3, 4), (2, 3, 1, 4)))),
+            ordered=False,
+        ),
+    ),
+    types=Types(
+        V2_TENSORS,
+        dict.fromkeys(
+            (*A2_A3, P950),
+            tuple(row(x, p) for x in (F32, F16, BF16) for p in dict.fromkeys((x, F32))),
+        ),
+    ),
+    optional=(*PARAMETERS, *STATISTICS),
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        *(replace(case, changes={**case.changes, **dict.fromkeys(STATISTICS)}) for case in EMPTY),
+        Case(
+            "two rows",
+            {**EXAMPLE, "out": t(1, 2, 4), **dict.fromkeys(STATISTICS, t(1, 2, 1))},
+            gives={
+                "out": OUT,
+                "meanOutOptional": [[[2.5], [1]]],
+                "rstdOutOptional": [[[0.89442366], [0.99999499]]],
+            },
+            rtol=5e-6,
+        ),
+    ),
+)
+TABLES = (TABLE, V2)

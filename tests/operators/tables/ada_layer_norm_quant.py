@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnAdaLayerNormQuant (CANN: ops-nn norm/ada_layer_norm_quant)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.operators.table import (
+    COMPOSITE,
+    INVALID,
+    KERNELS,
+    NOTHING,
+    NULL,
+    Case,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    broken,
+    nulls,
+    shaped,
+    typed,
+)
+from tests.operators.tables import ada_layer_norm as forward
+from tests.operators.words import A2_A3, BF16, F16, F32, I8, P950, Argument, array, t
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+CHIPS = (*A2_A3, P950)
+INPUTS = ("x", "scale", "shift", *forward.PARAMETERS, "smoothScalesOptional")
+TENSORS = (*INPUTS, "out", "quantScale")
+BASE: dict[str, Argument] = {
+    "x": t(2, 3, 4, 8, dtype=F16),
+    "scale": t(2, 3, 8, dtype=F16),
+    "shift": t(2, 3, 1, 8, dtype=F16),
+    **dict.fromkeys((*forward.PARAMETERS, "smoothScalesOptional"), t(8, dtype=F16)),
+    "epsilon": 1e-5,
+    "quantMode": "dynamic",
+    "out": t(2, 3, 4, 8, dtype=I8),
+    "quantScale": t(2, 3, 4),
+    "quantOffsetOptional": None,
+}
+
+
+def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+    v = forward.formula(given, chip)["out"]
+    if given["smoothScalesOptional"] is not None:
+        v = v * given["smoothScalesOptional"]
+    scale = np.abs(v).max(-1) / 127
+    return {"out": np.rint(v / scale[..., None]), "quantScale": scale}
+
+
+def row(x: str) -> tuple[str, ...]:
+    return (x, x, x, x, x, x, I8, F32)
+
+
+def plain(dtype: str, *x: int) -> dict[str, Argument]:
+    return {
+        "x": t(*x, dtype=dtype),
+        **dict.fromkeys(("scale", "shift"), t(*x[:-2], x[-1], dtype=dtype)),
+        **dict.fromkeys(INPUTS[3:], t(x[-1], dtype=dtype)),
+        "out": t(*x, dtype=I8),
+        "quantScale": t(*x[:-1]),
+    }
+
+
+TABLE = Table(
+    name="aclnnAdaLayerNormQuant",
+    kind=COMPOSITE,
+    releases=("9",),
+    base=BASE,
+    results=("out", "quantScale"),
+    chips=CHIPS,
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls("x", "scale", "shift", "out", "quantScale"), ordered=False),
+        Step(INVALID, (*typed(*TENSORS), *typed(*TENSORS[1:], dtype=BF16)), ordered=False),
+        Step(
+            INVALID,
+            (
+                *shaped("x", (8,)),
+                *shaped("scale", (2, 8), (2, 3, 7)),
+                *shaped("shift", (6, 8), (2, 3, 2, 8)),
+                *shaped("weightOptional", (4,), (1, 8)),
+                *shaped("biasOptional", (7,)),
+                *shaped("smoothScalesOptional", (1,), (8, 1)),
+                *shaped("out", (2, 12, 8)),
+                *shaped("quantScale", (2, 3, 4, 1), (24,)),
+                broken("an offset", quantOffsetOptional=t(2, 3, 4)),
+                broken("another mode", quantMode="static"),
+                broken("more than the mode", quantMode="dynamics"),
+            ),
+            ordered=False,
+        ),
+    ),
+    types=Types(TENSORS, dict.fromkeys(CHIPS, (row(F16), row(BF16)))),
+    formula=formula,
+    optional=INPUTS[3:],
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        Case("no word for the mode", {"quantMode": None}, launch=KERNELS),
+        Case("no samples", plain(F16, 0, 4, 8), launch=NOTHING, workspace=0),
+        *(
+            Case(
+                f"two rows in {dtype}",
+                {
+                    **plain(dtype, 1, 2, 4),
+                    "x": array([[[1, 2, 3, 4], [2, 0, 2, 0]]], dtype),
+                    "scale": array([[1, 0, 0.5, -0.5]], dtype),
+                    "shift": array([[0, 1, 0, 1]], dtype),
+                    "weightOptional": array([1, 2, 1, 1], dtype),
+                    "biasOptional": array([0, 0, 0.5, 0], dtype),
+                    "smoothScalesOptional": None,
+                },
+                gives={
+                    "out": [[[-127, 5, 67, 79], [113, -56, 127, 28]]],
+                    "quantScale": [[0.021128118, 0.017716475]],
+                },
+            )
+            for dtype in (F16, BF16)
+        ),
+    ),
+)
+TABLES = (TABLE,)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnRmsNormGradQuant (CANN: ops-nn norm/rms_norm_grad_quant)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.operators.table import (
+    COMPOSITE,
+    INNER_NULL,
+    KERNELS,
+    NOTHING,
+    NULL,
+    Case,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    broken,
+    nulls,
+    shaped,
+    typed,
+)
+from tests.operators.words import BF16, F16, F32, I8, P950, Argument, array, t
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+TENSORS = ("dy", "x", "rstd", "gamma", "scalesX", "offsetXOptional", "dxOut", "dgammaOut")
+BASE: dict[str, Argument] = {
+    **dict.fromkeys(("dy", "x"), t(2, 3, 16)),
+    "rstd": t(2, 3, 1),
+    "gamma": t(16),
+    "scalesX": array([0.25]),
+    "offsetXOptional": array([1]),
+    "quantMode": "static",
+    "divMode": True,
+    "dxOut": t(2, 3, 16, dtype=I8),
+    "dgammaOut": t(16),
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    xhat, offset = given["x"] * given["rstd"], given["offsetXOptional"]
+    g = given["dy"] * given["gamma"]
+    dx = (g - xhat * (g * xhat).mean(-1, keepdims=True)) * given["rstd"]
+    dx = dx / given["scalesX"] if given["divMode"] else dx * given["scalesX"]
+    whole = np.rint(dx + (0 if offset is None else offset))
+    by_row = (given["dy"] * xhat).reshape(-1, xhat.shape[-1])
+    return {"dxOut": np.clip(whole, -128, 127), "dgammaOut": by_row.sum(0)}
+
+
+def row(x: str, gamma: str) -> tuple[str, ...]:
+    return (x, x, F32, gamma, F32, F32, I8, F32)
+
+
+KNOWN = (row(F32, F32), *(row(x, g) for x in (F16, BF16) for g in (F32, x)))
+FOUR = {
+    "dy": array([[1, -1, 0.5, 2]]),
+    "x": array([[1, 2, 3, 4]]),
+    "rstd": array([[0.36514835]]),
+    "gamma": array([1, 2, 0.5, 1]),
+    "scalesX": array([0.01]),
+    "offsetXOptional": array([1]),
+    "dxOut": t(1, 4, dtype=I8),
+    "dgammaOut": t(4),
+}
+DGAMMA = [0.365148, -0.730297, 0.547723, 2.92118]
+# The types of the scale and of the offset are not known from anywhere: none are tried beside these.
+TABLE = Table(
+    name="aclnnRmsNormGradQuant",
+    kind=COMPOSITE,
+    releases=("9",),
+    base=BASE,
+    results=("dxOut", "dgammaOut"),
+    chips=(P950,),
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(
+            NULL,
+            nulls("dy", "x", "rstd", "gamma", "scalesX", "dxOut", "dgammaOut"),
+            ordered=False,
+        ),
+        Step(
+            INNER_NULL,
+            (
+                *typed(*TENSORS),
+                *shaped("dy", (6, 16)),
+                *shaped("gamma", (8,)),
+                *shaped("scalesX", (2,)),
+                *shaped("offsetXOptional", (2,)),
+                *shaped("dxOut", (6, 16)),
+                *shaped("dgammaOut", (1, 16)),
+                broken("another mode", quantMode="dynamic"),
+            ),
+            ordered=False,
+        ),
+    ),
+    types=Types(
+        TENSORS,
+        {P950: KNOWN},
+        listed={P950: frozenset({F32, F16, BF16, I8, "INT32"})},
+        code=INNER_NULL,
+    ),
+    formula=formula,
+    optional=("offsetXOptional",),
+    cases=(
+        Case("sound", {}, launch=KERNELS),
+        Case(
+            "no columns",
+            {
+                **dict.fromkeys(("dy", "x"), t(2, 3, 0)),
+                **dict.fromkeys(("gamma", "dgammaOut"), t(0)),
+                "dxOut": t(2, 3, 0, dtype=I8),
+            },
+            launch=NOTHING,
+            workspace=0,
+        ),
+        Case(
+            "divided", FOUR, gives={"dxOut": [[31, -86, -11, 46]], "dgammaOut": DGAMMA}, rtol=3e-6
+        ),
+        Case(
+            "multiplied",
+            {**FOUR, "scalesX": array([100]), "divMode": False},
+            gives={"dxOut": [[31, -86, -11, 46]], "dgammaOut": DGAMMA},
+            rtol=3e-6,
+        ),
+    ),
+)
+TABLES = (TABLE,)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""aclnnRmsNormQuant and aclnnRmsNormQuantV3 (CANN: ops-nn norm/rms_norm_quant, ..._v2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tests.operators.table import (
+    COMPOSITE,
+    INNER_NULL,
+    INVALID,
+    KERNELS,
+    NULL,
+    Case,
+    Numbers,
+    Step,
+    Table,
+    Types,
+    nulls,
+    shaped,
+    typed,
+)
+from tests.operators.words import (
+    A2_A3,
+    BF16,
+    F16,
+    F32,
+    I8,
+    I32,
+    P310,
+    P310B,
+    P950,
+    Argument,
+    array,
+    t,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["TABLES"]
+
+NINE = (1,) * 9
+BUT_950 = (*A2_A3, P310, P310B)
+CHIPS = (*BUT_950, P950)
+TENSORS = ("x", "gamma", "beta", "scale", "offset", "y")
+BASE: dict[str, Argument] = {
+    "x": t(2, 3, 16, dtype=F16),
+    "gamma": t(16, dtype=F16),
+    "beta": t(16, dtype=F16),
+    "scale": array([0.25], F16),
+    "offset": array([3], I8),
+    "epsilon": 1e-6,
+    "y": t(2, 3, 16, dtype=I8),
+}
+
+
+def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+    x, gamma, beta, offset = (given[name] for name in ("x", "gamma", "beta", "offset"))
+    rstd = ((x * x).mean(-1, keepdims=True) + given["epsilon"]) ** -0.5
+    v = x * rstd * gamma.ravel() + (0 if beta is None else beta.ravel())
+    v = v / given["scale"] if given.get("divMode", True) else v * given["scale"]
+    limit = 8 if given["y.dtype"] == I32 else 128
+    y = np.clip(np.rint(v + (0 if offset is None else offset)), -limit, limit - 1)
+    if given["y.dtype"] == I32:
+        nibbles = y.astype(np.int64).reshape(*y.shape[:-1], -1, 8) & 15
+        y = (nibbles << 4 * np.arange(8)).sum(-1).astype(np.uint32).astype(np.int32)
+    found = {"y": y.astype(np.float64)}
+    return {**found, "rstd": rstd} if given.get("outputRstd") else found
+
+
+def row(x: str, scale: str, offset: str) -> tuple[str, ...]:
+    return (x, x, x, scale, offset, I8)
+
+
+OLD = (row(F16, F16, I8), row(BF16, BF16, I8))
+ON_950 = (
+    row(F32, F32, F32),
+    *(row(x, F32, offset) for x in (F16, BF16) for offset in (F32, I32)),
+    *(row(x, x, offset) for x in (F16, BF16) for offset in (x, I8)),
+)
+
+
+def packed(rows: tuple[tuple[str, ...], ...], place: int) -> tuple[tuple[str, ...], ...]:
+    """The rows with eight integers in an int32: y has another shape then."""
+    return tuple((*row[:place], I32, *row[place + 1 :]) for row in rows)
+
+
+def four(dtype: str, offset: str) -> dict[str, Argument]:
+    return {
+        "x": array([[1, 2, 3, 4]], dtype),
+        "gamma": array([1, 2, 0.5, 1], dtype),
+        "beta": array([0, 0, 1, 0], dtype),
+        "scale": array([0.02], dtype),
+        "offset": array([3], offset),
+        "y": t(1, 4, dtype=I8),
+    }
+
+
+# x has rms 2, and gamma is 1: v = x / 2, in steps of a quarter 2 x.
+EIGHT: dict[str, Argument] = {
+    "x": array([[2, -2, 2, -2, 2, -2, 2, -2], [1, 3, -1, -3, 1, 3, -1, 1]], F16),
+    "gamma": array([1, 2, 3, 4, -1, -2, -3, -4], F16),
+    "beta": array([0] * 8, F16),
+    "scale": array([0.5], F16),
+    "offset": array([1], I8),
+    "epsilon": 0.0,
+    "y": t(2, 1, dtype=I32),
+}
+# v / 0.5 + 1: the first row 3 -3 7 -7 -1 5 -5 7 (9 is too much).
+FIRST = [3, -3, 7, -7, -1, 5, -5, 7]
+SECOND = [2, 7, -2, -8, 0, -5, 4, -3]
+
+
+def word(nibbles: list[int]) -> int:
+    """Eight integers of 4 bits in one of 32, the first one lowest."""
+    value = sum((number & 15) << 4 * place for place, number in enumerate(nibbles))
+    return value - (1 << 32) if value >> 31 else value
+
+
+CASES = (
+    Case("sound", {}, launch=KERNELS),
+    Case(
+        "gamma and beta of two dimensions",
+        dict.fromkeys(("gamma", "beta"), t(1, 16, dtype=F16)),
+        launch=KERNELS,
+    ),
+)
+TABLE = Table(
+    name="aclnnRmsNormQuant",
+    kind=COMPOSITE,
+    releases=("9",),
+    base=BASE,
+    results=("y",),
+    chips=CHIPS,
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls(*TENSORS), ordered=False),
+        Step(INVALID, (*typed(*TENSORS), *typed("gamma", "beta", dtype=BF16)), ordered=False),
+        Step(
+            INVALID,
+            (
+                *shaped("x", NINE),
+                *shaped("gamma", (8,), (2, 16), (1, 1, 16)),
+                *shaped("beta", (8,), (16, 1)),
+                *shaped("scale", (), (1, 1)),
+                *shaped("offset", (2,), (1, 1)),
+                *shaped("y", (2, 3, 8), ()),
+            ),
+            ordered=False,
+        ),
+        Step(INVALID, shaped("y", (3, 2, 16), (6, 16)), chips=(P950,)),
+        Step(INNER_NULL, shaped("y", (3, 2, 16), (6, 16)), chips=BUT_950),
+    ),
+    types=Types(
+        TENSORS,
+        {
+            **dict.fromkeys(A2_A3, OLD),
+            **dict.fromkeys((P310, P310B), OLD[:1]),
+            P950: ON_950,
+        },
+        unknown=packed((*OLD, *ON_950), 5),
+    ),
+    formula=formula,
+    cases=(
+        *CASES,
+        Case(
+            "two scales",
+            {"scale": t(2, dtype=F16), "offset": t(2, dtype=I8)},
+            code=INNER_NULL,
+        ),
+        *(
+            Case(
+                f"four in {dtype}",
+                four(dtype, I8),
+                chips,
+                gives={"y": [[21, 76, 80, 76]]},
+            )
+            for dtype, chips in ((F16, CHIPS), (BF16, (*A2_A3, P950)))
+        ),
+        Case(
+            "four, with a scale and an offset of float32",
+            {**four(F16, F32), "scale": array([0.02])},
+            (P950,),
+            gives={"y": [[21, 76, 80, 76]]},
+        ),
+        Case(
+            "packed into int32",
+            EIGHT,
+            A2_A3,
+            gives={"y": [[word(FIRST)], [word(SECOND)]]},
+            exact=True,
+        ),
+        Case("packed into too little", {"y": t(2, 3, 1, dtype=I32)}, A2_A3, code=INVALID),
+    ),
+)
+V3_TENSORS = ("x", "gamma", "scale", "offset", "beta", "y", "rstd")
+V3_ROWS = tuple((x, g, s, o, b, y, F32) for x, g, b, s, o, y in ON_950)
+V3 = Table(
+    name="aclnnRmsNormQuantV3",
+    kind=COMPOSITE,
+    releases=("9",),
+    base={
+        **{name: BASE[name] for name in ("x", "gamma", "scale", "offset", "beta", "epsilon")},
+        "divMode": True,
+        "outputRstd": True,
+        "y": BASE["y"],
+        "rstd": t(2, 3, 1),
+    },
+    results=("y", "rstd"),
+    chips=(P950,),
+    steps=(
+        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        Step(NULL, nulls("x", "gamma", "scale", "y", "rstd"), ordered=False),
+        Step(INVALID, (*shaped("gamma", (), (1, 1, 16)), *shaped("scale", (), (1, 1)))),
+        Step(
+            INNER_NULL,
+            (
+                *typed(*V3_TENSORS),
+                *shaped("gamma", (8,)),
+                *shaped("scale", (2,)),
+                *shaped("offset", (2,)),
+                *shaped("beta", (8,)),
+                *shaped("y", (2, 3, 8), (6, 16)),
+                *shaped("rstd", (2, 3)),
+            ),
+            ordered=False,
+        ),
+    ),
+    types=Types(
+        V3_TENSORS,
+        {P950: V3_ROWS},
+        # A y of int32 is refused earlier: it has another shape.
+        listed={P950: frozenset(dtype for row in V3_ROWS for dtype in (*row, I32))},
+        code=INNER_NULL,
+    ),
+    formula=formula,
+    optional=("offset", "beta"),
+    cases=(
+        *CASES,
+        Case("no rstd", {"outputRstd": False, "rstd": None}, launch=KERNELS),
+        Case("multiplied", {"divMode": False, "scale": array([4], F16)}, launch=KERNELS),
+        Case(
+            "four",
+            {**four(F16, I8), "rstd": t(1, 1)},
+            gives={"y": [[21, 76, 80, 76]], "rstd": [[0.36514837]]},
+        ),
+        Case("packed into too little", {"y": t(2, 3, 1, dtype=I32)}, code=INVALID),
+    ),
+)
+TABLES = (TABLE, V3)

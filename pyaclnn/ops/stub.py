@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,15 @@ from pyaclnn.runtime.stream import Stream
 _A = TypeVar("_A")
 _Host: TypeAlias = NDArray[Any]
 """
+
+_KEPT = "\0"  # a space at which no line ends
+_WRAPPER = textwrap.TextWrapper(
+    100,
+    initial_indent="    ",
+    subsequent_indent="    ",
+    break_on_hyphens=False,
+    break_long_words=False,
+)
 
 _TYPES = {
     Kind.REAL: "float",
@@ -70,29 +80,35 @@ def _result(operator: Operator) -> Iterator[str]:
 
 def _function(operator: Operator) -> Iterator[str]:
     masks = [False, True] if operator.mask else [False]
-    overloads = [(array, mask) for mask in masks for array in ("_Host", "DeviceArray")]
-    for array, mask in overloads:
-        yield "@overload"
-        yield f"def {operator.name}("
-        for name in operator.positional:
-            yield f"    {_parameter(operator, name, array)},"
-        yield "    *,"
-        for name in operator.keywords:
-            if operator.mask is None or name != operator.mask.name:
-                yield f"    {_parameter(operator, name, array)},"
-            elif mask:
-                yield f"    {name}: {_TYPES[Kind.MASK]},"
-        for other, name in operator.synonyms.items():
-            kind = operator.by_name[name]
-            assert isinstance(kind, Option)  # noqa: S101  # tensors have one name
-            yield f"    {other}: {_TYPES[kind.kind]} | None = None,"
-        alone = len(operator.returned) == 1
-        yield "    stream: Stream | None = None,"
-        if operator.results:
-            one = f"{array} | " if alone else ""
-            yield f"    out: {one}Sequence[{array} | None] | None = None,"
-        found = f"{array} | None" if mask else array
-        yield f") -> {array if alone else f'{operator.result_type}[{found}]'}: ..."
+    for mask in masks:
+        for array in ("_Host", "DeviceArray"):
+            yield "@overload"
+            alone = len(operator.returned) == 1
+            found = f"{array} | None" if mask else array
+            yield f"def {operator.name}("
+            # Lines are full: a line for each parameter would be three times as many.
+            given = [text.replace(" ", _KEPT) for text in _parameters(operator, array, mask=mask)]
+            yield _WRAPPER.fill(", ".join(given)).replace(_KEPT, " ")
+            yield f") -> {array if alone else f'{operator.result_type}[{found}]'}: ..."
+
+
+def _parameters(operator: Operator, array: str, *, mask: bool) -> Iterator[str]:
+    for name in operator.positional:
+        yield _parameter(operator, name, array)
+    yield "*"
+    for name in operator.keywords:
+        if operator.mask is None or name != operator.mask.name:
+            yield _parameter(operator, name, array)
+        elif mask:
+            yield f"{name}: {_TYPES[Kind.MASK]}"
+    for other, name in operator.synonyms.items():
+        kind = operator.by_name[name]
+        assert isinstance(kind, Option)  # noqa: S101  # tensors have one name
+        yield f"{other}: {_TYPES[kind.kind]} | None = None"
+    yield "stream: Stream | None = None"
+    if operator.results:
+        one = f"{array} | " if len(operator.returned) == 1 else ""
+        yield f"out: {one}Sequence[{array} | None] | None = None"
 
 
 def _parameter(operator: Operator, name: str, array: str) -> str:

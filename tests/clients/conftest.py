@@ -42,7 +42,7 @@ def settings(**variables: str) -> dict[str, str]:
     """The environment of a program on the simulated NPU that is told nothing else."""
     own = ("PYACLNN_MOCK", "ASCEND", "TASK_QUEUE")
     kept = {name: text for name, text in os.environ.items() if not name.startswith(own)}
-    return {**environment(kept), "OMP_NUM_THREADS": "1", **variables}
+    return {**environment({**kept, **variables}), "OMP_NUM_THREADS": "1", **variables}
 
 
 class Zygote:

@@ -58,11 +58,12 @@ def test_the_npu_computes_what_the_cpu_does(ask: Ask, case: str, chip: str) -> N
         {"TASK_QUEUE_ENABLE": "0"},
         {"TASK_QUEUE_ENABLE": "2"},
         {"PYACLNN_MOCK_MODE": "eager"},
+        {"PYACLNN_MOCK_CANN": "9.1"},
         {"PYACLNN_MOCK_MODE": "shuffled:7"},
     ],
     ids=lambda settings: "=".join(*settings.items()),
 )
-def test_the_order_in_which_a_device_works_changes_nothing(
+def test_neither_the_order_of_work_nor_the_release_changes_anything(
     ask: Ask, settings: dict[str, str]
 ) -> None:
     for case in ("training_with_adamw", "copies_and_streams"):

@@ -2,6 +2,10 @@
 /* How long a kernel may take, and how long a stream may wait. */
 #include "entry.h"
 #include "kernel.h"
+#include "message.h"
+
+/* Microseconds: what the simulated device can tell apart. */
+enum { INTERVAL = 1000 };
 
 static aclError limit(uint64_t milliseconds)
 {
@@ -19,6 +23,27 @@ aclError aclrtSetOpExecuteTimeOut(uint32_t timeout)
 aclError aclrtSetOpWaitTimeout(uint32_t timeout)
 {
     (void)timeout;
+    return ACL_SUCCESS;
+}
+
+/* In microseconds, rounded up to what the device can tell apart. */
+aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout)
+{
+    if (actualTimeout == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "aclrtSetOpExecuteTimeOutV2: actualTimeout is NULL");
+    }
+    const uint64_t milliseconds = timeout / INTERVAL + (timeout % INTERVAL != 0);
+    *actualTimeout = milliseconds * INTERVAL;
+    MOCK_GUARDED(limit(milliseconds));
+}
+
+aclError aclrtGetOpTimeOutInterval(uint64_t *interval)
+{
+    if (interval == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetOpTimeOutInterval: interval is NULL");
+    }
+    *interval = INTERVAL;
     return ACL_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Versions. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "message.h"
@@ -31,4 +32,56 @@ aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *ve
     snprintf(version->releaseVersion, sizeof version->releaseVersion, "%s", release->rest);
     snprintf(version->patchVersion, sizeof version->patchVersion, "simulated");
     return ACL_SUCCESS;
+}
+
+/* Whether a package is the one of a name, in which - and _ are the same. */
+static bool is_called(const char *package, const char *name)
+{
+    for (; *package != '\0' && *name != '\0'; package++, name++) {
+        if ((*package == '-' ? '_' : *package) != (*name == '-' ? '_' : *name)) {
+            return false;
+        }
+    }
+    return *package == *name;
+}
+
+/* The packages of an installation; all of the simulated one are of its release. */
+static aclError find_package(const char *function, const char *package, const void *result)
+{
+    static const char *const PACKAGES[] = {
+        "runtime",     "bisheng-compiler", "hccl",    "oam-tools", "ops-legacy",
+        "ops-math",    "ops-nn",           "ops-cv",  "opbase",    "ops-transformer",
+        "ge-compiler", "ge-executor",      "metadef", "driver",    "firmware",
+    };
+    if (package == NULL || result == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "%s: a pointer is NULL", function);
+    }
+    for (size_t i = 0; i < sizeof PACKAGES / sizeof PACKAGES[0]; i++) {
+        if (is_called(package, PACKAGES[i])) {
+            return ACL_SUCCESS;
+        }
+    }
+    return mock_fail(ACL_ERROR_INVALID_FILE, "%s: there is no package '%.64s'", function, package);
+}
+
+aclError aclsysGetVersionStr(char *pkgName, char *versionStr)
+{
+    const aclError status = find_package("aclsysGetVersionStr", pkgName, versionStr);
+    if (status == ACL_SUCCESS) {
+        strcpy(versionStr, mock_release.version); /* which has room for 128 */
+    }
+    return status;
+}
+
+/* 9.1.0 is 90100000. */
+aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum)
+{
+    const aclError status = find_package("aclsysGetVersionNum", pkgName, versionNum);
+    if (status == ACL_SUCCESS) {
+        const long major = strtol(mock_release.major, NULL, 10);
+        const long minor = strtol(mock_release.minor, NULL, 10);
+        const long patch = strtol(mock_release.rest, NULL, 10);
+        *versionNum = (int32_t)(major * 10000000 + minor * 100000 + patch * 1000);
+    }
+    return status;
 }

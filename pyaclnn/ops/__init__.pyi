@@ -302,113 +302,53 @@ class SyncBatchNormGatherStatsResult(NamedTuple, Generic[_A]):
 
 @overload
 def ada_layer_norm(
-    x: _Host,
-    scale: _Host,
-    shift: _Host,
-    weight: _Host | None = None,
-    bias: _Host | None = None,
-    epsilon: float = 1e-05,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: _Host | Sequence[_Host | None] | None = None,
+    x: _Host, scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None,
+    epsilon: float = 1e-05, *, eps: float | None = None, stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def ada_layer_norm(
-    x: DeviceArray,
-    scale: DeviceArray,
-    shift: DeviceArray,
-    weight: DeviceArray | None = None,
-    bias: DeviceArray | None = None,
-    epsilon: float = 1e-05,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+    x: DeviceArray, scale: DeviceArray, shift: DeviceArray, weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
+    stream: Stream | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def ada_layer_norm_backward(
-    grad_out: _Host,
-    input: _Host,
-    normalized_shape: int | Sequence[int],
-    rstd: _Host,
-    mean: _Host,
-    scale: _Host,
-    shift: _Host,
-    weight: _Host | None = None,
-    bias: _Host | None = None,
-    *,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    grad_out: _Host, input: _Host, normalized_shape: int | Sequence[int], rstd: _Host, mean: _Host,
+    scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None, *,
+    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
 ) -> AdaLayerNormGradients[_Host]: ...
 @overload
 def ada_layer_norm_backward(
-    grad_out: DeviceArray,
-    input: DeviceArray,
-    normalized_shape: int | Sequence[int],
-    rstd: DeviceArray,
-    mean: DeviceArray,
-    scale: DeviceArray,
-    shift: DeviceArray,
-    weight: DeviceArray | None = None,
-    bias: DeviceArray | None = None,
-    *,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    grad_out: DeviceArray, input: DeviceArray, normalized_shape: int | Sequence[int],
+    rstd: DeviceArray, mean: DeviceArray, scale: DeviceArray, shift: DeviceArray,
+    weight: DeviceArray | None = None, bias: DeviceArray | None = None, *,
+    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AdaLayerNormGradients[DeviceArray]: ...
 @overload
 def ada_layer_norm_quant(
-    x: _Host,
-    scale: _Host,
-    shift: _Host,
-    weight: _Host | None = None,
-    bias: _Host | None = None,
-    smooth_scales: _Host | None = None,
-    epsilon: float = 1e-05,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x: _Host, scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None,
+    smooth_scales: _Host | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
+    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
 ) -> AdaLayerNormQuantResult[_Host]: ...
 @overload
 def ada_layer_norm_quant(
-    x: DeviceArray,
-    scale: DeviceArray,
-    shift: DeviceArray,
-    weight: DeviceArray | None = None,
-    bias: DeviceArray | None = None,
-    smooth_scales: DeviceArray | None = None,
-    epsilon: float = 1e-05,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x: DeviceArray, scale: DeviceArray, shift: DeviceArray, weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None, smooth_scales: DeviceArray | None = None,
+    epsilon: float = 1e-05, *, eps: float | None = None, stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> AdaLayerNormQuantResult[DeviceArray]: ...
 @overload
 def ada_layer_norm_v2(
-    x: _Host,
-    scale: _Host,
-    shift: _Host,
-    weight: _Host | None = None,
-    bias: _Host | None = None,
-    epsilon: float = 1e-05,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x: _Host, scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None,
+    epsilon: float = 1e-05, *, eps: float | None = None, stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> AdaLayerNormV2Result[_Host]: ...
 @overload
 def ada_layer_norm_v2(
-    x: DeviceArray,
-    scale: DeviceArray,
-    shift: DeviceArray,
-    weight: DeviceArray | None = None,
-    bias: DeviceArray | None = None,
-    epsilon: float = 1e-05,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x: DeviceArray, scale: DeviceArray, shift: DeviceArray, weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
+    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AdaLayerNormV2Result[DeviceArray]: ...
 @overload
 def add_layer_norm(
@@ -437,79 +377,36 @@ def add_layer_norm_grad(
 ) -> AddLayerNormGradients[DeviceArray]: ...
 @overload
 def add_layer_norm_quant(
-    x1: _Host,
-    x2: _Host,
-    gamma: _Host,
-    beta: _Host,
-    bias: _Host | None = None,
-    scales1: _Host | None = None,
-    scales2: _Host | None = None,
-    zero_points1: _Host | None = None,
-    zero_points2: _Host | None = None,
-    quant_mode: str = "static",
-    epsilon: float = 1e-05,
-    additional_output: bool = False,
-    div_mode: bool = True,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x1: _Host, x2: _Host, gamma: _Host, beta: _Host, bias: _Host | None = None,
+    scales1: _Host | None = None, scales2: _Host | None = None, zero_points1: _Host | None = None,
+    zero_points2: _Host | None = None, quant_mode: str = "static", epsilon: float = 1e-05,
+    additional_output: bool = False, div_mode: bool = True, *, eps: float | None = None,
+    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddLayerNormQuantResult[_Host]: ...
 @overload
 def add_layer_norm_quant(
-    x1: DeviceArray,
-    x2: DeviceArray,
-    gamma: DeviceArray,
-    beta: DeviceArray,
-    bias: DeviceArray | None = None,
-    scales1: DeviceArray | None = None,
-    scales2: DeviceArray | None = None,
-    zero_points1: DeviceArray | None = None,
-    zero_points2: DeviceArray | None = None,
-    quant_mode: str = "static",
-    epsilon: float = 1e-05,
-    additional_output: bool = False,
-    div_mode: bool = True,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, beta: DeviceArray,
+    bias: DeviceArray | None = None, scales1: DeviceArray | None = None,
+    scales2: DeviceArray | None = None, zero_points1: DeviceArray | None = None,
+    zero_points2: DeviceArray | None = None, quant_mode: str = "static", epsilon: float = 1e-05,
+    additional_output: bool = False, div_mode: bool = True, *, eps: float | None = None,
+    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddLayerNormQuantResult[DeviceArray]: ...
 @overload
 def add_layer_norm_quant_v2(
-    x1: _Host,
-    x2: _Host,
-    gamma: _Host,
-    beta: _Host,
-    bias: _Host | None = None,
-    scales1: _Host | None = None,
-    zero_points1: _Host | None = None,
-    quant_mode: str = "static",
-    epsilon: float = 1e-05,
-    additional_output: bool = False,
-    div_mode: bool = False,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x1: _Host, x2: _Host, gamma: _Host, beta: _Host, bias: _Host | None = None,
+    scales1: _Host | None = None, zero_points1: _Host | None = None, quant_mode: str = "static",
+    epsilon: float = 1e-05, additional_output: bool = False, div_mode: bool = False, *,
+    eps: float | None = None, stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> AddLayerNormQuantV2Result[_Host]: ...
 @overload
 def add_layer_norm_quant_v2(
-    x1: DeviceArray,
-    x2: DeviceArray,
-    gamma: DeviceArray,
-    beta: DeviceArray,
-    bias: DeviceArray | None = None,
-    scales1: DeviceArray | None = None,
-    zero_points1: DeviceArray | None = None,
-    quant_mode: str = "static",
-    epsilon: float = 1e-05,
-    additional_output: bool = False,
-    div_mode: bool = False,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, beta: DeviceArray,
+    bias: DeviceArray | None = None, scales1: DeviceArray | None = None,
+    zero_points1: DeviceArray | None = None, quant_mode: str = "static", epsilon: float = 1e-05,
+    additional_output: bool = False, div_mode: bool = False, *, eps: float | None = None,
+    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddLayerNormQuantV2Result[DeviceArray]: ...
 @overload
 def add_rms_norm(
@@ -524,25 +421,14 @@ def add_rms_norm(
 ) -> AddRmsNormResult[DeviceArray]: ...
 @overload
 def add_rms_norm_cast(
-    x1: _Host,
-    x2: _Host,
-    gamma: _Host,
-    epsilon: float = 1e-06,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x1: _Host, x2: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
+    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormCastResult[_Host]: ...
 @overload
 def add_rms_norm_cast(
-    x1: DeviceArray,
-    x2: DeviceArray,
-    gamma: DeviceArray,
-    epsilon: float = 1e-06,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *,
+    eps: float | None = None, stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormCastResult[DeviceArray]: ...
 @overload
 def add_rms_norm_dynamic_quant(
@@ -558,61 +444,31 @@ def add_rms_norm_dynamic_quant(
 ) -> AddRmsNormDynamicQuantResult[DeviceArray]: ...
 @overload
 def add_rms_norm_dynamic_quant_v2(
-    x1: _Host,
-    x2: _Host,
-    gamma: _Host,
-    smooth_scale1: _Host | None = None,
-    smooth_scale2: _Host | None = None,
-    beta: _Host | None = None,
-    epsilon: float = 1e-06,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x1: _Host, x2: _Host, gamma: _Host, smooth_scale1: _Host | None = None,
+    smooth_scale2: _Host | None = None, beta: _Host | None = None, epsilon: float = 1e-06, *,
+    eps: float | None = None, stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[_Host]: ...
 @overload
 def add_rms_norm_dynamic_quant_v2(
-    x1: DeviceArray,
-    x2: DeviceArray,
-    gamma: DeviceArray,
-    smooth_scale1: DeviceArray | None = None,
-    smooth_scale2: DeviceArray | None = None,
-    beta: DeviceArray | None = None,
-    epsilon: float = 1e-06,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, smooth_scale1: DeviceArray | None = None,
+    smooth_scale2: DeviceArray | None = None, beta: DeviceArray | None = None,
+    epsilon: float = 1e-06, *, eps: float | None = None, stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[DeviceArray]: ...
 @overload
 def add_rms_norm_dynamic_quant_v2(
-    x1: _Host,
-    x2: _Host,
-    gamma: _Host,
-    smooth_scale1: _Host | None = None,
-    smooth_scale2: _Host | None = None,
-    beta: _Host | None = None,
-    epsilon: float = 1e-06,
-    *,
-    output_mask: Sequence[bool],
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x1: _Host, x2: _Host, gamma: _Host, smooth_scale1: _Host | None = None,
+    smooth_scale2: _Host | None = None, beta: _Host | None = None, epsilon: float = 1e-06, *,
+    output_mask: Sequence[bool], eps: float | None = None, stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[_Host | None]: ...
 @overload
 def add_rms_norm_dynamic_quant_v2(
-    x1: DeviceArray,
-    x2: DeviceArray,
-    gamma: DeviceArray,
-    smooth_scale1: DeviceArray | None = None,
-    smooth_scale2: DeviceArray | None = None,
-    beta: DeviceArray | None = None,
-    epsilon: float = 1e-06,
-    *,
-    output_mask: Sequence[bool],
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, smooth_scale1: DeviceArray | None = None,
+    smooth_scale2: DeviceArray | None = None, beta: DeviceArray | None = None,
+    epsilon: float = 1e-06, *, output_mask: Sequence[bool], eps: float | None = None,
+    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[DeviceArray | None]: ...
 @overload
 def add_rms_norm_quant(
@@ -630,37 +486,18 @@ def add_rms_norm_quant(
 ) -> AddRmsNormQuantResult[DeviceArray]: ...
 @overload
 def add_rms_norm_quant_v2(
-    x1: _Host,
-    x2: _Host,
-    gamma: _Host,
-    scales1: _Host,
-    scales2: _Host | None = None,
-    zero_points1: _Host | None = None,
-    zero_points2: _Host | None = None,
-    beta: _Host | None = None,
-    epsilon: float = 1e-06,
-    div_mode: bool = True,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x1: _Host, x2: _Host, gamma: _Host, scales1: _Host, scales2: _Host | None = None,
+    zero_points1: _Host | None = None, zero_points2: _Host | None = None, beta: _Host | None = None,
+    epsilon: float = 1e-06, div_mode: bool = True, *, eps: float | None = None,
+    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormQuantV2Result[_Host]: ...
 @overload
 def add_rms_norm_quant_v2(
-    x1: DeviceArray,
-    x2: DeviceArray,
-    gamma: DeviceArray,
-    scales1: DeviceArray,
-    scales2: DeviceArray | None = None,
-    zero_points1: DeviceArray | None = None,
-    zero_points2: DeviceArray | None = None,
-    beta: DeviceArray | None = None,
-    epsilon: float = 1e-06,
-    div_mode: bool = True,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, scales1: DeviceArray,
+    scales2: DeviceArray | None = None, zero_points1: DeviceArray | None = None,
+    zero_points2: DeviceArray | None = None, beta: DeviceArray | None = None,
+    epsilon: float = 1e-06, div_mode: bool = True, *, eps: float | None = None,
+    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormQuantV2Result[DeviceArray]: ...
 @overload
 def batch_norm(
@@ -751,17 +588,11 @@ def batch_norm_gather_stats_with_counts(
 ) -> BatchNormGatherStatsResult[DeviceArray]: ...
 @overload
 def batch_norm_reduce(
-    x: _Host,
-    *,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x: _Host, *, stream: Stream | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormReduceResult[_Host]: ...
 @overload
 def batch_norm_reduce(
-    x: DeviceArray,
-    *,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x: DeviceArray, *, stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormReduceResult[DeviceArray]: ...
 @overload
 def batch_norm_reduce_backward(
@@ -821,97 +652,48 @@ def embedding_renorm(
 ) -> DeviceArray: ...
 @overload
 def fast_batch_norm_backward(
-    grad_out: _Host,
-    input: _Host,
-    weight: _Host | None = None,
-    running_mean: _Host | None = None,
-    running_var: _Host | None = None,
-    save_mean: _Host | None = None,
-    save_invstd: _Host | None = None,
-    training: bool = True,
-    eps: float = 1e-05,
-    *,
-    version: int = 0,
-    epsilon: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
+    running_var: _Host | None = None, save_mean: _Host | None = None,
+    save_invstd: _Host | None = None, training: bool = True, eps: float = 1e-05, *,
+    version: int = 0, epsilon: float | None = None, stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Host]: ...
 @overload
 def fast_batch_norm_backward(
-    grad_out: DeviceArray,
-    input: DeviceArray,
-    weight: DeviceArray | None = None,
-    running_mean: DeviceArray | None = None,
-    running_var: DeviceArray | None = None,
-    save_mean: DeviceArray | None = None,
-    save_invstd: DeviceArray | None = None,
-    training: bool = True,
-    eps: float = 1e-05,
-    *,
-    version: int = 0,
-    epsilon: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    grad_out: DeviceArray, input: DeviceArray, weight: DeviceArray | None = None,
+    running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
+    save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
+    training: bool = True, eps: float = 1e-05, *, version: int = 0, epsilon: float | None = None,
+    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray]: ...
 @overload
 def fast_batch_norm_backward(
-    grad_out: _Host,
-    input: _Host,
-    weight: _Host | None = None,
-    running_mean: _Host | None = None,
-    running_var: _Host | None = None,
-    save_mean: _Host | None = None,
-    save_invstd: _Host | None = None,
-    training: bool = True,
-    eps: float = 1e-05,
-    *,
-    output_mask: Sequence[bool],
-    version: int = 0,
-    epsilon: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
+    running_var: _Host | None = None, save_mean: _Host | None = None,
+    save_invstd: _Host | None = None, training: bool = True, eps: float = 1e-05, *,
+    output_mask: Sequence[bool], version: int = 0, epsilon: float | None = None,
+    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Host | None]: ...
 @overload
 def fast_batch_norm_backward(
-    grad_out: DeviceArray,
-    input: DeviceArray,
-    weight: DeviceArray | None = None,
-    running_mean: DeviceArray | None = None,
-    running_var: DeviceArray | None = None,
-    save_mean: DeviceArray | None = None,
-    save_invstd: DeviceArray | None = None,
-    training: bool = True,
-    eps: float = 1e-05,
-    *,
-    output_mask: Sequence[bool],
-    version: int = 0,
-    epsilon: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    grad_out: DeviceArray, input: DeviceArray, weight: DeviceArray | None = None,
+    running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
+    save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
+    training: bool = True, eps: float = 1e-05, *, output_mask: Sequence[bool], version: int = 0,
+    epsilon: float | None = None, stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray | None]: ...
 @overload
 def fast_layer_norm(
-    input: _Host,
-    normalized_shape: int | Sequence[int],
-    weight: _Host | None = None,
-    bias: _Host | None = None,
-    eps: float = 1e-05,
-    *,
-    epsilon: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    input: _Host, normalized_shape: int | Sequence[int], weight: _Host | None = None,
+    bias: _Host | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
+    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
 ) -> LayerNormResult[_Host]: ...
 @overload
 def fast_layer_norm(
-    input: DeviceArray,
-    normalized_shape: int | Sequence[int],
-    weight: DeviceArray | None = None,
-    bias: DeviceArray | None = None,
-    eps: float = 1e-05,
-    *,
-    epsilon: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    input: DeviceArray, normalized_shape: int | Sequence[int], weight: DeviceArray | None = None,
+    bias: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
+    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormResult[DeviceArray]: ...
 @overload
 def gemma_rms_norm(
@@ -973,29 +755,15 @@ def group_norm_silu(
 ) -> GroupNormSiluResult[DeviceArray]: ...
 @overload
 def group_norm_silu_quant(
-    input: _Host,
-    quant_scale: _Host,
-    group: int,
-    gamma: _Host | None = None,
-    beta: _Host | None = None,
-    eps: float = 1e-05,
-    *,
-    epsilon: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    input: _Host, quant_scale: _Host, group: int, gamma: _Host | None = None,
+    beta: _Host | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
+    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormSiluQuantResult[_Host]: ...
 @overload
 def group_norm_silu_quant(
-    input: DeviceArray,
-    quant_scale: DeviceArray,
-    group: int,
-    gamma: DeviceArray | None = None,
-    beta: DeviceArray | None = None,
-    eps: float = 1e-05,
-    *,
-    epsilon: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    input: DeviceArray, quant_scale: DeviceArray, group: int, gamma: DeviceArray | None = None,
+    beta: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
+    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSiluQuantResult[DeviceArray]: ...
 @overload
 def group_norm_silu_v2(
@@ -1037,25 +805,14 @@ def group_norm_swish_grad(
 ) -> GroupNormSwishGradients[DeviceArray]: ...
 @overload
 def inplace_add_rms_norm(
-    x1: _Host,
-    x2: _Host,
-    gamma: _Host,
-    epsilon: float = 1e-06,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: _Host | Sequence[_Host | None] | None = None,
+    x1: _Host, x2: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
+    stream: Stream | None = None, out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def inplace_add_rms_norm(
-    x1: DeviceArray,
-    x2: DeviceArray,
-    gamma: DeviceArray,
-    epsilon: float = 1e-06,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+    x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *,
+    eps: float | None = None, stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def inplace_renorm(
@@ -1117,29 +874,15 @@ def layer_norm_backward(
 ) -> LayerNormGradients[DeviceArray | None]: ...
 @overload
 def layer_norm_quant(
-    x: _Host,
-    gamma: _Host,
-    beta: _Host,
-    scale: _Host,
-    zero_points: _Host,
-    epsilon: float = 1e-05,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: _Host | Sequence[_Host | None] | None = None,
+    x: _Host, gamma: _Host, beta: _Host, scale: _Host, zero_points: _Host, epsilon: float = 1e-05,
+    *, eps: float | None = None, stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def layer_norm_quant(
-    x: DeviceArray,
-    gamma: DeviceArray,
-    beta: DeviceArray,
-    scale: DeviceArray,
-    zero_points: DeviceArray,
-    epsilon: float = 1e-05,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+    x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, scale: DeviceArray,
+    zero_points: DeviceArray, epsilon: float = 1e-05, *, eps: float | None = None,
+    stream: Stream | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def layer_norm_with_impl_mode(
@@ -1180,37 +923,18 @@ def norm(
 ) -> DeviceArray: ...
 @overload
 def quantized_batch_norm(
-    input: _Host,
-    mean: _Host,
-    var: _Host,
-    input_scale: float,
-    input_zero_point: float,
-    output_scale: float,
-    output_zero_point: float,
-    weight: _Host | None = None,
-    bias: _Host | None = None,
-    epsilon: float = 1e-05,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: _Host | Sequence[_Host | None] | None = None,
+    input: _Host, mean: _Host, var: _Host, input_scale: float, input_zero_point: float,
+    output_scale: float, output_zero_point: float, weight: _Host | None = None,
+    bias: _Host | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
+    stream: Stream | None = None, out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def quantized_batch_norm(
-    input: DeviceArray,
-    mean: DeviceArray,
-    var: DeviceArray,
-    input_scale: float,
-    input_zero_point: float,
-    output_scale: float,
-    output_zero_point: float,
-    weight: DeviceArray | None = None,
-    bias: DeviceArray | None = None,
-    epsilon: float = 1e-05,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+    input: DeviceArray, mean: DeviceArray, var: DeviceArray, input_scale: float,
+    input_zero_point: float, output_scale: float, output_zero_point: float,
+    weight: DeviceArray | None = None, bias: DeviceArray | None = None, epsilon: float = 1e-05, *,
+    eps: float | None = None, stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def renorm(
@@ -1234,27 +958,15 @@ def rms_norm(
 ) -> RmsNormResult[DeviceArray]: ...
 @overload
 def rms_norm_dynamic_quant(
-    x: _Host,
-    gamma: _Host,
-    smooth_scales: _Host | None = None,
-    beta: _Host | None = None,
-    epsilon: float = 1e-06,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x: _Host, gamma: _Host, smooth_scales: _Host | None = None, beta: _Host | None = None,
+    epsilon: float = 1e-06, *, eps: float | None = None, stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> RmsNormDynamicQuantResult[_Host]: ...
 @overload
 def rms_norm_dynamic_quant(
-    x: DeviceArray,
-    gamma: DeviceArray,
-    smooth_scales: DeviceArray | None = None,
-    beta: DeviceArray | None = None,
-    epsilon: float = 1e-06,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x: DeviceArray, gamma: DeviceArray, smooth_scales: DeviceArray | None = None,
+    beta: DeviceArray | None = None, epsilon: float = 1e-06, *, eps: float | None = None,
+    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormDynamicQuantResult[DeviceArray]: ...
 @overload
 def rms_norm_grad(
@@ -1268,111 +980,52 @@ def rms_norm_grad(
 ) -> RmsNormGradients[DeviceArray]: ...
 @overload
 def rms_norm_grad_quant(
-    dy: _Host,
-    x: _Host,
-    rstd: _Host,
-    gamma: _Host,
-    scales_x: _Host,
-    offset_x: _Host | None = None,
-    div_mode: bool = True,
-    *,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    dy: _Host, x: _Host, rstd: _Host, gamma: _Host, scales_x: _Host, offset_x: _Host | None = None,
+    div_mode: bool = True, *, stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> RmsNormGradQuantResult[_Host]: ...
 @overload
 def rms_norm_grad_quant(
-    dy: DeviceArray,
-    x: DeviceArray,
-    rstd: DeviceArray,
-    gamma: DeviceArray,
-    scales_x: DeviceArray,
-    offset_x: DeviceArray | None = None,
-    div_mode: bool = True,
-    *,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    dy: DeviceArray, x: DeviceArray, rstd: DeviceArray, gamma: DeviceArray, scales_x: DeviceArray,
+    offset_x: DeviceArray | None = None, div_mode: bool = True, *, stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormGradQuantResult[DeviceArray]: ...
 @overload
 def rms_norm_quant(
-    x: _Host,
-    gamma: _Host,
-    beta: _Host,
-    scale: _Host,
-    offset: _Host,
-    epsilon: float = 1e-06,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: _Host | Sequence[_Host | None] | None = None,
+    x: _Host, gamma: _Host, beta: _Host, scale: _Host, offset: _Host, epsilon: float = 1e-06, *,
+    eps: float | None = None, stream: Stream | None = None,
+    out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def rms_norm_quant(
-    x: DeviceArray,
-    gamma: DeviceArray,
-    beta: DeviceArray,
-    scale: DeviceArray,
-    offset: DeviceArray,
-    epsilon: float = 1e-06,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: DeviceArray | Sequence[DeviceArray | None] | None = None,
+    x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, scale: DeviceArray, offset: DeviceArray,
+    epsilon: float = 1e-06, *, eps: float | None = None, stream: Stream | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def rms_norm_quant_v3(
-    x: _Host,
-    gamma: _Host,
-    scale: _Host,
-    offset: _Host | None = None,
-    beta: _Host | None = None,
-    epsilon: float = 1e-06,
-    div_mode: bool = True,
-    output_rstd: bool = False,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    x: _Host, gamma: _Host, scale: _Host, offset: _Host | None = None, beta: _Host | None = None,
+    epsilon: float = 1e-06, div_mode: bool = True, output_rstd: bool = False, *,
+    eps: float | None = None, stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> RmsNormQuantV3Result[_Host]: ...
 @overload
 def rms_norm_quant_v3(
-    x: DeviceArray,
-    gamma: DeviceArray,
-    scale: DeviceArray,
-    offset: DeviceArray | None = None,
-    beta: DeviceArray | None = None,
-    epsilon: float = 1e-06,
-    div_mode: bool = True,
-    output_rstd: bool = False,
-    *,
-    eps: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    x: DeviceArray, gamma: DeviceArray, scale: DeviceArray, offset: DeviceArray | None = None,
+    beta: DeviceArray | None = None, epsilon: float = 1e-06, div_mode: bool = True,
+    output_rstd: bool = False, *, eps: float | None = None, stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormQuantV3Result[DeviceArray]: ...
 @overload
 def sync_batch_norm_gather_stats(
-    total_sum: _Host,
-    total_square_sum: _Host,
-    sample_count: _Host,
-    mean: _Host,
-    variance: _Host,
-    momentum: float = 0.1,
-    eps: float = 1e-05,
-    *,
-    epsilon: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None,
+    total_sum: _Host, total_square_sum: _Host, sample_count: _Host, mean: _Host, variance: _Host,
+    momentum: float = 0.1, eps: float = 1e-05, *, epsilon: float | None = None,
+    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
 ) -> SyncBatchNormGatherStatsResult[_Host]: ...
 @overload
 def sync_batch_norm_gather_stats(
-    total_sum: DeviceArray,
-    total_square_sum: DeviceArray,
-    sample_count: DeviceArray,
-    mean: DeviceArray,
-    variance: DeviceArray,
-    momentum: float = 0.1,
-    eps: float = 1e-05,
-    *,
-    epsilon: float | None = None,
-    stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None,
+    total_sum: DeviceArray, total_square_sum: DeviceArray, sample_count: DeviceArray,
+    mean: DeviceArray, variance: DeviceArray, momentum: float = 0.1, eps: float = 1e-05, *,
+    epsilon: float | None = None, stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> SyncBatchNormGatherStatsResult[DeviceArray]: ...

@@ -127,8 +127,9 @@ def test_the_stubs_declare_the_described_operators_in_pairs() -> None:
     declared = read(STUBS)
     functions = {f.name: f for f in declared.functions}
     operators = {f.operator for f in functions.values()} - {None}
-    # Of the others the build makes headers.
-    described = {n for n in by_c_name() if f"aclnnop/{catalogue()[n].header}" in declared.headers}
+    # Of the others, and of what is newer than 8.1, the build makes headers.
+    old = {name: catalogue()[name] for name in by_c_name() if catalogue()[name].is_in("8.1")}
+    described = {n for n, entry in old.items() if f"aclnnop/{entry.header}" in declared.headers}
     assert operators == described
     assert len(operators) >= 28
     for operator in operators:

@@ -35,6 +35,13 @@ WRONG: dict[str, tuple[str, dict[str, Value], int, str]] = {
         "self is NULL",
     ),
     "no result": ("aclnnSqrt", {"self": X, "out": None}, 161001, "out is NULL"),
+    "no result that the kernel looks at": (
+        "aclnnSort",
+        {"self": X, "stable": True, "dim": 0, "descending": False}
+        | {"valuesOut": X, "indicesOut": None},
+        161001,
+        "indicesOut is NULL",
+    ),
     "NULL in a list": (
         "aclnnCat",
         {"tensors": TensorList((X, None)), "dim": 0, "out": X},
@@ -76,6 +83,31 @@ WRONG: dict[str, tuple[str, dict[str, Value], int, str]] = {
         {"self": X, "other": tensor(2, 4), "out": X},
         161002,
         "broadcast",
+    ),
+    "a list of nothing": (
+        "aclnnCat",
+        {"tensors": TensorList(()), "dim": 0, "out": X},
+        161002,
+        "tensors is a list of no tensors",
+    ),
+    "a data type that NumPy has not": (
+        "aclnnCast",
+        {"self": X, "dtype": 99, "out": X},
+        161002,
+        "dtype: data type unknown (99) has no array type",
+    ),
+    "indices that are none": (
+        "aclnnEmbedding",
+        {"weight": X, "indices": X, "out": X},
+        161002,
+        "indices is float32; it must be of integers",
+    ),
+    "more than there are": (
+        "aclnnTopk",
+        {"self": X, "k": 4, "dim": 1, "largest": True, "sorted": True}
+        | {"valuesOut": X, "indicesOut": X},
+        161002,
+        "k is 4; it must be in [0, 3]",
     ),
     "an axis that is not there": (
         "aclnnReduceSum",

@@ -8,12 +8,20 @@ from typing import Any
 import numpy as np
 
 from pyaclnn.mock.kernel import operator
-from pyaclnn.mock.kernels.types import wide
+from pyaclnn.mock.kernels.types import integers, some, wide
 
 __all__: list[str] = []
 
 Array = Any
 _VECTOR = 1
+
+
+def _checked(name: str, index: Array, length: int) -> Array:
+    outside = (integers(name, index) < 0) | (index >= length)
+    if np.any(outside):
+        wrong = index[outside].flat[0]
+        raise ValueError(f"{name} has an element {wrong}; it must be in [0, {length - 1}]")
+    return index.astype(np.int64)
 
 
 def _axis(x: Array, dim: int, *, new: bool = False) -> int:
@@ -32,14 +40,14 @@ def permute(self: Array, dims: tuple[int, ...]) -> Array:
 @operator("aclnnCat")
 def cat(tensors: list[Array], dim: int, out: Array) -> Array:
     """Tensors one behind the other; those of shape ``(0,)`` do not count."""
-    kept = [tensor for tensor in tensors if tensor.shape != (0,)] or tensors
+    kept = [tensor for tensor in some("tensors", tensors) if tensor.shape != (0,)] or tensors
     return np.concatenate(kept, _axis(kept[0], dim)).astype(out.dtype, casting="same_kind")
 
 
 @operator("aclnnStack")
 def stack(tensors: list[Array], dim: int) -> Array:
     """Tensors of one shape, side by side along a new dimension."""
-    return np.stack(tensors, _axis(tensors[0], dim, new=True))
+    return np.stack(tensors, _axis(some("tensors", tensors)[0], dim, new=True))
 
 
 @operator("aclnnSplitTensor")
@@ -64,7 +72,9 @@ def split_with_size(self: Array, splitSize: tuple[int, ...], dim: int) -> list[A
 @operator("aclnnEmbedding")
 def embedding(weight: Array, indices: Array) -> Array:
     """The rows of a table that are asked for."""
-    return weight[indices]
+    if not weight.ndim:
+        raise ValueError("weight has no dimension; it must be a table")
+    return weight[_checked("indices", indices, len(weight))]
 
 
 @operator("aclnnMaskedSelect", shrinks=True)
@@ -86,14 +96,6 @@ def nonzero_v2(self: Array, out: Array) -> Array:
     return np.argwhere(self != 0).T.astype(out.dtype)
 
 
-def _checked(index: Array, length: int) -> Array:
-    outside = (index < 0) | (index >= length)
-    if np.any(outside):
-        wrong = index[outside].flat[0]
-        raise ValueError(f"index has an element {wrong}; it must be in [0, {length - 1}]")
-    return index.astype(np.int64)
-
-
 @operator("aclnnGather")
 def gather(self: Array, dim: int, index: Array) -> Array:
     """Of each line along a dimension the elements that ``index`` names at that place."""
@@ -103,14 +105,14 @@ def gather(self: Array, dim: int, index: Array) -> Array:
     lines = tuple(
         slice(None) if axis == place else slice(length) for place, length in enumerate(index.shape)
     )
-    return np.take_along_axis(self[lines], _checked(index, self.shape[axis]), axis)
+    return np.take_along_axis(self[lines], _checked("index", index, self.shape[axis]), axis)
 
 
 @operator("aclnnGatherV2")
 def gather_v2(self: Array, dim: int, index: Array) -> Array:
     """Slices of a dimension, in the order and shape of ``index``."""
     axis = _axis(self, dim)
-    return np.take(self, _checked(index, self.shape[axis]), axis)
+    return np.take(self, _checked("index", index, self.shape[axis]), axis)
 
 
 @operator("aclnnIndexSelect")
@@ -149,6 +151,8 @@ def topk(
     """The ``k`` largest or smallest elements of a dimension in order, and where they are."""
     del sorted_  # in order is one of the orders it allows
     axis = _axis(self, dim)
+    if not 0 <= k <= self.shape[axis]:
+        raise ValueError(f"k is {k}; it must be in [0, {self.shape[axis]}]")
     values = wide(self)
     order = np.argsort(-values if largest else values, axis, kind="stable")
     chosen = np.take(order, range(k), axis)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyaclnn.mock.kernel import operator
-from pyaclnn.mock.kernels.types import cast, floating, wide
+from pyaclnn.mock.kernels.types import cast, floating, integers, wide
 
 __all__: list[str] = []
 
@@ -85,7 +85,8 @@ def _chosen(self: Array, target: Array, weight: Array, ignored: int) -> tuple[Ar
     """The rows of ``self``, the class of each, and what each counts: 0 where it is ignored."""
     if not 0 < self.ndim <= _MOST_AXES or target.shape != self.shape[:-1]:
         raise ValueError(f"self is {self.shape} and target {target.shape}; it must be one a row")
-    rows, classes = wide(self).reshape(-1, self.shape[-1]), target.reshape(-1)
+    rows = wide(self).reshape(-1, self.shape[-1])
+    classes = integers("target", target).reshape(-1)
     counted = classes != ignored
     inside = (classes >= 0) & (classes < rows.shape[1])
     if not np.all(inside | ~counted):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pyaclnn.mock.kernel import operator
-from pyaclnn.mock.kernels.types import cast, category, floating, promoted, wide
+from pyaclnn.mock.kernels.types import cast, category, floating, promoted, some, wide
 
 __all__: list[str] = []
 
@@ -68,6 +68,8 @@ def mean_v2(
 
 def _variance(x: Array, dims: tuple[int, ...], correction: int, keep: bool) -> Array:
     """The sum of squares around the mean by the number of elements less a correction."""
+    if category(x.dtype) != "f":
+        raise ValueError(f"self is {x.dtype}; it must be of floating point")
     axes, values = _axes(x, dims), wide(x)
     count = math.prod(x.shape[axis] for axis in axes)
     around = values - values.mean(axes, keepdims=True)
@@ -138,7 +140,7 @@ def cumsum_v2(self: Array, dim: int, exclusive: bool, reverse: bool, out: Array)
 @operator("aclnnSum")
 def sum_of_tensors(tensors: list[Array], out: Array) -> Array:
     """The sum of several tensors."""
-    dtype = promoted(*tensors)
+    dtype = promoted(*some("tensors", tensors))
     return cast(functools.reduce(np.add, (wide(each, dtype) for each in tensors)), dtype, out)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BFLOAT16", "cast", "category", "floating", "promoted", "wide"]
+__all__ = ["BFLOAT16", "cast", "category", "floating", "integers", "promoted", "some", "wide"]
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _HALF = (np.dtype(np.float16), BFLOAT16)
@@ -96,3 +96,25 @@ def cast(result: Any, dtype: np.dtype[Any], target: NDArray[Any]) -> NDArray[Any
     if _ORDER.index(have) > _ORDER.index(want):
         raise ValueError(f"the result is {dtype}, which cannot be cast to {target.dtype}")
     return np.asarray(result).astype(dtype).astype(target.dtype)
+
+
+def integers(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Require a tensor of integers.
+
+    Raises:
+        ValueError: It is of something else.
+    """
+    if category(array.dtype) != "i":
+        raise ValueError(f"{name} is {array.dtype}; it must be of integers")
+    return array
+
+
+def some(name: str, tensors: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Require a list that is not empty.
+
+    Raises:
+        ValueError: It is.
+    """
+    if not tensors:
+        raise ValueError(f"{name} is a list of no tensors; it must have one at least")
+    return tensors

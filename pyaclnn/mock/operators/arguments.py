@@ -109,25 +109,30 @@ def signature_of(
 
 
 def check_arguments(
-    signature: Signature, values: dict[str, Value], optional: Collection[str] = ()
+    signature: Signature,
+    values: dict[str, Value],
+    optional: Collection[str] = (),
+    named: Collection[str] = (),
 ) -> None:
     """Check what a signature says of arguments.
 
-    What is not called optional, and is read or is the only result, must be there; so must all
-    elements of a list. Data types must exist. Lists of an operator on lists are equally long.
+    What is not called optional, and is read, is the only result, or is looked at by the kernel,
+    must be there; so must all elements of a list. Data types must exist. Lists of an operator on
+    lists are equally long.
 
     Args:
         signature: The signature.
         values: The arguments by their C names.
         optional: What may be NULL although its name does not say so.
+        named: What the kernel looks at.
 
     Raises:
         RefusalError: With 161001 for what is missing, with 161002 for what is wrong.
     """
     for parameter in signature.parameters:
         name, value = parameter.name, values[parameter.name]
-        needed = name in signature.read or signature.written == (name,)
-        may_be_null = "Optional" in name or (name in optional and name in signature.read)
+        needed = name in signature.read or signature.written == (name,) or name in named
+        may_be_null = "Optional" in name or (name in optional and signature.written != (name,))
         if value is None and parameter.pointer and needed and not may_be_null:
             _refuse(Status.PARAM_NULLPTR, signature, f"{name} is NULL; it is not optional")
         items = value.items if isinstance(value, (TensorList, ScalarList)) else (value,)

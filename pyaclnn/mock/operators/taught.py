@@ -67,10 +67,11 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
     """Make an operator of a NumPy function."""
     names = [parameter.name for parameter in signature.parameters]
     optional = [name for name in names if kernel.may_lack(name)]
+    named = [name for name in names if kernel.parameter_for(name) is not None]
     note = f"; {kernel.note}" if kernel.note else ""
 
     def check(given: Given, _setting: Setting) -> Plan:
-        check_arguments(signature, given.values, optional)
+        check_arguments(signature, given.values, optional, named)
         try:
             _results(signature, kernel, given, _zeros, kernel.trial)
         except (ValueError, TypeError) as error:
@@ -144,7 +145,7 @@ def _results(
     arguments = {
         parameter: _plain(name, value, array_of if name in signature.read else _zeros)
         if name not in signature.types
-        else numpy_dtype(_number(value))
+        else _dtype(name, value)
         for name, value in given.values.items()
         if (parameter := kernel.parameter_for(name)) is not None
     }
@@ -217,5 +218,8 @@ def _number_of(scalar: Scalar) -> Any:
     return value.item() if dtype.kind in "biufc" else float(value)
 
 
-def _number(value: Value) -> int:
-    return value if isinstance(value, int) else -1
+def _dtype(name: str, value: Value) -> np.dtype[Any]:
+    try:
+        return numpy_dtype(value if isinstance(value, int) else -1)
+    except KeyError as error:
+        raise ValueError(f"{name}: {error.args[0]}") from error

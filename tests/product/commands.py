@@ -45,9 +45,14 @@ def pyaclnn(
     return run(sys.executable, "-m", "pyaclnn", *arguments, environment=environment)
 
 
-def compile_program(source: Path, program: Path) -> None:
+def compile_program(
+    source: Path, program: Path, environment: Mapping[str, str] | None = None
+) -> None:
     """Compile a C++ program with the arguments that the product names."""
-    flags = [pyaclnn("mock", what).stdout.split() for what in ("cflags", "ldflags")]
+    flags = [
+        pyaclnn("mock", what, environment=environment).stdout.split()
+        for what in ("cflags", "ldflags")
+    ]
     compiler = os.environ.get("CXX", "c++")
     done = run(compiler, "-std=c++17", source, *flags[0], *flags[1], "-o", program)
     assert done.returncode == 0, done.stderr

@@ -46,6 +46,12 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
     from pyaclnn.ops import *
     from pyaclnn.runtime.array import DeviceArray as DeviceArray, to_device as to_device
     from pyaclnn.runtime.buffer import Buffer as Buffer
+    from pyaclnn.runtime.creation import (
+        empty_like as empty_like,
+        full as full,
+        ones as ones,
+        zeros as zeros,
+    )
     from pyaclnn.runtime.device import (
         Device as Device,
         MemoryInfo as MemoryInfo,
@@ -83,8 +89,11 @@ _NAMES = [
     "__version__",
     "backend",
     "device_count",
+    "empty_like",
     "from_dlpack",
+    "full",
     "live_handles",
+    "ones",
     "op",
     "pinned_empty",
     "plan",
@@ -92,6 +101,7 @@ _NAMES = [
     "shape_rule",
     "show_config",
     "to_device",
+    "zeros",
 ]
 
 # The modules that have public names.
@@ -104,6 +114,7 @@ _HOMES = (
     "runtime.buffer",
     "runtime.pinned",
     "runtime.array",
+    "runtime.creation",
     "runtime.sharing",
     "runtime.handle",
     "calling.empty",

@@ -29,8 +29,10 @@ from pyaclnn.runtime.transfer import (
     Place,
     as_numpy,
     check_host,
+    copy_between,
     copy_bytes,
     fill_bytes,
+    fitted,
     require_contiguous,
 )
 
@@ -195,6 +197,29 @@ class DeviceArray(Shaped):
         """Return a view by basic indexing: integers, slices with positive step, ... and None."""
         return self._view(indexed(self._relative(), index))
 
+    def __setitem__(self, index: Any, value: object) -> None:
+        """Write to a contiguous part; blocks, and waits for no stream. Drives ``aclrtMemcpy``."""
+        part = self[index]
+        if not isinstance(value, DeviceArray):
+            value = fitted(value, part.shape, part.dtype)
+        part.copy_from(value)
+
+    def copy(self, stream: Stream | None = None) -> DeviceArray:
+        """Copy a contiguous array to memory of its own on the same device.
+
+        Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
+
+        Args:
+            stream: Where to queue the copy; None to do it at once.
+
+        Raises:
+            InvalidArgumentError: This array is not contiguous.
+            ContextError: Without a stream: one has still to write this array.
+        """
+        array = DeviceArray.empty(self.shape, self.dtype, self._device)
+        array.copy_from(self, stream)
+        return array
+
     def numpy(self, stream: Stream | None = None) -> NDArray[Any]:
         """Copy the array to the host and return it.
 
@@ -222,21 +247,28 @@ class DeviceArray(Shaped):
         view = np.lib.stride_tricks.as_strided(flat, self.shape, self.strides, writeable=False)
         return np.array(view)
 
-    def copy_from(self, host: NDArray[Any] | SpeaksDLPack, stream: Stream | None = None) -> None:
-        """Copy a NumPy array into this one.
+    def copy_from(
+        self, host: NDArray[Any] | SpeaksDLPack | DeviceArray, stream: Stream | None = None
+    ) -> None:
+        """Copy a NumPy array, or another device array, into this one.
 
         Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
 
         Args:
             host: C-contiguous, of the same shape and dtype. On a stream it must be pinned, and must
                 not be changed before the stream has passed the copy. A tensor of another library in
-                the host's memory is taken as NumPy's.
+                the host's memory is taken as NumPy's. A device array may be of another device.
             stream: Where to queue the copy; None to do it at once.
 
         Raises:
             InvalidArgumentError: One of these conditions is not met, or this array is not
                 contiguous.
+            ContextError: Without a stream: one has still to write the other device array.
         """
+        if isinstance(host, DeviceArray):
+            source = host._place(), host._layout  # noqa: SLF001  # the same class
+            copy_between("copy_from", (self._place(), self._layout), source, stream)
+            return
         array = as_numpy("copy_from", "host", host)
         check_host("copy_from", array, self._layout)
         self._copy(raw.ACL_MEMCPY_HOST_TO_DEVICE, array, stream, "copy_from")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,11 +30,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Place",
     "as_numpy",
+    "check_alike",
     "check_host",
+    "copy_between",
     "copy_bytes",
     "fetch_now",
     "fill_bytes",
+    "fitted",
     "no_array",
+    "number_of",
     "require_contiguous",
     "require_numpy",
     "send_now",
@@ -102,6 +107,46 @@ def copy_bytes(
         written = (0, 0)
     with queue._using(place.memory, memory, written=written):
         call("aclrtMemcpyAsync", target, host.nbytes, source, host.nbytes, kind, queue.pointer)
+
+
+def copy_between(
+    routine: str,
+    to: tuple[Place, Layout],
+    of: tuple[Place, Layout],
+    stream: Stream | None,
+) -> None:
+    """Copy a device array to another, of the same device or not.
+
+    Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
+
+    Args:
+        routine: The public function, for messages.
+        to: Where the one is, and its layout.
+        of: Where the other is, and its layout.
+        stream: Where to queue the copy, of the device it goes to; None to do it at once.
+
+    Raises:
+        InvalidArgumentError: They differ in shape or dtype, one is not contiguous, or the stream
+            is of another device.
+        ContextError: Without a stream, what is to be read is still to be written.
+    """
+    (target, layout), (source, given) = to, of
+    check_alike(routine, given, layout)
+    require_contiguous(routine, layout)
+    require_contiguous(routine, given)
+    nbytes = layout.size * layout.dtype.itemsize
+    if not nbytes:
+        return
+    kind = raw.ACL_MEMCPY_DEVICE_TO_DEVICE
+    pointers = raw.pointer_to(target.address), raw.pointer_to(source.address)
+    if stream is None:
+        require_written(routine, source.memory, *source.span(nbytes))
+        with target.device._active():
+            _copy_now(*pointers, nbytes, kind)
+        return
+    queue = require_stream(routine, stream, target.device)
+    with queue._using(target.memory, source.memory, written=target.span(nbytes)):
+        call("aclrtMemcpyAsync", pointers[0], nbytes, pointers[1], nbytes, kind, queue.pointer)
 
 
 def send_now(host: NDArray[Any], memory: Memory) -> None:
@@ -178,6 +223,48 @@ def as_numpy(routine: str, argument: str, host: Any) -> NDArray[Any]:
     return found
 
 
+def fitted(value: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Broadcast what is written to a part of a device array to the shape of that part.
+
+    Args:
+        value: A number, or an array on the host.
+        shape: The shape of the part.
+        dtype: Its dtype, which a number becomes.
+
+    Raises:
+        InvalidArgumentError: The value is neither, or does not fit.
+    """
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return np.full(shape, number_of("__setitem__", "value", value, dtype))
+    array = as_numpy("__setitem__", "value", value)
+    try:
+        return np.array(np.broadcast_to(array, shape), order="C")
+    except ValueError:
+        given, wanted = f"of shape {array.shape}", f"what can be broadcast to {shape}"
+        raise InvalidArgumentError.of("__setitem__", "value", given, wanted) from None
+
+
+def number_of(routine: str, argument: str, value: object, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Make a number an array without axes.
+
+    Args:
+        routine: The public function, for messages.
+        argument: The argument's name.
+        value: The number.
+        dtype: The dtype to hold it; a fraction is cut off for an integer, as by NumPy.
+
+    Raises:
+        InvalidArgumentError: It is no number, or one that the dtype cannot hold.
+    """
+    given: Any = value
+    with contextlib.suppress(OverflowError, TypeError, ValueError):
+        # Older NumPy only warns, and wraps round.
+        if dtype.kind not in "iu" or np.iinfo(dtype).min <= given <= np.iinfo(dtype).max:
+            return np.array(given, dtype).reshape(())
+    wanted = f"a number that {dtype} can hold"
+    raise InvalidArgumentError.of(routine, argument, repr(value), wanted)
+
+
 def require_numpy(routine: str, argument: str, host: object) -> None:
     """Require a NumPy array without a mask.
 
@@ -229,16 +316,7 @@ def check_host(routine: str, host: NDArray[Any], layout: Layout) -> None:
         InvalidArgumentError: It differs in shape or dtype, or one of the two is not contiguous.
     """
     require_numpy(routine, "host", host)
-    if host.shape != layout.shape or host.dtype != layout.dtype:
-        raise InvalidArgumentError.of(
-            routine,
-            "host",
-            f"{host.dtype} of shape {host.shape}",
-            f"{layout.dtype} of shape {layout.shape}, like the device array",
-            conversion_hint("host", host.dtype, str(layout.dtype))
-            if host.dtype != layout.dtype and routine == "copy_from"
-            else None,
-        )
+    check_alike(routine, host, layout)
     if not host.flags.c_contiguous:
         raise InvalidArgumentError.of(
             routine,
@@ -248,6 +326,29 @@ def check_host(routine: str, host: NDArray[Any], layout: Layout) -> None:
             "make it so with numpy.ascontiguousarray().",
         )
     require_contiguous(routine, layout)
+
+
+def check_alike(routine: str, given: NDArray[Any] | Layout, layout: Layout) -> None:
+    """Require an array of the shape and the dtype of a device array.
+
+    Args:
+        routine: The public function, for the message.
+        given: What the caller gave, or its layout.
+        layout: The layout of the device array.
+
+    Raises:
+        InvalidArgumentError: It differs in shape or dtype.
+    """
+    if given.shape != layout.shape or given.dtype != layout.dtype:
+        raise InvalidArgumentError.of(
+            routine,
+            "host",
+            f"{given.dtype} of shape {given.shape}",
+            f"{layout.dtype} of shape {layout.shape}, like the device array",
+            conversion_hint("host", given.dtype, str(layout.dtype))
+            if given.dtype != layout.dtype and routine == "copy_from"
+            else None,
+        )
 
 
 def require_contiguous(routine: str, layout: Layout) -> None:

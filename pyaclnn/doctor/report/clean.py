@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import operator
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
-from pyaclnn.doctor.report.record import Report
+from pyaclnn.doctor.report.fields import annotated, hints_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pyaclnn.doctor.report.record import Report
 
 __all__ = ["cleaned", "each_text"]
 
@@ -34,21 +39,46 @@ def cleaned(report: Report) -> Report:
     Args:
         report: The report of one machine.
     """
-    return Report.from_json(_harmless(report.to_json(), on_one_line=True))
+    harmless: Report = _harmless(report, on_one_line=True)
+    return harmless
 
 
 def _harmless(value: Any, *, on_one_line: bool) -> Any:
-    if isinstance(value, dict):
+    """The value itself if it is harmless, as nearly all are; many records make a fleet."""
+    if dataclasses.is_dataclass(value):
+        kind: Any = type(value)
+        changed = {}
+        for name in _with_texts(kind):
+            before = getattr(value, name)
+            after = _harmless(before, on_one_line=name not in _LINES)
+            if after is not before:
+                changed[name] = after
+        return dataclasses.replace(value, **changed) if changed else value  # type: ignore[type-var]
+    if type(value) is dict:
         return {
             _harmless(key, on_one_line=True): _harmless(item, on_one_line=key not in _LINES)
             for key, item in value.items()
         }
-    if isinstance(value, list):
-        return [_harmless(item, on_one_line=on_one_line) for item in value]
-    if not isinstance(value, str):
+    if type(value) is tuple:
+        found = tuple([_harmless(item, on_one_line=on_one_line) for item in value])
+        return found if any(map(operator.is_not, found, value)) else value
+    if type(value) is not str or value.isprintable():
         return value
     text = _HARMFUL.sub("\ufffd", _ESCAPES.sub("", value))
     return _ON_ONE_LINE.sub(" ", text) if on_one_line else text
+
+
+@functools.cache
+def _with_texts(kind: Any) -> tuple[str, ...]:
+    """The fields of a record in which texts may be."""
+    return tuple(name for name, hint in hints_of(kind).items() if _may_have_texts(hint))
+
+
+def _may_have_texts(hint: Any) -> bool:
+    kind = annotated(hint)[0]
+    return (
+        kind is str or dataclasses.is_dataclass(kind) or any(map(_may_have_texts, get_args(kind)))
+    )
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:

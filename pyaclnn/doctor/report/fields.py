@@ -18,10 +18,20 @@ from typing import Annotated, Any, Final, NoReturn, Union, get_args, get_origin,
 
 from pyaclnn.doctor.report.table import packed, unpacked
 
-__all__ = ["Rule", "described", "json_text", "plain", "read"]
+__all__ = [
+    "Rule",
+    "annotated",
+    "described",
+    "hints_of",
+    "json_text",
+    "plain",
+    "read",
+    "read_scalar",
+]
 
 _NAMES: Final = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 _MOST_SHOWN: Final = 60
+_AS_THEY_ARE: Final = frozenset({str, int, bool, NoneType})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,11 +73,13 @@ def plain(value: Any) -> Any:
     JSON has neither infinities nor NaN: they become null, and the field's type says which of them
     it was.
     """
+    if type(value) in _AS_THEY_ARE or (type(value) is float and math.isfinite(value)):
+        return value
     if isinstance(value, Enum):
         return value.value
     if dataclasses.is_dataclass(value):
         kind: Any = type(value)
-        told = {name: plain(getattr(value, name)) for name in _hints(kind)}
+        told = {name: plain(getattr(value, name)) for name in hints_of(kind)}
         for name in _tables(kind):
             told[name] = packed(told[name])
         return told
@@ -75,9 +87,7 @@ def plain(value: Any) -> Any:
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def json_text(data: dict[str, Any]) -> str:
@@ -112,7 +122,7 @@ def read(kind: Any, data: Any, place: str = "") -> Any:
         ValueError: A key is missing or unknown, or a value is none that its type allows; the
             message names the place.
     """
-    kind, rule = _annotated(kind)
+    kind, rule = annotated(kind)
     origin, inner = get_origin(kind), get_args(kind)
     if dataclasses.is_dataclass(kind):
         return _record(kind, data, place)
@@ -126,10 +136,10 @@ def read(kind: Any, data: Any, place: str = "") -> Any:
         for one in inner:
             if _fits(one, data):
                 return read(one, data, place)
-        _refuse(place, data, " or ".join(_NAMES[_annotated(one)[0]] for one in inner))
+        _refuse(place, data, " or ".join(_NAMES[annotated(one)[0]] for one in inner))
     if data is None and rule.absent is not None:
         return rule.absent
-    return _scalar(kind, rule, data, place)
+    return read_scalar(kind, rule, data, place)
 
 
 def _array(types: tuple[Any, ...], data: Any, place: str) -> tuple[Any, ...]:
@@ -143,7 +153,8 @@ def _array(types: tuple[Any, ...], data: Any, place: str) -> tuple[Any, ...]:
     return tuple(read(one, item, f"{place}[{index}]") for index, (one, item) in enumerate(both))
 
 
-def _scalar(kind: Any, rule: Rule, data: Any, place: str) -> Any:
+def read_scalar(kind: Any, rule: Rule, data: Any, place: str) -> Any:
+    """Read a value that has no parts; the arguments are those of `read`, and the type's rule."""
     if issubclass(kind, Enum):
         allowed = [member.value for member in kind]
         return kind(data) if data in allowed else _refuse(place, data, f"one of {allowed}")
@@ -173,7 +184,7 @@ def _finite(data: float, place: str) -> float:
 
 
 def _fits(kind: Any, data: Any) -> bool:
-    plain_kind = _annotated(kind)[0]
+    plain_kind = annotated(kind)[0]
     if plain_kind is float:
         return isinstance(data, (int, float)) and not isinstance(data, bool)
     return type(data) is plain_kind
@@ -192,7 +203,7 @@ def _record(kind: Any, data: Any, place: str) -> Any:
         raise ValueError(  # noqa: TRY004  # one kind of error for everything that is no record
             f"{name}a {kind.__name__} is a JSON object; this is a {type(data).__name__}"
         )
-    hints = _hints(kind)
+    hints = hints_of(kind)
     unknown, missing = sorted(set(data) - set(hints)), sorted(set(hints) - set(data))
     if unknown:
         raise ValueError(f"{kind.__name__} has unknown keys: {_shown(', '.join(unknown))[1:-1]}")
@@ -213,16 +224,18 @@ def _shown(data: Any) -> str:
 
 
 @functools.cache
-def _hints(kind: Any) -> dict[str, Any]:
+def hints_of(kind: Any) -> dict[str, Any]:
+    """Return the types of a record's fields, with their rules."""
     return get_type_hints(kind, include_extras=True)
 
 
 @functools.cache
 def _tables(kind: Any) -> tuple[str, ...]:
-    return tuple(name for name, hint in _hints(kind).items() if _annotated(hint)[1].table)
+    return tuple(name for name, hint in hints_of(kind).items() if annotated(hint)[1].table)
 
 
-def _annotated(kind: Any) -> tuple[Any, Rule]:
+def annotated(kind: Any) -> tuple[Any, Rule]:
+    """Return a type without its rule, and the rule, which may hold nothing."""
     if get_origin(kind) is Annotated:
         inner, rule = get_args(kind)
         return inner, rule
@@ -239,7 +252,7 @@ def described(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
         kind: The type.
         known: Definitions, by the names of records in lower case; those that are needed are added.
     """
-    kind, rule = _annotated(kind)
+    kind, rule = annotated(kind)
     origin, inner = get_origin(kind), get_args(kind)
     if isinstance(kind, type) and (dataclasses.is_dataclass(kind) or issubclass(kind, Enum)):
         name = kind.__name__.lower().removeprefix("check")
@@ -265,7 +278,7 @@ def described(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
 def _table(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
     """The schema of what `packed` makes of records; each field is in one of its two parts."""
     record = described(kind, known)["$ref"]
-    fields = {name: {"$ref": f"{record}/properties/{name}"} for name in _hints(kind)}
+    fields = {name: {"$ref": f"{record}/properties/{name}"} for name in hints_of(kind)}
     columns = {name: {"type": "array", "items": one} for name, one in fields.items()}
     parts = {
         "count": {"type": "integer", "minimum": 1},
@@ -283,7 +296,7 @@ def _table(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
 def _definition(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
     if issubclass(kind, Enum):
         return {"type": "string", "enum": [member.value for member in kind]}
-    hints = _hints(kind)
+    hints = hints_of(kind)
     return {
         "type": "object",
         "properties": {name: described(one, known) for name, one in hints.items()},

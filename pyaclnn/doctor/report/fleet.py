@@ -156,7 +156,15 @@ def distinct(reports: Iterable[Report]) -> list[Report]:
     Args:
         reports: The reports, some of them perhaps read twice.
     """
-    return list({report.to_text(): report for report in reports}.values())
+    found: dict[tuple[str, object, str, float], list[Report]] = {}
+    order: list[Report] = []
+    for report in reports:
+        # Few have that in common without being the same.
+        key = host_name(report), report.host.get("id"), report.started, report.seconds
+        if report not in found.setdefault(key, []):
+            found[key].append(report)
+            order.append(report)
+    return order
 
 
 def host_name(report: Report) -> str:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
-from pyaclnn.doctor.report.fields import Rule, json_text, plain, read
+from pyaclnn.doctor.report.fields import Rule, json_text, plain
 from pyaclnn.doctor.report.former import upgraded
+from pyaclnn.doctor.report.quick import read_quickly
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -173,7 +174,7 @@ class CheckResult:
         Raises:
             ValueError: A key is missing, unknown, or has a value that it cannot have.
         """
-        result: CheckResult = read(cls, data)
+        result: CheckResult = read_quickly(cls, data)
         return result
 
 
@@ -231,7 +232,7 @@ class Report:
             if data.get("schema") != SCHEMA:
                 known = f"this version reads 1 to {SCHEMA}"
                 raise ValueError(f"schema is {data.get('schema')!r:.60}; {known}")
-        report: Report = read(cls, data)
+        report: Report = read_quickly(cls, data)
         return report
 
     def to_text(self) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["packed", "unpacked"]
+__all__ = ["check", "packed", "unpacked"]
 
 
 def packed(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -37,6 +37,28 @@ def packed(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     }
 
 
+def check(table: Any, place: str) -> None:
+    """Refuse what is no table.
+
+    Args:
+        table: What `packed` may have returned.
+        place: Where it is, for messages.
+
+    Raises:
+        ValueError: It is no table.
+    """
+    if not isinstance(table, dict) or set(table) != {"count", "same", "each"}:
+        raise ValueError(f"{place} is no table of count, same and each")
+    count, same, each = table["count"], table["same"], table["each"]
+    if type(count) is not int or count < 1 or (count > 1 and not each):
+        raise ValueError(f"{place}.count is no number of records")
+    if not isinstance(same, dict) or not isinstance(each, dict) or set(same) & set(each):
+        raise ValueError(f"{place}: same and each must be objects without a key in common")
+    for name, column in each.items():
+        if not isinstance(column, list) or len(column) != count:
+            raise ValueError(f"{place}.each[{name!a:.60}] is no array of {count}")
+
+
 def unpacked(table: Any, place: str) -> list[dict[str, Any]]:
     """Return the records of a table.
 
@@ -49,15 +71,7 @@ def unpacked(table: Any, place: str) -> list[dict[str, Any]]:
     """
     if table is None:
         return []
-    if not isinstance(table, dict) or set(table) != {"count", "same", "each"}:
-        raise ValueError(f"{place} is no table of count, same and each")
-    count, same, each = table["count"], table["same"], table["each"]
-    if type(count) is not int or count < 1 or (count > 1 and not each):
-        raise ValueError(f"{place}.count is no number of records")
-    if not isinstance(same, dict) or not isinstance(each, dict) or set(same) & set(each):
-        raise ValueError(f"{place}: same and each must be objects without a key in common")
-    for name, column in each.items():
-        if not isinstance(column, list) or len(column) != count:
-            raise ValueError(f"{place}.each[{name!a:.60}] is no array of {count}")
+    check(table, place)
+    same, each = table["same"], table["each"]
     rows = zip(*each.values(), strict=True) if each else [()]
     return [{**same, **dict(zip(each, row, strict=True))} for row in rows]

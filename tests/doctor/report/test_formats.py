@@ -12,9 +12,10 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from pyaclnn.doctor.report.fields import plain
+from pyaclnn.doctor.report.fields import plain, read
 from pyaclnn.doctor.report.fleet import Fleet, merge
 from pyaclnn.doctor.report.junit import as_junit
+from pyaclnn.doctor.report.quick import read_quickly
 from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
 from pyaclnn.doctor.report.schema import schema
 from pyaclnn.doctor.report.table import packed, unpacked
@@ -188,3 +189,9 @@ def test_texts_that_xml_cannot_hold_are_made_harmless() -> None:
     text = "".join(root.itertext())
     assert "<script>alert('x')</script>" in text
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("given", samples.ALL.values(), ids=samples.ALL)
+def test_reading_in_bulk_gives_what_reading_with_reasons_does(given: Report) -> None:
+    data = given.to_json()
+    assert repr(read_quickly(Report, data)) == repr(read(Report, data))

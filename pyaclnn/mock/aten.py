@@ -136,7 +136,7 @@ def _computing(
         try:
             with torch.no_grad():
                 return found(function(**{name: given(value) for name, value in arguments.items()}))
-        except (RuntimeError, LookupError) as error:
+        except Exception as error:  # its own refusals are of many kinds
             raise ValueError(str(error).partition("\n")[0]) from error
 
     return compute

@@ -158,8 +158,11 @@ def test_a_result_that_does_not_fit_is_refused_and_pytorch_is_named(
 
 @pytest.mark.usefixtures("_asked")
 def test_what_pytorch_refuses_is_refused(bench: Bench) -> None:
-    reply = bench.check("aclnnDot", {"self": tensor(3), "tensor": tensor(4), "out": tensor()})
-    assert (reply.status, CAUTION in reply.text) == (161002, True)
+    odd: dict[str, Value] = {"gradOut": tensor(1), "self": tensor(3), "dim": 0, "out": tensor(3)}
+    unlike: dict[str, Value] = {"self": tensor(3), "tensor": tensor(4), "out": tensor()}
+    for name, arguments in (("aclnnDot", unlike), ("aclnnGluBackward", odd)):
+        reply = bench.check(name, arguments)
+        assert (reply.status, CAUTION in reply.text) == (161002, True), reply.text
 
 
 @pytest.mark.usefixtures("_asked")

@@ -37,8 +37,14 @@ WRONG: dict[str, tuple[str, dict[str, Value], int, str]] = {
     "no result": ("aclnnSqrt", {"self": X, "out": None}, 161001, "out is NULL"),
     "no result that the kernel looks at": (
         "aclnnSort",
-        {"self": X, "stable": True, "dim": 0, "descending": False}
-        | {"valuesOut": X, "indicesOut": None},
+        {
+            "self": X,
+            "stable": True,
+            "dim": 0,
+            "descending": False,
+            "valuesOut": X,
+            "indicesOut": None,
+        },
         161001,
         "indicesOut is NULL",
     ),
@@ -104,8 +110,15 @@ WRONG: dict[str, tuple[str, dict[str, Value], int, str]] = {
     ),
     "more than there are": (
         "aclnnTopk",
-        {"self": X, "k": 4, "dim": 1, "largest": True, "sorted": True}
-        | {"valuesOut": X, "indicesOut": X},
+        {
+            "self": X,
+            "k": 4,
+            "dim": 1,
+            "largest": True,
+            "sorted": True,
+            "valuesOut": X,
+            "indicesOut": X,
+        },
         161002,
         "k is 4; it must be in [0, 3]",
     ),

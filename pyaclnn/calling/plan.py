@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import lib
 from pyaclnn.calling.arguments import frozen
+from pyaclnn.calling.arrays import check_overlap
 from pyaclnn.calling.launch import (
     OVERLAP,
     TRIES,
@@ -25,9 +26,8 @@ from pyaclnn.calling.planned import AsGiven
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import silence
 from pyaclnn.errors import ContextError, InvalidArgumentError
-from pyaclnn.runtime.array import DeviceArray, phantom_of
+from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.handle import Resource
-from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import Stream, catch_up, require_stream
 
 if TYPE_CHECKING:
@@ -283,19 +283,11 @@ class Plan:
                 self._refuse(name, array)
             wanted[place] = array
         if arrays:
-            self._check_overlap(wanted)
+            found = {name: wanted[place] for name, (_, place, _) in self._slots.items()}
+            for name, (_, place, _) in self._slots.items():
+                if place in self._written:
+                    check_overlap("Plan.run", name, found)
         return wanted
-
-    def _check_overlap(self, arguments: list[Argument]) -> None:
-        arrays = [(name, place, arguments[place]) for name, (_, place, _) in self._slots.items()]
-        for name, place, result in arrays:
-            if place not in self._written:
-                continue
-            for other_name, _, other in arrays:
-                if name != other_name and _may_touch(result, other):
-                    given = f"an array that shares memory with '{other_name}'"
-                    expected = "an array apart from all others"
-                    raise InvalidArgumentError.of("Plan.run", name, given, expected)
 
     def _adopt(self, arguments: list[Argument]) -> None:
         results = self._planned.result(arguments)
@@ -326,14 +318,6 @@ class Plan:
             "closed" if self.closed else "repeatable" if self._repeatable else "both phases a run"
         )
         return f"<Plan of {self._operator.name}, {kind}>"
-
-
-def _may_touch(result: DeviceArray, other: DeviceArray) -> bool:
-    """Tell whether two arrays have a byte in common."""
-    mine, theirs = result._memory, other._memory
-    if mine is not theirs and not (mine.borrowed or theirs.borrowed):
-        return False
-    return overlap(phantom_of(result), phantom_of(other))
 
 
 def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Plan:

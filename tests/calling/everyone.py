@@ -41,7 +41,8 @@ class Maker:
         shape = tuple(self.chance.randint(1, 3) for _ in range(self.chance.randint(0, 4)))
         dtype = self.chance.choice(list(TYPES))
         array = pyaclnn.DeviceArray.empty(shape, dtype, self.device)
-        form, storage = 2, f"{array.size},"
+        # Four axes are NCHW if nothing else is said, which to most operators is the same as ND.
+        form, storage = 0 if len(shape) == 4 else 2, f"{array.size},"
         if not self.chance.randrange(4):
             array, form = array.with_format("NCHW", shape or None), 0
             storage = "".join(f"{n}," for n in shape) or storage

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -23,6 +24,7 @@ PLACES = {
     "examples/": EXAMPLES,
 }
 """Where links into the tree lead on the site."""
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
@@ -33,7 +35,8 @@ def pages() -> Mapping[str, str]:
         for name, place in PLACES.items()
         if name.endswith(".md")
     }
-    return {**whole, EXAMPLES: _examples()}
+    notebooks = {f"start/{path.stem}.md": _notebook(path) for path in NOTEBOOKS}
+    return {**whole, **notebooks, EXAMPLES: _examples()}
 
 
 def _moved(text: str, page: str) -> str:
@@ -47,6 +50,18 @@ def _moved(text: str, page: str) -> str:
         return f"]({os.path.relpath(place, Path(page).parent)}"
 
     return LINK.sub(link, text)
+
+
+def _notebook(path: Path) -> str:
+    """A notebook as a page: its text, and its cells of code."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    parts = [
+        text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```"
+        for cell in cells
+        for text in ["".join(cell["source"])]
+    ]
+    told = f"*This page is a notebook: `examples/notebooks/{path.name}` in the source tree.*"
+    return "\n\n".join([parts[0], told, *parts[1:]])
 
 
 def _examples() -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""zig as the compiler of the wheels: ``python .ci/zig.py TARGET ARGUMENTS``, as ``zig cc`` takes them.
+"""zig as the compiler of the wheels: ``python .ci/zig.py TARGET ARGUMENTS``, those of ``zig cc``.
 
 Its linker lacks two words of others: ``--auxiliary`` and ``--filter``, by which a library says in
 which others its functions are to be looked for. Here the library is linked against empty ones of

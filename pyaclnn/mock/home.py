@@ -23,6 +23,8 @@ _RELEASE = "acl_release.h"
 """The header that says of which release an include folder is."""
 # Parts that have a folder of their own in an installation, with what all of them share.
 _PARTS = ("runtime", "compiler", "toolkit")
+_SINCE_8_5 = ("runtime", "bisheng-compiler", "hccl", "oam-tools", "ops-legacy")
+"""The packages whose versions ``aclsysGetCANNVersion`` of newer releases reads."""
 
 
 def build_home(folder: str | os.PathLike[str]) -> Path:
@@ -35,6 +37,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         opp/vendors/                    for packages of custom operators
         python/site-packages/           the stand-in for pyACL, ``acl``
         ascend_toolkit_install.info     the version, as installers write it
+        share/info/                     the version of each package, where CANN is newer than 8.1
         set_env.sh                      ASCEND_HOME_PATH and what goes with it
 
     The links lead into this installation of pyaclnn: when that goes, so does the home.
@@ -63,6 +66,11 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         (home / part / "lib64").symlink_to("../lib64")
         (home / part / "include").symlink_to("../include")
         (home / part / "version.info").write_text(f"Version={release.version}\n", encoding="utf-8")
+    if release.name != DEFAULT:
+        for package in _SINCE_8_5:
+            place = home / "share" / "info" / package
+            place.mkdir(parents=True)
+            (place / "version.info").write_text(f"Version={release.version}\n", encoding="utf-8")
     (home / "opp" / "vendors").mkdir(parents=True)
     (home / "python").mkdir()
     (home / "python" / "site-packages").symlink_to(acldir())

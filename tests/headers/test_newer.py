@@ -105,3 +105,5 @@ def test_the_headers_of_a_home_declare_its_release(
     assert (SAID.format(USED[1]) in done.stderr) == (release == "8.1"), shlex.join(include)
     text = (home / "ascend_toolkit_install.info").read_text(encoding="utf-8")
     assert re.search(rf"^version={re.escape(release)}\.(RC1|0)$", text, re.MULTILINE)
+    told = {path.read_text("utf-8") for path in home.glob("share/info/*/version.info")}
+    assert told == (set() if release == "8.1" else {"Version=9.1.0\n"})

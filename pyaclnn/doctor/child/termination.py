@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyaclnn.doctor.report.record import Report
 
 __all__ = [
+    "Interrupted",
     "Terminated",
     "adopt_orphans",
     "adopts_orphans",
@@ -47,6 +48,18 @@ class Terminated(BaseException):
         self.name = signal_name(number)
         self.status = 128 + number
         super().__init__(self.name)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Somebody pressed Ctrl-C.
+
+    Attributes:
+        report: What had been found until then.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        super().__init__()
 
 
 def signal_name(number: int) -> str:

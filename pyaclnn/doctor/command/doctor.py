@@ -18,11 +18,11 @@ from rich.text import Text
 from pyaclnn.doctor.checks import catalogue
 from pyaclnn.doctor.checks.catalogue import NothingLeftError, UnknownCheckError
 from pyaclnn.doctor.checks.options import Level, Options
-from pyaclnn.doctor.child.termination import Terminated, terminable
+from pyaclnn.doctor.child.termination import Interrupted, Terminated, terminable
 from pyaclnn.doctor.command.explain import show_entries
 from pyaclnn.doctor.command.live import view
 from pyaclnn.doctor.command.look_up import of_check
-from pyaclnn.doctor.command.run import run
+from pyaclnn.doctor.command.run import INTERRUPTED, run
 from pyaclnn.doctor.report import fleet as fleets
 from pyaclnn.doctor.report.bundle import as_bundle
 from pyaclnn.doctor.report.files import (
@@ -44,13 +44,10 @@ if TYPE_CHECKING:
 
     from pyaclnn.doctor.report.record import Report
 
-__all__ = ["INCONCLUSIVE", "INTERRUPTED", "doctor", "merge"]
+__all__ = ["INCONCLUSIVE", "doctor", "merge"]
 
 INCONCLUSIVE: Final = 3
 """Exit status: it could not be found out, or the report could not be written."""
-
-INTERRUPTED: Final = 130
-"""Exit status: somebody pressed Ctrl-C."""
 
 _PLAIN_WIDTH: Final = 110
 _BACKENDS: Final = ("cann", "mock")
@@ -90,6 +87,9 @@ def doctor(options: argparse.Namespace) -> int:
         shown = view(_console(error=True)) if options.detail >= 0 else contextlib.nullcontext()
         with terminable(), shown as listener:
             report = run(asked, listener)
+    except Interrupted as end:
+        _say("interrupted; nothing is left running; this is what was found until then")
+        report = end.report
     except KeyboardInterrupt:
         _say("interrupted; nothing is left running, and no report was written.")
         return INTERRUPTED

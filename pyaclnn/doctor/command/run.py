@@ -21,7 +21,7 @@ from pyaclnn.doctor.checks.site import Site
 from pyaclnn.doctor.checks.visible import read_visible
 from pyaclnn.doctor.child.events import Finished, Planned, Started
 from pyaclnn.doctor.child.group import GroupRun
-from pyaclnn.doctor.child.termination import Terminated
+from pyaclnn.doctor.child.termination import Interrupted, Terminated
 from pyaclnn.doctor.command.ledger import Ledger
 from pyaclnn.doctor.report.record import Evidence, Report, Status
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BROKEN",
     "INCONCLUSIVE",
+    "INTERRUPTED",
     "NOTHING_HERE",
     "PASSED",
     "exit_status",
@@ -50,6 +51,9 @@ INCONCLUSIVE: Final = 3
 """Exit status: the doctor could not tell."""
 NOTHING_HERE: Final = 4
 """Exit status: there is no CANN, or no device."""
+
+INTERRUPTED: Final = 130
+"""Exit status: somebody pressed Ctrl-C."""
 
 _MOST_AT_ONCE: Final = 16
 
@@ -92,7 +96,8 @@ def run(
     Raises:
         UnknownCheckError: ``only`` or ``skip`` names a check that does not exist.
         NothingLeftError: ``skip`` leaves nothing of what is wanted.
-        KeyboardInterrupt: The user interrupted; every child is ended first.
+        Interrupted: The user did, which is a KeyboardInterrupt; every child is ended first, and
+            ``report`` has what was found until then.
         Terminated: The process was asked to end; every child is ended first, and ``report`` has
             what was found until then.
     """
@@ -135,6 +140,8 @@ class _Run:
         except Terminated as end:
             end.report = self._report(started, begun, end.status)
             raise
+        except KeyboardInterrupt:
+            raise Interrupted(self._report(started, begun, INTERRUPTED)) from None
         finally:
             self.stop.set()
         return self._report(started, begun)

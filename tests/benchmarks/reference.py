@@ -11,6 +11,7 @@ import numpy as np
 
 from pyaclnn.reference import (
     batch_norm,
+    batch_norm_elemt,
     group_norm,
     layer_norm,
     layer_norm_backward,
@@ -123,6 +124,17 @@ def pairs(torch: Any, shape: tuple[int, int], dtype: np.dtype[Any]) -> Iterator[
         (
             lambda: batch_norm(x, None, None, weight, bias, training=True, eps=EPSILON),
             lambda: torch.native_batch_norm(tx, tweight, tbias, None, None, True, 0.1, EPSILON),
+        ),
+    )
+    center, inverse = weight.astype(np.float32), np.abs(bias.astype(np.float32)) + 0.5
+    tcenter, tvariance = (as_tensor(torch, array) for array in (center, inverse**-2 - EPSILON))
+    yield (
+        "batch_norm_elemt",
+        (
+            lambda: batch_norm_elemt(x, weight, bias, center, inverse, EPSILON),
+            lambda: torch.native_batch_norm(
+                tx, tweight, tbias, tcenter, tvariance, False, 0.1, EPSILON
+            ),
         ),
     )
     yield (

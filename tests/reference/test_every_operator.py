@@ -136,7 +136,7 @@ def test_the_bits_of_a_result_do_not_depend_on_the_number_of_threads(operator: s
 @pytest.mark.parametrize("operator", FAST)
 def test_what_is_wrong_is_told_of_the_whole_tensor(operator: str) -> None:
     given = {
-        name: value.astype(np.int32) if isinstance(value, np.ndarray) else value
+        name: value.astype(np.int64) if isinstance(value, np.ndarray) else value
         for name, value in arguments(operator, FLOAT32).items()
     }
 

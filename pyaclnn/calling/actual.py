@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn._binding import lib
@@ -12,7 +11,7 @@ from pyaclnn.calling.launch import failure, launch_operator, release_plan
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import function
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.runtime.handle import Resource
+from pyaclnn.runtime.handle import Resource, finalizer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,7 +55,7 @@ class Descriptors:
         self._order = {place: number for number, place in enumerate(there)}
         resource = Resource("descriptors", None, release_plan, dependencies=(stream.device._held,))
         resource.pointer = self._struct
-        self._finalizer = weakref.finalize(self, resource.let_go)
+        self._finalizer = finalizer_of(self, resource.let_go)
         try:
             launch_operator(operator, *arguments, stream=stream, judge=judge, plan=self._struct)
             resource.adopt(self._struct)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import struct
 import threading
-import weakref
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import lib
@@ -27,7 +26,7 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.gate import silence
 from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray
-from pyaclnn.runtime.handle import Resource
+from pyaclnn.runtime.handle import Resource, finalizer_of
 from pyaclnn.runtime.stream import Stream, catch_up, require_stream
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class Plan:
         device = self._stream.device._held
         executor = Resource("plan", None, release_plan, dependencies=(device,))
         executor.pointer = self._struct
-        self._finalizer = weakref.finalize(self, executor.let_go)
+        self._finalizer = finalizer_of(self, executor.let_go)
         try:
             self._make(executor)
         except BaseException:

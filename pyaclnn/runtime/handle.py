@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.cann.raw import Pointer
 
-__all__ = ["Handle", "Resource", "live_handles"]
+__all__ = ["Handle", "Resource", "finalizer_of", "live_handles"]
 
 _PACKAGE: Final = str(Path(__file__).parents[1])
 _WANTED, _UNWANTED, _RELEASING, _RELEASED = range(4)
@@ -153,6 +153,56 @@ class Resource:
         self._state = _RELEASED
 
 
+class _Lost(weakref.ref[object]):
+    """An object whose finalizer may never have begun: a signal handler can raise before it does.
+
+    That the object is gone is noted in C.
+    """
+
+    __slots__ = ("finalizer",)
+
+    finalizer: weakref.finalize[..., object]
+
+    def proceed(self) -> None:
+        finalizer = getattr(self, "finalizer", None)
+        if finalizer is not None:
+            finalizer()
+
+
+class _Ending:
+    """What a finalizer calls; it keeps what looks after the finalizer."""
+
+    __slots__ = ("_arguments", "_function", "_lost")
+
+    def __init__(
+        self, lost: _Lost, function: Callable[..., object], arguments: tuple[object, ...]
+    ) -> None:
+        self._lost, self._function, self._arguments = lost, function, arguments
+
+    def __call__(self) -> None:
+        self._function(*self._arguments)
+
+
+def finalizer_of(
+    owner: object, function: Callable[..., object], *arguments: object
+) -> weakref.finalize[..., object]:
+    """Have a function called when an object is gone, or when the interpreter ends.
+
+    An exception out of a signal handler may come at any time; it is then called a little later.
+
+    Args:
+        owner: The object.
+        function: Called once, with the arguments.
+        *arguments: They may not refer to the object.
+
+    Returns:
+        What calls the function before that, or never, if it is detached.
+    """
+    lost = _Lost(owner, LEDGER.note_in_c)
+    lost.finalizer = weakref.finalize(owner, _Ending(lost, function, arguments))
+    return lost.finalizer
+
+
 class Handle:
     """A Python object that stands for a C object: close it, or use it in a ``with`` statement.
 
@@ -168,9 +218,8 @@ class Handle:
         """Stand for ``resource``, with the right to let go of it."""
         self._resource = resource
         origin = _creation_place() if self._expects_close and resource.owned else None
-        self._finalizer = weakref.finalize(
-            self, _abandon, resource, self._expects_close and resource.owned, origin
-        )
+        warns = self._expects_close and resource.owned
+        self._finalizer = finalizer_of(self, _abandon, resource, warns, origin)
 
     @property
     def _held(self) -> Resource:

@@ -274,14 +274,15 @@ class Pool:
             raise OutOfMemoryError(message, routine="Stream.pool")
 
     def _forget_old_sizes(self, size: int) -> None:
-        """Give back what is idle of the size that was asked for longest ago, if there are many."""
+        """Give back what is idle of all sizes but those that were allocated last."""
         sizes = self._sizes
         sizes.pop(size, None)
         sizes[size] = None
         while len(sizes) > _MOST_SIZES:
-            oldest = next(iter(sizes), size)
-            sizes.pop(oldest, None)
-            self._give_up_all(self._free[oldest])
+            sizes.pop(next(iter(sizes), size), None)
+        for other in list(self._free):
+            if other not in sizes:
+                self._give_up_all(self._free.pop(other, []))
 
     def _look_closely(self, memory: Memory) -> None:
         """Decide about a block that is no longer on loan; other streams may have used it."""

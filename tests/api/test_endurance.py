@@ -114,3 +114,65 @@ def test_the_measurement_sees_what_a_launch_keeps(
     run_python: Run, keep: str, what: str, least: int
 ) -> None:
     assert growth(run_python, 1, keep, 400)[what] >= least
+
+
+SHAPES = """
+import gc, json, sys
+import numpy as np
+import pyaclnn
+from pyaclnn.runtime import pool
+
+step, leads, held, most = json.loads(sys.argv[1])
+pool._MOST_SIZES = most
+device = pyaclnn.Device(0)
+stream = pyaclnn.Stream(device)
+values = pyaclnn.to_device(np.ones(20_000, np.float16), device)
+lengths = [range(1, 20_001, step), range(20_000, 0, -step)]
+results, shapes = [], set()
+for lead in range(leads):
+    for length in lengths[lead % 2]:
+        shape = (1,) * lead + (length,)
+        shapes.add(shape)
+        x = values[:length].reshape(shape)
+        results.append(pyaclnn.rms_norm(x, values[:length], stream=stream))
+        del results[:-held]
+        if len(shapes) % 50 == 0: stream.synchronize()
+stream.synchronize()
+results.clear()
+y = pyaclnn.rms_norm(values.reshape(10, 2000), values[:2000], stream=stream)
+stream.synchronize()
+gc.collect()
+sizes = [size for size, idle in stream.pool._free.items() if idle]
+print(json.dumps([len(shapes), len(stream.pool._free), len(sizes), stream.pool.stats().reserved]))
+del y, x, values
+stream.close()
+"""
+SIZES = 64
+"""So many sizes of idle blocks are kept."""
+MOST_HELD = SIZES * 40_960 * 3
+"""Bytes: of each size there are at most some blocks, for results that were in flight together."""
+
+
+def kept_of_shapes(run_python: Run, *options: int) -> list[int]:
+    done = run_python(f"import sys; sys.argv[1:] = [{json.dumps(options)!r}]\n{SHAPES}")
+    assert done.returncode == 0, done.stderr
+    found: list[int] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("step", "leads", "held"),
+    [(200, 1, 1), (200, 1, 80), pytest.param(4, 5, 100, marks=pytest.mark.exhaustive)],
+)
+def test_pools_stay_bounded_whatever_shapes_there_are(
+    run_python: Run, step: int, leads: int, held: int
+) -> None:
+    shapes, stacks, sizes, reserved = kept_of_shapes(run_python, step, leads, held, SIZES)
+    assert shapes == leads * 20_000 // step
+    assert sizes <= stacks <= SIZES + 1
+    assert reserved < MOST_HELD
+
+
+def test_a_pool_that_keeps_every_size_would_be_seen(run_python: Run) -> None:
+    _, _, sizes, _ = kept_of_shapes(run_python, 200, 1, 80, 10**6)
+    assert sizes > SIZES + 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Interrupted", "Scenario", "every_interleaving", "every_interruption"]
 
-LIBRARY = str(Path(pyaclnn.__file__).parent)
+LIBRARY = (str(Path(pyaclnn.__file__).parent), weakref.__file__)
+"""The library, and what of Python's own has its objects finalized."""
 BLOCKED = 0.05
 """Seconds after which what was to happen meanwhile is taken to wait for the work itself."""
 DEADLOCK = 30.0

@@ -164,7 +164,8 @@ BATCH_NORM_ELEMT_BACKWARD = describe(
     Build.COMPOSITE,
     "Compute the gradient of one device's share of a batch. With the sums of all devices and "
     "``n = sum(counter)``: ``(grad_out - sum_dy / n - (input - mean) * invstd ** 2 * sum_dy_xmu / "
-    "n) * invstd * weight``.",
+    "n) * invstd * weight``. If all tensors are float16, and there is a weight, CANN computes in "
+    "float16, otherwise in float32.",
     types={
         "910b 910_93 950": "K=f32,f16,i32 *=f32,f16,bf16",
         "910": "K=f32,f16,i32 *=f32,f16",

@@ -77,7 +77,8 @@ def _gates(declarations: Declarations, functions: list[Function]) -> Iterator[st
     yield "};"
     # The linker says where the section of the fallbacks is, if the library has one.
     ends = ("__start", "__stop")
-    yield from (f"extern const char {end}_{REFUSALS}[] __attribute__((weak));" for end in ends)
+    kind = '__attribute__((weak, visibility("hidden")))'
+    yield from (f"extern const char {end}_{REFUSALS}[] {kind};" for end in ends)
     yield "\n__attribute__((constructor)) static void add(void)\n{"
     first, end = (f"(uintptr_t){end}_{REFUSALS}" for end in ends)
     yield "    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {"

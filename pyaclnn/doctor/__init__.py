@@ -7,6 +7,60 @@ children that may hang or crash.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
 
-__all__ = ["CheckResult", "Evidence", "Number", "Report", "Status"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["CheckResult", "Evidence", "Number", "Report", "Status", "examine"]
+
+
+def examine(
+    level: str = "medium",
+    *,
+    backend: str | None = None,
+    devices: Sequence[int] | None = None,
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    soak: float = 0.0,
+) -> Report:
+    """Examine this machine as ``pyaclnn doctor`` does, and return what that writes with ``--json``.
+
+    What touches a device runs in child processes; this one loads no library of CANN.
+
+    Args:
+        level: ``quick``, ``medium`` or ``long``.
+        backend: ``cann``, ``mock`` or a folder of libraries; by default PYACLNN_BACKEND, then an
+            installed CANN.
+        devices: The ids of the devices to examine; all if None.
+        only: Ids or families of checks to run, such as ``ENV`` or ``DEV-104``; all of the level if
+            empty. ``pyaclnn doctor --list-checks`` has them.
+        skip: Ids or families to leave out.
+        soak: Seconds to repeat the operators for at the end.
+
+    Returns:
+        The report; its ``to_text`` is what ``pyaclnn doctor merge`` reads.
+
+    Raises:
+        ValueError: There is no such level or check, or nothing is left to check.
+        KeyboardInterrupt: Ctrl-C was pressed; its ``report`` has what was found until then.
+    """
+    # The records alone are needed more often than what makes them, and sooner.
+    from pyaclnn.doctor.checks.options import Level, Options  # noqa: PLC0415
+    from pyaclnn.doctor.command.run import run  # noqa: PLC0415
+
+    levels = [member.name.lower() for member in Level]
+    if level not in levels:
+        raise ValueError(f"level is {level!r}; it must be one of {', '.join(levels)}")
+    return run(
+        Options(
+            level=Level[level.upper()],
+            backend=backend,
+            devices=None if devices is None else tuple(devices),
+            only=tuple(only),
+            skip=tuple(skip),
+            soak=soak,
+        )
+    )

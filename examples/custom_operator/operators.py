@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pyaclnn import ascendc, tiling
-from pyaclnn.mock.dtypes import DataType
+from pyaclnn.mock.dtypes import DATA_TYPES
 from pyaclnn.mock.operators import rules
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Parameter, Plan, Setting
 from pyaclnn.mock.values import Tensor
@@ -39,7 +39,7 @@ def _check(arguments: _Arguments, setting: Setting) -> Plan:
         rules.present(name, tensor)
     rules.out_pointers(setting.flags)
     for name, tensor in tensors.items():
-        rules.data_type_in(name, tensor, (DataType.FLOAT,))
+        rules.data_type_in(name, tensor, (DATA_TYPES["FLOAT"],))
         expected = arguments.x1 if name in {"x2", "y"} else arguments.x1.dims[-1:]
         dims = expected.dims if isinstance(expected, Tensor) else expected
         if name != "x1":

@@ -6,13 +6,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.mock_libs.programs import COMPILER, HERE
-from tests.mock_libs.sanitized import OPTIONS, build_binding, start
+from tests.mock_libs.programs import HERE
+from tests.mock_libs.sanitized import OPTIONS, build_binding, preload, start
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,16 +31,12 @@ pytestmark = pytest.mark.exhaustive
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Run the stress in a Python that the sanitizer watches; the device process is none."""
-    found = [*COMPILER, "-print-file-name=libtsan.so"]
-    runtime = subprocess.run(found, capture_output=True, text=True, check=True).stdout.strip()
-    if not Path(runtime).is_absolute():
-        pytest.skip(f"{COMPILER[0]} has no ThreadSanitizer that can be loaded into Python")
     folder = build_binding(tmp_path_factory, "thread")
     python = folder / "python"
     lines = ["#!/bin/sh", "unset LD_PRELOAD", f'exec {sys.executable} "$@"', ""]
     python.write_text("\n".join(lines), encoding="utf-8")
     python.chmod(0o755)
-    watched = {"LD_PRELOAD": runtime, "PYACLNN_MOCK_PYTHON": str(python)}
+    watched = {"LD_PRELOAD": preload("thread"), "PYACLNN_MOCK_PYTHON": str(python)}
 
     def run(threads: int, calls: int) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -24,6 +24,8 @@ from pyaclnn.mock.wire import (
     encode_reply,
 )
 from tests.mock_device.host_wire import encode_request
+from tests.mock_libs.programs import HERE as NPU
+from tests.mock_libs.sanitized import OPTIONS, build_libraries, preload, start
 
 from .stage import HERE
 
@@ -188,7 +190,8 @@ for seed in range(FIRST, FIRST + COUNT):
     os.environ['LIAR'] = str(seed)
     if lib.aclrtSetDevice(0) != 0:
         continue
-    problem = RmsNormGrad(); size = ffi.new('uint64_t *'); made = ffi.new('aclOpExecutor **')
+    problem = RmsNormGrad(rows=8 + seed % 8)
+    size, made = ffi.new('uint64_t *'), ffi.new('aclOpExecutor **')
     status = lib.aclnnRmsNormGradGetWorkspaceSize(*problem.tensors, size, made)
     statuses.add(status)
     if status == 0:
@@ -202,11 +205,40 @@ print(len(statuses) > 2, 0 in statuses)
 """
 
 
-@pytest.mark.exhaustive
-def test_the_host_survives_every_answer(programs: Programs, tmp_path: Path) -> None:
+@pytest.fixture
+def liar(tmp_path: Path) -> Path:
     liar = tmp_path / "liar"
     liar.write_text(LIAR.format(python=sys.executable), encoding="utf-8")
     liar.chmod(0o755)
+    return liar
+
+
+@pytest.mark.exhaustive
+def test_sanitizers_find_nothing_in_a_host_that_is_lied_to(
+    programs: Programs, liar: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = build_libraries(tmp_path_factory, "address")[0].removeprefix("-L")
+    code = f"""
+import pathlib, sys
+sys.path.append({str(NPU)!r})
+import npu
+npu.libdir = lambda: pathlib.Path({folder!r})
+from npu import *
+load()
+assert "libasan" in pathlib.Path("/proc/self/maps").read_text()
+"""
+    code += HOST.replace("FIRST", "100").replace("COUNT", "300")
+    found = {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
+    watched = {**OPTIONS, **found, "LD_PRELOAD": preload("address")}
+    result = programs.run(
+        [*start(), sys.executable, "-c", code], {**watched, "PYACLNN_MOCK_PYTHON": str(liar)}
+    )
+    assert (result.returncode, result.stdout) == (0, "True True\n"), result.stderr
+    assert not re.search("runtime error|AddressSanitizer: ", result.stderr), result.stderr
+
+
+@pytest.mark.exhaustive
+def test_the_host_survives_every_answer(programs: Programs, liar: Path) -> None:
     code = HOST.replace("FIRST", "0").replace("COUNT", "60")
     result: subprocess.CompletedProcess[str] = programs.python(code, PYACLNN_MOCK_PYTHON=str(liar))
     assert (result.returncode, result.stdout) == (0, "True True\n"), result.stderr

@@ -10,16 +10,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from pyaclnn.mock import libdir
 
-from .programs import HERE
+from .programs import COMPILER, HERE
 
-if TYPE_CHECKING:
-    import pytest
-
-__all__ = ["KINDS", "OPTIONS", "build_binding", "build_libraries", "flags_of", "start"]
+__all__ = ["KINDS", "OPTIONS", "build_binding", "build_libraries", "flags_of", "preload", "start"]
 
 ROOT = HERE.parents[1]
 KINDS = {"address": "address,undefined", "thread": "thread"}
@@ -49,6 +47,17 @@ def start() -> list[str]:
 def flags_of(kind: str) -> list[str]:
     """The compiler's arguments for a program that goes with the libraries of a kind."""
     return [f"-fsanitize={KINDS[kind]}", "-fno-omit-frame-pointer", "-g"]
+
+
+def preload(kind: str) -> str:
+    """What LD_PRELOAD has to be for a Python that loads libraries of a kind."""
+    name = {"address": "libasan.so", "thread": "libtsan.so"}[kind]
+    found = subprocess.run(
+        [*COMPILER, f"-print-file-name={name}"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    if not Path(found).is_absolute():
+        pytest.skip(f"{COMPILER[0]} has no {name} that can be loaded into Python")
+    return found
 
 
 def build_libraries(factory: pytest.TempPathFactory, kind: str) -> list[str]:

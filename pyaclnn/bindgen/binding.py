@@ -109,6 +109,7 @@ def _source(declarations: Declarations, functions: list[Function]) -> Iterator[s
     yield "};"
     yield _hand_written("loader.c")
     yield from map(_hand_written, _LAUNCHER)
+    yield _hand_written("lending.c")
     yield _hand_written("callers.c")
     # From here on, which is where cffi's wrappers stand, each name means its trampoline.
     yield from (f"#define {f.name} call_{f.name}" for f in functions)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compiled binding offers beside the functions of the headers: the loader, and where a
- * process was when it crashed. */
+/* What the compiled binding offers beside the functions of the headers: the loader, where a process
+ * was when it crashed, and memory that is lent to other libraries. */
 struct binding_function {
     const char *name;
     const char *header;
@@ -19,4 +19,6 @@ int binding_resolved(const char *symbol);
 int binding_has_symbol(void *library, const char *symbol);
 void *binding_symbol(void *library, const char *symbol);
 int binding_note_faults(int file, int question);
+void *binding_lend(uintptr_t owner, uint64_t address, const int32_t *device, uint8_t code, uint8_t bits, int32_t axes, const int64_t *numbers);
+void *binding_lent_end(void);
 void binding_tell_callers(void *begin, void *end, const char *own);

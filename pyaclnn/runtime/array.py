@@ -13,6 +13,7 @@ from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dtypes import dtype_of
+from pyaclnn.runtime.export import Lent
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.shaped import Shaped
 from pyaclnn.runtime.shapes import (
@@ -52,7 +53,7 @@ __all__ = ["DeviceArray", "array_on_loan", "phantom_of", "to_device"]
 _new = object.__new__
 
 
-class DeviceArray(Shaped):
+class DeviceArray(Lent, Shaped):
     """An array in device memory, with the attributes of a NumPy array that need no data.
 
     ``strides`` and ``offset`` count bytes, as NumPy's do. Basic slicing, ``transpose`` and

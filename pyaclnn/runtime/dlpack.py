@@ -22,15 +22,23 @@ from pyaclnn.runtime.dtypes import bfloat16
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Exported", "SpeaksDLPack", "device_tensor", "host_array"]
+__all__ = [
+    "NAME",
+    "ON_ASCEND",
+    "Exported",
+    "SpeaksDLPack",
+    "code_of",
+    "device_tensor",
+    "host_array",
+]
 
 _ON_CPU: Final = 1
-_ON_ASCEND: Final = frozenset({12, 21})
+ON_ASCEND: Final = frozenset({12, 21})
 """The device types under which tensors on an NPU are exported."""
 
 _LETTERS: Final = {0: "i", 1: "u", 2: "f", 5: "c"}
 _BFLOAT, _BOOL = 4, 6
-_NAME: Final = b"dltensor"
+NAME: Final = b"dltensor"
 
 
 class _Tensor(ctypes.Structure):
@@ -50,9 +58,10 @@ class _Tensor(ctypes.Structure):
     )
 
 
-_pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer_in.restype = ctypes.c_void_p
-_pointer_in.argtypes = (ctypes.py_object, ctypes.c_char_p)
+# Of its own: what others say of ctypes.pythonapi's functions holds for the whole process.
+_pointer_in: Final = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
 
 
 @runtime_checkable
@@ -115,7 +124,7 @@ def _exported(routine: str, argument: str, value: SpeaksDLPack) -> Exported:
             "a tensor that DLPack can share",
             "a tensor of PyTorch that requires a gradient is shared by .detach().",
         ) from error
-    tensor = _Tensor.from_address(_pointer_in(capsule, _NAME))
+    tensor = _Tensor.from_address(_pointer_in(capsule, NAME))
     dtype = _dtype_of(tensor)
     if dtype is None:
         told = f"of DLPack's type {tensor.code} with {tensor.bits} bits"
@@ -147,6 +156,18 @@ def _dtype_of(tensor: _Tensor) -> np.dtype[Any] | None:
         return np.dtype(bool)
     letter = _LETTERS.get(tensor.code)
     return None if letter is None else np.dtype(f"{letter}{size}")
+
+
+def code_of(dtype: np.dtype[Any]) -> int | None:
+    """Return DLPack's number for the kind of a data type; None if it has none.
+
+    Args:
+        dtype: The data type.
+    """
+    if dtype == bfloat16:
+        return _BFLOAT
+    kinds = {letter: code for code, letter in _LETTERS.items()}
+    return _BOOL if dtype == np.bool_ else kinds.get(dtype.kind)
 
 
 class _Held:
@@ -190,7 +211,7 @@ def host_array(routine: str, argument: str, value: object) -> NDArray[Any] | Non
                 f"a {type(value).__name__} on a device of DLPack's type {found.device_type}",
                 "in the host's memory",
                 f"pyaclnn.from_dlpack({argument}) looks at it where it is."
-                if found.device_type in _ON_ASCEND
+                if found.device_type in ON_ASCEND
                 else "copy it to the host first.",
             )
         if 0 in found.shape:
@@ -217,7 +238,7 @@ def device_tensor(routine: str, argument: str, value: object, device_id: int) ->
         given = f"a {type(value).__name__}"
         raise InvalidArgumentError.of(routine, argument, given, "a tensor with __dlpack__")
     found = _exported(routine, argument, value)
-    if found.device_type not in _ON_ASCEND or found.device_id != device_id:
+    if found.device_type not in ON_ASCEND or found.device_id != device_id:
         raise InvalidArgumentError.of(
             routine,
             argument,

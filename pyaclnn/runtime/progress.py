@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.memory import Memory, Use
     from pyaclnn.runtime.timeline import Timeline
 
-__all__ = ["ask_those_left", "has_run", "leave_stream", "note_progress", "require_written"]
+__all__ = [
+    "ask_those_left",
+    "has_run",
+    "leave_stream",
+    "note_progress",
+    "require_written",
+    "unwritten",
+]
 
 
 def note_progress(timeline: Timeline, owner: Resource) -> None:
@@ -54,9 +61,7 @@ def require_written(routine: str, memory: Memory, first: int, end: int) -> None:
         ContextError: A stream has still to write there.
         KernelError: Work on such a stream failed.
     """
-    for use in memory.writers(first, end):
-        if _has_written(use):
-            continue
+    for use in unwritten(memory, first, end):
         stream = use.timeline.struct.stream
         name = f"the stream 0x{raw.address_of(stream):x}" if stream else "the default stream"
         message = (
@@ -65,6 +70,22 @@ def require_written(routine: str, memory: Memory, first: int, end: int) -> None:
             "synchronize()."
         )
         raise ContextError(message, routine=routine)
+
+
+def unwritten(memory: Memory, first: int, end: int) -> list[Use]:
+    """List what has been queued to write a part of some memory and has not run yet.
+
+    A stream that is not known to have come so far is asked: others may have waited for it.
+
+    Args:
+        memory: The memory.
+        first: The first byte of the part, counted from the memory's start.
+        end: The byte after the last.
+
+    Raises:
+        KernelError: Work on such a stream failed.
+    """
+    return [use for use in memory.writers(first, end) if not _has_written(use)]
 
 
 def _has_written(use: Use) -> bool:

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that other libraries look at where it is: what a capsule of DLPack holds, and who gives it
+ * back. Whoever has it may let go of it on any thread, with an exception on its way, or when Python
+ * has ended: then nothing is left to be told. */
+#include <stdlib.h>
+
+struct lent {
+    void *data;
+    int32_t device_type, device;
+    int32_t axes;
+    uint8_t code, bits;
+    uint16_t lanes;
+    int64_t *shape, *strides;
+    uint64_t offset;
+    PyObject *owner;
+    void (*give_back)(struct lent *lent);
+    int64_t numbers[];
+};
+
+static void give_back_lent(struct lent *lent)
+{
+    if (Py_IsInitialized()) {
+        const PyGILState_STATE state = PyGILState_Ensure();
+        PyObject *type, *value, *trace;
+        /* Pythons of 3.12 and later have another way, which older ones lack. */
+        _Pragma("GCC diagnostic push")
+        _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
+        PyErr_Fetch(&type, &value, &trace);
+        Py_DECREF(lent->owner);
+        PyErr_Restore(type, value, trace);
+        _Pragma("GCC diagnostic pop")
+        PyGILState_Release(state);
+    }
+    free(lent);
+}
+
+/* The end of a capsule. Who takes what it holds gives it another name. */
+static void drop_capsule(PyObject *capsule)
+{
+    static const char name[] = "dltensor";
+    if (PyCapsule_IsValid(capsule, name)) {
+        give_back_lent(PyCapsule_GetPointer(capsule, name));
+    }
+}
+
+/* What is to be called at the end of a capsule. */
+void *binding_lent_end(void)
+{
+    void (*const function)(PyObject *) = drop_capsule;
+    void *end;
+    memcpy(&end, &function, sizeof end);
+    return end;
+}
+
+/* What a capsule is to hold; NULL without memory. Keeps the Python object at `owner`. `numbers` are
+ * the lengths of the axes, and then their strides in elements. */
+void *binding_lend(uintptr_t owner, uint64_t address, const int32_t *device, uint8_t code,
+                   uint8_t bits, int32_t axes, const int64_t *numbers)
+{
+    const size_t size = 2 * (size_t)axes * sizeof *numbers;
+    struct lent *lent = malloc(sizeof *lent + size);
+    if (lent == NULL) {
+        return NULL;
+    }
+    *lent = (struct lent){.device_type = device[0], .device = device[1], .axes = axes, .code = code,
+                          .bits = bits, .lanes = 1, .give_back = give_back_lent};
+    lent->data = (void *)(uintptr_t)address;
+    lent->owner = (PyObject *)owner;
+    lent->shape = lent->numbers;
+    lent->strides = lent->numbers + axes;
+    memcpy(lent->numbers, numbers, size);
+    const PyGILState_STATE state = PyGILState_Ensure();
+    Py_INCREF(lent->owner);
+    PyGILState_Release(state);
+    return lent;
+}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device arrays as other libraries take them: by DLPack, where they are.
+
+Source: DLPack, dlpack.h (``DLManagedTensor``), and the array API's ``__dlpack__``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from pyaclnn._binding import lib
+from pyaclnn.cann import raw
+from pyaclnn.cann.raw import NULL
+from pyaclnn.runtime.dlpack import NAME, ON_ASCEND, code_of
+from pyaclnn.runtime.progress import unwritten
+from pyaclnn.runtime.stream import Stream
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.layout import Layout
+    from pyaclnn.runtime.memory import Memory
+    from pyaclnn.runtime.transfer import Place
+
+__all__ = ["Lent"]
+
+_USUAL: Final = 12
+"""The device type that PyTorch takes for an NPU."""
+_UNORDERED: Final = -1
+"""What a consumer gives in place of a stream that wants nothing waited for."""
+
+
+class _Lender(Protocol):
+    """What is asked of an array that is lent."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def strides(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def device(self) -> Device: ...
+    @property
+    def _memory(self) -> Memory: ...
+    @property
+    def _layout(self) -> Layout: ...
+    def _place(self) -> Place: ...
+
+
+class Lent:
+    """An array that other libraries can look at where it is."""
+
+    __slots__ = ()
+
+    def __dlpack_device__(self: _Lender) -> tuple[int, int]:
+        """Tell DLPack where the array is: a device of type 12, and its number."""
+        return _USUAL, self.device.id
+
+    def __dlpack__(
+        self: _Lender,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """Lend the memory to another library, as a capsule; nothing is copied.
+
+        The memory is kept until the other library lets go of it. Who queues work on it keeps it
+        until that work is done. Drives ``aclrtSynchronizeStream``, or ``aclrtRecordEvent`` and
+        ``aclrtStreamWaitEvent``.
+
+        Args:
+            stream: The ``aclrtStream`` on which the other library will use the memory, as an
+                address: it is made to wait for what is still to be written. None waits for that at
+                once; -1 waits for nothing.
+            max_version: Any: the oldest layout is given, which all of them understand.
+            dl_device: Where the other library wants it: as what ``__dlpack_device__`` tells, or
+                with the type 21, which DLPack has assigned to NPUs since.
+            copy: None or False.
+
+        Returns:
+            A capsule with the name ``dltensor``.
+
+        Raises:
+            BufferError: It is wanted elsewhere, or as a copy, or DLPack has no word for its dtype.
+            ContextError: The memory was given back.
+            KernelError: Work that was waited for failed.
+        """
+        kind, number = dl_device or (_USUAL, self.device.id)
+        if kind not in ON_ASCEND or number != self.device.id or copy:
+            message = (
+                f"this array is lent where it is, on device {self.device.id} of type 12 or 21; it "
+                "is copied by .numpy(), to the host, and by .copy()"
+            )
+            raise BufferError(message)
+        code = code_of(self.dtype)
+        if code is None:
+            message = f"DLPack has no word for {self.dtype}"
+            raise BufferError(message)
+        address = self.address if self.nbytes else 0
+        if stream != _UNORDERED:
+            _wait_for_writers(self, stream)
+        axes = len(self.shape)
+        steps = (step // self.dtype.itemsize for step in self.strides)
+        numbers = raw.ffi.new("int64_t[]", [*self.shape, *steps])
+        bits = 8 * self.dtype.itemsize
+        lent = lib.binding_lend(id(self), address, (kind, number), code, bits, axes, numbers)
+        if lent == NULL:
+            raise MemoryError
+        return _new_capsule(raw.address_of(lent), NAME, raw.address_of(lib.binding_lent_end()))
+
+
+def _wait_for_writers(array: _Lender, stream: int | None) -> None:
+    written = array._place().span(array._layout.span)  # noqa: SLF001
+    for use in unwritten(array._memory, *written):
+        writer = Stream.borrow(use.timeline.struct.stream, array.device)
+        if stream is None:
+            writer.synchronize()
+            continue
+        with writer.record() as reached:
+            Stream.borrow(stream, array.device).wait(reached)
+
+
+# Of its own: what others say of ctypes.pythonapi's functions holds for the whole process.
+_new_capsule: Final = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
+)(("PyCapsule_New", ctypes.pythonapi))

@@ -16,6 +16,7 @@ from pyaclnn.cann.prototypes import differences, read_prototypes
 from pyaclnn.cann.signatures import PHASE_1, signature, signatures
 from pyaclnn.elf import ElfError, read_library
 from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.releases import RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -33,6 +34,7 @@ HARMFUL: Final = frozenset(SEVERITIES[:2])
 """Those that keep a call from being made, or from being right."""
 _OLDEST: Final = "8.1"
 _FOLDERS: Final = ("acl", "aclnn")
+_RELEASE_HEADER: Final = "acl/acl_release.h"
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,7 @@ def _compare_exports(
     }
     found: list[Difference] = []
     known = dict(signatures())
+    release = _declared_release(installation.root)
     count = 0
     for group, paths in groups.items():
         exports = _exports(path for path in paths if path.is_file())
@@ -197,8 +200,8 @@ def _compare_exports(
         # Of operators the installation itself says which there are.
         wanted = {
             name: "is declared by this installation, and no library exports it"
-            for name in theirs
-            if group == "operators"
+            for name, declared in theirs.items()
+            if group == "operators" and declared.since <= release
         } or {
             name: f"is in {_OLDEST}, and no library exports it"
             for name, declared in known.items()
@@ -211,6 +214,17 @@ def _compare_exports(
             if name not in exports
         ]
     return found, count
+
+
+def _declared_release(root: Path) -> str:
+    """The release that headers declare which can declare several, as this project's can."""
+    newest = max(RELEASES)
+    try:
+        text = (root / "include" / _RELEASE_HEADER).read_text(encoding="utf-8")
+    except OSError:
+        return newest
+    chosen = text.rpartition(" ")[2].strip()
+    return next((name for name, r in RELEASES.items() if str(r.headers) == chosen), newest)
 
 
 def _exports(paths: Iterable[Path]) -> frozenset[str]:

@@ -18,6 +18,7 @@ from pyaclnn.cann.signatures import OperatorHeaders
 from pyaclnn.installed.comparison import SEVERITIES, compare, compare_operators
 from pyaclnn.installed.installation import find_installation
 from pyaclnn.operators.catalogue import Entry, catalogue
+from pyaclnn.releases import RELEASES
 from tests.installed.made import HEADERS, declare
 
 OLD = [entry for entry in catalogue().values() if "8.1" in entry.releases]
@@ -119,6 +120,20 @@ def test_without_anything_to_compare_with_it_says_so(
     (tmp_path / "aclnn_x.h").write_text("// nothing", encoding="utf-8")
     assert cli.main(["abi", "--against", str(tmp_path)]) == 2
     assert "no function that is known" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_simulated_home_has_what_its_headers_declare(
+    release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYACLNN_MOCK_CANN", release)
+    home = mock.build_home(tmp_path / "home")
+    assert found(home) == []
+    # And what they declare is looked for: there is a release that has more.
+    (header,) = (home / "include/acl").glob("acl_release.h")
+    newest = max(RELEASES)
+    header.write_text(f"#define ACL_STUBS_CANN {RELEASES[newest].headers}\n", encoding="utf-8")
+    assert bool(found(home)) == (release != newest)
 
 
 def test_symbols_that_libraries_do_not_export_are_missed() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The variables of the environment that are read, with what they mean."""
+"""The variables of the environment that are read, what they mean, and who may see their values."""
 
 from __future__ import annotations
 
@@ -9,20 +9,57 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["VARIABLES"]
+__all__ = ["PUBLIC", "TOLD", "VARIABLES"]
 
-VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
+PUBLIC: Final[Mapping[str, str]] = MappingProxyType(
     {
         "PYACLNN_BACKEND": "`cann`, `mock` (the simulated NPU), or a folder of libraries; without "
         "it, an installed CANN",
+        "PYACLNN_MOCK_SOC": "the chip to simulate, default `Ascend910B3`; `pyaclnn mock chips` "
+        "lists them",
+        "PYACLNN_MOCK_DEVICES": "how many of them, default 2",
+        "ASCEND_HOME_PATH": "where CANN is installed, as its `set_env.sh` says; the first place "
+        "that is looked at",
+        "ASCEND_TOOLKIT_HOME": "the same, by its older name",
+        "ASCEND_OPP_PATH": "the folder of CANN's operator packages",
+        "ASCEND_AICPU_PATH": "where CANN is installed, for its AI CPU kernels; set by `set_env.sh`",
+        "TOOLCHAIN_HOME": "a folder of CANN's toolkit; set by the `set_env.sh` of 8.1",
+        "ASCEND_CUSTOM_OPP_PATH": "folders of packages with custom operators, separated by colons",
+        "ASCEND_RT_VISIBLE_DEVICES": "as in CANN: the devices to be seen, which are numbered from "
+        "0 again",
+        "ASCEND_VISIBLE_DEVICES": "the devices that the Ascend Docker Runtime puts into a container; "
+        "CANN does not read it",
+        "ASCEND_GLOBAL_LOG_LEVEL": "as in CANN: 0 (debug) to 4 (off); what a program logs by "
+        "`aclAppLog` on the simulated NPU goes to stderr, errors alone if it is not set",
+        "ASCEND_SLOG_PRINT_TO_STDOUT": "as in CANN: `1` logs to the terminal instead of files",
+        "ASCEND_PROCESS_LOG_PATH": "as in CANN: where it writes its logs; without it in "
+        "`ASCEND_WORK_PATH`, then in `~/ascend/log`",
+        "ASCEND_WORK_PATH": "as in CANN: where it writes its logs if nothing else is said",
+        "ACLNN_CACHE_LIMIT": "as in CANN: how many executors the operator cache of a thread keeps",
+        "DISABLE_L2_CACHE": "as in CANN: turns the operator cache off",
+        "ASCEND_LAUNCH_BLOCKING": "`1` makes torch_npu wait for each operator; CANN does not "
+        "read it",
+        "LD_LIBRARY_PATH": "where the loader looks for libraries; the last place where CANN is "
+        "looked for",
+    }
+)
+"""Those whose values may go to others in a bundle for a bug report: name to meaning, in Markdown."""
+
+_REPORTED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ASCEND_INSTALL_PATH": "the same as `ASCEND_HOME_PATH`, as samples of CANN call it",
+        "ASCEND_GLOBAL_EVENT_ENABLE": "as in CANN: `1` logs events too",
+    }
+)
+"""Those whose values a report tells, and no bundle."""
+
+_SILENT: Final[Mapping[str, str]] = MappingProxyType(
+    {
         "PYACLNN_CACHING": "`0` turns the pools of all streams off: memory goes back to CANN at "
         "once",
         "PYACLNN_MOCK_CANN": "the release of CANN to simulate, `8.1` (the default) or `9.1`",
         "PYACLNN_LOG": "`calls` logs each C call that pyaclnn makes with its arguments and its "
         "answer, by Python's `logging` as `pyaclnn.calls`; on stderr if nothing else is set up",
-        "PYACLNN_MOCK_SOC": "the chip to simulate, default `Ascend910B3`; `pyaclnn mock chips` "
-        "lists them",
-        "PYACLNN_MOCK_DEVICES": "how many of them, default 2",
         "PYACLNN_MOCK_PYTHON": "the Python that runs the device process, if it is not found by "
         "itself",
         "PYACLNN_MOCK_OPERATORS": "files of kernels for operators, separated by colons",
@@ -38,24 +75,23 @@ VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
         "`shuffled:SEED`",
         "PYACLNN_MOCK_FAULTS": "the faults to inject; `pyaclnn mock faults` says how they are "
         "written",
-        "ASCEND_HOME_PATH": "where CANN is installed, as its `set_env.sh` says; the first place "
-        "that is looked at",
-        "ASCEND_TOOLKIT_HOME": "the same, by its older name",
-        "ASCEND_INSTALL_PATH": "the same, as samples of CANN call it",
-        "ASCEND_OPP_PATH": "the folder of CANN's operator packages",
-        "ASCEND_CUSTOM_OPP_PATH": "folders of packages with custom operators, separated by colons",
-        "ASCEND_RT_VISIBLE_DEVICES": "as in CANN: the devices to be seen, which are numbered from "
-        "0 again",
-        "ASCEND_GLOBAL_LOG_LEVEL": "as in CANN: 0 (debug) to 4 (off); what a program logs by "
-        "`aclAppLog` on the simulated NPU goes to stderr, errors alone if it is not set",
-        "ACLNN_CACHE_LIMIT": "as in CANN: how many executors the operator cache of a thread keeps",
-        "DISABLE_L2_CACHE": "as in CANN: turns the operator cache off",
-        "LD_LIBRARY_PATH": "where the loader looks for libraries; the last place where CANN is "
-        "looked for",
         "CC": "the C compiler that builds operator packages, default `cc`",
         "CXX": "the C++ compiler that builds kernels, default `c++`",
         "XDG_CACHE_HOME": "where compiled kernels are kept, below `pyaclnn/ascendc`; default "
         "`~/.cache`",
     }
 )
-"""Name to meaning, in Markdown: those of pyaclnn first, then those of CANN, then of the system."""
+"""Those whose values stay where they are."""
+
+TOLD: Final = frozenset({*PUBLIC, *_REPORTED})
+"""Those whose values a report of ``pyaclnn doctor`` tells."""
+
+VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
+    dict(
+        sorted(
+            {**PUBLIC, **_REPORTED, **_SILENT}.items(),
+            key=lambda item: not item[0].startswith("PYACLNN_"),
+        )
+    )
+)
+"""All of them, those of pyaclnn first."""

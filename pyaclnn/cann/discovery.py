@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = [
+    "HOMES",
     "RUNTIME",
     "LibrarySet",
     "custom_operators",
@@ -32,6 +33,9 @@ __all__ = [
     "loader_folders",
     "set_of",
 ]
+
+HOMES: Final = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_INSTALL_PATH")
+"""The variables that may name an installation, best first."""
 
 RUNTIME: Final = ("libascendcl.so", "libacl_rt.so")
 """The libraries that may have ``acl*`` and ``aclrt*``, best first."""
@@ -80,8 +84,7 @@ def installation_roots(environment: Mapping[str, str], home: Path, prefix: Path)
     Returns:
         The candidates, existing or not.
     """
-    variables = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_INSTALL_PATH")
-    named = [Path(environment[name]) for name in variables if environment.get(name)]
+    named = [Path(environment[name]) for name in HOMES if environment.get(name)]
     usual = [
         home / "Ascend" / "cann",
         home / "Ascend" / "ascend-toolkit" / "latest",

@@ -22,32 +22,7 @@ if TYPE_CHECKING:
     from pyaclnn.doctor.checks.site import Site
     from pyaclnn.doctor.report.record import Evidence
 
-__all__ = ["CHECKS", "VARIABLES"]
-
-VARIABLES: Final = (
-    "ACLNN_CACHE_LIMIT",
-    "ASCEND_AICPU_PATH",
-    "ASCEND_CUSTOM_OPP_PATH",
-    "ASCEND_GLOBAL_EVENT_ENABLE",
-    "ASCEND_GLOBAL_LOG_LEVEL",
-    "ASCEND_HOME_PATH",
-    "ASCEND_INSTALL_PATH",
-    "ASCEND_LAUNCH_BLOCKING",
-    "ASCEND_OPP_PATH",
-    "ASCEND_PROCESS_LOG_PATH",
-    "ASCEND_RT_VISIBLE_DEVICES",
-    "ASCEND_SLOG_PRINT_TO_STDOUT",
-    "ASCEND_TOOLKIT_HOME",
-    "ASCEND_VISIBLE_DEVICES",
-    "ASCEND_WORK_PATH",
-    "DISABLE_L2_CACHE",
-    "LD_LIBRARY_PATH",
-    "PYACLNN_BACKEND",
-    "PYACLNN_MOCK_DEVICES",
-    "PYACLNN_MOCK_SOC",
-    "TOOLCHAIN_HOME",
-)
-"""The variables that a report may tell: those that CANN or pyaclnn read, and no others."""
+__all__ = ["CHECKS"]
 
 _HOMES: Final = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")
 _OPERATORS: Final = "ASCEND_OPP_PATH"

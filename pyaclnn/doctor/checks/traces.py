@@ -10,7 +10,7 @@ import errno
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pyaclnn.cann.discovery import installation_roots, library_sets
+from pyaclnn.cann.discovery import HOMES, installation_roots, library_sets
 from pyaclnn.doctor.checks.dependencies import search_path
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Trace", "find_traces"]
 
-_VARIABLES: Final = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_INSTALL_PATH")
 _RUNTIMES: Final = ("libascendcl.so", "libacl_rt.so")
 _LINKED: Final = ("ascend-toolkit", "nnae", "nnrt")
 """Folders of versions, beside which ``latest`` should lead to one of them."""
@@ -55,7 +54,7 @@ def find_traces(machine: Machine) -> list[Trace]:
 
 
 def _named(machine: Machine) -> Iterator[Trace]:
-    for name in _VARIABLES:
+    for name in HOMES:
         text = machine.environment.get(name)
         if text:
             yield Trace(

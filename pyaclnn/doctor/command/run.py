@@ -12,7 +12,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks.catalogue import find, plan
-from pyaclnn.doctor.checks.environment import VARIABLES
 from pyaclnn.doctor.checks.finding import Finding
 from pyaclnn.doctor.checks.machine import Machine
 from pyaclnn.doctor.checks.nodes import device_nodes
@@ -24,6 +23,7 @@ from pyaclnn.doctor.child.group import GroupRun
 from pyaclnn.doctor.child.termination import Interrupted, Terminated
 from pyaclnn.doctor.command.ledger import Ledger
 from pyaclnn.doctor.report.record import Evidence, Report, Status
+from pyaclnn.variables import TOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -164,7 +164,10 @@ class _Run:
             soc_name=site.facts.soc_name,
             cann_version=found.version if found and not simulated else None,
             level=site.options.level.name.lower(),
-            environment={n: machine.environment[n] for n in VARIABLES if n in machine.environment},
+            environment={
+                name: machine.environment[name]
+                for name in sorted(TOLD & machine.environment.keys())
+            },
             results=results,
             exit_status=ended
             or exit_status(

@@ -18,41 +18,14 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.doctor.report.clean import each_text
 from pyaclnn.doctor.report.record import Report
 from pyaclnn.doctor.report.secrets import HIDDEN, TOO_SHORT, without_private
+from pyaclnn.variables import PUBLIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["PUBLIC_VARIABLES", "names_of_this_machine", "redact"]
+__all__ = ["names_of_this_machine", "redact"]
 
-PUBLIC_VARIABLES: Final = frozenset(
-    {
-        "ACLNN_CACHE_LIMIT",
-        "ASCEND_AICPU_PATH",
-        "ASCEND_CUSTOM_OPP_PATH",
-        "ASCEND_GLOBAL_LOG_LEVEL",
-        "ASCEND_HOME_PATH",
-        "ASCEND_LAUNCH_BLOCKING",
-        "ASCEND_OPP_PATH",
-        "ASCEND_PROCESS_LOG_PATH",
-        "ASCEND_RT_VISIBLE_DEVICES",
-        "ASCEND_SLOG_PRINT_TO_STDOUT",
-        "ASCEND_TOOLKIT_HOME",
-        "ASCEND_VISIBLE_DEVICES",
-        "ASCEND_WORK_PATH",
-        "DISABLE_L2_CACHE",
-        "LD_LIBRARY_PATH",
-        "LD_PRELOAD",
-        "PYACLNN_BACKEND",
-        "PYACLNN_MOCK_DEVICES",
-        "PYACLNN_MOCK_PYTHON",
-        "PYACLNN_MOCK_SOC",
-        "PYTHONPATH",
-        "TOOLCHAIN_HOME",
-    }
-)
-"""The variables that a bundle may contain."""
-
-_PATHS: Final = frozenset({"ASCEND_CUSTOM_OPP_PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH"})
+_PATHS: Final = frozenset({"ASCEND_CUSTOM_OPP_PATH", "LD_LIBRARY_PATH"})
 """Lists of paths; of the other variables, those whose name does not end so are short words."""
 
 _LONGEST_WORD: Final = 16
@@ -89,7 +62,7 @@ def redact(report: Report, number: int, names: Iterable[str]) -> Report:
     data["environment"] = {
         name: _variable(name, value)
         for name, value in data["environment"].items()
-        if name in PUBLIC_VARIABLES
+        if name in PUBLIC
     }
     data = each_text(data, lambda text: _text(text, forbidden))
     data["host"] = {
@@ -104,7 +77,7 @@ def _variable(name: str, value: str) -> str:
     if name in _PATHS:
         entries = re.split("([: ])", value)
         return "".join(e if e in {"", ":", " "} or e[0] in "/~" else HIDDEN for e in entries)
-    if name.endswith(("_PATH", "_HOME", "_BACKEND", "_PYTHON")):
+    if name.endswith(("_PATH", "_HOME", "_BACKEND")):
         return value
     return value if re.fullmatch(r"[\w,. -]*", value) and len(value) <= _LONGEST_WORD else HIDDEN
 

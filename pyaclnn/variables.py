@@ -27,8 +27,8 @@ PUBLIC: Final[Mapping[str, str]] = MappingProxyType(
         "ASCEND_CUSTOM_OPP_PATH": "folders of packages with custom operators, separated by colons",
         "ASCEND_RT_VISIBLE_DEVICES": "as in CANN: the devices to be seen, which are numbered from "
         "0 again",
-        "ASCEND_VISIBLE_DEVICES": "the devices that the Ascend Docker Runtime puts into a container; "
-        "CANN does not read it",
+        "ASCEND_VISIBLE_DEVICES": "the devices that the Ascend Docker Runtime puts into a "
+        "container; CANN does not read it",
         "ASCEND_GLOBAL_LOG_LEVEL": "as in CANN: 0 (debug) to 4 (off); what a program logs by "
         "`aclAppLog` on the simulated NPU goes to stderr, errors alone if it is not set",
         "ASCEND_SLOG_PRINT_TO_STDOUT": "as in CANN: `1` logs to the terminal instead of files",
@@ -43,7 +43,7 @@ PUBLIC: Final[Mapping[str, str]] = MappingProxyType(
         "looked for",
     }
 )
-"""Those whose values may go to others in a bundle for a bug report: name to meaning, in Markdown."""
+"""Those whose values may go to others in a bundle for a bug report: name to meaning in Markdown."""
 
 _REPORTED: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -43,8 +43,15 @@ class PoolStats(NamedTuple):
     """The most the pool may hold; None without a limit."""
 
 
-_MOST_SIZES: Final = 64
-"""So many sizes of blocks are kept when they are idle; of the others nothing is."""
+_LEAST_IDLE: Final = 16 << 20
+"""So many bytes may be idle whatever is needed."""
+
+_REMEMBERED: Final = 256
+"""So many sizes that were given back are known, to see when one of them is missed."""
+
+_PART: Final = 8
+"""What is needed is looked at whenever CANN was asked for this part of it, and may be wrong by
+as much; so that looking at every block costs each only a little."""
 
 # Half the time of calling the class, in the one place where that counts.
 _lend = tuple.__new__
@@ -153,6 +160,10 @@ class _Owned(Handle):
 class Pool:
     """The cache of one stream.
 
+    It keeps about as much idle as was in use at a time lately, or 16 MiB if that is more, and gives
+    the rest back to CANN, what was used longest ago first. Whoever goes on asking for the same
+    sizes gets the same blocks: nothing is given back as long as nothing new is needed.
+
     Attributes:
         enabled: Whether memory is kept; if not, it goes back to CANN at once. The environment
             variable PYACLNN_CACHING=0 turns every pool off.
@@ -165,10 +176,12 @@ class Pool:
         "_asking",
         "_cap",
         "_free",
+        "_given_back",
+        "_needed",
         "_owned",
-        "_sizes",
         "_struct",
         "_timeline",
+        "_unseen",
         "enabled",
     )
 
@@ -185,7 +198,9 @@ class Pool:
         self._free: defaultdict[int, list[_Idle]] = defaultdict(list)
         self._owned: dict[int, _Owned] = {}
         self._asking: dict[object, int] = {}
-        self._sizes: dict[int, None] = {}
+        self._given_back: dict[int, None] = {}
+        self._needed = _LEAST_IDLE
+        self._unseen = 0  # bytes that CANN was asked for since it was last seen what is needed
         self._allocations = 0
 
     @property
@@ -242,11 +257,11 @@ class Pool:
             self._asking[asking] = size
         try:
             self._make_room(size)
+            self._give_back_unneeded(size)
             memory = allocate(size, device)
             owned = _Owned(memory)
         finally:
             self._asking.pop(asking, None)
-        self._forget_old_sizes(size)
         key, tensor = id(memory), layout.tensor(memory, 0)
         memory.block.shared = 1  # not ours yet
         ticket = owned.ticket(self, layout)
@@ -273,16 +288,44 @@ class Pool:
             )
             raise OutOfMemoryError(message, routine="Stream.pool")
 
-    def _forget_old_sizes(self, size: int) -> None:
-        """Give back what is idle of all sizes but those that were allocated last."""
-        sizes = self._sizes
-        sizes.pop(size, None)
-        sizes[size] = None
-        while len(sizes) > _MOST_SIZES:
-            sizes.pop(next(iter(sizes), size), None)
-        for other in list(self._free):
-            if other not in sizes:
+    def _give_back_unneeded(self, size: int) -> None:
+        """Give back what is idle beyond need, now that CANN is asked for one more block.
+
+        Needed is what is in use at a time, and what is missed soon after it was given back. It
+        sinks by what CANN is asked for and not with time: the same blocks again and again are no
+        reason to give others back.
+        """
+        if size in self._given_back:
+            self._given_back.pop(size, None)
+            self._needed += size
+        self._unseen += size
+        if self._unseen < self._needed // _PART:
+            return
+        self._unseen = 0
+        idle = self._cached()
+        used = self._reserved() - idle
+        # Half as fast as CANN was asked, so that what is missed can outweigh it.
+        sunk = self._needed - self._needed // (2 * _PART)
+        self._needed = max(_LEAST_IDLE, used + used // _PART, sunk)
+        if idle > self._needed:
+            self._give_back(idle - self._needed)
+        for other, stack in list(self._free.items()):
+            if not stack:
                 self._give_up_all(self._free.pop(other, []))
+        for other in list(self._given_back)[:-_REMEMBERED]:
+            self._given_back.pop(other, None)
+
+    def _give_back(self, nbytes: int) -> None:
+        """Give back so many idle bytes at least, of what was used longest ago."""
+        # No other stream has used what is idle: the first note is of this one.
+        stacks = list(self._free.items())
+        blocks = [(size, entry[0].block) for size, stack in stacks for entry in list(stack)]
+        last_uses = [(block.uses[0].submission, size) for size, block in blocks]
+        for _, size in sorted(last_uses):
+            if nbytes <= 0:
+                return
+            nbytes -= self._give_up_idle(self._free[size], 0)
+            self._given_back[size] = None
 
     def _look_closely(self, memory: Memory) -> None:
         """Decide about a block that is no longer on loan; other streams may have used it."""
@@ -319,19 +362,26 @@ class Pool:
     def _give_up_all(self, stack: list[_Idle]) -> int:
         freed = 0
         while stack:
-            try:
-                memory, *_ = stack[-1]
-                del stack[-1]
-            except IndexError:
-                break
-            freed += memory.nbytes
-            self._give_up(memory)
+            freed += self._give_up_idle(stack, -1)
         return freed
+
+    def _give_up_idle(self, stack: list[_Idle], place: int) -> int:
+        """Give an idle block up; return its size, or 0 if another thread was faster."""
+        try:
+            memory, *_ = stack[place]
+            del stack[place]
+        except IndexError:
+            return 0
+        self._give_up(memory)
+        return memory.nbytes
+
+    def _cached(self) -> int:
+        """Bytes that are idle."""
+        return sum(size * len(stack) for size, stack in list(self._free.items()))
 
     def stats(self) -> PoolStats:
         """Describe the pool's memory."""
-        cached = sum(size * len(stack) for size, stack in list(self._free.items()))
-        return PoolStats(self._reserved(), cached, self._allocations, self.cap)
+        return PoolStats(self._reserved(), self._cached(), self._allocations, self.cap)
 
     def _retire(self) -> None:
         """Keep nothing any more: the stream is used no longer."""

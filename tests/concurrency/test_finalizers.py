@@ -11,7 +11,6 @@ from pyaclnn import raw
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.ledger import LEDGER
 from pyaclnn.runtime.memory import Memory
-from pyaclnn.runtime.pool import pool_of
 from pyaclnn.runtime.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -96,20 +95,3 @@ def test_an_interrupted_release_is_taken_up_again() -> None:
     assert len(tries) == 2
     LEDGER.settle()
     assert len(tries) == 2
-
-
-def test_a_pool_keeps_nothing_of_sizes_that_are_not_asked_for_any_more() -> None:
-    timeline = Timeline(CONTEXT, STREAM)
-    pool = pool_of(timeline)
-    given_up: list[int] = []
-    for size in range(512, 512 * 1000, 512):
-        stack = pool._free[size]
-        memory = Memory("memory", raw.pointer_to(size), size, lambda _: None)
-        stack.append((memory, None, None, 0))  # type: ignore[arg-type]  # looked at by nobody
-        pool._forget_old_sizes(size)
-        given_up.append(sum(len(stack) for stack in pool._free.values()))
-    assert max(given_up) <= 65
-    for stack in pool._free.values():
-        for memory, *_ in stack:
-            memory.let_go()
-        stack.clear()

@@ -30,9 +30,8 @@ PHASE_2 = (
     Parameter("aclrtStream", "stream"),
 )
 """The parameters of every second phase."""
-# Short, because there are hundreds of them in every installation.
+# Short, because there are hundreds of them in every installation, whose LICENSE is theirs.
 _TOP = """\
-/* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 #include "aclnn/acl_meta.h"
 """

@@ -13,6 +13,7 @@ from pyaclnn.doctor.report.fields import json_text, plain, read
 from pyaclnn.doctor.report.record import SCHEMA, Exit, Report
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
+    CALM,
     GOOD,
     NOTHING,
     SIMULATED,
@@ -24,7 +25,7 @@ from pyaclnn.doctor.report.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyaclnn.doctor.report.record import CheckResult
 
@@ -38,6 +39,8 @@ __all__ = [
     "host_name",
     "merge",
     "read_reports",
+    "unusual",
+    "usual",
 ]
 
 FLEET: Final = "fleet"
@@ -165,6 +168,43 @@ def distinct(reports: Iterable[Report]) -> list[Report]:
             found[key].append(report)
             order.append(report)
     return order
+
+
+def usual(fleet: Fleet) -> dict[str, tuple[object, CheckResult]]:
+    """Return what each check found on most machines, by the check's name without a device.
+
+    Args:
+        fleet: What `merge` made.
+
+    Returns:
+        What makes results equal, as for `merge`, and the first such result.
+    """
+    found: dict[str, dict[object, list[CheckResult]]] = {}
+    for report in fleet.reports:
+        for result in report.results:
+            likeness = _likeness(result, host_name(report))
+            alike = found.setdefault(result.id.partition("@")[0], {})
+            alike.setdefault(likeness, []).append(result)
+    commonest = {
+        check: max(alike, key=lambda one: len(alike[one])) for check, alike in found.items()
+    }
+    return {check: (one, found[check][one][0]) for check, one in commonest.items()}
+
+
+def unusual(report: Report, common: Mapping[str, tuple[object, CheckResult]]) -> list[CheckResult]:
+    """Return the results of a machine that are wrong, or not as on most machines.
+
+    Args:
+        report: The machine's report.
+        common: What `usual` returned.
+    """
+    name = host_name(report)
+    return [
+        result
+        for result in report.results
+        if gravity(result.status) < CALM
+        or _likeness(result, name) != common[result.id.partition("@")[0]][0]
+    ]
 
 
 def host_name(report: Report) -> str:

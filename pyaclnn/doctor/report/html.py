@@ -4,32 +4,38 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from importlib import resources
+from itertools import zip_longest
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.clean import cleaned
-from pyaclnn.doctor.report.fleet import fleet_verdict, host_name, merge
+from pyaclnn.doctor.report.fleet import fleet_verdict, host_name, merge, unusual, usual
 from pyaclnn.doctor.report.html_numbers import numbers_section
 from pyaclnn.doctor.report.html_sections import (
-    badge,
     banner,
     checks_section,
     environment_section,
+    groups_section,
     problems_section,
     verdict_section,
 )
-from pyaclnn.doctor.report.verdict import about, verdict
+from pyaclnn.doctor.report.verdict import CALM, about, gravity, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyaclnn.doctor.report.fleet import Fleet
-    from pyaclnn.doctor.report.record import Report
+    from pyaclnn.doctor.report.record import CheckResult, Report
 
 __all__ = ["as_html"]
+
+_TOLD_IN_FULL: Final = 20
+"""How many machines are told with evidence and pictures, those with different failures first."""
+_ELSEWHERE: Final = "The evidence is in this machine's JSON report."
 
 
 def as_html(reports: Sequence[Report]) -> str:
@@ -69,13 +75,7 @@ def _machine_page(report: Report) -> str:
         + (banner(report.soc_name) if report.simulated else "")
         + verdict_section(verdict(report), report.results)
         + problems_section(report.results)
-        + _details(report)
-    )
-
-
-def _details(report: Report, *, numbers: bool = True) -> str:
-    return (
-        (_numbers([report]) if numbers else "")
+        + _numbers([report])
         + environment_section(report)
         + checks_section(report.results)
     )
@@ -95,48 +95,48 @@ def _fleet_page(fleet: Fleet) -> str:
         _top(f"{len(fleet.reports)} machines", escape(fleet.reports[0].started[:10]))
         + (banner(chips) if fleet.simulated else "")
         + verdict_section(fleet_verdict(fleet), results)
-        + _groups(fleet)
+        + groups_section(fleet)
         + _machines(fleet)
         # What a simulation computed says nothing of the chips beside it.
         + _numbers([report for report in fleet.reports if report.simulated == fleet.simulated])
-        + "".join(map(_folded, fleet.reports, fleet.names))
+        + _folded(fleet)
     )
 
 
-def _folded(report: Report, name: str) -> str:
-    """One machine of a fleet; pictures of its numbers only if some are wrong."""
-    wrong = any(not number.passed for result in report.results for number in result.numbers)
+def _folded(fleet: Fleet) -> str:
+    """What is the same on most machines, once; then each machine on which something is not."""
+    common = usual(fleet)
+    same = [result for _, result in common.values() if gravity(result.status) >= CALM]
+    in_turn = zip_longest(*(group.hosts for group in fleet.groups))
+    names = [name for turn in in_turn for name in turn if name is not None]
+    full = set(list(dict.fromkeys([*names, *fleet.names]))[:_TOLD_IN_FULL])
+    machines = [
+        _differing(name, report, results, full=name in full)
+        for name, report in zip(fleet.names, fleet.reports, strict=True)
+        if (results := unusual(report, common))
+    ]
+    return (
+        '<details class="machine"><summary>What most machines have in common</summary>'
+        f"{checks_section(same)}</details>{''.join(machines)}"
+    )
+
+
+def _differing(name: str, report: Report, results: list[CheckResult], *, full: bool) -> str:
+    """One machine of a fleet; pictures of numbers only of results of which some are wrong."""
+    if not full:
+        results = [replace(r, evidence=(), causes=(), next_step=None, numbers=()) for r in results]
+    wrong = any(not number.passed for result in results for number in result.numbers)
+    pictures = _numbers([replace(report, results=tuple(results))]) if wrong else ""
+    others = [result for result in results if gravity(result.status) >= CALM]
+    rest = environment_section(report) if full else f'<p class="soft small">{_ELSEWHERE}</p>'
     return (
         f'<details class="machine"><summary>{escape(name)}</summary>'
         f"{banner(report.soc_name) if report.simulated else ''}"
         f"{verdict_section(verdict(report), report.results)}"
-        f"{problems_section(report.results)}{_details(report, numbers=wrong)}</details>"
+        f"{problems_section(results)}{pictures}"
+        f"{checks_section(others, 'Different from most machines') if others else ''}"
+        f"{rest}</details>"
     )
-
-
-def _groups(fleet: Fleet) -> str:
-    if not fleet.groups:
-        return ""
-    cards = []
-    for group in fleet.groups:
-        first = group.results[0]
-        causes = "".join(f"<li>{escape(cause)}</li>" for cause in first.causes)
-        step = (
-            f'<div class="next"><b>Next</b>{escape(first.next_step)}</div>'
-            if first.next_step
-            else ""
-        )
-        cards.append(
-            f'<article class="card problem{"" if first.status.broken else " mild"}">'
-            f"<h3>{badge(first.status)} <span>{escape(first.title)}</span> "
-            f'<span class="soft mono">{escape(first.id.partition("@")[0])}</span></h3>'
-            f"<p>{escape(first.summary)}</p>"
-            f"<p><b>{len(group.hosts)} of {len(fleet.reports)} machines:</b> "
-            f"{escape(', '.join(group.hosts))}</p>"
-            + (f'<div class="cap">Likely causes</div><ol>{causes}</ol>' if causes else "")
-            + f"{step}</article>"
-        )
-    return f"<h2>What is wrong, and where</h2>{''.join(cards)}"
 
 
 def _machines(fleet: Fleet) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ from pyaclnn.doctor.report.verdict import BROKEN, GOOD, SIMULATED, UNCLEAR, prob
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pyaclnn.doctor.report.fleet import Fleet
     from pyaclnn.doctor.report.record import CheckResult, Evidence, Report
     from pyaclnn.doctor.report.verdict import Verdict
 
@@ -21,6 +23,7 @@ __all__ = [
     "banner",
     "checks_section",
     "environment_section",
+    "groups_section",
     "problems_section",
     "seconds",
     "verdict_section",
@@ -71,18 +74,33 @@ def verdict_section(verdict: Verdict, results: Iterable[CheckResult]) -> str:
     )
 
 
-def problems_section(results: Sequence[CheckResult]) -> str:
+def problems_section(results: Iterable[CheckResult]) -> str:
     """Return everything that went wrong, each with its evidence, causes and next step."""
-    wrong = problems(results)
-    if not wrong:
-        return ""
-    cards = "".join(
-        f'<article class="card problem{"" if r.status.broken else " mild"}">'
-        f"<h3>{badge(r.status)} <span>{escape(r.title)}</span> "
-        f'<span class="soft mono">{escape(r.id)}</span></h3>{_story(r)}</article>'
-        for r in wrong
+    cards = "".join(_problem(result, _story(result)) for result in problems(results))
+    return f"<h2>What is wrong</h2>{cards}" if cards else ""
+
+
+def groups_section(fleet: Fleet) -> str:
+    """Return what went wrong anywhere, each with the machines that have it."""
+    cards = []
+    for group in fleet.groups:
+        first = group.results[0]
+        shared = replace(first, id=first.id.partition("@")[0], evidence=(), numbers=())
+        places = (
+            f"<p><b>{len(group.hosts)} of {len(fleet.reports)} machines:</b> "
+            f"{escape(', '.join(group.hosts))}</p>"
+        )
+        story = _paragraph(first.summary) + places + _story(shared, summary=False)
+        cards.append(_problem(shared, story))
+    return f"<h2>What is wrong, and where</h2>{''.join(cards)}" if cards else ""
+
+
+def _problem(result: CheckResult, story: str) -> str:
+    return (
+        f'<article class="card problem{"" if result.status.broken else " mild"}">'
+        f"<h3>{badge(result.status)} <span>{escape(result.title)}</span> "
+        f'<span class="soft mono">{escape(result.id)}</span></h3>{story}</article>'
     )
-    return f"<h2>What is wrong</h2>{cards}"
 
 
 def environment_section(report: Report) -> str:
@@ -104,8 +122,8 @@ def environment_section(report: Report) -> str:
     )
 
 
-def checks_section(results: Sequence[CheckResult]) -> str:
-    """Return every check, by category; each opens to show what it rests on."""
+def checks_section(results: Sequence[CheckResult], heading: str = "Every check") -> str:
+    """Return checks by category; each opens to show what it rests on."""
     longest = max((r.seconds for r in results), default=0.0)
     categories: dict[str, list[CheckResult]] = {}
     for result in results:
@@ -119,7 +137,7 @@ def checks_section(results: Sequence[CheckResult]) -> str:
             f"{rows}</section>"
         )
     return (
-        '<div class="headed"><h2>Every check</h2><div class="filter">'
+        f'<div class="headed"><h2>{heading}</h2><div class="filter">'
         '<button type="button" data-only="all" aria-pressed="true">All</button>'
         '<button type="button" data-only="problems" aria-pressed="false">Problems</button>'
         f'</div></div><div class="checks">{"".join(groups)}</div>'

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BROKEN",
+    "CALM",
     "GOOD",
     "NOTHING",
     "SIMULATED",
@@ -44,7 +45,8 @@ _EXIT_BROKEN: Final = 1
 _EXIT_INCONCLUSIVE: Final = 3
 _EXIT_NOTHING_HERE: Final = 4
 
-_CALM: Final = 3
+CALM: Final = 3
+"""The gravity of what is all right."""
 _TRY: Final = "pyaclnn doctor --backend mock"
 
 
@@ -91,13 +93,13 @@ def in_order(counts: dict[Status, int]) -> str:
 
 def problems(results: Iterable[CheckResult]) -> list[CheckResult]:
     """Return what is wrong: what is broken first, then errors, then warnings."""
-    wrong = [result for result in results if gravity(result.status) < _CALM]
+    wrong = [result for result in results if gravity(result.status) < CALM]
     return sorted(wrong, key=lambda result: gravity(result.status))
 
 
 def gravity(status: Status) -> int:
     """Return 0 for what is broken, 1 for errors, 2 for warnings, 3 for what is all right."""
-    return 0 if status.broken else {Status.ERROR: 1, Status.WARN: 2}.get(status, _CALM)
+    return 0 if status.broken else {Status.ERROR: 1, Status.WARN: 2}.get(status, CALM)
 
 
 def first_problem(report: Report) -> CheckResult | None:

@@ -15,6 +15,7 @@ import pytest
 
 from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.html_charts import errors_chart, histogram_charts, timings_chart
+from pyaclnn.doctor.report.record import Evidence, Status
 from pyaclnn.doctor.report.worst import worst_of
 from tests.doctor import report_samples as samples
 
@@ -224,6 +225,52 @@ def test_a_fleet_does_not_repeat_the_pictures_of_machines_whose_numbers_are_righ
     assert as_html(machines(2)).count("<svg") == as_html(machines(9)).count("<svg") > 0
     one = as_html(machines(2)).count("aria-label")
     assert as_html([*machines(2), samples.WRONG_NUMBERS]).count("aria-label") == 2 * one
+
+
+def fleet_of(count: int, *broken: int, words: str = "no answer") -> list[Report]:
+    """Machines that are alike but for the broken ones, which have much evidence each."""
+
+    def machine(n: int) -> Report:
+        given = dataclasses.replace(samples.HEALTHY, host={"name": f"node-{n}"})
+        if n not in broken:
+            return given
+        first, *rest = given.results
+        log = Evidence("log", "plog", f"evidence of node-{n} " * 500)
+        wrong = dataclasses.replace(first, status=Status.FAIL, summary=words, evidence=(log,))
+        return dataclasses.replace(given, results=(wrong, *rest), exit_status=1)
+
+    return [machine(n) for n in range(count)]
+
+
+def test_a_machine_has_a_place_of_its_own_only_where_it_differs_from_most() -> None:
+    page = as_html(fleet_of(5, 3))
+    own = re.findall('class="machine"><summary>(.*?)</summary>', page)
+    assert own == ["What most machines have in common", "node-3"]
+    of_it = page.rpartition('class="machine"')[2]
+    assert "evidence of node-3" in of_it
+    assert samples.HEALTHY.results[0].title in of_it
+    assert samples.HEALTHY.results[1].summary not in of_it
+    assert samples.HEALTHY.results[1].summary in page
+
+
+def test_a_different_finding_is_shown_even_where_nothing_is_wrong() -> None:
+    machines = fleet_of(3)
+    first, *rest = machines[1].results
+    other = dataclasses.replace(first, summary="another driver")
+    machines[1] = dataclasses.replace(machines[1], results=(other, *rest))
+    assert "another driver" in as_html(machines).rpartition("<summary>node-1</summary>")[2]
+
+
+@pytest.mark.parametrize("count", [50, pytest.param(1000, marks=pytest.mark.exhaustive)])
+def test_broken_machines_take_little_each_so_that_a_thousand_fit_5_mb(count: int) -> None:
+    page = as_html(fleet_of(count, *range(count)))
+    full = as_html(fleet_of(20, *range(20)))
+    assert len(page.encode()) - len(full.encode()) < 4000 * (count - 20)
+    assert len(full.encode()) < 1_000_000
+    assert f"{count} of {count} machines:" in page
+    assert "evidence of node-19 " in page
+    assert "evidence of node-20 " not in page
+    assert f"<summary>node-{count - 1}</summary>" in page
 
 
 def test_no_numbers_no_pictures() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
@@ -21,6 +21,7 @@ from pyaclnn.runtime.cap import cap_of
 from pyaclnn.runtime.handle import Handle
 from pyaclnn.runtime.ledger import LEDGER
 from pyaclnn.runtime.memory import Memory
+from pyaclnn.runtime.need import Need
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device
@@ -42,16 +43,6 @@ class PoolStats(NamedTuple):
     cap: int | None
     """The most the pool may hold; None without a limit."""
 
-
-_LEAST_IDLE: Final = 16 << 20
-"""So many bytes may be idle whatever is needed."""
-
-_REMEMBERED: Final = 256
-"""So many sizes that were given back are known, to see when one of them is missed."""
-
-_PART: Final = 8
-"""What is needed is looked at whenever CANN was asked for this part of it, and may be wrong by
-as much; so that looking at every block costs each only a little."""
 
 # Half the time of calling the class, in the one place where that counts.
 _lend = tuple.__new__
@@ -157,6 +148,12 @@ class _Owned(Handle):
         return ticket
 
 
+class _Asking:
+    """Lives as long as CANN is asked for a block, however that ends."""
+
+    __slots__ = ("__weakref__",)
+
+
 class Pool:
     """The cache of one stream.
 
@@ -176,12 +173,10 @@ class Pool:
         "_asking",
         "_cap",
         "_free",
-        "_given_back",
-        "_needed",
+        "_need",
         "_owned",
         "_struct",
         "_timeline",
-        "_unseen",
         "enabled",
     )
 
@@ -197,10 +192,8 @@ class Pool:
         # no lock.
         self._free: defaultdict[int, list[_Idle]] = defaultdict(list)
         self._owned: dict[int, _Owned] = {}
-        self._asking: dict[object, int] = {}
-        self._given_back: dict[int, None] = {}
-        self._needed = _LEAST_IDLE
-        self._unseen = 0  # bytes that CANN was asked for since it was last seen what is needed
+        self._asking: dict[weakref.ref[_Asking], int] = {}
+        self._need = Need()
         self._allocations = 0
 
     @property
@@ -252,16 +245,16 @@ class Pool:
             memory.block.shared = 1  # nothing to be kept
             tensor = layout.tensor(memory, 0)
             return Loan(self, memory, None, layout, tensor, raw.address_of(tensor))
-        asking = object()
+        asking = _Asking()
         with LEDGER.lock:
-            self._asking[asking] = size
+            self._asking[weakref.ref(asking, self._asking.pop)] = size
         try:
             self._make_room(size)
             self._give_back_unneeded(size)
             memory = allocate(size, device)
             owned = _Owned(memory)
         finally:
-            self._asking.pop(asking, None)
+            del asking
         key, tensor = id(memory), layout.tensor(memory, 0)
         memory.block.shared = 1  # not ours yet
         ticket = owned.ticket(self, layout)
@@ -289,43 +282,30 @@ class Pool:
             raise OutOfMemoryError(message, routine="Stream.pool")
 
     def _give_back_unneeded(self, size: int) -> None:
-        """Give back what is idle beyond need, now that CANN is asked for one more block.
-
-        Needed is what is in use at a time, and what is missed soon after it was given back. It
-        sinks by what CANN is asked for and not with time: the same blocks again and again are no
-        reason to give others back.
-        """
-        if size in self._given_back:
-            self._given_back.pop(size, None)
-            self._needed += size
-        self._unseen += size
-        if self._unseen < self._needed // _PART:
+        """Give back what is idle beyond need, now that CANN is asked for one more block."""
+        if not self._need.ask(size):
             return
-        self._unseen = 0
         idle = self._cached()
-        used = self._reserved() - idle
-        # Half as fast as CANN was asked, so that what is missed can outweigh it.
-        sunk = self._needed - self._needed // (2 * _PART)
-        self._needed = max(_LEAST_IDLE, used + used // _PART, sunk)
-        if idle > self._needed:
-            self._give_back(idle - self._needed)
+        self._need.look(self._reserved() - idle)
+        if idle > self._need.nbytes:
+            self._give_back(idle - self._need.nbytes)
         for other, stack in list(self._free.items()):
             if not stack:
                 self._give_up_all(self._free.pop(other, []))
-        for other in list(self._given_back)[:-_REMEMBERED]:
-            self._given_back.pop(other, None)
 
     def _give_back(self, nbytes: int) -> None:
         """Give back so many idle bytes at least, of what was used longest ago."""
         # No other stream has used what is idle: the first note is of this one.
-        stacks = list(self._free.items())
-        blocks = [(size, entry[0].block) for size, stack in stacks for entry in list(stack)]
-        last_uses = [(block.uses[0].submission, size) for size, block in blocks]
+        last_uses = [
+            (memory.block.uses[0].submission, size)
+            for size, stack in list(self._free.items())
+            for memory, *_ in list(stack)
+        ]
         for _, size in sorted(last_uses):
             if nbytes <= 0:
                 return
             nbytes -= self._give_up_idle(self._free[size], 0)
-            self._given_back[size] = None
+            self._need.give_back(size)
 
     def _look_closely(self, memory: Memory) -> None:
         """Decide about a block that is no longer on loan; other streams may have used it."""

@@ -120,10 +120,10 @@ SHAPES = """
 import gc, json, sys
 import numpy as np
 import pyaclnn
-from pyaclnn.runtime import pool
+from pyaclnn.runtime import need
 
 step, leads, held, least_idle = json.loads(sys.argv[1])
-pool._LEAST_IDLE = least_idle
+need._LEAST = least_idle
 device = pyaclnn.Device(0)
 stream = pyaclnn.Stream(device)
 values = pyaclnn.to_device(np.ones(20_000, np.float16), device)

@@ -21,6 +21,9 @@ from pyaclnn.runtime.context import current_context, restore_context
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.event import Event
 from pyaclnn.runtime.handle import live_handles
+from pyaclnn.runtime.layout import Layout
+from pyaclnn.runtime.ledger import LEDGER
+from pyaclnn.runtime.need import Need
 from pyaclnn.runtime.pinned import pinned_empty
 from pyaclnn.runtime.stream import Stream
 
@@ -166,6 +169,39 @@ def test_an_interrupted_launch_leaves_the_stream_usable(stride: int, stream: Str
             del rstd
             assert not stream._timeline.busy, "a submission is taken to be in progress for ever"
             stream.pool.trim()
+            gc.collect()
+            assert live_handles() == before
+
+        return work, check
+
+    assert every_interruption(make, stride=stride) > FEW
+    assert mock.violations() == []
+
+
+@at_places
+def test_an_interrupted_return_of_what_is_idle_loses_nothing(
+    stride: int, stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pyaclnn.runtime.need._LEAST", 1024)
+    pool, before = stream.pool, live_handles()
+    context, byte = stream.device._context, np.dtype(np.uint8)
+    layouts = [Layout.dense(context, byte, (512 * count,)) for count in range(1, 5)]
+
+    def make() -> Made:
+        pool._need = Need()
+        for layout in layouts[:3]:
+            pool._take(layout, stream.device)
+
+        def work() -> None:
+            pool._take(layouts[3], stream.device)
+
+        def check() -> None:
+            LEDGER.settle()
+            assert pool._cached() == pool._reserved()
+            pool._take(layouts[3], stream.device)
+            pool._take(layouts[2], stream.device)
+            assert pool._cached() == pool._reserved()
+            pool.trim()
             gc.collect()
             assert live_handles() == before
 

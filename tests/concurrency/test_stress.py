@@ -55,6 +55,7 @@ class Thread:
         steps: list[Callable[[Stream], None]] = [
             self.launch, self.launch, self.launch, self.launch_into, self.repeat, self.copy,
             self.wait, self.record, self.trim, self.use, self.close, self.drop, self.collect,
+            self.take,
         ]  # fmt: skip
         try:
             for _ in range(calls):
@@ -131,8 +132,17 @@ class Thread:
         cycle: list[Any] = [to_device(ROWS)]
         cycle += [cycle, rms_norm(cycle[0], self._gamma, stream=stream)]
 
+    def take(self, stream: Stream) -> None:
+        x = DeviceArray.empty((2, self._chance.randint(1, 2000)), np.float32)
+        rms_norm(x, x[0], stream=stream)
+
     def collect(self, _: Stream) -> None:
         gc.collect(0)
+
+
+@pytest.fixture(autouse=True)
+def _pools_that_give_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyaclnn.runtime.need._LEAST", 4096)
 
 
 def test_every_result_of_some_threads_is_right(stream: Stream) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 from pathlib import Path
 
@@ -40,6 +41,8 @@ EMULATED_TESTS = (
     ),
 )
 AGES = ("oldest", "newest")
+COVERED_BY = (*EMULATED_TESTS, "tests/calling", "tests/installed", "tests/tiling", "tests/unit")
+LEAST_COVERED = {"Python": 45, "lines of C": 55, "branches of C": 35}  # in percent
 LOCK = ("--constraint", "constraints.txt")  # where the age of what is installed is not the subject
 
 nox.needs_version = ">=2024.4.15"
@@ -69,6 +72,30 @@ def exhaustive(session: nox.Session) -> None:
     """The cross products that the default suite samples."""
     session.install(*LOCK, ".[test]")
     session.run("pytest", "-m", "exhaustive", *session.posargs)
+
+
+@nox.session(python=USUAL)
+def coverage(session: nox.Session) -> None:
+    """Lines and branches of Python and of C that a part of the suite runs, held to floors."""
+    built = Path(session.create_tmp()).absolute() / "build"
+    session.install(*LOCK, "coverage", *PYPROJECT["build-system"]["requires"])
+    setup = ("-Csetup-args=-Db_coverage=true", "-Csetup-args=-Doptimization=0")
+    session.install(*LOCK, "--no-build-isolation", f"-Cbuild-dir={built}", *setup, "-e.[test]")
+    for earlier in built.rglob("*.gcda"):  # a run adds its counts to those of the last
+        earlier.unlink()
+    session.run("coverage", "run", "-m", "pytest", "-n0", *(session.posargs or COVERED_BY))
+    session.run("coverage", "report", "--skip-covered", f"--fail-under={LEAST_COVERED['Python']}")
+    session.chdir(built)
+    notes = sorted(str(path.relative_to(built)) for path in built.rglob("*.gcno"))
+    counts = ("gcov", "--no-output", "--branch-probabilities", *notes)
+    told = str(session.run(*counts, external=True, silent=True))
+    for what, words in (("lines of C", "Lines executed"), ("branches of C", "Taken at least once")):
+        of_ours = rf"^File '\S*/mock_libs/\S+\.c'\n(?:.+\n)*?{words}:([\d.]+)% of (\d+)$"
+        found = [(float(part), int(of)) for part, of in re.findall(of_ours, told, re.MULTILINE)]
+        share = sum(part * of for part, of in found) / max(1, sum(of for _, of in found))
+        session.log(f"{share:.1f} % of {sum(of for _, of in found)} {what}")
+        if share < LEAST_COVERED[what]:
+            session.error(f"{LEAST_COVERED[what]} % of {what} are the least")
 
 
 @nox.session(python=USUAL)

@@ -16,6 +16,7 @@ from pyaclnn.doctor.report.clean import cleaned
 from pyaclnn.doctor.report.fleet import fleet_verdict, host_name, merge, unusual, usual
 from pyaclnn.doctor.report.html_numbers import numbers_section
 from pyaclnn.doctor.report.html_sections import (
+    badge,
     banner,
     checks_section,
     environment_section,
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyaclnn.doctor.report.fleet import Fleet
-    from pyaclnn.doctor.report.record import CheckResult, Report
+    from pyaclnn.doctor.report.record import CheckResult, Report, Status
 
 __all__ = ["as_html"]
 
 _TOLD_IN_FULL: Final = 20
 """How many machines are told with evidence and pictures, those with different failures first."""
+_COLUMNS: Final = 12
+"""How many checks the table of machines shows, the gravest and commonest failures first."""
 _ELSEWHERE: Final = "The evidence is in this machine's JSON report."
 
 
@@ -140,14 +143,29 @@ def _differing(name: str, report: Report, results: list[CheckResult], *, full: b
 
 
 def _machines(fleet: Fleet) -> str:
+    """Every machine, with how the checks ended on it that are not in order everywhere."""
+    wrong = list(dict.fromkeys(_check(group.results[0]) for group in fleet.groups))[:_COLUMNS]
     rows = "".join(
         f"<tr><td>{escape(name)}</td><td>{escape(about(report))}</td>"
-        f"<td>{escape(verdict(report).headline)}</td>"
+        f"<td>{escape(verdict(report).headline)}</td>{_cells(report, wrong)}"
         f'<td class="n">{escape(str(report.exit_status))}</td></tr>'
         for name, report in zip(fleet.names, fleet.reports, strict=True)
     )
+    heads = "".join(f"<th>{escape(check)}</th>" for check in wrong)
     return (
         '<h2>Machines</h2><div class="card scroll"><table><thead><tr><th>machine</th>'
-        '<th>examined</th><th>verdict</th><th class="n">exit status</th></tr></thead>'
+        f'<th>examined</th><th>verdict</th>{heads}<th class="n">exit status</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
     )
+
+
+def _cells(report: Report, checks: Sequence[str]) -> str:
+    """How each check ended, the gravest of its devices; nothing where it is not in the report."""
+    worst: dict[str, Status] = {}
+    for result in sorted(report.results, key=lambda result: gravity(result.status), reverse=True):
+        worst[_check(result)] = result.status
+    return "".join(f"<td>{badge(worst[check]) if check in worst else ''}</td>" for check in checks)
+
+
+def _check(result: CheckResult) -> str:
+    return result.id.partition("@")[0]

@@ -253,6 +253,14 @@ def test_a_machine_has_a_place_of_its_own_only_where_it_differs_from_most() -> N
     assert samples.HEALTHY.results[1].summary in page
 
 
+def test_the_table_of_machines_tells_how_each_check_ended_that_failed_anywhere() -> None:
+    machines = fleet_of(3, 1)
+    failed = machines[1].results[0].id.partition("@")[0]
+    table = as_html(machines).partition("<h2>Machines</h2>")[2].partition("</table>")[0]
+    assert re.findall("<th>(.*?)</th>", table)[3:] == [failed]
+    assert re.findall(r"badge s-(\w+)", table) == ["pass", "fail", "pass"]
+
+
 def test_a_different_finding_is_shown_even_where_nothing_is_wrong() -> None:
     machines = fleet_of(3)
     first, *rest = machines[1].results

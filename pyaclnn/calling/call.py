@@ -301,5 +301,5 @@ def _constant(option: Option, known: Mapping[str, Any]) -> Any:
     if option.kind is Kind.DTYPE:
         return acl_dtype(DTYPES[known[option.word]])
     if option.kind is Kind.SCALAR and option.word:
-        return DTYPES[option.word].type(known[option.name])
+        return DTYPES[option.word.split("/")[0]].type(known[option.name])
     return known[option.name]

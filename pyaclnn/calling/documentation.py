@@ -83,7 +83,8 @@ def _item(name: str, text: str) -> list[str]:
 def _about(operator: Operator, parameter: Parameter) -> str:
     says = parameter.says
     if isinstance(parameter, Tensor):
-        facts = f"{_types(operator, parameter)} of shape {shape_in_words(parameter)}"
+        each = "a list, each " if operator.each else ""
+        facts = f"{each}{_types(operator, parameter)} of shape {shape_in_words(parameter)}"
         if parameter.infer is not None:
             facts = _types(operator, parameter)
         wanted = "" if parameter.read or parameter.when is None else "; None if there is none"
@@ -134,9 +135,10 @@ def _limits(option: Option) -> str:
 def _about_out(operator: Operator) -> str:
     names = ", ".join(tensor.name for tensor in operator.results)
     where = "contiguous on a device" if operator.build is Build.INDIVIDUAL else "strided if need be"
+    one = f" for each of {operator.leader.name}" if operator.each else ""
     return (
-        f"Arrays to write to, and to return, of the dtypes and shapes below ({names}); None for "
-        f"one to be allocated. Not overlapping each other or an input; {where}."
+        f"Arrays to write to, and to return, of the dtypes and shapes below ({names}){one}; None "
+        f"for one to be allocated. Not overlapping each other or an input; {where}."
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyaclnn.calling.call import Call
 from pyaclnn.calling.documentation import docstring
+from pyaclnn.calling.each import EachFront
 from pyaclnn.calling.fast_path import Paths, exact, layouts
 from pyaclnn.calling.host import HostCalls, host_key, run_on_host
 from pyaclnn.calling.launch import launch
@@ -86,13 +87,13 @@ def public_function(operator: Operator, make_result: Callable[..., Any]) -> Call
     Returns:
         The function; its attribute ``prepare`` checks a call and makes it not.
     """
-    front = _Front(operator, make_result)
+    front = (EachFront if operator.each else _Front)(operator, make_result)
     source = "\n".join(_source(operator))
     name = f"<pyaclnn.ops.{operator.name}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     space: dict[str, Any] = {
         "front": front,
-        "paths": front.paths,
+        "paths": getattr(front, "paths", None),  # a list is never recognised
         "make_result": make_result,
         "new_tuple": tuple.__new__,  # a third of the time of calling the class
         "layouts": layouts,
@@ -134,6 +135,9 @@ def _source(operator: Operator) -> Iterator[str]:
     yield from renamed
     if not operator.results:
         yield "    out = None"
+    if operator.each:
+        yield f"    return front.check({given}, stream, out).make()"
+        return
     yield "    try:"
     yield f"        key = ({', '.join(_keys(operator))}, layouts(out))"
     yield "        path = paths.get(key)"

@@ -98,6 +98,7 @@ class Operator:
             axes that is possible at all, with ``#`` for the right number of axes, alone for the
             shape. Empty if nothing but the order of C is known.
         source: Where the rules stand.
+        each: Whether C takes a list of tensors for every tensor: the rest speaks of each of them.
         later: What is otherwise from a release of CANN on: attributes by the release's name.
     """
 
@@ -128,6 +129,7 @@ class Operator:
     listed: tuple[Row, ...] = ()
     compared: tuple[str, ...] = ()
     source: str = ""
+    each: bool = False
     later: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def in_release(self, release: str) -> Operator:

@@ -150,7 +150,8 @@ class Option(Parameter):
         shape: With `Kind.LENGTHS`, the axes whose lengths it gives.
         results: With `Kind.MASK`, the results it selects, by their C names.
         word: With `Kind.DTYPE`, the word of types it decides; with `Kind.SCALAR`, the type that it
-            must have, a word of :mod:`pyaclnn.operators.types`, or nothing if any will do.
+            must have, a word of :mod:`pyaclnn.operators.types`, several with ``/`` between, that
+            which callers' numbers get first, or nothing if any will do.
         choices: With `Kind.STRING`, what it may be.
         sample: Its value in samples, by the lengths that are known, if not the default.
         loose: Whether CANN takes any value, although it must be as said here.

@@ -77,6 +77,7 @@ __all__ = [
     "embedding_renorm",
     "fast_batch_norm_backward",
     "fast_layer_norm",
+    "foreach_norm",
     "gemma_rms_norm",
     "group_norm",
     "group_norm_backward",
@@ -695,6 +696,16 @@ def fast_layer_norm(
     bias: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormResult[DeviceArray]: ...
+@overload
+def foreach_norm(
+    x: Sequence[_Host], scalar: float = 2.0, *, stream: Stream | None = None,
+    out: Sequence[_Host | None] | None = None
+) -> tuple[_Host, ...]: ...
+@overload
+def foreach_norm(
+    x: Sequence[DeviceArray], scalar: float = 2.0, *, stream: Stream | None = None,
+    out: Sequence[DeviceArray | None] | None = None
+) -> tuple[DeviceArray, ...]: ...
 @overload
 def gemma_rms_norm(
     x: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,

@@ -89,7 +89,8 @@ def _function(operator: Operator) -> Iterator[str]:
             # Lines are full: a line for each parameter would be three times as many.
             given = [text.replace(" ", _KEPT) for text in _parameters(operator, array, mask=mask)]
             yield _WRAPPER.fill(", ".join(given)).replace(_KEPT, " ")
-            yield f") -> {array if alone else f'{operator.result_type}[{found}]'}: ..."
+            single = f"tuple[{array}, ...]" if operator.each else array
+            yield f") -> {single if alone else f'{operator.result_type}[{found}]'}: ..."
 
 
 def _parameters(operator: Operator, array: str, *, mask: bool) -> Iterator[str]:
@@ -107,7 +108,8 @@ def _parameters(operator: Operator, array: str, *, mask: bool) -> Iterator[str]:
         yield f"{other}: {_TYPES[kind.kind]} | None = None"
     yield "stream: Stream | None = None"
     if operator.results:
-        one = f"{array} | " if len(operator.returned) == 1 else ""
+        alone = len(operator.returned) == 1 and not operator.each
+        one = f"{array} | " if alone else ""
         yield f"out: {one}Sequence[{array} | None] | None = None"
 
 
@@ -119,6 +121,7 @@ def _parameter(operator: Operator, name: str, array: str) -> str:
         default = "" if parameter.default is REQUIRED else default
         return f"{name}: {_TYPES[parameter.kind]}{default}"
     optional = isinstance(parameter, Tensor) and parameter.optional
+    array = f"Sequence[{array}]" if operator.each else array
     return f"{name}: {array} | None = None" if optional else f"{name}: {array}"
 
 

@@ -22,6 +22,7 @@ from pyaclnn.cann.raw import ACL_CANN_ATTR_BF16
 from pyaclnn.chips import find_family
 from pyaclnn.errors import AclError, MissingSymbolError
 from pyaclnn.operators import Operator, all_operators
+from pyaclnn.operators.lists import in_lists
 from pyaclnn.operators.parameters import Tensor
 from pyaclnn.runtime.array import DeviceArray, to_device
 from pyaclnn.runtime.dtypes import DTYPES, WORDS
@@ -249,7 +250,7 @@ def launch(case: Case, stream: Stream) -> Launched:
         )
     begun = time.perf_counter()
     how = {"out": tuple(outputs.values())} if outputs else {}
-    getattr(ops, case.operator)(**{**given, **arrays}, **how, stream=stream)
+    getattr(ops, case.operator)(**in_lists(operator, {**given, **arrays}), **how, stream=stream)
     seconds = time.perf_counter() - begun
     written = {name: array for name, array in outputs.items() if array is not None}
     written |= {t.name: arrays[t.name] for t in operator.inputs if t.written and t.name in arrays}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pyaclnn import reference
 from pyaclnn.operators import all_operators
+from pyaclnn.operators.lists import in_lists
 from pyaclnn.operators.parameters import Kind, Option, Tensor
 from pyaclnn.operators.words import Word
 from pyaclnn.runtime.dtypes import DTYPES, WORDS
@@ -167,8 +168,10 @@ def golden(operator: Operator, given: Mapping[str, Any], family: str | None) -> 
 def _computed(operator: Operator, given: Mapping[str, Any], family: str | None) -> Any:
     function = getattr(reference, operator.definition)
     wanted = inspect.signature(function).parameters
-    taken = {name: value for name, value in given.items() if name in wanted}
-    return function(**taken, **({"family": family} if "family" in wanted else {}))
+    pairs = in_lists(operator, given).items()
+    taken = {name: value for name, value in pairs if name in wanted}
+    found = function(**taken, **({"family": family} if "family" in wanted else {}))
+    return found[0] if operator.each else found
 
 
 def _widened(value: Any) -> Any:

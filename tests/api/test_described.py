@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from pyaclnn.chips import DEFAULT_SOC_NAME, all_chips, find_chip
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators import Operator, all_operators
 from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.operators.lists import in_lists
 from pyaclnn.operators.operator import Build
 from pyaclnn.operators.parameters import REQUIRED, Kind, Option
 from pyaclnn.releases import DEFAULT, RELEASES, VARIABLE, simulated
@@ -67,6 +69,7 @@ def arguments(operator: Operator, shapes: tuple[tuple[int, ...], ...] = SHAPES) 
 
 def call(operator: Operator, given: dict[str, Any], **how: Any) -> dict[str, Any]:
     """Call an operator; the results by name."""
+    given = in_lists(operator, given)
     found = getattr(ops, operator.name)(**given, **how)
     return named(operator, found)
 
@@ -74,6 +77,8 @@ def call(operator: Operator, given: dict[str, Any], **how: Any) -> dict[str, Any
 def named(operator: Operator, found: Any) -> dict[str, Any]:
     """What an operator returned, by name."""
     names = [tensor.name for tensor in operator.returned]
+    if operator.each:
+        (found,) = found
     return dict(zip(names, [found] if len(names) == 1 else found, strict=True))
 
 
@@ -93,6 +98,11 @@ def to_device(given: dict[str, Any]) -> dict[str, Any]:
         name: pyaclnn.to_device(value) if isinstance(value, np.ndarray) else value
         for name, value in given.items()
     }
+
+
+def shown(operator: Operator, name: str) -> str:
+    """How a refusal calls a tensor: in a list by its place."""
+    return f"{name}[0]" if operator.each else name
 
 
 def copies(given: dict[str, Any]) -> dict[str, Any]:
@@ -208,11 +218,16 @@ def test_a_plan_repeats_a_call_and_takes_other_arrays(
     placed = to_device(given)
     leader = operator.leader.name
     other = {**given, leader: given[leader][::-1].copy()}
-    with pyaclnn.plan(getattr(ops, operator.name), **placed, stream=stream) as plan:
+    function = getattr(ops, operator.name)
+    with pyaclnn.plan(function, **in_lists(operator, placed), stream=stream) as plan:
         for turn in (given, other):
             for name, value in updated(operator, given).items():
                 placed[name].copy_from(value)
-            arrays: dict[str, Any] = {leader: pyaclnn.to_device(turn[leader])}
+            arrays: dict[str, Any] = {}
+            if operator.each:  # its plans keep the arrays that they were made with
+                placed[leader].copy_from(turn[leader])
+            else:
+                arrays = {leader: pyaclnn.to_device(turn[leader])}
             found = plan.run(**arrays)
             stream.synchronize()
             written = {**named(operator, found), **updated(operator, {**placed, **arrays})}
@@ -225,7 +240,8 @@ def test_each_argument_of_a_wrong_dtype_is_named(operator: Operator) -> None:
     for tensor in operator.inputs:
         with pytest.raises(InvalidArgumentError) as caught:
             call(operator, {**given, tensor.name: given[tensor.name].astype(np.complex64)})
-        assert str(caught.value).startswith(f"{operator.name}(): '{tensor.name}' is complex64; it")
+        name = shown(operator, tensor.name)
+        assert str(caught.value).startswith(f"{operator.name}(): '{name}' is complex64; it")
 
 
 @EVERY
@@ -249,7 +265,8 @@ def test_each_argument_that_must_be_there_is_named(operator: Operator) -> None:
     for tensor in operator.inputs:
         if tensor.optional:
             continue
-        with pytest.raises(InvalidArgumentError, match=f"'{tensor.name}' is None; it must be a"):
+        name = re.escape(shown(operator, tensor.name))
+        with pytest.raises(InvalidArgumentError, match=f"'{name}' is None; it must be a"):
             call(operator, {**given, tensor.name: None})
 
 

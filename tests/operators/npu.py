@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import ml_dtypes
 import numpy as np
 
-from pyaclnn.mock.values import BoolArray, Call, Flag, IntArray, Scalar as ScalarValue, Tensor
+from pyaclnn.mock.values import (
+    BoolArray,
+    Call,
+    Flag,
+    IntArray,
+    Scalar as ScalarValue,
+    Tensor,
+    TensorList,
+)
 from pyaclnn.mock.wire import Run
 from pyaclnn.releases import RELEASES
 from tests.mock_device.bench import BASE, WORKSPACE, Bench, numbers, row_major
@@ -74,6 +82,16 @@ def _bare(argument: Argument) -> Value:
     return argument
 
 
+def _listed(table: Table, values: dict[str, Value]) -> dict[str, Value]:
+    """The same, with tensors in lists of one where the operator takes lists."""
+    if not table.each:
+        return values
+    return {
+        name: TensorList((value,)) if isinstance(value, Tensor) else value
+        for name, value in values.items()
+    }
+
+
 def _flags(arguments: Mapping[str, Argument]) -> int:
     return sum(flag for name, flag in _ABSENT.items() if name in arguments and not arguments[name])
 
@@ -121,7 +139,7 @@ class Npu:
         self._bench.device.release = release_of(table)
         values = {name: _bare(arguments[name]) for name in table.base}
         self.tried["phase 1"] += 1
-        return self._bench.check(table.name, values, _flags(arguments) | flags)
+        return self._bench.check(table.name, _listed(table, values), _flags(arguments) | flags)
 
     def run(
         self,
@@ -151,7 +169,7 @@ class Npu:
         placed = {name: value for name, value in values.items() if isinstance(value, Tensor)}
         before = {name: self._bench.get(value) for name, value in placed.items()}
         with np.errstate(all="ignore"):
-            call = Call(table.name, _flags(arguments), values)
+            call = Call(table.name, _flags(arguments), _listed(table, values))
             reply = self._bench.device.check(call)
             self.tried["phase 1"] += 1
             status = None

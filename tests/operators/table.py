@@ -220,6 +220,7 @@ class Table:
         updated: Arguments that are read and written.
         widened: Results that are only as exact as the narrowest type of the call.
         optional: Tensors that may be NULL, which the formula knows the meaning of.
+        each: Whether it takes lists of tensors: each stands in one of its own.
     """
 
     name: str
@@ -238,6 +239,7 @@ class Table:
     updated: tuple[str, ...] = ()
     widened: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    each: bool = False
 
     @property
     def arguments(self) -> dict[str, Argument]:

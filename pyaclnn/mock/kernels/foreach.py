@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import numpy as np
 
 from pyaclnn.mock.kernel import operator
 from pyaclnn.mock.kernels import elementwise
-from pyaclnn.mock.kernels.types import cast, floating, wide
 
 __all__: list[str] = []
 
@@ -77,19 +73,3 @@ def sqrt(x: Arrays) -> Arrays:
 def negative(x: Arrays) -> Arrays:
     """``-x``."""
     return [elementwise.negative(a, a) for a in x]
-
-
-@operator("aclnnForeachNorm")
-def norm(x: Arrays, scalar: Any, out: Arrays) -> Arrays:
-    """The norm of each tensor, of the order ``scalar``."""
-
-    def one(array: Any) -> Any:
-        magnitudes = abs(wide(array)).reshape(-1)
-        if math.isinf(scalar):
-            return magnitudes.max(initial=0)
-        return (magnitudes**scalar).sum() ** (1 / scalar)
-
-    if scalar not in (1, 2, math.inf):
-        raise ValueError(f"scalar is {scalar}; the simulated NPU has norms of 1, 2 and infinity")
-    pairs = zip(x, out, strict=True)
-    return [cast(np.reshape(one(a), b.shape), floating(a.dtype), b) for a, b in pairs]

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyaclnn.mock.operators import kernel
+from pyaclnn.mock.operators.each import Requests, phase_one_of_each, run_each
 from pyaclnn.mock.operators.operator import ExecutorKind, Operator, Parameter
 from pyaclnn.mock.operators.phase_one import phase_one
 from pyaclnn.mock.operators.request import POINTERS, Request, kind_of
@@ -19,20 +20,21 @@ if TYPE_CHECKING:
 __all__ = ["operator_of"]
 
 
-def operator_of(description: Description) -> Operator[Request]:
+def operator_of(description: Description) -> Operator[Any]:
     """Make the device's side of an operator: its phase 1 and its kernels."""
     parameters = description.parameters.values()
+    each = description.each
     return Operator(
         name=description.c_name,
         executor_kind=ExecutorKind(description.build.value),
         parameters=tuple(
             Parameter(parameter.c_name, kind, pointer=kind in POINTERS)
             for parameter in parameters
-            for kind in [kind_of(parameter)]
+            for kind in [kind_of(parameter, each=each)]
         ),
-        arguments=partial(Request, description),
-        check=phase_one,
-        run=_run,
+        arguments=partial(Requests if each else Request, description),
+        check=phase_one_of_each if each else phase_one,
+        run=run_each if each else _run,
         written=tuple(tensor.c_name for tensor in description.tensors if tensor.written),
         updated=tuple(
             tensor.c_name for tensor in description.tensors if tensor.read and tensor.written

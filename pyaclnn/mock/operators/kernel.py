@@ -12,6 +12,7 @@ import numpy as np
 from pyaclnn import reference
 from pyaclnn.mock.memory import DeviceMemoryError
 from pyaclnn.mock.operators.types import kinds_of
+from pyaclnn.operators.lists import in_lists
 from pyaclnn.operators.operator import Build, snake_case
 from pyaclnn.operators.parameters import Kind
 from pyaclnn.operators.request import quirks_of
@@ -80,7 +81,10 @@ def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
     written = [t for t, _ in request.given() if t.packed] if others else [first]
     if written:  # a kernel writes the type that its result has
         arguments.setdefault("dtype", _numpy(request.types[written[0].name]))
+    arguments = in_lists(operator, arguments)
     found = function(**{name: arguments[name] for name in names if name in arguments})
+    if operator.each:
+        (found,) = found
     if hasattr(found, "_asdict"):
         named: dict[str, Any] = found._asdict()
         return named

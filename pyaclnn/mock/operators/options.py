@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyaclnn.mock.operators.request import Request
     from pyaclnn.operators.parameters import Option
 
-__all__ = ["wrong_option"]
+__all__ = ["wrong_option", "wrong_scalar"]
 
 
 def wrong_option(request: Request) -> str | None:
@@ -25,7 +25,7 @@ def wrong_option(request: Request) -> str | None:
             continue
         wrong = (
             _wrong_axes(request, option)
-            or _wrong_type(request, option)
+            or wrong_scalar(request, option)
             or _out_of_range(request, option)
         )
         if wrong is not None:
@@ -52,12 +52,15 @@ def _out_of_range(request: Request, option: Option) -> str | None:
     return None
 
 
-def _wrong_type(request: Request, option: Option) -> str | None:
-    """A scalar of another type than the one that its operator looks for."""
-    if option.kind is not Kind.SCALAR or option.word in ("", request.types[option.name]):
+def wrong_scalar(request: Request, option: Option) -> str | None:
+    """Say that a scalar has another type than those that its operator looks for, or None."""
+    if option.kind is not Kind.SCALAR or not option.word:
         return None
-    kind = request.types[option.name]
-    return f"{option.c_name} has data type {kind}; it must be {TYPES[option.word].numpy}"
+    kind, allowed = request.types[option.name], option.word.split("/")
+    if kind in allowed:
+        return None
+    must = " or ".join(TYPES[word].numpy for word in allowed)
+    return f"{option.c_name} has data type {kind}; it must be {must}"
 
 
 def _wrong_axes(request: Request, option: Option) -> str | None:

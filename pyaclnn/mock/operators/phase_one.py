@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyaclnn.mock.operators import rules
 from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
-from pyaclnn.mock.operators.options import wrong_option
+from pyaclnn.mock.operators.options import wrong_option, wrong_scalar
 from pyaclnn.mock.operators.request import CHANNELS_LAST
 from pyaclnn.mock.operators.shapes import wrong_shape
 from pyaclnn.mock.operators.types import wrong_column, wrong_type
@@ -98,6 +98,8 @@ def _individual(request: Request, setting: Setting) -> Plan:
         (tensor.c_name, request.tensors[tensor.name]) for tensor in operator.tensors
     )
     _refuse_if(wrong_column(request, rows))
+    for option in operator.options:
+        _refuse_if(wrong_scalar(request, option))
     if all(request.tensors[tensor.name].size == 0 for tensor in operator.tensors if tensor.written):
         return Plan()
     wrong = wrong_shape(request) or wrong_option(request)

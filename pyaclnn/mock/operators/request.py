@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.mock.dtypes import format_name, numpy_dtype, type_word
-from pyaclnn.mock.values import BoolArray, FloatArray, IntArray, Scalar, Tensor
+from pyaclnn.mock.values import BoolArray, FloatArray, IntArray, Scalar, Tensor, TensorList
 from pyaclnn.operators.parameters import Kind, Option
 from pyaclnn.operators.request import quirks_of
 
@@ -40,13 +40,15 @@ _KINDS: dict[Kind, type] = {
 CHANNELS_LAST = {4: "NHWC", 5: "NDHWC"}
 """By the number of axes, the format that says that channels are the last of them."""
 
-POINTERS = (IntArray, BoolArray, Scalar, Tensor, str)
+POINTERS = (IntArray, BoolArray, Scalar, Tensor, TensorList, str)
 """The classes of arguments that may be NULL."""
 
 
-def kind_of(parameter: Parameter) -> type:
-    """The class of a parameter's values."""
-    return _KINDS[parameter.kind] if isinstance(parameter, Option) else Tensor
+def kind_of(parameter: Parameter, *, each: bool = False) -> type:
+    """The class of a parameter's values, of which an operator may take a list of each tensor."""
+    if isinstance(parameter, Option):
+        return _KINDS[parameter.kind]
+    return TensorList if each else Tensor
 
 
 class Request:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.operators.words import Dims
 
-__all__ = ["LINALG_VECTOR_NORM", "NORM"]
+__all__ = ["FOREACH_NORM", "LINALG_VECTOR_NORM", "NORM"]
 
 
 def _reduced(values: Mapping[str, Any]) -> Dims:
@@ -71,4 +71,17 @@ NORM = describe(
     keepdim=flag(False, "Whether these axes stay, with length 1"),
     out=result("D", "The norms", infer=_reduced, fill=0.0),
     about={"order": "ndase", "source": "CANN: ops-nn norm/norm"},
+)
+
+FOREACH_NORM = describe(
+    "aclnnForeachNorm",
+    Build.INDIVIDUAL,
+    "Compute the norm of each tensor of a list, of all its elements at once: "
+    "``sum(abs(x) ** scalar) ** (1 / scalar)``; the largest magnitude for infinity. The 950 family "
+    "has the norms of infinity, of 1 and of what begins with it; every other order is 2 there.",
+    types={"910b 910_93 950": "T=f32,f16,bf16"},
+    x=given("T shape*", "The tensors, all of one dtype"),
+    scalar=scalar(2.0, "The order; it may be infinite", word="f32/f64/i64"),
+    out=result("T 1", "The norms", loose="count"),
+    about={"compared": "x out", "each": True, "source": "CANN: ops-nn foreach/foreach_norm"},
 )

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["norms"]
 
 EUCLIDEAN = 2
+_LONGEST_PRODUCT = 1 << 12
+"""Elements of a row that a product adds up without losing more than pairs do."""
 
 
 def norms(x: NDArray[Any], axes: tuple[int, ...], order: float) -> NDArray[Any]:
@@ -31,7 +33,7 @@ def norms(x: NDArray[Any], axes: tuple[int, ...], order: float) -> NDArray[Any]:
         The norms. Those of an empty tensor are 0 for every order.
     """
     if order == EUCLIDEAN:
-        return np.asarray(np.sqrt(total(x * x, axes)))
+        return np.asarray(np.sqrt(_total_of_squares(x, axes)))
     sizes = np.abs(x)
     if not x.size or order == 1:
         return total(sizes, axes)
@@ -41,3 +43,13 @@ def norms(x: NDArray[Any], axes: tuple[int, ...], order: float) -> NDArray[Any]:
     if order == 0:
         return total((sizes != 0).astype(x.dtype), axes)
     return np.asarray(total(sizes**order, axes) ** (1 / order))
+
+
+def _total_of_squares(x: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    last = x.ndim - 1
+    if last not in axes or not 0 < x.shape[last] <= _LONGEST_PRODUCT:
+        return total(x * x, axes)
+    # A row by itself needs no room for the squares, which take longer to store than to add up.
+    rows = np.matmul(x[..., np.newaxis, :], x[..., np.newaxis])[..., 0]
+    others = tuple(axis for axis in axes if axis != last)
+    return total(rows, others) if others else rows

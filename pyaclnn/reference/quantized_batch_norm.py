@@ -66,7 +66,8 @@ def quantized_batch_norm(
     for name, found in (("input", tensor.dtype), ("the output", target)):
         if found not in INTEGERS:
             raise TypeError(f"{name} has the data type {found}; it must be int8, uint8 or int32")
-    layout = ChannelLayout.of("input", tensor.astype(FLOAT32))
+    # Of its shape alone, in the type that arithmetic runs in.
+    layout = ChannelLayout.of("input", np.broadcast_to(FLOAT32.type(0), tensor.shape))
     x = (layout.wide("input", tensor) - np.float32(input_zero_point)) * np.float32(input_scale)
     deviation = np.sqrt(layout.per_channel("var", var, 1) + np.float32(epsilon))
     y = (x - layout.per_channel("mean", mean, 0)) / deviation

@@ -206,7 +206,7 @@ def stage(device: Device) -> Iterator[Stage]:
     gc.unfreeze()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "mode", ["deferred", pytest.param("shuffled:7", marks=pytest.mark.exhaustive)]
 )
@@ -266,6 +266,7 @@ for fault in sys.argv[1:]:
 """
 
 
+@pytest.mark.exhaustive
 def test_the_first_and_the_last_call_of_a_process_fail_cleanly() -> None:
     expected: dict[str, str] = {}
     for name in ("aclInit", "aclrtSetDevice", "aclrtGetCurrentContext"):

@@ -285,6 +285,7 @@ class TestWhatOthersPlanted:
         assert not again.program.read_bytes().startswith(b"#!")
         assert stat.S_IMODE(program.parent.stat().st_mode) == 0o700
 
+    @pytest.mark.exhaustive
     def test_a_manifest_names_nothing_outside_its_folder(self, own: Path, tmp_path: Path) -> None:
         program = build_plain(tmp_path).program
         manifest = program.parent / "manifest.json"

@@ -150,6 +150,7 @@ def test_a_fault_of_the_kernel_is_a_failed_kernel_that_names_the_line(
     assert f"{kernel}:" in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_package_that_cannot_be_loaded_does_not_stop_the_device(
     tmp_path: Path, cache_dir: Path
 ) -> None:

@@ -122,6 +122,7 @@ def test_the_binding_has_every_function_of_the_stubs_that_python_can_call() -> N
     assert compiled <= set(dir(_binding.lib))
 
 
+@pytest.mark.exhaustive
 def test_the_binding_does_not_change_with_the_headers_of_operators(tmp_path: Path) -> None:
     write_binding(read(STUBS), tmp_path / "before.c")
     shutil.copytree(STUBS, tmp_path / "include")

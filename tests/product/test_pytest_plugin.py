@@ -62,6 +62,7 @@ def test_what_a_failed_test_holds_is_no_leak(tmp_path: Path) -> None:
     assert "left this on the NPU" not in output
 
 
+@pytest.mark.exhaustive
 def test_looking_at_a_result_too_early_fails_the_test(tmp_path: Path) -> None:
     early = EXAMPLE.replace("    npu.synchronize()\n", "", 1)
     assert early != EXAMPLE
@@ -85,6 +86,7 @@ def test_it(npu):
 """
 
 
+@pytest.mark.exhaustive
 def test_a_test_may_break_rules_on_purpose(tmp_path: Path) -> None:
     marked = HEAD + "@pytest.mark.pyaclnn(contract=False)\n" + BREAKS_A_RULE
     assert suite(tmp_path, HEAD + BREAKS_A_RULE)[0] == 1

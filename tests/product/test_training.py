@@ -24,6 +24,7 @@ def example() -> dict[str, Any]:
     return runpy.run_path(str(SCRIPT))
 
 
+@pytest.mark.exhaustive
 def test_the_loss_falls_as_that_of_pytorch_on_the_cpu(example: dict[str, Any]) -> None:
     torch: Any = pytest.importorskip("torch")
     network, inputs, wanted = example["problem"]()

@@ -302,6 +302,7 @@ def test_a_signal_ends_the_command_with_its_children_and_its_files(
     assert list(made.root.glob("pyaclnn-doctor-*")) == []
 
 
+@pytest.mark.exhaustive
 def test_a_child_does_not_outlive_a_command_that_was_killed(tmp_path: Path, parts: Parts) -> None:
     made = healthy(tmp_path / "machine", "8.1", parts)
     fault("open-hang-deaf")(made)
@@ -388,6 +389,7 @@ def test_a_child_that_no_signal_ends_is_left_behind_and_not_waited_for(
     os.waitpid(left, 0)
 
 
+@pytest.mark.exhaustive
 def test_progress_is_told_from_one_thread_at_a_time() -> None:
     inside = threading.Lock()
     collisions = []

@@ -63,6 +63,21 @@ static size_t binding_find(const char *symbol)
     return i;
 }
 
+typedef void *__attribute__((__may_alias__)) binding_address;
+
+/* Threads may look for the same function at the same time, and call it as soon as they have it: it
+ * is written by the first of them alone. */
+static void fill_slot(void *slot, const void *function)
+{
+    binding_address *const place = slot;
+    binding_address wanted;
+    memcpy(&wanted, function, sizeof wanted);
+    binding_address found = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    while (found != wanted && !__atomic_compare_exchange_n(place, &found, wanted, 0,
+                                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    }
+}
+
 /* 1: found, the slot is filled; 0: not in this library; -1: no such function is declared. */
 int binding_resolve(const char *symbol, void *library)
 {
@@ -75,10 +90,10 @@ int binding_resolve(const char *symbol, void *library)
         return 0;
     }
     if (binding_tracing) {
-        memcpy(binding_slots[at].traced, &address, sizeof address);
-        memcpy(binding_slots[at].slot, &binding_slots[at].twin, sizeof address);
+        fill_slot(binding_slots[at].traced, &address);
+        fill_slot(binding_slots[at].slot, &binding_slots[at].twin);
     } else {
-        memcpy(binding_slots[at].slot, &address, sizeof address);
+        fill_slot(binding_slots[at].slot, &address);
     }
     return 1;
 }

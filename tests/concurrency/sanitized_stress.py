@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+_FINDS = 200
+
 
 def main(folder: Path, threads: int, calls: int) -> None:
     """Make calls from threads, with what was built in Meson's folder."""
@@ -35,10 +37,31 @@ def main(folder: Path, threads: int, calls: int) -> None:
 
         from .test_stress import stress  # noqa: PLC0415
 
+        _find_beside_calls(threads)
         with Stream() as stream:
             stress(threads, calls, stream)
     else:
         _race()
+
+
+def _find_beside_calls(threads: int) -> None:
+    """Look for a function while others, who have found it, call it."""
+    from pyaclnn import raw  # noqa: PLC0415  # as above
+    from pyaclnn.cann.library import function  # noqa: PLC0415  # as above
+
+    together = threading.Barrier(threads)
+
+    def find_and_call() -> None:
+        count = raw.ffi.new("uint32_t *")
+        together.wait()
+        for _ in range(_FINDS):
+            function("aclrtGetDeviceCount")(count)
+
+    finding = [threading.Thread(target=find_and_call) for _ in range(threads)]
+    for thread in finding:
+        thread.start()
+    for thread in finding:
+        thread.join()
 
 
 def _race() -> None:

@@ -63,14 +63,23 @@ struct Tensor {{
         }}
         std::printf("\\n");
     }}
+    const aclTensorList *listed()
+    {{
+        return list_ = aclCreateTensorList(&tensor_, 1);
+    }}
     ~Tensor()
     {{
-        aclDestroyTensor(tensor_);
+        if (list_ == nullptr) {{
+            aclDestroyTensor(tensor_);
+        }} else {{
+            aclDestroyTensorList(list_); // and what is in it
+        }}
         aclrtFree(memory_);
     }}
     std::vector<uint8_t> bytes_;
     void *memory_ = nullptr;
     aclTensor *tensor_ = nullptr;
+    aclTensorList *list_ = nullptr;
 }};
 
 template <typename Phase2>
@@ -188,7 +197,7 @@ def _function(example: Example) -> Iterator[str]:
         made = _made(argument)
         if made:
             yield f"    {made.format(name=f'a{place}')}"
-        passed.append(_passed(argument, f"a{place}"))
+        passed.append(_passed(argument, f"a{place}", listed=example.table.each))
     yield "    uint64_t size = 0;\n    aclOpExecutor *executor = nullptr;"
     yield f"    const aclnnStatus status = {name}GetWorkspaceSize("
     yield f"        {', '.join(passed)}, &size, &executor);"
@@ -229,11 +238,11 @@ def _made(argument: Argument) -> str:
     return ""
 
 
-def _passed(argument: Argument, name: str) -> str:
+def _passed(argument: Argument, name: str, *, listed: bool) -> str:
     if argument is None:
         return "nullptr"
     if isinstance(argument, Array):
-        return f"{name}.tensor_"
+        return f"{name}.{'listed()' if listed else 'tensor_'}"
     if isinstance(argument, Dtype):
         return f"static_cast<aclDataType>({TYPES[argument.name]})"
     if isinstance(argument, bool):

@@ -4,18 +4,22 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "entry.h"
 #include "lock.h"
 #include "message.h"
+#include "release.h"
 #include "stream.h"
 
 static const char NEVER[] = "no stream has recorded it: the wait orders nothing";
 
 static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_t flags)
 {
+    const bool newer = strcmp(mock_release.name, "8.1") > 0;
     const uint32_t known = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS |
-                           ACL_EVENT_TIME_LINE | ACL_EVENT_EXTERNAL;
+                           ACL_EVENT_TIME_LINE | ACL_EVENT_EXTERNAL |
+                           (newer ? ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_IPC : 0);
     if (handle == NULL) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the new event is NULL");
     }

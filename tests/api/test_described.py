@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import subprocess
@@ -120,7 +119,6 @@ def stream() -> Iterator[pyaclnn.Stream]:
         yield opened
 
 
-@pytest.mark.sampled(1)
 def try_elsewhere(family: str, release: str, folder: Path, *which: str) -> None:
     """Run this module's tests for another chip and release."""
     chip = next(chip.soc_name for chip in all_chips() if chip.family == family)
@@ -133,6 +131,7 @@ def try_elsewhere(family: str, release: str, folder: Path, *which: str) -> None:
     )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.skipif((FAMILY, RELEASE) != (USUAL, DEFAULT), reason="it is elsewhere already")
 @pytest.mark.parametrize(
     ("family", "release"),
@@ -147,6 +146,7 @@ def test_operators_of_other_chips_and_releases_are_tried_on_those(
     try_elsewhere(family, release, tmp_path)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.skipif((FAMILY, RELEASE) != (USUAL, DEFAULT), reason="it is elsewhere already")
 @pytest.mark.parametrize("place", [place for place in ELSEWHERE if place[1] != DEFAULT])
 def test_operators_of_newer_releases_are_called_there(
@@ -360,32 +360,6 @@ def test_each_limit_of_an_option_is_held(operator: Operator) -> None:
         for value in beyond:
             with pytest.raises(InvalidArgumentError, match=f"'{option.name}' is {value}; it must"):
                 call(operator, {**given, option.name: value})
-
-
-@EVERY
-def test_the_docstring_tells_of_every_argument_and_result(operator: Operator) -> None:
-    function = getattr(ops, operator.name)
-    names = [*operator.positional, *operator.keywords, "stream"]
-    names += ["out"] if operator.results else []
-    names += [tensor.name for tensor in operator.results]
-    assert all(f"\n    {name}: " in function.__doc__ for name in names)
-    assert f"``{operator.c_name}``" in function.__doc__
-    assert "CANN: " in function.__doc__
-
-
-def test_signatures_are_those_of_torch_where_it_has_the_function() -> None:
-    """Names, order and defaults, of what callers give by position."""
-    wanted = {
-        "layer_norm": "input, normalized_shape, weight=None, bias=None, eps=1e-05",
-        "group_norm": "input, num_groups, weight=None, bias=None, eps=1e-05",
-        "batch_norm": "input, running_mean=None, running_var=None, weight=None, bias=None, "
-        "training=False, momentum=0.1, eps=1e-05",
-        "linalg_vector_norm": "input, ord=2.0, dim=None, keepdim=False",
-        "norm": "input, p=2.0, dim=None, keepdim=False",
-        "renorm": "input, p, dim, maxnorm",
-    }
-    for name, words in wanted.items():
-        assert str(inspect.signature(getattr(ops, name))).startswith(f"({words}, *, ")
 
 
 @EVERY

@@ -54,6 +54,7 @@ MOST_LINES = 400
 PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
 C_FILES = sorted([*(ROOT / "mock_libs").rglob("*.[ch]"), *PACKAGE.rglob("*.[ch]")])
 HEADERS = sorted((ROOT / "include_stubs").rglob("*.h"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 
 def name_of(path: Path) -> str:
@@ -151,7 +152,7 @@ def test_a_part_that_stands_alone_imports_nothing_else(part: str, allowed: set[s
             assert known in allowed | sys.stdlib_module_names, f"{module} imports {name}"
 
 
-@pytest.mark.parametrize("path", [*PYTHON_FILES, *C_FILES, *HEADERS], ids=name_of)
+@pytest.mark.parametrize("path", [*PYTHON_FILES, *C_FILES, *HEADERS, *TESTS], ids=name_of)
 def test_files_are_small_and_say_their_licence(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) <= MOST_LINES

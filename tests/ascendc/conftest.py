@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from pyaclnn.ascendc import Kernel
 
 KERNELS = Path(__file__).parent / "kernels"
+HEAD = '#include "kernel_operator.h"\n'
+PLAIN = HEAD + 'extern "C" __global__ __aicore__ void plain(GM_ADDR x) { x[0] = VALUE; }\n'
+
+
+def write(folder: Path, text: str, name: str = "kernel.cpp") -> Path:
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
 
 
 class Build(Protocol):

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What editors and ``help`` show of every described operator."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from pyaclnn import ops
+from pyaclnn.operators import Operator, all_operators
+
+
+@pytest.mark.parametrize("operator", all_operators().values(), ids=lambda op: op.name)
+def test_the_docstring_tells_of_every_argument_and_result(operator: Operator) -> None:
+    function = getattr(ops, operator.name)
+    names = [*operator.positional, *operator.keywords, "stream"]
+    names += ["out"] if operator.results else []
+    names += [tensor.name for tensor in operator.results]
+    assert all(f"\n    {name}: " in function.__doc__ for name in names)
+    assert f"``{operator.c_name}``" in function.__doc__
+    assert "CANN: " in function.__doc__
+
+
+def test_signatures_are_those_of_torch_where_it_has_the_function() -> None:
+    """Names, order and defaults, of what callers give by position."""
+    wanted = {
+        "layer_norm": "input, normalized_shape, weight=None, bias=None, eps=1e-05",
+        "group_norm": "input, num_groups, weight=None, bias=None, eps=1e-05",
+        "batch_norm": "input, running_mean=None, running_var=None, weight=None, bias=None, "
+        "training=False, momentum=0.1, eps=1e-05",
+        "linalg_vector_norm": "input, ord=2.0, dim=None, keepdim=False",
+        "norm": "input, p=2.0, dim=None, keepdim=False",
+        "renorm": "input, p, dim, maxnorm",
+    }
+    for name, words in wanted.items():
+        assert str(inspect.signature(getattr(ops, name))).startswith(f"({words}, *, ")

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was built is kept where the user keeps caches, and nobody else has a say in it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyaclnn import ascendc
+from pyaclnn.ascendc.cache import default_cache_dir
+
+from .conftest import PLAIN, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_what_is_built_is_kept_until_something_changes(tmp_path: Path) -> None:
+    source, header = write(tmp_path, PLAIN), write(tmp_path, "#define VALUE 1\n", "value.h")
+    source.write_text(f'#include "value.h"\n{PLAIN}', encoding="utf-8")
+    cache = tmp_path / "cache"
+
+    def value(**options: Any) -> tuple[Path, int]:
+        kernel = ascendc.compile(source, cache_dir=cache, **options)
+        x = np.zeros(4, np.uint8)
+        kernel.launch(1, x)
+        return kernel.program, int(x[0])
+
+    first, one = value()
+    built = first.stat().st_mtime_ns
+    assert one == 1
+    assert value()[0] == first
+    assert first.stat().st_mtime_ns == built, "it was not built again"
+
+    header.write_text("#define VALUE 2\n", encoding="utf-8")
+    second, two = value()
+    assert (second != first, two) == (True, 2)
+    assert value(soc="Ascend310P3")[0].parent != second.parent, "another chip is another program"
+
+    (second.parent / "manifest.json").write_text("{", encoding="utf-8")
+    assert value()[1] == 2, "a broken cache is built again"
+    assert {path.name for path in tmp_path.iterdir()} == {"kernel.cpp", "value.h", "cache"}
+
+
+def test_the_default_cache_is_where_the_user_keeps_caches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert default_cache_dir() == tmp_path / "caches" / "pyaclnn" / "ascendc"
+    blocked = write(tmp_path, "", "file")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    assert default_cache_dir().name == "ascendc"
+    assert not default_cache_dir().is_relative_to(blocked)
+
+
+def build_plain(folder: Path) -> ascendc.Kernel:
+    return ascendc.compile(write(folder, PLAIN), defines={"VALUE": 7})
+
+
+class TestWhatOthersPlanted:
+    """The cache below the folder for temporary files, whose name everybody can guess."""
+
+    @pytest.fixture
+    def own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(write(tmp_path, "", "file")))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        return tmp_path / f"pyaclnn-{os.getuid()}"
+
+    def test_the_folder_is_the_users_alone(self, own: Path, tmp_path: Path) -> None:
+        program = build_plain(tmp_path).program
+        assert program.is_relative_to(own)
+        for folder in (own, program.parent):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+    @pytest.mark.sampled(1)
+    @pytest.mark.skipif(os.getuid() != 0, reason="only root can act for somebody else")
+    @pytest.mark.parametrize("which", ["the outermost", "the innermost"])
+    def test_a_folder_of_another_user_is_refused(
+        self, own: Path, tmp_path: Path, which: str
+    ) -> None:
+        program = build_plain(tmp_path).program
+        theirs = own if which == "the outermost" else program.parent
+        os.chown(theirs, 65534, 65534)
+        with pytest.raises(PermissionError, match=f"{theirs} is user 65534's"):
+            build_plain(tmp_path)
+
+    def test_a_link_is_refused(self, own: Path, tmp_path: Path) -> None:
+        target = tmp_path / "somewhere"
+        target.mkdir()
+        own.symlink_to(target)
+        with pytest.raises(PermissionError, match="is no folder"):
+            build_plain(tmp_path)
+        assert list(target.iterdir()) == []
+
+    def test_what_others_could_have_written_is_built_again(self, own: Path, tmp_path: Path) -> None:
+        program = build_plain(tmp_path).program
+        program.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+        program.parent.chmod(0o777)
+        again = build_plain(tmp_path)
+        assert again.program.is_relative_to(own)
+        assert not again.program.read_bytes().startswith(b"#!")
+        assert stat.S_IMODE(program.parent.stat().st_mode) == 0o700
+
+    @pytest.mark.exhaustive
+    def test_a_manifest_names_nothing_outside_its_folder(self, own: Path, tmp_path: Path) -> None:
+        program = build_plain(tmp_path).program
+        manifest = program.parent / "manifest.json"
+        manifest.write_text('{"program": "/bin/true", "files": {}}', encoding="utf-8")
+        assert build_plain(tmp_path).program.is_relative_to(own)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""However a run ends, it ends its children, what these have started, and what it has written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.doctor.checks.options import Options
+from pyaclnn.doctor.child import isolation
+from pyaclnn.doctor.child.events import Progress
+from pyaclnn.doctor.command.run import run
+from pyaclnn.doctor.report.record import Report, Status
+from tests.doctor.breakages import fault
+from tests.doctor.installations import healthy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.doctor.child.events import Event
+    from tests.doctor.installations import Fabricated
+    from tests.doctor.parts import Parts
+
+
+def processes(root: Path) -> list[str]:
+    """The children that examine a machine: their requests lie in a folder of that machine."""
+    found = []
+    for path in Path("/proc").iterdir():
+        try:
+            command = (path / "cmdline").read_bytes() if path.name.isdigit() else b""
+        except OSError:
+            continue
+        if b"pyaclnn.doctor.child.probe" in command and bytes(root) in command:
+            found.append(path.name)
+    return found
+
+
+def test_an_interrupted_run_ends_its_children_and_says_so(tmp_path: Path, parts: Parts) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault("open-hang-deaf")(made)
+
+    def interrupt(event: Event) -> None:
+        if isinstance(event, Progress) and event.check.id == "DEV-104" and event.seconds > 0.2:
+            raise KeyboardInterrupt
+
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run(Options(grace=1.0, only=("DEV-104",)), interrupt, made.machine())
+    assert time.monotonic() - begun < 50
+    assert processes(made.root) == []
+
+
+COMMAND = """
+import signal, sys
+from pathlib import Path
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may have been started to survive it
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from pyaclnn.doctor.command import doctor as command_run
+from pyaclnn.doctor.command import run as engine
+from pyaclnn.doctor.checks import machine
+from pyaclnn.cli import main
+root = Path(sys.argv[1])
+made = machine.Machine(root, home=root, prefix=root)
+command_run.run = lambda options, listener: engine.run(options, listener, made)
+sys.exit(main(["doctor", "--only", "DEV-104", "--json", str(root / "report.json")]))
+"""
+
+
+@contextlib.contextmanager
+def hanging(made: Fabricated) -> Iterator[subprocess.Popen[str]]:
+    """The command as a process, once its child hangs."""
+    for path in (made.root / "dev").iterdir():
+        path.chmod(0o666)
+    with subprocess.Popen(
+        [sys.executable, "-c", COMMAND, str(made.root)],
+        env=made.environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as doctor:
+        end = time.monotonic() + 30
+        while not any("DEV-104" in p.read_text() for p in made.root.glob("*/result.json")):
+            assert doctor.poll() is None, doctor.communicate()[1]
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        yield doctor
+        doctor.kill()
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    ("number", "status", "words"),
+    [
+        (signal.SIGTERM, 143, "ended by SIGTERM"),
+        (signal.SIGHUP, 129, "ended by SIGHUP"),
+        (signal.SIGINT, 130, "interrupted; nothing is left running; this is what was found"),
+    ],
+)
+def test_a_signal_ends_the_command_with_its_children_and_its_files(
+    tmp_path: Path, parts: Parts, number: signal.Signals, status: int, words: str
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault("open-hang-deaf")(made)
+    with hanging(made) as doctor:
+        doctor.send_signal(number)
+        _, err = doctor.communicate(timeout=300)
+    assert doctor.returncode == status
+    assert words in err
+    found = Report.from_text((made.root / "report.json").read_text())
+    states = {result.id: result.status for result in found.results}
+    assert found.exit_status == status
+    assert (states["DEV-103"], "DEV-104@0" in states) == (Status.PASS, True)
+    assert processes(made.root) == []
+    assert list(made.root.glob("pyaclnn-doctor-*")) == []
+
+
+@pytest.mark.exhaustive
+def test_a_child_does_not_outlive_a_command_that_was_killed(tmp_path: Path, parts: Parts) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault("open-hang-deaf")(made)
+    with hanging(made) as doctor:
+        doctor.kill()
+        doctor.communicate(timeout=300)
+    end = time.monotonic() + 60
+    while processes(made.root) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert processes(made.root) == []
+
+
+def test_what_a_child_started_does_not_outlive_it(tmp_path: Path, parts: Parts) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault("open-hang-with-child")(made)
+    run(Options(deadline=2.0, grace=0.5, only=("DEV-104",)), machine=made.machine())
+    assert processes(made.root) == []
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    ("name", "check", "status"),
+    [("daemon", "DEV-111@0", Status.WARN), ("daemon-and-crash", "DEV-104@0", Status.CRASH)],
+)
+def test_a_process_that_got_away_is_named_and_ended(
+    name: str, check: str, status: Status, tmp_path: Path, parts: Parts
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault(name)(made)
+    options = Options(deadline=20.0, grace=0.5, only=("DEV-104", "DEV-111"))
+    (found,) = (r for r in run(options, machine=made.machine()).results if r.id == check)
+    assert found.status is status
+    (left,) = (item.text for item in found.evidence if "left behind" in item.label)
+    pid, command, seconds = left.split()
+    assert (command, seconds) == ("kit-daemon", "60")
+    assert (
+        not Path(f"/proc/{pid}/cmdline").exists() or not Path(f"/proc/{pid}/cmdline").read_bytes()
+    )
+
+
+@pytest.mark.parametrize("name", ["daemon-at-the-end", "helper-at-the-end"])
+def test_what_is_started_while_a_child_ends_well_is_named_and_ended(
+    name: str, tmp_path: Path, parts: Parts
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault(name)(made)
+    for path in (made.root / "dev").iterdir():
+        path.chmod(0o666)
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND.replace("DEV-104", "DEV-103"), str(made.root)],
+        env=made.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    found = Report.from_text((made.root / "report.json").read_text())
+    last = found.results[-1]
+    assert (done.returncode, last.id, last.status) == (0, "DEV-103", Status.WARN), done.stderr
+    (left,) = (item.text for item in last.evidence if "left behind" in item.label)
+    assert left.split()[1:] == [f"kit-{name.partition('-')[0]}", "60"]
+    assert "left a process behind" in last.summary
+    assert not Path(f"/proc/{left.split()[0]}").exists()
+
+
+def test_a_child_that_no_signal_ends_is_left_behind_and_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, parts: Parts
+) -> None:
+    # Uninterruptible sleep cannot be made to order; signals that do not arrive are the same to us.
+    monkeypatch.setattr(isolation, "_signal", lambda *_: None)
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    fault("open-hang")(made)
+    options = Options(deadline=1.5, grace=0.2, only=("DEV-105",))
+    begun = time.monotonic()
+    report = run(options, machine=made.machine())
+    assert time.monotonic() - begun < 60
+    states = {result.id: result for result in report.results}
+    hung = states["DEV-104@0"]
+    assert hung.status is Status.TIMEOUT
+    assert "cannot be ended and was left behind" in hung.summary
+    assert states["DEV-105@0"].status is Status.NOT_RUN
+    left = int(hung.evidence[0].text)  # still there, though perhaps no longer alive
+    os.kill(left, signal.SIGKILL)
+    os.waitpid(left, 0)

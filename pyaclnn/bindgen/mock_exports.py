@@ -127,7 +127,9 @@ def write_release(release: Release, output: Path) -> None:
     major, minor, rest = release.version.split(".")
     texts = ", ".join(f'"{text}"' for text in (release.name, release.version, major, minor, rest))
     interface = ", ".join(map(str, release.interface))
-    output.write_text(f"{_GENERATED}\n{texts}, {{{interface}}}\n", encoding="utf-8")
+    output.write_text(
+        f"{_GENERATED}\n{texts}, {{{interface}}}, {release.headers}\n", encoding="utf-8"
+    )
 
 
 def write_chips(chips: Path, output: Path) -> None:

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "entry.h"
 #include "lock.h"
@@ -16,7 +15,7 @@ static const char NEVER[] = "no stream has recorded it: the wait orders nothing"
 
 static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_t flags)
 {
-    const bool newer = strcmp(mock_release.name, "8.1") > 0;
+    const bool newer = mock_release.headers >= 901;
     const uint32_t known = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS |
                            ACL_EVENT_TIME_LINE | ACL_EVENT_EXTERNAL |
                            (newer ? ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_IPC : 0);

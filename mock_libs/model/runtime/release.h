@@ -7,6 +7,7 @@ struct mock_release {
     /* 8.1; 8.1.RC1 and its parts */
     const char *name, *version, *major, *minor, *rest;
     int interface[3];
+    int headers; /* what ACL_STUBS_CANN is for it */
 };
 
 extern const struct mock_release mock_release;

@@ -43,5 +43,4 @@ def operator_of(description: Description) -> Operator[Any]:
 
 
 def _run(request: Request, _setting: Setting, memory: DeviceMemory) -> None:
-    request.resume()
     kernel.run(request, memory)

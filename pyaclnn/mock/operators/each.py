@@ -105,5 +105,4 @@ def _of_lists(requests: Requests) -> list[RefusalError]:
 def run_each(requests: Requests, _setting: Setting, memory: DeviceMemory) -> None:
     """Run the kernels of a call that phase 1 has accepted."""
     for request in requests.each:
-        request.resume()
         kernel.run(request, memory)

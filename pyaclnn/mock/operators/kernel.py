@@ -36,6 +36,7 @@ _UNKNOWN = "f32"
 
 def run(request: Request, memory: DeviceMemory) -> None:
     """Run the kernels of a call that phase 1 has accepted."""
+    request.resume()
     if request.fills is not None:
         for name, number in request.fills.items():
             given = request.tensors[name]

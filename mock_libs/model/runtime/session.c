@@ -20,7 +20,7 @@ struct context *mock_context_new(struct device *device, bool primary)
     context->device = device;
     context->primary = primary;
     context->overflow_mode = device->chip->recent ? ACL_RT_OVERFLOW_MODE_INFNAN
-                                                               : ACL_RT_OVERFLOW_MODE_SATURATION;
+                                                  : ACL_RT_OVERFLOW_MODE_SATURATION;
     for (size_t i = 0; i < sizeof context->options / sizeof context->options[0]; i++) {
         context->options[i] = mock_process_options()[i];
     }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.parameters import Kind, Option, Role, Tensor
 from pyaclnn.operators.types import Types
-from pyaclnn.operators.words import Word
+from pyaclnn.operators.words import PACKED, Word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -25,7 +25,6 @@ __all__ = ["Build", "Operator", "ShapeError", "describe", "snake_case"]
 _LEADERS = ("input", "x", "x1")
 # PyTorch always says eps, CANN says either.
 _SYNONYMS = {"eps": "epsilon", "epsilon": "eps"}
-_PACKED = 8
 _WORDS = ("barred", "channels_last", "compared", "idle_without", "needed", "null_is_invalid")
 
 
@@ -297,7 +296,7 @@ class Operator:
         if tensor.infer is not None:
             dims = tensor.infer({**values, **known})
         if kind and kind == tensor.packed:
-            return (*dims[:-1], dims[-1] // _PACKED)
+            return (*dims[:-1], dims[-1] // PACKED)
         return dims
 
 

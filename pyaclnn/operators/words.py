@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MAX_RANK", "NO_AXES", "Dims", "Lengths", "Shape", "Word"]
+__all__ = ["MAX_RANK", "NO_AXES", "PACKED", "Dims", "Lengths", "Shape", "Word"]
 
 Dims: TypeAlias = "tuple[int, ...]"
 Lengths: TypeAlias = "dict[str, Dims]"
@@ -32,6 +32,9 @@ Lengths: TypeAlias = "dict[str, Dims]"
 
 MAX_RANK = 8
 """The most axes that an aclnn tensor may have. Source: CANN: ops-nn, operator documents."""
+
+PACKED = 8
+"""How many numbers of 4 bits an element of int32 holds, along the last axis."""
 
 
 class Word(Enum):

@@ -24,9 +24,10 @@ _SAYS = (
 )
 _SAME = "T=f32 W=f32 | T=f16 W=f16 | T=bf16 W=bf16"
 _MIXED = "T=f32 W=f32 | T=f16 W=f16,f32 | T=bf16 W=bf16,f32"
+_WIDE_FIRST = "T=f32 W=f32 | T=f16 W=f32,f16 | T=bf16 W=f32,bf16"
 
 
-def _of_samples(
+def _nothing(
     values: Mapping[str, Any], leader: str, last: str = "H"
 ) -> tuple[str, str, str] | None:
     """Say that there is nothing to normalize, which no operator of this kind takes."""
@@ -45,7 +46,7 @@ _ARGUMENTS = {
 _EPSILON = real(1e-5, "Added to the variance", above=0, loose=True)
 _ABOUT = {
     "order": "ndsr",
-    "refuse": lambda values: _of_samples(values, "x"),
+    "refuse": lambda values: _nothing(values, "x"),
 }
 
 ADA_LAYER_NORM = describe(
@@ -103,7 +104,7 @@ def _one_axis(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
     if len(values["normalized_shape"]) != 1:
         given = str(tuple(values["normalized_shape"]))
         return "normalized_shape", given, "the length of the last axis, and no other"
-    return _of_samples(values, "input", "norm")
+    return _nothing(values, "input", "norm")
 
 
 ADA_LAYER_NORM_BACKWARD = describe(
@@ -115,7 +116,7 @@ ADA_LAYER_NORM_BACKWARD = describe(
     "``grad_scale = sum(grad_out * (xhat * weight + bias))`` and ``grad_shift = sum(grad_out)``; "
     "over all rows ``grad_weight = sum(d * xhat)`` and ``grad_bias = sum(d)``. ``mean`` and "
     "``rstd`` are used as they are given.",
-    types={"910b 910_93": _MIXED.replace("W=f16,f32", "W=f32,f16").replace("bf16,f32", "f32,bf16")},
+    types={"910b 910_93": _WIDE_FIRST},
     gradOut=given("T batch* S norm*", "The gradient of ``out``"),
     input=given("T batch* S norm*", "What ``ada_layer_norm_v2`` was given"),
     normalizedShape=lengths("norm*", "The length of the last axis"),

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
     from pyaclnn.operators.words import Dims
 
-__all__ = ["ADD_RMS_NORM_DYNAMIC_QUANT_V2", "ADD_RMS_NORM_QUANT_V2"]
+__all__ = [
+    "ADD_RMS_NORM_DYNAMIC_QUANT_V2",
+    "ADD_RMS_NORM_QUANT_V2",
+    "wants_first",
+    "wants_second",
+]
 
 _QUANTIZED = "T=f16 S=f32 Z=i32 | T=bf16 S=bf16 Z=bf16 | T=bf16 S=f32 Z=i32"
 _SUMMANDS = "What is normalized, with ``x2``", "What is added to ``x1``"
@@ -85,21 +90,27 @@ def _is_wanted(values: Mapping[str, Any], which: int) -> bool:
     return which == _FIRST or both
 
 
-def _is_first(values: Mapping[str, Any]) -> bool:
+def wants_first(values: Mapping[str, Any]) -> bool:
+    """Tell whether the first result is wanted.
+
+    Args:
+        values: Arguments by their Python names.
+    """
     return _is_wanted(values, _FIRST)
 
 
-def _is_second(values: Mapping[str, Any]) -> bool:
+def wants_second(values: Mapping[str, Any]) -> bool:
+    """The same of the second result."""
     return _is_wanted(values, _SECOND)
 
 
 def _integers(values: Mapping[str, Any]) -> Dims:
     """The second result, or the one element that stands for it."""
-    return (*values["rows"], *values["D"]) if _is_second(values) else (1,)
+    return (*values["rows"], *values["D"]) if wants_second(values) else (1,)
 
 
 def _steps(values: Mapping[str, Any]) -> Dims:
-    return tuple(values["rows"]) if _is_second(values) else (1,)
+    return tuple(values["rows"]) if wants_second(values) else (1,)
 
 
 def _wrong_mask(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
@@ -143,18 +154,18 @@ ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
         default=None,
         null=True,
     ),
-    y1Out=result("Y rows* D", "The result, quantized", when=_is_first, packed="i32"),
+    y1Out=result("Y rows* D", "The result, quantized", when=wants_first, packed="i32"),
     y2Out=result(
         "Y",
         "The result, quantized with ``smooth_scale2``",
-        when=_is_second,
+        when=wants_second,
         placeholder=True,
         infer=_integers,
         packed="i32",
     ),
     xOut=result("T rows* D", "The sum"),
-    scale1Out=result("f32 rows*", "What one step of ``y1`` is worth in each row", when=_is_first),
-    scale2Out=result("f32", "The same of ``y2``", when=_is_second, infer=_steps),
+    scale1Out=result("f32 rows*", "What one step of ``y1`` is worth in each row", when=wants_first),
+    scale2Out=result("f32", "The same of ``y2``", when=wants_second, infer=_steps),
     about={
         "python": "x1 x2 gamma smooth_scale1 smooth_scale2 beta epsilon * output_mask",
         "order": "rnedt",

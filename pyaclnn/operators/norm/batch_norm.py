@@ -79,6 +79,7 @@ BATCH_NORM = describe(
     },
 )
 
+_ANY = " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME)
 _ARGUMENTS = {
     "gradOut": given("T N C space*", "The gradient of ``output``"),
     "input": given("T N C space*", "What ``batch_norm`` was given"),
@@ -138,7 +139,7 @@ BATCH_NORM_BACKWARD = describe(
     Build.COMPOSITE,
     _SAYS,
     types={
-        "910b 910_93": " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME),
+        "910b 910_93": _ANY,
         "950": _PAIRED,
         "910": "T=f32 *=f32,f16 | T=f16 *=f32,f16",
     },
@@ -151,7 +152,7 @@ FAST_BATCH_NORM_BACKWARD = describe(
     "aclnnFastBatchNormBackward",
     Build.COMPOSITE,
     f"{_SAYS} In the same order in every run.",
-    types={"910b 910_93": " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME)},
+    types={"910b 910_93": _ANY},
     **_ARGUMENTS,
     version=integer(0, "Which of two kernels, 0 or 1", least=0, most=1, loose=True),
     **_RESULTS,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ADD_LAYER_NORM_QUANT", "ADD_LAYER_NORM_QUANT_V2", "LAYER_NORM_QUANT"]
 
+_EPSILON = real(1e-5, "Added to the variance", above=0, loose=True)
+
 LAYER_NORM_QUANT = describe(
     "aclnnLayerNormQuant",
     Build.COMPOSITE,
@@ -32,7 +34,7 @@ LAYER_NORM_QUANT = describe(
     scale=given("T 1", "What the result is divided by", positive=True),
     zeroPointsOptional=given("i8 1", "What is added before rounding"),
     quantMode=integer(derived=lambda _: 0),
-    epsilon=real(1e-5, "Added to the variance", above=0, loose=True),
+    epsilon=_EPSILON,
     res=result("i8 rows* H", "The result, quantized"),
     scaleOut=absent(),
     about={
@@ -106,11 +108,14 @@ def _wrong_together(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
 
 
 _MODE = string("static", "How the scales are found", choices=("static", "dynamic"))
-_EPSILON = real(1e-5, "Added to the variance", above=0, loose=True)
-_ABOUT = {
-    "filled": "norm",
-    "source": "CANN: ops-nn norm/add_layer_norm_quant",
-}
+_SOURCE = "CANN: ops-nn norm/add_layer_norm_quant"
+_STEPS = result(
+    "f32",
+    "What one step of ``y1`` is worth in each row, if dynamic",
+    when=_is_dynamic,
+    placeholder=True,
+    infer=_rows,
+)
 
 ADD_LAYER_NORM_QUANT = describe(
     "aclnnAddLayerNormQuant",
@@ -158,13 +163,7 @@ ADD_LAYER_NORM_QUANT = describe(
         when=lambda values: values["additional_output"],
         placeholder=True,
     ),
-    outScales1Out=result(
-        "f32",
-        "What one step of ``y1`` is worth in each row, if dynamic",
-        when=_is_dynamic,
-        placeholder=True,
-        infer=_rows,
-    ),
+    outScales1Out=_STEPS,
     outScales2Out=result(
         "f32",
         "The same of ``y2``",
@@ -173,10 +172,11 @@ ADD_LAYER_NORM_QUANT = describe(
         infer=_rows,
     ),
     about={
-        **_ABOUT,
+        "filled": "norm",
         "order": "cnadsre",
         "idle_without": "outScales1Out",
         "refuse": _wrong_together,
+        "source": _SOURCE,
     },
 )
 
@@ -220,20 +220,14 @@ ADD_LAYER_NORM_QUANT_V2 = describe(
         placeholder=True,
     ),
     layernormRes=result("T rows* H", "v; the 950 does not write it", unwritten="950"),
-    outScales1Out=result(
-        "f32",
-        "What one step of ``y1`` is worth in each row, if dynamic",
-        when=_is_dynamic,
-        placeholder=True,
-        infer=_rows,
-    ),
+    outScales1Out=_STEPS,
     outScales2Out=result(
         "f32", "Never there", when=lambda _: False, placeholder=True, infer=lambda _: (1,)
     ),
     about={
-        **{key: value for key, value in _ABOUT.items() if key != "filled"},
         "order": "nadsr",
         "refuse": _wrong_together,
         "result_type": "AddLayerNormQuantV2Result",
+        "source": _SOURCE,
     },
 )

@@ -8,25 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyaclnn.operators.norm.add_rms_norm_quant_v2 import wants_first, wants_second
 from pyaclnn.operators.request import shape_text
+from pyaclnn.operators.words import PACKED
 
 if TYPE_CHECKING:
     from pyaclnn.operators.request import Request
 
 __all__ = ["failure", "types"]
 
-_IN_AN_INT32 = 8
-_RESULTS = {"y1": "y1Out", "y2": "y2Out"}
+_RESULTS = {"y1": ("y1Out", wants_first), "y2": ("y2Out", wants_second)}
 _LIKE_X1 = ("x1", "x2", "gamma", "smooth_scale1", "smooth_scale2", "beta", "x")
 
 
 def _written(request: Request) -> list[str]:
     """Those of the two results that are wanted."""
-    chosen = request.values["output_mask"]
-    if chosen is None:
-        smooth = (request.tensors[name] for name in ("smooth_scale1", "smooth_scale2"))
-        chosen = (True, all(given is not None for given in smooth))
-    return [name for name, wanted in zip(_RESULTS, chosen, strict=True) if wanted]
+    return [name for name, (_, is_wanted) in _RESULTS.items() if is_wanted(request.values)]
 
 
 def types(request: Request) -> str | None:
@@ -37,10 +34,10 @@ def types(request: Request) -> str | None:
     last = request.tensors["x1"].dims[-1:]
     for name in written:
         dims = request.tensors[name].dims
-        packed = (*(_IN_AN_INT32 * dim for dim in dims[-1:]),)
+        packed = (*(PACKED * dim for dim in dims[-1:]),)
         if request.types[name] == "i32" and packed != last:
             return (
-                f"{_RESULTS[name]} has shape {shape_text(dims)}; packed into int32 its last "
+                f"{_RESULTS[name][0]} has shape {shape_text(dims)}; packed into int32 its last "
                 f"dimension must be an eighth of that of x1, which is {last[0]}"
             )
     return None

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyaclnn.operators.words import MAX_RANK
+
 if TYPE_CHECKING:
     from pyaclnn.operators.request import Request
 
@@ -29,7 +31,6 @@ _C_NAMES = {
     "y2": "y2Out",
     "x": "xOut",
 }
-_MOST_AXES = 8
 
 
 def refuse(request: Request) -> str | None:
@@ -42,8 +43,8 @@ def refuse(request: Request) -> str | None:
         return _text("y1", f"data type {request.types['y1']}", f"{request.types['y2']}, as y2Out")
     for name in given:
         axes = len(request.tensors[name].dims)
-        if not 1 <= axes <= _MOST_AXES:
-            return _text(name, f"{axes} dimensions", f"1 to {_MOST_AXES}")
+        if not 1 <= axes <= MAX_RANK:
+            return _text(name, f"{axes} dimensions", f"1 to {MAX_RANK}")
     return None
 
 

@@ -6,13 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyaclnn.operators.request import shape_text
+from pyaclnn.operators.words import PACKED
 
 if TYPE_CHECKING:
     from pyaclnn.operators.request import Request
 
 __all__ = ["FITS", "breaks"]
-
-_IN_AN_INT32 = 8
 
 
 def _scale(request: Request) -> str | None:
@@ -32,7 +31,7 @@ def _offset(request: Request) -> str | None:
 def _y(request: Request) -> str | None:
     """Only the 950 looks at more than the last dimension."""
     dims, (last,), rows = request.tensors["y"].dims, request.known["H"], request.known["rows"]
-    packed = _IN_AN_INT32 if request.types["y"] == "i32" else 1
+    packed = PACKED if request.types["y"] == "i32" else 1
     leading = rows if request.chip.family == "950" else dims[:-1]
     if dims and dims[-1] * packed == last and dims[:-1] == leading:
         return None

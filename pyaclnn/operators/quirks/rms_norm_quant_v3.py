@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyaclnn.operators.request import shape_text
+from pyaclnn.operators.words import PACKED
 
 if TYPE_CHECKING:
     from pyaclnn.operators.request import Request
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["refuse"]
 
 _MOST_AXES = {"gamma": 2, "scale": 1}
-_IN_AN_INT32 = 8
 
 
 def refuse(request: Request) -> str | None:
@@ -23,7 +23,7 @@ def refuse(request: Request) -> str | None:
         if not 1 <= len(dims) <= most:
             return f"{name} has shape {shape_text(dims)}; it must have 1 to {most} dimensions"
     x, y = request.tensors["x"].dims, request.tensors["y"].dims
-    if request.types["y"] != "i32" or (x and y and x[-1] == _IN_AN_INT32 * y[-1]):
+    if request.types["y"] != "i32" or (x and y and x[-1] == PACKED * y[-1]):
         return None
     return (
         f"y has shape {shape_text(y)}; packed into int32 its last dimension must be an eighth of "

@@ -18,7 +18,7 @@ from pyaclnn.doctor.checks.numbers import SOAK
 from pyaclnn.doctor.child.events import Finished, Progress, Started
 from pyaclnn.doctor.child.isolation import Outcome, Request, run_child
 from pyaclnn.doctor.child.termination import signal_name
-from pyaclnn.doctor.report.record import CheckResult, Evidence, Status
+from pyaclnn.doctor.report.record import CheckResult, Evidence, Status, check_of
 
 if TYPE_CHECKING:
     import threading
@@ -179,7 +179,7 @@ class GroupRun:
         self._tell_result(result)
 
     def _tell_result(self, result: CheckResult) -> None:
-        identity = result.id.partition("@")[0]
+        identity = check_of(result)
         if identity not in self._told:
             self._told.add(identity)
             self._tell(Started(find(identity), self._device))

@@ -34,8 +34,7 @@ def crashed_at(path: Path) -> tuple[str | None, str | None]:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None, None
-    place = next(iter(places_in(text)), None)
-    return routine_in(text), f"{place.path}+{place.offset:#x}" if place else None
+    return routine_in(text), _innermost(text)
 
 
 def ask(pid: int, path: Path) -> tuple[str | None, str | None]:
@@ -75,5 +74,9 @@ def waits_at(pid: int) -> str | None:
         address = int(words[-1], 16)
     except (OSError, ValueError, IndexError):  # 'running' is no address
         return None
-    place = next(iter(places_in(f"at {address:x}\n{maps}")), None)
+    return _innermost(f"at {address:x}\n{maps}")
+
+
+def _innermost(text: str) -> str | None:
+    place = next(iter(places_in(text)), None)
     return f"{place.path}+{place.offset:#x}" if place else None

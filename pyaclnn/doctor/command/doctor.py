@@ -22,7 +22,7 @@ from pyaclnn.doctor.child.termination import Interrupted, Terminated, terminable
 from pyaclnn.doctor.command.explain import show_entries
 from pyaclnn.doctor.command.live import view
 from pyaclnn.doctor.command.look_up import of_check
-from pyaclnn.doctor.command.run import INTERRUPTED, run
+from pyaclnn.doctor.command.run import INCONCLUSIVE, INTERRUPTED, run
 from pyaclnn.doctor.report import fleet as fleets
 from pyaclnn.doctor.report.bundle import as_bundle
 from pyaclnn.doctor.report.files import (
@@ -44,10 +44,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.doctor.report.record import Report
 
-__all__ = ["INCONCLUSIVE", "doctor", "merge"]
-
-INCONCLUSIVE: Final = 3
-"""Exit status: it could not be found out, or the report could not be written."""
+__all__ = ["doctor", "merge"]
 
 _PLAIN_WIDTH: Final = 110
 _BACKENDS: Final = ("cann", "mock")

@@ -48,7 +48,7 @@ PASSED: Final = 0
 BROKEN: Final = 1
 """Exit status: something failed, hung or crashed."""
 INCONCLUSIVE: Final = 3
-"""Exit status: the doctor could not tell."""
+"""Exit status: the doctor could not tell, or the report could not be written."""
 NOTHING_HERE: Final = 4
 """Exit status: there is no CANN, or no device."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.doctor.report.fields import json_text, plain, read
-from pyaclnn.doctor.report.record import SCHEMA, Exit, Report
+from pyaclnn.doctor.report.record import SCHEMA, Exit, Report, check_of
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
     CALM,
@@ -183,7 +183,7 @@ def usual(fleet: Fleet) -> dict[str, tuple[object, CheckResult]]:
     for report in fleet.reports:
         for result in report.results:
             likeness = _likeness(result, host_name(report))
-            alike = found.setdefault(result.id.partition("@")[0], {})
+            alike = found.setdefault(check_of(result), {})
             alike.setdefault(likeness, []).append(result)
     commonest = {
         check: max(alike, key=lambda one: len(alike[one])) for check, alike in found.items()
@@ -202,8 +202,7 @@ def unusual(report: Report, common: Mapping[str, tuple[object, CheckResult]]) ->
     return [
         result
         for result in report.results
-        if gravity(result.status) < CALM
-        or _likeness(result, name) != common[result.id.partition("@")[0]][0]
+        if gravity(result.status) < CALM or _likeness(result, name) != common[check_of(result)][0]
     ]
 
 
@@ -281,7 +280,7 @@ def _reports(data: dict[str, Any]) -> list[Any]:
 
 
 def _likeness(result: CheckResult, host: str) -> tuple[object, ...]:
-    check = result.id.partition("@")[0]
+    check = check_of(result)
     if result.code is not None:
         return check, result.status, result.code
     return check, result.status, _VARYING.sub("#", result.summary.replace(host, "HOST"))

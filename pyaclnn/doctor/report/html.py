@@ -24,6 +24,7 @@ from pyaclnn.doctor.report.html_sections import (
     problems_section,
     verdict_section,
 )
+from pyaclnn.doctor.report.record import check_of
 from pyaclnn.doctor.report.verdict import CALM, about, gravity, verdict
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def _differing(name: str, report: Report, results: list[CheckResult], *, full: b
 
 def _machines(fleet: Fleet) -> str:
     """Every machine, with how the checks ended on it that are not in order everywhere."""
-    wrong = list(dict.fromkeys(_check(group.results[0]) for group in fleet.groups))[:_COLUMNS]
+    wrong = list(dict.fromkeys(check_of(group.results[0]) for group in fleet.groups))[:_COLUMNS]
     rows = "".join(
         f"<tr><td>{escape(name)}</td><td>{escape(about(report))}</td>"
         f"<td>{escape(verdict(report).headline)}</td>{_cells(report, wrong)}"
@@ -163,9 +164,5 @@ def _cells(report: Report, checks: Sequence[str]) -> str:
     """How each check ended, the gravest of its devices; nothing where it is not in the report."""
     worst: dict[str, Status] = {}
     for result in sorted(report.results, key=lambda result: gravity(result.status), reverse=True):
-        worst[_check(result)] = result.status
+        worst[check_of(result)] = result.status
     return "".join(f"<td>{badge(worst[check]) if check in worst else ''}</td>" for check in checks)
-
-
-def _check(result: CheckResult) -> str:
-    return result.id.partition("@")[0]

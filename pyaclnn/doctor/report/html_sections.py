@@ -8,8 +8,16 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.doctor.report.record import Status
-from pyaclnn.doctor.report.verdict import BROKEN, GOOD, SIMULATED, UNCLEAR, problems, tally
+from pyaclnn.doctor.report.record import Status, check_of
+from pyaclnn.doctor.report.verdict import (
+    BROKEN,
+    GOOD,
+    SIMULATED,
+    UNCLEAR,
+    problems,
+    tally,
+    wrong_outputs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -85,7 +93,7 @@ def groups_section(fleet: Fleet) -> str:
     cards = []
     for group in fleet.groups:
         first = group.results[0]
-        shared = replace(first, id=first.id.partition("@")[0], evidence=(), numbers=())
+        shared = replace(first, id=check_of(first), evidence=(), numbers=())
         places = (
             f"<p><b>{len(group.hosts)} of {len(fleet.reports)} machines:</b> "
             f"{escape(', '.join(group.hosts))}</p>"
@@ -173,12 +181,8 @@ def _story(result: CheckResult, *, summary: bool = True) -> str:
     parts.append(_next(result.next_step))
     if result.evidence:
         parts.append('<div class="cap">Evidence</div>' + "".join(map(_evidence, result.evidence)))
-    failed = [number for number in result.numbers if not number.passed]
-    if failed:
-        lines = "\n".join(
-            f"{n.operator} {n.output} {n.dtype} {'x'.join(map(str, n.shape))}: {n.verdict}"
-            for n in failed
-        )
+    lines = "\n".join(wrong_outputs(result))
+    if lines:
         parts.append(f'<div class="cap">Outputs that failed</div><pre>{escape(lines)}</pre>')
     return "".join(parts)
 

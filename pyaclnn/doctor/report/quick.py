@@ -14,7 +14,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, Union, get_args, get_origin
 
 from pyaclnn.doctor.report.fields import Rule, annotated, hints_of, read, read_scalar
-from pyaclnn.doctor.report.table import check
+from pyaclnn.doctor.report.table import check, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,7 +128,6 @@ def _table(kind: Any) -> Reader:
         each = {n: list(map(readers[n], column)) for n, column in data["each"].items()}
         if same.keys() | each.keys() != readers.keys():
             raise KeyError
-        rows = zip(*each.values(), strict=True) if each else [()]
-        return tuple(_made(kind, {**same, **dict(zip(each, row, strict=True))}) for row in rows)
+        return tuple(_made(kind, row) for row in rows_of(same, each))
 
     return table

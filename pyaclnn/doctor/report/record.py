@@ -20,7 +20,7 @@ from pyaclnn.doctor.report.quick import read_quickly
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SCHEMA", "CheckResult", "Evidence", "Number", "Report", "Status"]
+__all__ = ["SCHEMA", "CheckResult", "Evidence", "Number", "Report", "Status", "check_of"]
 
 SCHEMA: Final = 2
 """The version of the JSON layout."""
@@ -176,6 +176,11 @@ class CheckResult:
         """
         result: CheckResult = read_quickly(cls, data)
         return result
+
+
+def check_of(result: CheckResult) -> str:
+    """Return the stable name of a result's check, without the device that it was made on."""
+    return result.id.partition("@")[0]
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["check", "packed", "unpacked"]
+__all__ = ["check", "packed", "rows_of", "unpacked"]
 
 
 def packed(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -72,6 +72,15 @@ def unpacked(table: Any, place: str) -> list[dict[str, Any]]:
     if table is None:
         return []
     check(table, place)
-    same, each = table["same"], table["each"]
-    rows = zip(*each.values(), strict=True) if each else [()]
-    return [{**same, **dict(zip(each, row, strict=True))} for row in rows]
+    return list(rows_of(table["same"], table["each"]))
+
+
+def rows_of(same: Mapping[str, Any], each: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the records of a table, of which nothing is checked any more.
+
+    Args:
+        same: The fields that are the same in all.
+        each: The others, by column; without any there is one record.
+    """
+    for row in zip(*each.values(), strict=True) if each else [()]:
+        yield {**same, **dict(zip(each, row, strict=True))}

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from pyaclnn.doctor.report.clean import cleaned
 from pyaclnn.doctor.report.fleet import fleet_verdict, host_name, merge
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.doctor.report.record import Status, check_of
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
     GOOD,
@@ -27,6 +27,7 @@ from pyaclnn.doctor.report.verdict import (
     problems,
     tally,
     verdict,
+    wrong_outputs,
 )
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def _distinct(results: Iterable[CheckResult]) -> list[CheckResult]:
     """What is wrong, the gravest first; the same on several devices once."""
     kinds: dict[tuple[object, ...], CheckResult] = {}
     for result in problems(results):
-        kinds.setdefault((result.id.partition("@")[0], result.status, result.code), result)
+        kinds.setdefault((check_of(result), result.status, result.code), result)
     return list(kinds.values())
 
 
@@ -296,11 +297,8 @@ def _heading(result: CheckResult) -> RenderableType:
 
 
 def _wrong_outputs(result: CheckResult) -> list[RenderableType]:
-    wrong = [number for number in result.numbers if not number.passed]
-    lines = [
-        f"{n.operator} {n.output} {n.dtype} {'x'.join(map(str, n.shape))}: {n.verdict}"
-        for n in wrong[:_MOST_LINES]
-    ]
+    wrong = wrong_outputs(result)
+    lines = wrong[:_MOST_LINES]
     lines += [f"... {len(wrong) - _MOST_LINES} more outputs"] if len(wrong) > _MOST_LINES else []
     return [Padding(Text("\n".join(lines)), (0, 0, 0, 4))] if lines else []
 

@@ -33,6 +33,7 @@ __all__ = [
     "problems",
     "tally",
     "verdict",
+    "wrong_outputs",
 ]
 
 GOOD: Final = "good"
@@ -100,6 +101,15 @@ def problems(results: Iterable[CheckResult]) -> list[CheckResult]:
 def gravity(status: Status) -> int:
     """Return 0 for what is broken, 1 for errors, 2 for warnings, 3 for what is all right."""
     return 0 if status.broken else {Status.ERROR: 1, Status.WARN: 2}.get(status, CALM)
+
+
+def wrong_outputs(result: CheckResult) -> list[str]:
+    """Say for each output that did not pass which one it is, and why, in a line."""
+    return [
+        f"{n.operator} {n.output} {n.dtype} {'x'.join(map(str, n.shape))}: {n.verdict}"
+        for n in result.numbers
+        if not n.passed
+    ]
 
 
 def first_problem(report: Report) -> CheckResult | None:

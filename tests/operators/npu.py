@@ -50,7 +50,7 @@ _NUMPY: dict[str, Any] = {
 
 def release_of(table: Table) -> str:
     """The oldest release that a table holds for, by the name of a simulated one."""
-    return next(name for name in RELEASES if {name, name[0]} & {*table.releases})
+    return next(name for name in RELEASES if table.is_in(name))
 
 
 def named(table: Table, chip: str) -> str:

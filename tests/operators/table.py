@@ -250,6 +250,10 @@ class Table:
     def tensors(self) -> tuple[str, ...]:
         return tuple(name for name, value in self.base.items() if isinstance(value, Array))
 
+    def is_in(self, release: str) -> bool:
+        """Whether this is known of a release such as ``9.1``."""
+        return bool({release, release.partition(".")[0]} & {*self.releases})
+
     def mistakes(self, chip: str) -> list[tuple[int, Step, Broken]]:
         """Every mistake that a family of chips finds, each with the number of its step."""
         return [

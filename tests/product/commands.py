@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +44,16 @@ def pyaclnn(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command ``pyaclnn`` of this interpreter's environment."""
     return run(sys.executable, "-m", "pyaclnn", *arguments, environment=environment)
+
+
+def script(path: Path) -> Any:
+    """Load a script of the project, which is in no package, as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def compile_program(

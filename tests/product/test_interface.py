@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
 import inspect
 import re
 import textwrap
@@ -16,20 +15,10 @@ import pytest
 
 from pyaclnn.tiling.structures import TilingStructure
 
-from .commands import ROOT
+from .commands import ROOT, script
 
-
-def pages() -> Any:
-    """The script that writes the pages of the reference."""
-    spec = importlib.util.spec_from_file_location("interfaces", ROOT / "docs/pages/interfaces.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-PAGES = pages()
+PAGES = script(ROOT / "docs/pages/interfaces.py")
+"""The script that writes the pages of the reference."""
 TEXT = "".join(part for page in PAGES.pages().values() for part in page())
 SHOWN = {
     name: getattr(importlib.import_module(name.rpartition(".")[0]), name.rpartition(".")[2])

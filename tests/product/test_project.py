@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shlex
 from importlib.metadata import version
-from typing import Any
 from unittest.mock import Mock
 
 import nox.project
 import pytest
 import yaml
 
-from .commands import ROOT
+from .commands import ROOT, script
 
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 
@@ -25,15 +23,10 @@ def text(name: str) -> str:
 
 def lint_commands() -> list[list[str]]:
     """What the session of that name runs, beside what it installs."""
-    spec = importlib.util.spec_from_file_location("noxfile", ROOT / "noxfile.py")
-    assert spec is not None
-    assert spec.loader is not None
-    noxfile: Any = importlib.util.module_from_spec(spec)
     session = Mock()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
-        spec.loader.exec_module(noxfile)
-        noxfile.lint(session)
+        script(ROOT / "noxfile.py").lint(session)
     return [list(call.args) for call in session.run.call_args_list]
 
 

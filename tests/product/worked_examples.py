@@ -150,9 +150,9 @@ def examples(release: str) -> list[Example]:
     """Find a worked example for every operator of a release that has one.
 
     Args:
-        release: The release, as tables write it.
+        release: The release, such as ``9.1``.
     """
-    found = (_example(table) for table in TABLES if release in table.releases)
+    found = (_example(table) for table in TABLES if table.is_in(release))
     return [example for example in found if example is not None]
 
 

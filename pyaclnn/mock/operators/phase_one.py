@@ -57,7 +57,6 @@ def _composite(request: Request, setting: Setting) -> Plan:
             _STEPS[letter](request)
         else:
             _in_the_graph(request, _STEPS[letter.lower()])
-    request.late = False
     try:
         for letter in late:
             _STEPS[letter](request)
@@ -80,6 +79,8 @@ def _in_the_graph(request: Request, step: Callable[[Request], None]) -> None:
         raise RefusalError(
             Status.INNER_NULLPTR, f"EZ9999: {request.operator.c_name}: {text}"
         ) from None
+    finally:
+        request.late = False
 
 
 def _individual(request: Request, setting: Setting) -> Plan:

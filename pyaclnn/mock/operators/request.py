@@ -67,7 +67,7 @@ class Request:
         bound: The types that words stand for.
         known: The lengths of axes and groups of axes.
         dropped: The tensors of which the first axis is not looked at, by Python names.
-        late: Whether all has been checked that is checked before kernels are put together.
+        late: Whether the graph of kernels is being put together: all else has been checked.
         fills: What results are filled with, by Python names, if nothing is computed.
     """
 
@@ -99,7 +99,7 @@ class Request:
     def start(self, setting: Setting, *, deterministic: bool) -> None:
         """Say where the call is made."""
         self.chip, self.deterministic = setting.chip, deterministic
-        self.bound, self.known, self.late, self.fills = {}, {}, False, None
+        self.bound, self.known, self.fills = {}, {}, None
         if self.chip.family in self.operator.channels_last:
             self._move_channels()
         self.dropped = tuple(quirks_of(self.operator.quirks).drops(self))

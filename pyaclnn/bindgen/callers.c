@@ -24,24 +24,13 @@ void binding_tell_callers(void *begin, void *end, const char *own)
     memcpy(&callers_end, &end, sizeof end);
 }
 
-static size_t same_bytes(const char *one, const char *other)
-{
-    size_t same = 0;
-    while (one[same] != '\0' && one[same] == other[same]) {
-        same++;
-    }
-    return same;
-}
-
 static int is_own(const char *file)
 {
-    const char *at = callers_own;
-    while (*at != '\0') {
-        const size_t same = same_bytes(file, at);
-        if (at[same] == '\n') {
+    const char *end;
+    for (const char *at = callers_own; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+        if (strncmp(file, at, (size_t)(end - at)) == 0) {
             return 1;
         }
-        at = strchr(at + same, '\n') + 1;
     }
     return 0;
 }

@@ -11,7 +11,7 @@ import runpy
 from typing import TYPE_CHECKING, Final
 
 from .catalogued import TAIL
-from .mock_gates import NOTHING, REFUSALS, STATUS, exported
+from .mock_gates import GENERATED, NOTHING, REFUSALS, STATUS, exported
 from .reader import HeaderError
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ KINDS: Final[Mapping[str, str]] = {
 """C type of a phase-1 argument, without const -> its letter in ``struct mock_operator``."""
 _MOST = 64
 """Parameters that a mask can tell apart."""
-_GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
 
 
 def write_operators(functions: Iterable[Function], output: Path) -> None:
@@ -63,7 +62,7 @@ def write_operators(functions: Iterable[Function], output: Path) -> None:
     """
     functions = list(functions)
     names = {function.name for function in functions}
-    lines = [_GENERATED]
+    lines = [GENERATED]
     for function in functions:
         if function.operator is None:
             continue
@@ -106,7 +105,7 @@ def write_fallbacks(declarations: Declarations, library: str, release: str, outp
 
 
 def _fallbacks(declarations: Declarations, library: str, release: str) -> Iterator[str]:
-    yield _GENERATED
+    yield GENERATED
     yield from (f'#include "{h}"' for h in declarations.headers if not h.startswith("aclnnop/"))
     yield '#include "message.h"'
     for function in exported(declarations.functions, library, release):
@@ -128,7 +127,7 @@ def write_release(release: Release, output: Path) -> None:
     texts = ", ".join(f'"{text}"' for text in (release.name, release.version, major, minor, rest))
     interface = ", ".join(map(str, release.interface))
     output.write_text(
-        f"{_GENERATED}\n{texts}, {{{interface}}}, {release.headers}\n", encoding="utf-8"
+        f"{GENERATED}\n{texts}, {{{interface}}}, {release.headers}\n", encoding="utf-8"
     )
 
 
@@ -141,7 +140,7 @@ def write_chips(chips: Path, output: Path) -> None:
     """
     known = runpy.run_path(str(chips), run_name="chips")
     rows = sorted(known["all_chips"](), key=lambda chip: chip.soc_name != known["DEFAULT_SOC_NAME"])
-    lines = [_GENERATED]
+    lines = [GENERATED]
     for chip in rows:
         names = f'"{chip.soc_name}", "{chip.family}", {str(chip.bfloat16).lower()}'
         numbers = (chip.memory_bytes, chip.ai_cores, chip.vector_cores, chip.streams, chip.events)

@@ -20,13 +20,22 @@ if TYPE_CHECKING:
 
     from .declarations import Declarations, Function
 
-__all__ = ["LIBRARIES", "NOTHING", "REFUSALS", "STATUS", "exported", "write_gates"]
+__all__ = [
+    "GENERATED",
+    "LIBRARIES",
+    "NOTHING",
+    "REFUSALS",
+    "STATUS",
+    "exported",
+    "write_gates",
+]
 
 LIBRARIES = ("runtime", "base", "graph", "tasks", "collectives")
 """The kinds of library that the simulated NPU has, but for that of operators."""
 REFUSALS = "mock_refusals"
 """The section of what is there to be linked and refuses."""
-_GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
+GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
+"""How every file begins that follows from the headers."""
 STATUS = frozenset({"aclError", "aclnnStatus", "HcclResult", "int32_t", "rtError_t"})
 """The types of a result that tells of failure by a code."""
 NOTHING = {"aclDataType": "ACL_DT_UNDEFINED", "aclFormat": "ACL_FORMAT_UNDEFINED"}
@@ -54,7 +63,7 @@ def write_gates(declarations: Declarations, output: Path) -> None:
     newest = next(reversed(RELEASES))
     for library in LIBRARIES:
         functions = exported(declarations.functions, library, newest)
-        renames = [_GENERATED, *(f"#define {f.name} impl_{f.name}" for f in functions)]
+        renames = [GENERATED, *(f"#define {f.name} impl_{f.name}" for f in functions)]
         (output / f"{library}_names.h").write_text("\n".join(renames) + "\n", encoding="utf-8")
         for release in RELEASES:
             functions = exported(declarations.functions, library, release)
@@ -64,7 +73,7 @@ def write_gates(declarations: Declarations, output: Path) -> None:
 
 
 def _gates(declarations: Declarations, functions: list[Function]) -> Iterator[str]:
-    yield _GENERATED
+    yield GENERATED
     yield from (f'#include "{h}"' for h in declarations.headers if not h.startswith("aclnnop/"))
     yield '#include "gate.h"'
     yield from (f"#undef {f.name}" for f in functions)

@@ -12,6 +12,7 @@ import runpy
 from typing import TYPE_CHECKING
 
 from .mock_exports import write_operators
+from .mock_gates import GENERATED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["write_split"]
 
-_GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
 _OPERATORS = "opapi_"
 _FRONTS = {
     "acl_rt": None,
@@ -54,12 +54,12 @@ def write_split(
         path = output / f"{library}_{release.name}.inc"
         if library.startswith(_OPERATORS):
             area = library.removeprefix(_OPERATORS)
-            own = [f for f in operators if area_of(f.name.removesuffix("GetWorkspaceSize")) == area]
+            own = [f for f in operators if area_of(f.operator or f.name) == area]
             write_operators(own, path)
         elif library in _FRONTS:
             functions = (f for f in declarations.functions if f.is_in(release.name))
             names = [f.name for f in functions if _is_behind(f, _FRONTS[library])]
-            lines = [_GENERATED, *(f"EXPORTED({name})" for name in names)]
+            lines = [GENERATED, *(f"EXPORTED({name})" for name in names)]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -12,6 +12,7 @@ from pyaclnn.calling.fast_path import MOST_KEPT, types_of
 from pyaclnn.calling.launch import launch
 from pyaclnn.errors import AclError
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
+from pyaclnn.runtime.dlpack import is_foreign
 from pyaclnn.runtime.transfer import fetch_now, send_now
 
 if TYPE_CHECKING:
@@ -36,20 +37,14 @@ def host_key(given: Mapping[str, Any]) -> tuple[object, ...] | None:
         (value.shape, value.dtype) if type(value) is np.ndarray else (types_of(value), value)
         for value in given.values()
     )
-    if any(map(_is_of_another_library, given.values())):
+    # The shape of such a tensor can change, and a key would keep it alive.
+    if any(map(is_foreign, given.values())):
         return None
     try:
         hash(key)
     except TypeError:
         return None
     return key
-
-
-def _is_of_another_library(value: object) -> bool:
-    """Tell whether this is a tensor whose shape can change, and which a key would keep alive."""
-    return not isinstance(value, (np.ndarray, np.generic)) and (
-        hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
-    )
 
 
 class HostCalls(dict[Any, "Call"]):

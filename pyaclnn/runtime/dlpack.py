@@ -30,6 +30,7 @@ __all__ = [
     "code_of",
     "device_tensor",
     "host_array",
+    "is_foreign",
 ]
 
 _ON_CPU: Final = 1
@@ -37,6 +38,7 @@ ON_ASCEND: Final = frozenset({12, 21})
 """The device types under which tensors on an NPU are exported."""
 
 _LETTERS: Final = {0: "i", 1: "u", 2: "f", 5: "c"}
+_CODES: Final = {letter: code for code, letter in _LETTERS.items()}
 _BFLOAT, _BOOL = 4, 6
 NAME: Final = b"dltensor"
 
@@ -166,8 +168,7 @@ def code_of(dtype: np.dtype[Any]) -> int | None:
     """
     if dtype == bfloat16:
         return _BFLOAT
-    kinds = {letter: code for code, letter in _LETTERS.items()}
-    return _BOOL if dtype == np.bool_ else kinds.get(dtype.kind)
+    return _BOOL if dtype == np.bool_ else _CODES.get(dtype.kind)
 
 
 class _Held:
@@ -184,6 +185,17 @@ class _Held:
             "strides": found.strides,
             "typestr": word,
         }
+
+
+def is_foreign(value: object) -> bool:
+    """Tell whether a value that is not NumPy's says how to look at it: a tensor of another library.
+
+    Args:
+        value: Anything.
+    """
+    return not isinstance(value, (np.ndarray, np.generic)) and (
+        hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
+    )
 
 
 def host_array(routine: str, argument: str, value: object) -> NDArray[Any] | None:

@@ -169,20 +169,6 @@ class _Lost(weakref.ref[object]):
             finalizer()
 
 
-class _Ending:
-    """What a finalizer calls; it keeps what looks after the finalizer."""
-
-    __slots__ = ("_arguments", "_function", "_lost")
-
-    def __init__(
-        self, lost: _Lost, function: Callable[..., object], arguments: tuple[object, ...]
-    ) -> None:
-        self._lost, self._function, self._arguments = lost, function, arguments
-
-    def __call__(self) -> None:
-        self._function(*self._arguments)
-
-
 def finalizer_of(
     owner: object, function: Callable[..., object], *arguments: object
 ) -> weakref.finalize[..., object]:
@@ -199,8 +185,13 @@ def finalizer_of(
         What calls the function before that, or never, if it is detached.
     """
     lost = _Lost(owner, LEDGER.note_in_c)
-    lost.finalizer = weakref.finalize(owner, _Ending(lost, function, arguments))
+    lost.finalizer = weakref.finalize(owner, _end, lost, function, *arguments)
     return lost.finalizer
+
+
+def _end(_: _Lost, function: Callable[..., object], *arguments: object) -> None:
+    """What a finalizer calls; it keeps what looks after the finalizer."""
+    function(*arguments)
 
 
 class Handle:
@@ -217,8 +208,8 @@ class Handle:
     def __init__(self, resource: Resource) -> None:
         """Stand for ``resource``, with the right to let go of it."""
         self._resource = resource
-        origin = _creation_place() if self._expects_close and resource.owned else None
         warns = self._expects_close and resource.owned
+        origin = _creation_place() if warns else None
         self._finalizer = finalizer_of(self, _abandon, resource, warns, origin)
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.runtime.dlpack import host_array
+from pyaclnn.runtime.dlpack import host_array, is_foreign
 from pyaclnn.runtime.dtypes import conversion_hint
 from pyaclnn.runtime.pinned import pinned_memory
 from pyaclnn.runtime.progress import require_written
@@ -81,7 +81,7 @@ def copy_bytes(
         InvalidArgumentError: The stream is of another device, or the array is not pinned.
         ContextError: Without a stream, the bytes to be read are still to be written.
     """
-    pointers = [raw.pointer_to(host.ctypes.data), raw.pointer_to(place.address)]
+    pointers = [_start_of(host), raw.pointer_to(place.address)]
     if kind == raw.ACL_MEMCPY_HOST_TO_DEVICE:
         pointers.reverse()
     target, source = pointers
@@ -90,7 +90,7 @@ def copy_bytes(
         if kind == raw.ACL_MEMCPY_DEVICE_TO_HOST:
             require_written(routine, place.memory, *written)
         with place.device._active():
-            call("aclrtMemcpy", target, host.nbytes, source, host.nbytes, kind)
+            _copy_now(target, source, host.nbytes, kind)
         return
     queue = require_stream(routine, stream, place.device)
     memory = pinned_memory(host)
@@ -299,7 +299,7 @@ def way_to_numpy(argument: str, host: object) -> str | None:
         return "its mask would be ignored: fill it with .filled(), or take .data as it is."
     if isinstance(host, (np.generic, list, tuple, int, float)):
         return f"make one: np.asarray({argument}, np.float32)."
-    if hasattr(host, "__dlpack__") or hasattr(host, "__array_interface__"):
+    if is_foreign(host):
         return f"np.from_dlpack({argument}) or np.asarray({argument}) is one without a copy."
     return None
 

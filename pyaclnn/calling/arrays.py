@@ -28,6 +28,7 @@ __all__ = [
     "check_overlap",
     "given_results",
     "refuse_array",
+    "require_array",
     "require_arrays",
     "require_writable",
 ]
@@ -46,11 +47,24 @@ def require_arrays(operator: Operator, given: Mapping[str, Any]) -> dict[str, Ar
     found: dict[str, Array] = {}
     for tensor in operator.tensors:
         if tensor.read and not (tensor.optional and given[tensor.name] is None):
-            found[tensor.name] = _array(operator.name, tensor.name, given[tensor.name])
+            found[tensor.name] = require_array(operator.name, tensor.name, given[tensor.name])
     return found
 
 
-def _array(routine: str, name: str, value: object) -> Array:
+def require_array(
+    routine: str, name: str, value: object, expected: str = "a NumPy array or a DeviceArray"
+) -> Array:
+    """Return an array, one of another library in the host's memory as NumPy's.
+
+    Args:
+        routine: The public function, for messages.
+        name: The argument's name.
+        value: What the caller gave.
+        expected: What it must be, in words.
+
+    Raises:
+        InvalidArgumentError: It is something else, has a mask, or lies elsewhere.
+    """
     if isinstance(value, (np.ndarray, DeviceArray)) and not isinstance(value, np.ma.MaskedArray):
         return value
     if not isinstance(value, (np.generic, np.ma.MaskedArray)):
@@ -58,8 +72,7 @@ def _array(routine: str, name: str, value: object) -> Array:
         if shared is not None:
             return shared
     what = "None" if value is None else no_array(value)
-    hint = way_to_numpy(name, value)
-    raise InvalidArgumentError.of(routine, name, what, "a NumPy array or a DeviceArray", hint)
+    raise InvalidArgumentError.of(routine, name, what, expected, way_to_numpy(name, value))
 
 
 def refuse_array(operator: Operator, given: Mapping[str, Any], wrong: InvalidArgumentError) -> None:
@@ -116,7 +129,7 @@ def given_results(operator: Operator, out: object, wants: Mapping[str, bool]) ->
             expected = f"None, because {why}"
             raise InvalidArgumentError.of(operator.name, name, "an array", expected)
     there = {name: entry for name, entry in entries.items() if entry is not None}
-    return {name: _array(operator.name, name, entry) for name, entry in there.items()}
+    return {name: require_array(operator.name, name, entry) for name, entry in there.items()}
 
 
 def check_arrays(routine: str, arrays: Mapping[str, Array], stream: Stream | None) -> bool:

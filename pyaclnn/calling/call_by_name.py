@@ -16,7 +16,7 @@ import numpy as np
 
 from pyaclnn.calling.actual import Descriptors, Unsettled
 from pyaclnn.calling.arguments import arrays_in
-from pyaclnn.calling.arrays import check_arrays, check_overlap
+from pyaclnn.calling.arrays import check_arrays, check_overlap, require_array
 from pyaclnn.calling.call import Output
 from pyaclnn.calling.empty import Empty, LeftOut
 from pyaclnn.calling.host import completed, fetch_into
@@ -25,11 +25,10 @@ from pyaclnn.calling.launch import launch_operator
 from pyaclnn.calling.message import check
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
-from pyaclnn.runtime.dlpack import host_array
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.stream import require_stream
-from pyaclnn.runtime.transfer import no_array, send_now, way_to_numpy
+from pyaclnn.runtime.transfer import no_array, send_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CallByName", "refuse_others"]
 
-_WORDS = {"t": "a NumPy array or a DeviceArray", "T": "a sequence of NumPy arrays or DeviceArrays"}
+_OR_NULL = "or None, which is NULL"
 
 
 def refuse_others(
@@ -148,7 +147,8 @@ class CallByName:
         if self.declared.kinds[place] != "T":
             return self._array(name, value, result)
         if value is not None and not isinstance(value, tuple):
-            raise self._no_array(name, value, "T")
+            expected = f"a sequence of NumPy arrays or DeviceArrays, {_OR_NULL}"
+            raise InvalidArgumentError.of(self.declared.name, name, no_array(value), expected)
         items = enumerate(value or ())
         taken = tuple(self._array(f"{name}[{item}]", array, result) for item, array in items)
         return None if value is None else taken
@@ -156,20 +156,10 @@ class CallByName:
     def _array(self, name: str, value: Any, result: bool) -> Any:
         if value is None or isinstance(value, DeviceArray) or (result and isinstance(value, Empty)):
             return value
-        taken = value
-        if not isinstance(value, (np.ndarray, np.generic)):
-            taken = host_array(self.declared.name, name, value)
-        if not isinstance(taken, np.ndarray) or isinstance(taken, np.ma.MaskedArray):
-            raise self._no_array(name, value, "t", result=result)
-        dtype_of(taken.dtype, self.declared.name, name)
-        return taken
-
-    def _no_array(
-        self, name: str, value: Any, kind: str, *, result: bool = False
-    ) -> InvalidArgumentError:
-        expected = f"{_WORDS[kind]}, {'an Empty, ' if result else ''}or None, which is NULL"
-        hint = way_to_numpy(name, value) if kind == "t" else None
-        return InvalidArgumentError.of(self.declared.name, name, no_array(value), expected, hint)
+        expected = f"a NumPy array or a DeviceArray, {'an Empty, ' if result else ''}{_OR_NULL}"
+        array = require_array(self.declared.name, name, value, expected)
+        dtype_of(array.dtype, self.declared.name, name)
+        return array
 
     def _arrays(self, places: Sequence[int]) -> Iterator[tuple[str, Any]]:
         """The arrays that are there, by name; those in lists with their number."""

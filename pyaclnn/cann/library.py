@@ -18,7 +18,7 @@ from pyaclnn.cann.search import VARIABLE, Backend, Loaded, dlopen, search
 from pyaclnn.cann.signatures import own_headers, signature
 from pyaclnn.cann.trace import begin_trace
 from pyaclnn.errors import InvalidArgumentError, MissingSymbolError
-from pyaclnn.releases import RELEASES, VARIABLE as RELEASE
+from pyaclnn.releases import VARIABLE as RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -206,7 +206,7 @@ def _missing(signature: Signature, loaded: Loaded) -> MissingSymbolError:
 
 def _why_missing(signature: Signature, loaded: Loaded) -> str:
     release = loaded.simulated
-    if release and list(RELEASES).index(signature.since) > list(RELEASES).index(release):
+    if release and not signature.is_in(release):
         chosen = f"{RELEASE}={signature.since}"
         return f"the simulated NPU simulates CANN {release}; {chosen} chooses that one."
     if release:

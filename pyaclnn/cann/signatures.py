@@ -69,6 +69,11 @@ class Signature(NamedTuple):
     types: tuple[str, ...] = ()
     returns: str = ""
 
+    def is_in(self, release: str) -> bool:
+        """Whether a release such as ``9.1`` has it; what one has, later ones have too."""
+        names = list(RELEASES)
+        return names.index(self.since) <= names.index(release)
+
     @property
     def c_type(self) -> str:
         """The type of a pointer to the function; of operators only."""

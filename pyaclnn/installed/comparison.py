@@ -201,11 +201,11 @@ def _compare_exports(
         wanted = {
             name: "is declared by this installation, and no library exports it"
             for name, declared in theirs.items()
-            if group == "operators" and declared.since <= release
+            if group == "operators" and declared.is_in(release)
         } or {
             name: f"is in {_OLDEST}, and no library exports it"
             for name, declared in known.items()
-            if declared.library == group and declared.since <= _OLDEST
+            if declared.library == group and declared.is_in(_OLDEST)
         }
         count += sum(name in exports for name in wanted)
         found += [
@@ -218,7 +218,7 @@ def _compare_exports(
 
 def _declared_release(root: Path) -> str:
     """The release that headers declare which can declare several, as this project's can."""
-    newest = max(RELEASES)
+    *_, newest = RELEASES
     try:
         text = (root / "include" / _RELEASE_HEADER).read_text(encoding="utf-8")
     except OSError:

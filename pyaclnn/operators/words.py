@@ -142,7 +142,9 @@ class Shape:
             shorter = min(len(lead), len(dims))
             rest = dims[shorter:] if shorter == len(lead) else lead[shorter:]
             return dims[:shorter] == lead[:shorter] and prod(rest) == 1
-        return any(dims == Shape("", words).dims(known) for words in (self.words, *self.other))
+        return dims == self.dims(known) or any(
+            dims == Shape("", words).dims(known) for words in self.other
+        )
 
 
 NO_AXES = Shape("", ())

@@ -13,6 +13,8 @@ from pyaclnn.mock.dtypes import FORMATS, data_type_name, format_name
 from pyaclnn.mock.operators.operator import RefusalError
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import Flag, Tensor
+from pyaclnn.operators.request import shape_text
+from pyaclnn.operators.words import MAX_RANK
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -42,9 +44,6 @@ _OUT_POINTERS = {
     Flag.NO_EXECUTOR_POINTER: "executor",
 }
 
-# MAX_SUPPORT_DIMS_NUMS of the hand-written operators.
-MAX_RANK = 8
-
 # How the names of formats begin whose memory is not that of a view.
 _PRIVATE = ("NC1HWC0", "NDC1HWC0", "FRACTAL_")
 
@@ -68,11 +67,6 @@ def null_pointer(name: str) -> RefusalError:
 def tiling_failure(operator: str, text: str) -> RefusalError:
     """Make the refusal of arguments the kernel's tiling does not take: 561002."""
     return RefusalError(Status.INNER_TILING, f"EZ9999: tiling of {operator} failed: {text}")
-
-
-def shape_text(dims: Iterable[int]) -> str:
-    """Write a shape for a message, for example ``[2,3]``."""
-    return f"[{','.join(map(str, dims))}]"
 
 
 def present(name: str, value: Value | None) -> Value:

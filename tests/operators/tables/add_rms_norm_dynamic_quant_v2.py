@@ -25,6 +25,7 @@ from tests.operators.table import (
     nulls,
     shaped,
 )
+from tests.operators.tables.rms_norm_quant import in_int32
 from tests.operators.words import (
     A2_A3,
     BF16,
@@ -76,15 +77,8 @@ def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
             scale = np.abs(v).max(-1) / most
             whole = np.rint(v / scale[..., None])
             found[STEPS_OUT[place]] = scale
-            found[INTEGERS[place]] = packed(whole) if most == 7 else whole
+            found[INTEGERS[place]] = in_int32(whole) if most == 7 else whole
     return found
-
-
-def packed(whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Eight integers of 4 bits in one of 32, the first one lowest."""
-    nibbles = whole.astype(np.int64).reshape(*whole.shape[:-1], -1, 8) & 15
-    words = (nibbles << 4 * np.arange(8)).sum(-1).astype(np.uint32)
-    return np.asarray(words.astype(np.int32), np.float64)
 
 
 def row(x: str) -> tuple[str, ...]:

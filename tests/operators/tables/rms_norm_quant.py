@@ -40,7 +40,7 @@ from tests.operators.words import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["TABLES"]
+__all__ = ["TABLES", "in_int32"]
 
 NINE = (1,) * 9
 BUT_950 = (*A2_A3, P310, P310B)
@@ -64,11 +64,15 @@ def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
     v = v / given["scale"] if given.get("divMode", True) else v * given["scale"]
     limit = 8 if given["y.dtype"] == I32 else 128
     y = np.clip(np.rint(v + (0 if offset is None else offset)), -limit, limit - 1)
-    if given["y.dtype"] == I32:
-        nibbles = y.astype(np.int64).reshape(*y.shape[:-1], -1, 8) & 15
-        y = (nibbles << 4 * np.arange(8)).sum(-1).astype(np.uint32).astype(np.int32)
-    found = {"y": y.astype(np.float64)}
+    found = {"y": in_int32(y) if given["y.dtype"] == I32 else y}
     return {**found, "rstd": rstd} if given.get("outputRstd") else found
+
+
+def in_int32(whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Eight integers of 4 bits in one of 32, the first one lowest."""
+    nibbles = whole.astype(np.int64).reshape(*whole.shape[:-1], -1, 8) & 15
+    words = (nibbles << 4 * np.arange(8)).sum(-1).astype(np.uint32)
+    return np.asarray(words.astype(np.int32), np.float64)
 
 
 def row(x: str, scale: str, offset: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,17 +111,13 @@ def adopt_orphans(*, adopt: bool = True) -> None:
     Args:
         adopt: Whether to do so from now on, or no longer.
     """
-    with contextlib.suppress(OSError, AttributeError):
-        arguments = map(ctypes.c_ulong, (adopt, 0, 0, 0))
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, *arguments)
+    _prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(adopt))
 
 
 def adopts_orphans() -> bool:
     """Tell whether `adopt_orphans` was called in this process."""
     answer = ctypes.c_int(0)
-    with contextlib.suppress(OSError, AttributeError):
-        rest = map(ctypes.c_ulong, (0, 0, 0))
-        ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), *rest)
+    _prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer))
     return bool(answer.value)
 
 
@@ -133,9 +129,13 @@ def end_with_parent(parent: int) -> None:
     Args:
         parent: The process of that thread.
     """
-    with contextlib.suppress(OSError, AttributeError):
-        ask = ctypes.CDLL(None).prctl
-        ask(_PR_SET_PDEATHSIG, *map(ctypes.c_ulong, (signal.SIGKILL, 0, 0, 0)))
+    _prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
     adopt_orphans()
     if os.getppid() != parent:  # it ended before it could be asked for
         sys.exit(1)
+
+
+def _prctl(option: int, argument: Any) -> None:
+    """Ask the kernel for something about this process; where it cannot be asked, nothing is."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(option, argument, *map(ctypes.c_ulong, (0, 0, 0)))

@@ -11,10 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["AREAS", "area_of"]
-
-AREAS: Final = ("math", "nn", "cv", "transformer")
-"""In the order in which libraries are searched."""
+__all__ = ["area_of"]
 
 _TRANSFORMER: Final = (
     "Attention|FFN|Nsa|Mla|Moe|RotaryPos|Rope|Grouped(Mat[mM]ul|Quant)|QuantGroupedMatmul"
@@ -52,7 +49,7 @@ _BY_PATTERN: Final = (
 
 
 def area_of(operator: str) -> str:
-    """Return the area of an operator, one of `AREAS`.
+    """Return the area of an operator: ``math``, ``nn``, ``cv`` or ``transformer``.
 
     Args:
         operator: Its C name.

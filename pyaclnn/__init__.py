@@ -44,12 +44,13 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
         UnsupportedError as UnsupportedError,
     )
     from pyaclnn.ops import *
-    from pyaclnn.runtime.array import DeviceArray as DeviceArray, to_device as to_device
+    from pyaclnn.runtime.array import DeviceArray as DeviceArray
     from pyaclnn.runtime.buffer import Buffer as Buffer
     from pyaclnn.runtime.creation import (
         empty_like as empty_like,
         full as full,
         ones as ones,
+        to_device as to_device,
         zeros as zeros,
     )
     from pyaclnn.runtime.device import (

@@ -12,9 +12,9 @@ from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.operator import Build
 from pyaclnn.runtime.array import DeviceArray, phantom_of
 from pyaclnn.runtime.dlpack import host_array
+from pyaclnn.runtime.host import no_array, way_to_numpy
 from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import require_stream
-from pyaclnn.runtime.transfer import no_array, way_to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

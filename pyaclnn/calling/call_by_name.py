@@ -26,9 +26,10 @@ from pyaclnn.calling.message import check
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.dtypes import dtype_of
+from pyaclnn.runtime.host import no_array
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.stream import require_stream
-from pyaclnn.runtime.transfer import no_array, send_now
+from pyaclnn.runtime.transfer import send_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,6 +14,7 @@ from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.export import Lent
+from pyaclnn.runtime.host import as_numpy, fitted
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.shaped import Shaped
 from pyaclnn.runtime.shapes import (
@@ -28,12 +29,10 @@ from pyaclnn.runtime.shapes import (
 from pyaclnn.runtime.stream import require_stream
 from pyaclnn.runtime.transfer import (
     Place,
-    as_numpy,
     check_host,
     copy_between,
     copy_bytes,
     fill_bytes,
-    fitted,
     require_contiguous,
 )
 
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.pool import Loan
     from pyaclnn.runtime.stream import Stream
 
-__all__ = ["DeviceArray", "array_on_loan", "phantom_of", "to_device"]
+__all__ = ["DeviceArray", "array_on_loan", "phantom_of"]
 
 _new = object.__new__
 
@@ -366,34 +365,3 @@ def phantom_of(array: DeviceArray) -> NDArray[Any]:
 
 _BASE = 1 << 32
 """An address for phantoms that stand for a place within a buffer."""
-
-
-def to_device(
-    host: NDArray[Any] | SpeaksDLPack, device: Device | None = None, stream: Stream | None = None
-) -> DeviceArray:
-    """Copy a NumPy array to a device.
-
-    Drives ``aclrtMalloc`` and ``aclrtMemcpy``, or ``aclrtMemcpyAsync``.
-
-    Args:
-        host: The array, of a dtype that CANN knows. On a stream it must be pinned, and must not be
-            changed before the stream has passed the copy. A tensor of another library in the host's
-            memory (``__dlpack__`` or ``__array_interface__``) is taken as NumPy's.
-        device: Where to; the stream's device, or the default device, if None.
-        stream: Where to queue the copy; None to do it at once.
-
-    Returns:
-        A new C-contiguous device array of the same shape and dtype.
-
-    Raises:
-        InvalidArgumentError: The array or the stream is not acceptable.
-        OutOfMemoryError: There is not so much free device memory.
-    """
-    source = as_numpy("to_device", "host", host)
-    dtype_of(source.dtype, "to_device", "host")
-    place = None if device is None else require_device("to_device", device)
-    if stream is not None:
-        place = require_stream("to_device", stream, place).device
-    array = DeviceArray.empty(source.shape, source.dtype, place)
-    array.copy_from(source if stream is not None else np.asarray(source, order="C"), stream)
-    return array

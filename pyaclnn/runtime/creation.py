@@ -1,24 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
-"""New device arrays of a known content."""
+"""New device arrays: copied from the host, of one number, or of the shape of another."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.runtime.array import DeviceArray, to_device
-from pyaclnn.runtime.transfer import number_of
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.device import require_device
+from pyaclnn.runtime.dtypes import dtype_of
+from pyaclnn.runtime.host import as_numpy, number_of
+from pyaclnn.runtime.stream import require_stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import DTypeLike
+    from numpy.typing import DTypeLike, NDArray
 
     from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.dlpack import SpeaksDLPack
+    from pyaclnn.runtime.stream import Stream
 
-__all__ = ["empty_like", "full", "ones", "zeros"]
+__all__ = ["empty_like", "full", "ones", "to_device", "zeros"]
+
+
+def to_device(
+    host: NDArray[Any] | SpeaksDLPack, device: Device | None = None, stream: Stream | None = None
+) -> DeviceArray:
+    """Copy a NumPy array to a device.
+
+    Drives ``aclrtMalloc`` and ``aclrtMemcpy``, or ``aclrtMemcpyAsync``.
+
+    Args:
+        host: The array, of a dtype that CANN knows. On a stream it must be pinned, and must not be
+            changed before the stream has passed the copy. A tensor of another library in the host's
+            memory (``__dlpack__`` or ``__array_interface__``) is taken as NumPy's.
+        device: Where to; the stream's device, or the default device, if None.
+        stream: Where to queue the copy; None to do it at once.
+
+    Returns:
+        A new C-contiguous device array of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: The array or the stream is not acceptable.
+        OutOfMemoryError: There is not so much free device memory.
+    """
+    source = as_numpy("to_device", "host", host)
+    dtype_of(source.dtype, "to_device", "host")
+    place = None if device is None else require_device("to_device", device)
+    if stream is not None:
+        place = require_stream("to_device", stream, place).device
+    array = DeviceArray.empty(source.shape, source.dtype, place)
+    array.copy_from(source if stream is not None else np.asarray(source, order="C"), stream)
+    return array
 
 
 def zeros(

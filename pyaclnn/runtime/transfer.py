@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.runtime.dlpack import host_array, is_foreign
 from pyaclnn.runtime.dtypes import conversion_hint
+from pyaclnn.runtime.host import require_numpy
 from pyaclnn.runtime.pinned import pinned_memory
 from pyaclnn.runtime.progress import require_written
 from pyaclnn.runtime.shapes import count_of
@@ -29,20 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Place",
-    "as_numpy",
     "check_alike",
     "check_host",
     "copy_between",
     "copy_bytes",
     "fetch_now",
     "fill_bytes",
-    "fitted",
-    "no_array",
-    "number_of",
     "require_contiguous",
-    "require_numpy",
     "send_now",
-    "way_to_numpy",
 ]
 
 
@@ -202,106 +193,6 @@ def fill_bytes(place: Place, nbytes: int, value: int, stream: Stream | None) -> 
     queue = require_stream("fill_bytes", stream, place.device)
     with queue._using(place.memory, written=place.span(nbytes)):
         call("aclrtMemsetAsync", target, nbytes, byte, nbytes, queue.pointer)
-
-
-def as_numpy(routine: str, argument: str, host: Any) -> NDArray[Any]:
-    """Look at an array on the host, NumPy's or another library's, as one of NumPy.
-
-    Args:
-        routine: The public function, for messages.
-        argument: The argument's name.
-        host: What the caller gave.
-
-    Raises:
-        InvalidArgumentError: It is no such array, has a mask, or lies elsewhere.
-    """
-    if not isinstance(host, (np.ndarray, np.generic)):
-        shared = host_array(routine, argument, host)
-        host = host if shared is None else shared
-    require_numpy(routine, argument, host)
-    found: NDArray[Any] = host
-    return found
-
-
-def fitted(value: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Broadcast what is written to a part of a device array to the shape of that part.
-
-    Args:
-        value: A number, or an array on the host.
-        shape: The shape of the part.
-        dtype: Its dtype, which a number becomes.
-
-    Raises:
-        InvalidArgumentError: The value is neither, or does not fit.
-    """
-    if isinstance(value, (bool, int, float, complex, np.generic)):
-        return np.full(shape, number_of("__setitem__", "value", value, dtype))
-    array = as_numpy("__setitem__", "value", value)
-    try:
-        return np.array(np.broadcast_to(array, shape), order="C")
-    except ValueError:
-        given, wanted = f"of shape {array.shape}", f"what can be broadcast to {shape}"
-        raise InvalidArgumentError.of("__setitem__", "value", given, wanted) from None
-
-
-def number_of(routine: str, argument: str, value: object, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Make a number an array without axes.
-
-    Args:
-        routine: The public function, for messages.
-        argument: The argument's name.
-        value: The number.
-        dtype: The dtype to hold it; a fraction is cut off for an integer, as by NumPy.
-
-    Raises:
-        InvalidArgumentError: It is no number, or one that the dtype cannot hold.
-    """
-    given: Any = value
-    with contextlib.suppress(OverflowError, TypeError, ValueError):
-        # Older NumPy only warns, and wraps round.
-        if dtype.kind not in "iu" or np.iinfo(dtype).min <= given <= np.iinfo(dtype).max:
-            return np.array(given, dtype).reshape(())
-    wanted = f"a number that {dtype} can hold"
-    raise InvalidArgumentError.of(routine, argument, repr(value), wanted)
-
-
-def require_numpy(routine: str, argument: str, host: object) -> None:
-    """Require a NumPy array without a mask.
-
-    Args:
-        routine: The public function, for the message.
-        argument: The argument's name.
-        host: What the caller gave.
-
-    Raises:
-        InvalidArgumentError: It is something else.
-    """
-    if isinstance(host, np.ndarray) and not isinstance(host, np.ma.MaskedArray):
-        return
-    hint = way_to_numpy(argument, host)
-    raise InvalidArgumentError.of(routine, argument, no_array(host), "a NumPy array", hint)
-
-
-def no_array(given: object) -> str:
-    """Say what something is that is no array."""
-    kind = type(given).__name__
-    return f"a NumPy scalar of {kind}" if isinstance(given, np.generic) else f"a {kind}"
-
-
-def way_to_numpy(argument: str, host: object) -> str | None:
-    """Say how something becomes a NumPy array; None if it does not.
-
-    Args:
-        argument: The argument's name.
-        host: What the caller gave for it.
-    """
-    if isinstance(host, np.ma.MaskedArray):
-        return "its mask would be ignored: fill it with .filled(), or take .data as it is."
-    if isinstance(host, (np.generic, list, tuple, int, float)):
-        return f"make one: np.asarray({argument}, np.float32)."
-    if is_foreign(host):
-        return f"np.from_dlpack({argument}) or np.asarray({argument}) is one without a copy."
-    return None
 
 
 def check_host(routine: str, host: NDArray[Any], layout: Layout) -> None:

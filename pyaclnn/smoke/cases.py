@@ -24,7 +24,7 @@ from pyaclnn.errors import AclError, MissingSymbolError
 from pyaclnn.operators import Operator, all_operators
 from pyaclnn.operators.lists import in_lists
 from pyaclnn.operators.parameters import Tensor
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.dtypes import DTYPES, WORDS
 from pyaclnn.runtime.stream import Stream
 from pyaclnn.smoke.samples import Host, golden, is_possible, sample
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pyaclnn.accuracy import Verdict
+    from pyaclnn.runtime.array import DeviceArray
     from pyaclnn.runtime.device import Device
 
 __all__ = [

@@ -15,7 +15,7 @@ import pytest
 
 from pyaclnn.accuracy import judge
 from pyaclnn.cann.library import select_backend
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device, default_device
 from pyaclnn.runtime.stream import Stream
 
@@ -23,6 +23,8 @@ from .plan_arguments import random
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from pyaclnn.runtime.array import DeviceArray
 
 LeakCheck = Callable[[], AbstractContextManager[None]]
 

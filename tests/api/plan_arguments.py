@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.creation import to_device
+
+if TYPE_CHECKING:
+    from pyaclnn.runtime.array import DeviceArray
 
 __all__ = ["equal", "fresh_eps", "random"]
 

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as nps
 
 from pyaclnn.errors import ContextError, InvalidArgumentError, OutOfMemoryError
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.pinned import is_pinned, pinned_empty
 
 if TYPE_CHECKING:

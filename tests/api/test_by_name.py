@@ -14,7 +14,8 @@ from pyaclnn.calling import by_name, call_by_name
 from pyaclnn.calling.declared import snake_name
 from pyaclnn.errors import AclError, InvalidArgumentError, MissingSymbolError
 from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.creation import to_device
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device

@@ -25,7 +25,8 @@ context = fetch("aclrtGetCurrentContext", OUT)
 handle = fetch("aclrtCreateStream", OUT)
 address = raw.address_of(handle)
 
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.device import Device, default_device
 from pyaclnn.runtime.handle import live_handles
@@ -100,7 +101,7 @@ def test_a_host_that_finalises_first_hears_no_complaint_at_exit(run_python: Run)
 
 UNFINISHED = """
 import numpy as np
-from pyaclnn.runtime.array import to_device
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.event import Event
 from pyaclnn.ops import rms_norm

@@ -15,7 +15,7 @@ LOSE = """
 import os, signal, warnings
 from pathlib import Path
 import numpy as np
-from pyaclnn.runtime.array import to_device
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.errors import AclError, CleanupWarning, DeviceLostError
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.stream import Stream

@@ -10,7 +10,8 @@ import pytest
 
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.ops import layer_norm, rms_norm, rms_norm_grad
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.stream import Stream
 

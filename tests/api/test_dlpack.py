@@ -14,8 +14,9 @@ import pytest
 
 from pyaclnn import Empty, aclnn, batch_norm, from_dlpack, rms_norm
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:

@@ -18,12 +18,14 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from pyaclnn.calling.operator import operator as operator_of
 from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from pyaclnn.runtime.array import DeviceArray
 
 f32 = np.float32
 

@@ -13,10 +13,11 @@ from pyaclnn import raw
 from pyaclnn.calling.launch import launch
 from pyaclnn.cann.gate import OUT, call, cleanup, create, fetch
 from pyaclnn.errors import AclError, CleanupWarning, InvalidArgumentError, MissingSymbolError
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.handle import live_handles
 
 if TYPE_CHECKING:
+    from pyaclnn.runtime.array import DeviceArray
     from pyaclnn.runtime.stream import Stream
 
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.ops import layer_norm, layer_norm_backward
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.stream import Stream
 
 Host = NDArray[Any]

@@ -12,8 +12,9 @@ from pyaclnn.calling.plan import plan
 from pyaclnn.cann.library import select_backend
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.ops import layer_norm, rms_norm
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.event import Event
 from pyaclnn.runtime.handle import live_handles

@@ -12,7 +12,8 @@ import pytest
 from pyaclnn import mock
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.event import Event
 from pyaclnn.runtime.handle import live_handles
 from pyaclnn.runtime.layout import Layout

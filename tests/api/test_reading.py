@@ -12,8 +12,9 @@ from pyaclnn import mock, raw
 from pyaclnn.calling.plan import plan
 from pyaclnn.errors import ContextError
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.pinned import pinned_empty
 from pyaclnn.runtime.stream import Stream

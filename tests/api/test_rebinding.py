@@ -12,8 +12,9 @@ from pyaclnn import mock
 from pyaclnn.calling.plan import plan
 from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.handle import live_handles
 
 from .plan_arguments import equal, fresh_eps, random

@@ -12,7 +12,7 @@ import pytest
 from pyaclnn import raw
 from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime.array import to_device
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device, default_device, device_count
 from pyaclnn.runtime.event import Event
 from pyaclnn.runtime.handle import live_handles

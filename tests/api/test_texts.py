@@ -14,7 +14,8 @@ import pytest
 from pyaclnn import ops
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.event import Event
 
 if TYPE_CHECKING:

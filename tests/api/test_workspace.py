@@ -13,12 +13,13 @@ import pytest
 
 from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.ops import layer_norm_backward
-from pyaclnn.runtime.array import DeviceArray, to_device
 from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.handle import live_handles
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
+    from pyaclnn.runtime.array import DeviceArray
     from pyaclnn.runtime.device import Device
 
 

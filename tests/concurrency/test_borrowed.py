@@ -9,7 +9,7 @@ import numpy as np
 
 from pyaclnn import mock, raw
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime.array import to_device
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:

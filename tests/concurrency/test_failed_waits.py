@@ -12,7 +12,7 @@ from pyaclnn import mock
 from pyaclnn.errors import AclError, MissingSymbolError
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime import stream as streams
-from pyaclnn.runtime.array import to_device
+from pyaclnn.runtime.creation import to_device
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.stream import Stream

@@ -15,9 +15,10 @@ from pyaclnn import mock
 from pyaclnn.calling.plan import plan
 from pyaclnn.cann.gate import call
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.context import current_context, restore_context
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.event import Event
 from pyaclnn.runtime.handle import live_handles

@@ -18,8 +18,9 @@ import pytest
 from pyaclnn import mock
 from pyaclnn.calling.plan import plan
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.handle import live_handles
 from pyaclnn.runtime.pinned import pinned_empty
 from pyaclnn.runtime.stream import Stream

@@ -10,7 +10,8 @@ import numpy as np
 from pyaclnn import mock
 from pyaclnn.calling.plan import plan
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.event import Event
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.stream import Stream

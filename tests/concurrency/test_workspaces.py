@@ -21,8 +21,8 @@ from pyaclnn._binding import ffi, lib
 from pyaclnn.calling.plan import Plan, plan
 from pyaclnn.mock import libdir
 from pyaclnn.ops import rms_norm_grad
-from pyaclnn.runtime.array import to_device
 from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.creation import to_device
 from tests.mock_libs.programs import COMPILER
 
 from .schedule import every_interleaving

@@ -14,7 +14,8 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, cleanup, fetch
 from pyaclnn.doctor.checks.finding import Finding, fail, ok, value, warn
 from pyaclnn.doctor.report.record import Evidence
-from pyaclnn.runtime.array import DeviceArray, to_device
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.event import Event
 from pyaclnn.runtime.pinned import pinned_empty
 from pyaclnn.runtime.stream import Stream

@@ -9,12 +9,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyaclnn.doctor.report.figure import Figure, Severity
 from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["CheckResult", "Evidence", "Number", "Report", "Status", "examine"]
+__all__ = [
+    "CheckResult",
+    "Evidence",
+    "Figure",
+    "Number",
+    "Report",
+    "Severity",
+    "Status",
+    "examine",
+]
 
 
 def examine(

@@ -7,6 +7,7 @@ import dataclasses
 import math
 import random
 
+from pyaclnn.doctor.report.figure import Figure, Severity
 from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
 
 EDGES = (*(10.0 ** (k / 2) for k in range(-12, 3)), math.inf)
@@ -109,6 +110,7 @@ SETUP_FAILED = result(
     next_step="npu-smi info -t board -i 0",
     code=507033,
     code_name="ACL_ERROR_RT_DEV_SETUP_ERROR",
+    severity=Severity.DRAIN,
 )
 
 HEALTHY = report(
@@ -161,6 +163,17 @@ WRONG_NUMBERS = report(
     ),
     exit_status=1,
 )
+FIGURES = (
+    Figure("host_to_device_pinned", 24.1, "GB/s"),
+    Figure("launches", 210_000.0, "1/s"),
+    Figure("temperature", 41.0, "°C", "less"),
+)
+MEASURED = report(
+    result("FIG-101@0", category="figures", figures=FIGURES),
+    result("FIG-101@1", category="figures", figures=FIGURES[:1]),
+    result("FIG-201@1", Status.WARN, category="figures", severity=Severity.MONITOR),
+    level="long",
+)
 SIMULATED = dataclasses.replace(HEALTHY, backend="mock", simulated=True)
 NO_CANN = report(
     result(
@@ -199,5 +212,6 @@ ALL = {
     "simulated": SIMULATED,
     "no_cann": NO_CANN,
     "unclear": UNCLEAR,
+    "measured": MEASURED,
     "nasty": NASTY_REPORT,
 }

@@ -10,7 +10,8 @@ from typing import TypeAlias
 from pyaclnn.doctor.checks.finding import Finding
 from pyaclnn.doctor.checks.options import Level
 from pyaclnn.doctor.checks.site import Site
-from pyaclnn.doctor.report.record import CheckResult
+from pyaclnn.doctor.report.figure import Severity
+from pyaclnn.doctor.report.record import CheckResult, Status
 
 __all__ = ["Check", "Look"]
 
@@ -66,4 +67,16 @@ class Check:
             code=found.code,
             code_name=found.code_name,
             numbers=found.numbers,
+            severity=_severity(found, device),
+            figures=found.figures,
         )
+
+
+def _severity(found: Finding, device: int | None) -> Severity:
+    """What is broken gets no new work; a warning about a device is looked at again."""
+    if found.severity is not None:
+        return found.severity
+    if found.status.broken:
+        return Severity.DRAIN
+    watched = found.status is Status.WARN and device is not None
+    return Severity.MONITOR if watched else Severity.NONE

@@ -11,6 +11,8 @@ from pyaclnn.doctor.report.record import Evidence, Number, Status
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pyaclnn.doctor.report.figure import Figure, Severity
+
 __all__ = ["Finding", "at_path", "fail", "ok", "skip", "value", "warn"]
 
 
@@ -27,6 +29,8 @@ class Finding:
         code: CANN's status code, if one is behind it.
         code_name: The code's name.
         numbers: Comparisons of numeric checks.
+        severity: What it asks of who hands out work; None for what follows from the status.
+        figures: Measurements of checks that measure.
         absent: Whether the finding is that there is nothing to examine: no CANN, or no device.
     """
 
@@ -38,6 +42,8 @@ class Finding:
     code: int | None = None
     code_name: str | None = None
     numbers: tuple[Number, ...] = ()
+    severity: Severity | None = None
+    figures: tuple[Figure, ...] = ()
     absent: bool = False
 
 

@@ -2,7 +2,8 @@
 """What the doctor found, as plain data that goes to JSON and comes back unchanged.
 
 A `Report` holds one `CheckResult` for each check; results of numeric checks carry a `Number` for
-each output that was compared. Nothing here knows how a finding was made or how it is shown.
+each output that was compared, those of measurements a `Figure` for each. Nothing here knows how a
+finding was made or how it is shown.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from pyaclnn.doctor.report.fields import Rule, json_text, plain
+from pyaclnn.doctor.report.figure import Figure, Severity
 from pyaclnn.doctor.report.former import upgraded
 from pyaclnn.doctor.report.quick import read_quickly
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA", "CheckResult", "Evidence", "Number", "Report", "Status", "check_of"]
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 """The version of the JSON layout."""
 
 EVIDENCE_KINDS: Final = ("function", "path", "log", "value", "traceback", "command")
@@ -30,7 +32,7 @@ EVIDENCE_KINDS: Final = ("function", "path", "log", "value", "traceback", "comma
 Seconds: TypeAlias = Annotated[float, Rule(minimum=0)]
 Count: TypeAlias = Annotated[int, Rule(minimum=0)]
 Code: TypeAlias = Annotated[int, Rule(minimum=-(2**31), maximum=2**31 - 1)]
-Figure: TypeAlias = Annotated[
+Measured: TypeAlias = Annotated[
     float, Rule(absent=math.nan, description="null if there is no such figure")
 ]
 Edge: TypeAlias = Annotated[float, Rule(absent=math.inf, description="null: no upper edge")]
@@ -122,10 +124,10 @@ class Number:
     dtype: str
     shape: tuple[Count, ...]
     passed: bool
-    max_abs_error: Figure
-    limit: Figure
-    matched_ratio: Figure
-    seconds: Figure
+    max_abs_error: Measured
+    limit: Measured
+    matched_ratio: Measured
+    seconds: Measured
     error_histogram: tuple[tuple[Edge, Count], ...]
     verdict: str
 
@@ -147,6 +149,8 @@ class CheckResult:
         code: CANN's status code, if one is behind it.
         code_name: The code's name.
         numbers: The comparisons, for numeric checks.
+        severity: What it asks of who hands out work.
+        figures: The measurements, for checks that measure.
     """
 
     id: Annotated[str, Rule(pattern=r"^[A-Z]+-([0-9]+|[a-z][a-z0-9_]*)(@[0-9]+)?$")]
@@ -161,6 +165,8 @@ class CheckResult:
     code: Code | None = None
     code_name: str | None = None
     numbers: Annotated[tuple[Number, ...], Rule(table=True)] = ()
+    severity: Severity = Severity.NONE
+    figures: Annotated[tuple[Figure, ...], Rule(table=True)] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON's own types."""

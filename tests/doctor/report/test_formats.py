@@ -6,20 +6,24 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
 
 from pyaclnn.doctor.report.fields import plain, read
+from pyaclnn.doctor.report.figure import Figure, Severity
 from pyaclnn.doctor.report.fleet import Fleet, merge
 from pyaclnn.doctor.report.junit import as_junit
 from pyaclnn.doctor.report.quick import read_quickly
-from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
+from pyaclnn.doctor.report.record import SCHEMA, CheckResult, Evidence, Number, Report, Status
 from pyaclnn.doctor.report.schema import schema
 from pyaclnn.doctor.report.table import packed, unpacked
 from tests.doctor import report_samples as samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
 PLAIN = {name: given for name, given in samples.ALL.items() if name != "nasty"}
@@ -46,6 +50,7 @@ def test_a_fleet_fits_the_schema() -> None:
         (CheckResult, "result"),
         (Evidence, "evidence"),
         (Number, "number"),
+        (Figure, "figure"),
     ],
 )
 def test_the_schema_names_exactly_the_fields_of_the_record(kind: Any, name: str) -> None:
@@ -63,12 +68,14 @@ def test_the_schema_names_exactly_the_fields_of_a_fleet() -> None:
     assert {field.name for field in dataclasses.fields(Fleet)} < set(described)
 
 
-def test_the_schema_knows_every_status() -> None:
+def test_the_schema_knows_every_status_and_severity() -> None:
     assert schema()["$defs"]["status"]["enum"] == [status.value for status in Status]
+    assert schema()["$defs"]["severity"]["enum"] == [severity.value for severity in Severity]
 
 
 BREAKAGES = [
-    (("schema",), 3),
+    (("schema",), SCHEMA + 1),
+    (("results", 2, "severity"), "ISOLATE"),
     (("schema",), 1),
     (("simulated",), "no"),
     (("backend",), "cuda"),
@@ -103,15 +110,28 @@ def test_a_figure_that_does_not_exist_is_null_and_real_ones_are_numbers() -> Non
 def in_the_first_layout(given: Report) -> dict[str, Any]:
     """A report as the first version of the layout told it: each comparison with all its names."""
     results = [
-        {**result.to_json(), "numbers": [plain(number) for number in result.numbers]}
-        for result in given.results
+        {**result, "numbers": [plain(number) for number in told.numbers]}
+        for result, told in zip(in_the_second_layout(given)["results"], given.results, strict=True)
     ]
     return {**given.to_json(), "schema": 1, "results": results}
 
 
+def in_the_second_layout(given: Report) -> dict[str, Any]:
+    """A report as the second version of the layout told it: nothing measured, nothing asked."""
+    results = [result.to_json() for result in given.results]
+    for result in results:
+        del result["severity"], result["figures"]
+    return {**given.to_json(), "schema": 2, "results": results}
+
+
 @pytest.mark.parametrize("given", samples.ALL.values(), ids=samples.ALL)
-def test_a_report_in_the_first_layout_is_read_as_before(given: Report) -> None:
-    assert Report.from_json(in_the_first_layout(given)).to_json() == given.to_json()
+@pytest.mark.parametrize("former", [in_the_first_layout, in_the_second_layout])
+def test_a_report_in_a_former_layout_is_read_as_before(
+    given: Report, former: Callable[[Report], dict[str, Any]]
+) -> None:
+    results = [dataclasses.replace(r, severity=Severity.NONE, figures=()) for r in given.results]
+    told = dataclasses.replace(given, results=tuple(results))
+    assert Report.from_json(former(given)).to_json() == told.to_json()
 
 
 def test_equal_records_come_back_from_a_table() -> None:

@@ -77,8 +77,8 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
         "written",
         "CC": "the C compiler that builds operator packages, default `cc`",
         "CXX": "the C++ compiler that builds kernels, default `c++`",
-        "XDG_CACHE_HOME": "where compiled kernels are kept, below `pyaclnn/ascendc`; default "
-        "`~/.cache`",
+        "XDG_CACHE_HOME": "where compiled kernels are kept, below `pyaclnn/ascendc`, and headers "
+        "for compilers, below `pyaclnn/include`; default `~/.cache`",
     }
 )
 """Those whose values stay where they are."""

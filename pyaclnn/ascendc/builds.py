@@ -18,9 +18,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyaclnn.ascendc.cache import default_cache_dir, make_private
 from pyaclnn.ascendc.diagnostics import CompileError, diagnose
-from pyaclnn.mock.paths import includedir
+from pyaclnn.folders import cache_folder, make_private
+from pyaclnn.mock.paths import writtendir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def build(recipe: Recipe, cache_dir: Path | None = None) -> Path:
     compiler, identity = _compiler()
     arguments = _arguments(recipe)
     key = _digest("\0".join([identity, *compiler, *arguments, recipe.stub]).encode())
-    folder = (default_cache_dir() if cache_dir is None else cache_dir) / key[:32]
+    folder = (cache_folder("ascendc") if cache_dir is None else cache_dir) / key[:32]
     known = _known(folder) if make_private(folder) else None
     if known is not None:
         return known
@@ -96,7 +96,7 @@ def _compiler() -> tuple[list[str], str]:
 
 
 def _arguments(recipe: Recipe) -> list[str]:
-    folders = [f"-I{folder}" for folder in (*recipe.include_dirs, includedir())]
+    folders = [f"-I{folder}" for folder in (*recipe.include_dirs, writtendir())]
     extra = _SANITIZE if recipe.sanitize else ()
     macros = [f"-D{macro}" for macro in recipe.macros]
     return ["-std=c++17", "-O1", "-pipe", *extra, *_WARNINGS, *macros, *folders]
@@ -114,7 +114,7 @@ def _compile(recipe: Recipe, command: Sequence[str], work: Path, folder: Path) -
         env={**os.environ, "LC_ALL": "C.UTF-8"},
     )
     if done.returncode != 0:
-        raise diagnose(recipe.source, done.stderr, (includedir(),), stub)
+        raise diagnose(recipe.source, done.stderr, (writtendir(),), stub)
     files = [path for path in _dependencies(depends.read_text(encoding="utf-8")) if path != stub]
     digests = {str(path): _digest(path.read_bytes()) for path in files}
     # The name carries the contents: a program that runs is never written to.

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.ascendc.diagnostics import CompileError, diagnose
-from pyaclnn.mock.paths import includedir, libdir
+from pyaclnn.mock.paths import libdir, writtendir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,7 +100,7 @@ def _read(headers: list[Path], include: Path) -> Declarations:
     from pyaclnn.bindgen.reader import read  # noqa: PLC0415
 
     for folder in ("acl", "aclnn", "opdev"):
-        shutil.copytree(includedir() / folder, include / folder)
+        shutil.copytree(writtendir() / folder, include / folder)
     (include / _FOLDER).mkdir()
     for header in headers:
         shutil.copy(header, include / _FOLDER)
@@ -137,5 +137,5 @@ def _compile(declared: Declarations, work: Path, header: Path) -> Path:
                 "environment variable CC"
             ) from None
     if done.returncode != 0:
-        raise diagnose(header, done.stderr, (includedir(),))
+        raise diagnose(header, done.stderr, (writtendir(),))
     return library

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes declarations, and headers, of the table of all operators.
 
-The table is read by its file: the build comes before the package can be imported.
+The build reads the table by its file: it comes before the package can be imported.
 """
 
 from __future__ import annotations
@@ -16,10 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["PHASE_2", "TAIL", "read_table", "write_headers"]
+__all__ = [
+    "PHASE_2",
+    "RELEASE_HEADER",
+    "TAIL",
+    "headers_of",
+    "phases",
+    "read_table",
+    "release_header",
+    "write_headers",
+]
 
 _FOLDER = "aclnnop"
-_RELEASE = "acl/acl_release.h"
+RELEASE_HEADER = "acl/acl_release.h"
+"""The header by which an include folder is of one release."""
 _ONCE = "#pragma once"
 TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
 """The last parameters of every first phase."""
@@ -30,7 +40,7 @@ PHASE_2 = (
     Parameter("aclrtStream", "stream"),
 )
 """The parameters of every second phase."""
-# Short, because there are hundreds of them in every installation, whose LICENSE is theirs.
+# Short, because there are hundreds of them; the LICENSE of the installation is theirs.
 _TOP = """\
 #pragma once
 #include "aclnn/acl_meta.h"
@@ -47,10 +57,15 @@ def read_table(catalogue: Path) -> list[Function]:
         Both phases of every operator, in the order of the table.
     """
     entries = runpy.run_path(str(catalogue), run_name="catalogue")["catalogue"]().values()
-    return [function for entry in entries for function in _phases(entry)]
+    return [function for entry in entries for function in phases(entry)]
 
 
-def _phases(entry: Any) -> Iterator[Function]:
+def phases(entry: Any) -> Iterator[Function]:
+    """Declare the two phases of an operator.
+
+    Args:
+        entry: Its ``pyaclnn.operators.catalogue.Entry``, of whichever import.
+    """
     since = next(name for name in RELEASES if entry.is_in(name))
     header = f"{_FOLDER}/{entry.header}"
     given = tuple(Parameter(parameter.c_type, parameter.name) for parameter in entry.parameters)
@@ -62,7 +77,10 @@ def _phases(entry: Any) -> Iterator[Function]:
 def write_headers(
     include: Path, by_hand: Iterable[Function], functions: Iterable[Function], output: Path
 ) -> None:
-    """Write the whole include folder of the simulated NPU.
+    """Write the headers that an installation brings along.
+
+    They are those written by hand, each with what belongs behind it. Of the other operators there
+    are none: :func:`headers_of` makes them where they are wanted, from the table.
 
     Args:
         include: The headers that are written by hand; they are copied.
@@ -70,34 +88,56 @@ def write_headers(
         functions: The operators that none of them declares.
         output: The folder to write; what was in it is gone.
     """
-    functions = list(functions)
     shutil.rmtree(output, ignore_errors=True)
     shutil.copytree(include, output)
     # The folder is of the release that is simulated if nothing else is said.
-    (output / _RELEASE).write_text(_release_header(next(iter(RELEASES.values())).headers), "utf-8")
-    by_header: dict[str, list[Function]] = {}
-    for function in functions:
-        by_header.setdefault(function.header, []).append(function)
-    for header, declared in by_header.items():
-        text = "\n".join(_header(declared))
-        path = output / header
-        # A header may stand for some of its operators by hand.
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
-        path.write_text(f"{before}{text}\n", encoding="utf-8")
-    newer: dict[str, list[Function]] = {}
-    for function in (*by_hand, *functions):
-        if function.since != next(iter(RELEASES)):
-            newer.setdefault(function.header, []).append(function)
+    (output / RELEASE_HEADER).write_text(
+        release_header(next(iter(RELEASES.values())).headers), "utf-8"
+    )
+    # A header may stand for some of its operators by hand.
+    beside = {h: f for h, f in _by_header(functions).items() if (output / h).exists()}
+    for header, declared in beside.items():
+        with (output / header).open("a", encoding="utf-8") as file:
+            file.write("\n".join(_header(declared)) + "\n")
+    all_of_them = (*by_hand, *(function for declared in beside.values() for function in declared))
+    newer = _by_header(function for function in all_of_them if _is_newer(function))
     for header, declared in newer.items():
-        path = output / header
-        text = path.read_text(encoding="utf-8")
+        text = (output / header).read_text(encoding="utf-8")
         # What is written by hand has a guard, which ends before this.
         once = "" if _ONCE in text else f"\n{_ONCE}\n"
-        path.write_text(f"{text}{once}{''.join(_newer(declared))}", encoding="utf-8")
+        (output / header).write_text(f"{text}{once}{''.join(_newer(declared))}", encoding="utf-8")
 
 
-def _release_header(level: int) -> str:
-    """The header by which an include folder is of one release.
+def headers_of(functions: Iterable[Function]) -> dict[str, str]:
+    """Write the headers of operators that stand in the table alone.
+
+    Args:
+        functions: Their phases.
+
+    Returns:
+        The text of each header, by its path below the include folder.
+    """
+    return {
+        header: "\n".join(_header(declared))
+        + "\n"
+        + "".join(_newer([function for function in declared if _is_newer(function)]))
+        for header, declared in _by_header(functions).items()
+    }
+
+
+def _by_header(functions: Iterable[Function]) -> dict[str, list[Function]]:
+    found: dict[str, list[Function]] = {}
+    for function in functions:
+        found.setdefault(function.header, []).append(function)
+    return found
+
+
+def _is_newer(function: Function) -> bool:
+    return function.since != RELEASES[next(iter(RELEASES))].name
+
+
+def release_header(level: int) -> str:
+    """Write the header by which an include folder is of one release.
 
     Args:
         level: What ``ACL_STUBS_CANN`` is for that release.

@@ -27,7 +27,6 @@ __all__ = [
     "LibrarySet",
     "custom_operators",
     "header_folders",
-    "home_folder",
     "installation_roots",
     "library_sets",
     "loader_folders",
@@ -63,14 +62,6 @@ class LibrarySet(NamedTuple):
     runtime: tuple[Path, ...]
     base: Path
     operators: tuple[Path, ...]
-
-
-def home_folder() -> Path:
-    """Return the user's home; the root folder for a user that has none, as in some containers."""
-    try:
-        return Path.home()
-    except RuntimeError:  # no HOME, and nobody in the user database with this number
-        return Path("/")
 
 
 def installation_roots(environment: Mapping[str, str], home: Path, prefix: Path) -> list[Path]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     _Parts: TypeAlias = tuple[str, str, tuple[str, ...], str]
 
-__all__ = ["Prototype", "differences", "no_header", "read_prototypes"]
+__all__ = ["Prototype", "differences", "no_header", "prototypes_in", "read_prototypes"]
 
 _NOISE: Final = re.compile(
     r"//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.DOTALL | re.MULTILINE
@@ -130,8 +130,22 @@ def read_prototypes(paths: Iterable[Path], names: frozenset[str]) -> dict[str, P
             source = path.read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        for parts in _read(source, names):
-            found.setdefault(parts[0], Prototype(*parts, path))
+        for name, prototype in prototypes_in(source, path, names).items():
+            found.setdefault(name, prototype)
+    return found
+
+
+def prototypes_in(source: str, path: Path, names: frozenset[str]) -> dict[str, Prototype]:
+    """Read the declarations of some functions from text.
+
+    Args:
+        source: The text.
+        path: Where it stands.
+        names: The functions to look for.
+    """
+    found: dict[str, Prototype] = {}
+    for parts in _read(source, names):
+        found.setdefault(parts[0], Prototype(*parts, path))
     return found
 
 

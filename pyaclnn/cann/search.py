@@ -19,7 +19,6 @@ from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.discovery import (
     custom_operators,
     header_folders,
-    home_folder,
     installation_roots,
     library_sets,
     loader_folders,
@@ -28,6 +27,7 @@ from pyaclnn.cann.discovery import (
 from pyaclnn.cann.residents import Residents, loaded_libraries
 from pyaclnn.cann.signatures import OperatorHeaders, own_headers
 from pyaclnn.errors import BackendNotFoundError
+from pyaclnn.folders import home_folder
 from pyaclnn.releases import ReleaseError
 from pyaclnn.trust import made_absolute, tell_of_writers
 

@@ -3,7 +3,8 @@
 
 The functions of the runtime and of the base library are those of the compiled binding. Operators
 are read from headers when they are asked for: those of the installation whose libraries are open,
-else this project's own; what has no header here stands in the table of all operators.
+else those written for this project; what nobody wrote a header for is a line of the table of all
+operators, of which compilers have their headers too.
 """
 
 from __future__ import annotations
@@ -75,6 +76,12 @@ class Signature(NamedTuple):
         return names.index(self.since) <= names.index(release)
 
     @property
+    def declaration(self) -> str:
+        """How C declares it; of operators only."""
+        rows = zip(self.types, self.parameters, strict=True)
+        return f"{self.returns} {self.name}({', '.join(f'{t} {name}' for t, name in rows)});"
+
+    @property
     def c_type(self) -> str:
         """The type of a pointer to the function; of operators only."""
         return f"{self.returns}(*)({', '.join(self.types) or 'void'})"
@@ -136,6 +143,30 @@ class OperatorHeaders:
         return found
 
 
+class _OwnHeaders(OperatorHeaders):
+    """Those written for this project, and the table, which has all that they declare and more."""
+
+    def find(self, name: str) -> Signature | None:
+        """Return a function of the table, as its header declares it if there is one."""
+        entry = catalogue().get(name.removesuffix(PHASE_1))
+        if entry is None:
+            return None
+        # There is one folder.
+        path = self.folders[0] / entry.header
+        written = _operators_in(path).get(name) if path.is_file() else None
+        return written or _listed(entry, name)
+
+    @functools.cache  # noqa: B019  # as above
+    def everything(self) -> Mapping[str, Signature]:
+        """Return all of the table, by C name; reads every header."""
+        table = {
+            name: _listed(entry, name)
+            for operator, entry in catalogue().items()
+            for name in (f"{operator}{PHASE_1}", operator)
+        }
+        return {**table, **super().everything()}
+
+
 def _text(value: CData) -> str:
     return ffi.string(value).decode()
 
@@ -157,15 +188,12 @@ def signature(name: str, installed: OperatorHeaders | None = None) -> Signature 
     if known is None and installed is not None:
         known = installed.find(name)
     if known is None:
-        known = own_headers().find(name) or _listed(name)
+        known = own_headers().find(name)
     return known
 
 
-def _listed(name: str) -> Signature | None:
-    """What the table of all operators has."""
-    entry = catalogue().get(name.removesuffix(PHASE_1))
-    if entry is None:
-        return None
+def _listed(entry: Entry, name: str) -> Signature:
+    """What the table says of a phase of an operator."""
     rows = _PHASE_2
     if name.endswith(PHASE_1):
         rows = {**{p.name: p.c_type for p in entry.parameters}, **_TAIL_1}
@@ -213,11 +241,11 @@ def _compiled() -> Mapping[str, Signature]:
 
 @functools.cache
 def own_headers() -> OperatorHeaders:
-    """Return the headers that were written for this project."""
+    """Return what this project declares of operators: its own headers, and the table."""
     # Imported on demand: who calls no operator needs no headers.
-    from pyaclnn.mock import includedir  # noqa: PLC0415
+    from pyaclnn.mock.paths import writtendir  # noqa: PLC0415
 
-    return OperatorHeaders([includedir() / _FOLDER])
+    return _OwnHeaders([writtendir() / _FOLDER])
 
 
 def _operators_in(path: Path) -> Mapping[str, Signature]:

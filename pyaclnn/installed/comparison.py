@@ -162,14 +162,14 @@ def _kind(c_type: str) -> str:
 
 def _compare_runtime(root: Path) -> tuple[list[Difference], int]:
     # Imported on demand, as everywhere: the headers lie beside the simulated NPU.
-    from pyaclnn.mock import includedir  # noqa: PLC0415
+    from pyaclnn.mock.paths import writtendir  # noqa: PLC0415
 
     machine = f"{platform.machine()}-linux"
     folders = [root / "include", root / machine / "include"]
     paths = [p for f in folders for part in _FOLDERS for p in sorted((f / part).rglob("*.h"))]
     known = [s for s in signatures().values() if s.library != "operators"]
     names = frozenset(s.name for s in known)
-    mine = read_prototypes((includedir() / h for h in sorted({s.header for s in known})), names)
+    mine = read_prototypes((writtendir() / h for h in sorted({s.header for s in known})), names)
     theirs = read_prototypes(paths, names)
     common = mine.keys() & theirs.keys()
     found = []

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.cann.discovery import (
     header_folders,
-    home_folder,
     installation_roots,
     library_sets,
 )
 from pyaclnn.cann.signatures import OperatorHeaders
+from pyaclnn.folders import home_folder
 
 if TYPE_CHECKING:
     from pyaclnn.cann.discovery import LibrarySet

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pyaclnn.mock.paths import includedir
+from pyaclnn.mock.paths import writtendir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ _ENUMERATOR = re.compile(r"^ +(\w+) = (-?\d+),", re.MULTILINE)
 
 @cache
 def _text(header: str) -> str:
-    return (includedir() / header).read_text(encoding="utf-8")
+    return (writtendir() / header).read_text(encoding="utf-8")
 
 
 def macros(header: str) -> Mapping[str, int]:

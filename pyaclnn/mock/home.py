@@ -9,18 +9,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyaclnn.mock.paths import acldir, includedir, libdir
-from pyaclnn.releases import DEFAULT, RELEASES, VARIABLE, simulated
+from pyaclnn.mock.include import write_include
+from pyaclnn.mock.paths import acldir, libdir
+from pyaclnn.releases import DEFAULT, VARIABLE, simulated
 
 if TYPE_CHECKING:
     import os
 
-    from pyaclnn.releases import Release
-
 __all__ = ["build_home"]
 
-_RELEASE = "acl_release.h"
-"""The header that says of which release an include folder is."""
 # Parts that have a folder of their own in an installation, with what all of them share.
 _PARTS = ("runtime", "compiler", "toolkit")
 _SINCE_8_5 = ("runtime", "bisheng-compiler", "hccl", "oam-tools", "ops-legacy")
@@ -32,7 +29,8 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
 
     It has the following. ::
 
-        lib64/  include/                links to what the package has, of the release
+        lib64/                          links to what the package has, of the release
+        include/                        the headers, which declare it unless told otherwise
         runtime/  compiler/  toolkit/   the same, as the parts of an installation have it
         opp/vendors/                    for packages of custom operators
         python/site-packages/           the stand-in for pyACL, ``acl``
@@ -60,7 +58,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     (home / "lib64").mkdir()
     for library in sorted(libdir().glob("lib*.so")):
         (home / "lib64" / library.name).symlink_to(library)
-    _make_include(home / "include", release)
+    write_include(home / "include", release)
     for part in _PARTS:
         (home / part).mkdir()
         (home / part / "lib64").symlink_to("../lib64")
@@ -81,23 +79,6 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     )
     (home / "set_env.sh").write_text(_set_env(home, release.name), encoding="utf-8")
     return home
-
-
-def _make_include(include: Path, release: Release) -> None:
-    """Make the folder of headers: they declare the release unless told otherwise."""
-    include.mkdir()
-    for part in includedir().iterdir():
-        if part.name != "acl":
-            (include / part.name).symlink_to(part)
-    (include / "acl").mkdir()
-    for part in (includedir() / "acl").iterdir():
-        if part.name != _RELEASE:
-            (include / "acl" / part.name).symlink_to(part)
-    text = (includedir() / "acl" / _RELEASE).read_text(encoding="utf-8")
-    default = RELEASES[DEFAULT].headers
-    (include / "acl" / _RELEASE).write_text(
-        text.replace(str(default), str(release.headers)), encoding="utf-8"
-    )
 
 
 def _set_env(home: Path, release: str) -> str:

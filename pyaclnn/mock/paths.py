@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "acldir",
-    "cflags",
     "environment",
-    "includedir",
     "ldflags",
     "libdir",
+    "writtendir",
 ]
 
 
@@ -49,8 +48,8 @@ def _libraries_of(release: Release) -> Path:
     return _folder_of("mock", "lib", release.name, "libascendcl.so")
 
 
-def includedir() -> Path:
-    """The folder to give a C or C++ compiler with ``-I``: it holds ``acl/acl.h``.
+def writtendir() -> Path:
+    """The folder of the headers that are written by hand: all but those of most operators.
 
     Raises:
         FileNotFoundError: The installation is incomplete.
@@ -65,17 +64,6 @@ def acldir() -> Path:
         FileNotFoundError: The installation is incomplete.
     """
     return _folder_of("mock", "python", "acl", "__init__.py").parent
-
-
-def cflags() -> list[str]:
-    """Compiler arguments of a program for the CANN that is simulated.
-
-    They select its release: what is newer is not declared, since no library has it.
-
-    Raises:
-        ReleaseError: ``PYACLNN_MOCK_CANN`` names no release.
-    """
-    return [f"-I{includedir()}", f"-DACL_STUBS_CANN={simulated().headers}"]
 
 
 def ldflags() -> list[str]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # From the bottom to the top. A room imports from lower lines only.
 STOREYS = [
-    {"lazy", "trust", "chips", "releases", "variables"},
+    {"lazy", "trust", "chips", "folders", "releases", "variables"},
     {"_binding", "errors", "accuracy", "elf", "bindgen", "operators", "reference", "tiling"},
     {"mock", "explanations"},
     {"cann"},
@@ -134,7 +134,7 @@ def test_only_the_bottom_touches_the_compiled_binding() -> None:
                 *("numpy", "ml_dtypes"),
                 *("pyaclnn.operators", "pyaclnn.reference", "pyaclnn.mock"),
                 *("pyaclnn.chips", "pyaclnn.elf", "pyaclnn.lazy", "pyaclnn.trust"),
-                "pyaclnn.releases",
+                *("pyaclnn.bindgen", "pyaclnn.folders", "pyaclnn.releases"),
             },
         ),
         ("bindgen", {"cffi", "pcpp", "pycparser", "pyaclnn.bindgen"}),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import ascendc
-from pyaclnn.ascendc.cache import default_cache_dir
+from pyaclnn.folders import cache_folder
 
 from .conftest import PLAIN, write
 
@@ -51,11 +51,11 @@ def test_the_default_cache_is_where_the_user_keeps_caches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    assert default_cache_dir() == tmp_path / "caches" / "pyaclnn" / "ascendc"
+    assert cache_folder("ascendc") == tmp_path / "caches" / "pyaclnn" / "ascendc"
     blocked = write(tmp_path, "", "file")
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    assert default_cache_dir().name == "ascendc"
-    assert not default_cache_dir().is_relative_to(blocked)
+    assert cache_folder("ascendc").name == "ascendc"
+    assert not cache_folder("ascendc").is_relative_to(blocked)
 
 
 def build_plain(folder: Path) -> ascendc.Kernel:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.cann.discovery import home_folder
+from pyaclnn.folders import home_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

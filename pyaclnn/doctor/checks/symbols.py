@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.cann.prototypes import differences, no_header, read_prototypes
+from pyaclnn.cann.prototypes import differences, no_header, prototypes_in, read_prototypes
 from pyaclnn.cann.signatures import signature, signatures
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.dependencies import Closure
@@ -17,9 +17,10 @@ from pyaclnn.installed.comparison import SEVERITIES, compare_operators
 from pyaclnn.operators import by_c_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from pyaclnn.cann.prototypes import Prototype
     from pyaclnn.cann.signatures import OperatorHeaders, Signature
     from pyaclnn.doctor.checks.site import Site
 
@@ -130,13 +131,8 @@ def _declared(site: Site) -> Finding:
     operators = site.installation.operator_headers()
     if not headers and not operators.paths:
         return skip("the installation has no C headers to compare with")
-    # Imported on demand, as everywhere: the stubs lie beside the simulated NPU.
-    from pyaclnn.mock import includedir  # noqa: PLC0415
-
-    names = _declared_here()
-    own = includedir()
-    mine = read_prototypes((own / s for s in {x.header for x in signatures().values()}), names)
-    theirs = read_prototypes(headers, names)
+    theirs = read_prototypes(headers, _declared_here())
+    mine = _mine(frozenset(theirs))
     common = sorted(mine.keys() & theirs.keys())
     wrong = [(n, text) for n in common if (text := differences(mine[n], theirs[n])) is not None]
     strange = [(path, reason) for path in headers if (reason := no_header(path)) is not None]
@@ -166,6 +162,19 @@ def _declared(site: Site) -> Finding:
         next_step="update pyaclnn; until then do not call this function: its arguments would be "
         "misread",
     )
+
+
+def _mine(names: frozenset[str]) -> Mapping[str, Prototype]:
+    """What is declared here: in headers, and, of most operators, in a table."""
+    # Imported on demand, as everywhere: the stubs lie beside the simulated NPU.
+    from pyaclnn.mock.paths import writtendir  # noqa: PLC0415
+
+    own, known = writtendir(), [signatures()[name] for name in sorted(names)]
+    table = "\n".join(s.declaration for s in known if s.library == "operators")
+    return {
+        **prototypes_in(table, own, names),
+        **read_prototypes((own / header for header in {s.header for s in known}), names),
+    }
 
 
 @functools.cache

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder in which built kernels are kept, and whether what lies in it is one's own.
+"""The user's folders: home, and those in which is kept what would take time to make again.
 
-What is found there is run. So a folder that somebody else made, or could have written to, is never
-taken for the user's: the names below the system's folder for temporary files can be guessed.
+What is found there is compiled or run. So a folder that somebody else made, or could have written
+to, is never taken for the user's: the names below the system's folder for temporary files can be
+guessed.
 """
 
 from __future__ import annotations
@@ -13,33 +14,52 @@ import stat
 import tempfile
 from pathlib import Path
 
-from pyaclnn.cann.discovery import home_folder
-
-__all__ = ["default_cache_dir", "make_private"]
+__all__ = ["cache_folder", "home_folder", "make_private"]
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-def default_cache_dir() -> Path:
-    """Choose the folder in which built kernels are kept when nobody names one.
+def home_folder() -> Path:
+    """Return the user's home; the root folder for a user that has none, as in some containers."""
+    try:
+        return Path.home()
+    except RuntimeError:  # no HOME, and nobody in the user database with this number
+        return Path("/")
+
+
+def cache_folder(part: str) -> Path:
+    """Choose the folder in which something is kept when nobody names one.
+
+    Args:
+        part: What is kept there, e.g. ``ascendc``: built kernels.
 
     Returns:
-        ``$XDG_CACHE_HOME/pyaclnn/ascendc``, with ``~/.cache`` for the variable, if it can be made
+        ``$XDG_CACHE_HOME/pyaclnn/PART``, with ``~/.cache`` for the variable, if it can be made
         and written to; else one below the folder for temporary files that carries the user's id.
 
     Raises:
         PermissionError: The folder below that for temporary files is not the user's own.
+        OSError: None can be made.
     """
     named = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(named) if named.startswith("/") else home_folder() / ".cache"
-    folder = base / "pyaclnn" / "ascendc"
+    folder = base / "pyaclnn" / part
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
     own = Path(tempfile.gettempdir()) / f"pyaclnn-{os.getuid()}"
-    make_private(own)
-    return own / "ascendc"
+    try:
+        make_private(own)
+    except OSError as error:
+        if error.errno is None:  # it can be made, and is not the user's own
+            raise
+        raise OSError(
+            error.errno,
+            f"nothing can be kept: neither '{folder}' nor '{own}' can be made and written to "
+            f"({error.strerror}); name a folder of your own in XDG_CACHE_HOME",
+        ) from error
+    return own / part
 
 
 def make_private(folder: Path) -> bool:
@@ -62,8 +82,8 @@ def make_private(folder: Path) -> bool:
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
         kind = "is no folder" if not stat.S_ISDIR(found.st_mode) else f"is user {found.st_uid}'s"
         raise PermissionError(
-            f"{folder} {kind}, and kernels that are kept there would be run: remove it, or name a "
-            "folder of your own in cache_dir or XDG_CACHE_HOME"
+            f"{folder} {kind}, and what is kept there would be compiled or run: remove it, or name "
+            "a folder of your own in XDG_CACHE_HOME"
         )
     if found.st_mode & _OTHERS_WRITE:
         folder.chmod(0o700)

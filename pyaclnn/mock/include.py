@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The include folder for compilers, with a header for each operator of CANN.
+
+An installation brings along what is written by hand. The headers of all other operators, hundreds,
+follow from the table of these; they are made when a compiler first wants them, and kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyaclnn.bindgen.catalogued import RELEASE_HEADER, headers_of, phases, release_header
+from pyaclnn.folders import cache_folder, make_private
+from pyaclnn.mock.paths import writtendir
+from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.releases import simulated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyaclnn.releases import Release
+
+__all__ = ["cflags", "includedir", "write_include"]
+
+
+def includedir() -> Path:
+    """The folder to give a C or C++ compiler with ``-I``: it holds ``acl/acl.h``.
+
+    It lies below ``$XDG_CACHE_HOME/pyaclnn/include``, with ``~/.cache`` for the variable, and is
+    made when it is first asked for; without a home that can be written to, below the folder for
+    temporary files. Its name follows from what it holds, so that installations can share it.
+
+    Raises:
+        FileNotFoundError: The installation is incomplete.
+        PermissionError: Somebody else has put a folder in its place.
+        OSError: It cannot be made.
+    """
+    return _kept(cache_folder("include"))
+
+
+def cflags() -> list[str]:
+    """Compiler arguments of a program for the CANN that is simulated.
+
+    They select its release: what is newer is not declared, since no library has it.
+
+    Raises:
+        OSError: The folder of the headers cannot be made, see :func:`includedir`.
+        ReleaseError: ``PYACLNN_MOCK_CANN`` names no release.
+    """
+    return [f"-I{includedir()}", f"-DACL_STUBS_CANN={simulated().headers}"]
+
+
+def write_include(folder: Path, release: Release) -> None:
+    """Write an include folder that is of one release unless the compiler is told otherwise.
+
+    Args:
+        folder: The folder; it must not exist.
+        release: The release of CANN.
+    """
+    _write(folder, {**_contents(), RELEASE_HEADER: release_header(release.headers).encode()})
+
+
+@functools.cache
+def _contents() -> Mapping[str, bytes]:
+    """Every file, by its path below the include folder."""
+    written = writtendir()
+    files = {
+        path.relative_to(written).as_posix(): path.read_bytes()
+        for path in sorted(written.rglob("*"))
+        if path.is_file()
+    }
+    every = (function for entry in catalogue().values() for function in phases(entry))
+    alone = headers_of(function for function in every if function.header not in files)
+    return {**files, **{name: text.encode() for name, text in alone.items()}}
+
+
+@functools.cache
+def _kept(cache: Path) -> Path:
+    """The folder below one for all of its kind; what is there, and whole, is not made again."""
+    contents = _contents()
+    digest = hashlib.sha256()
+    for name, content in contents.items():
+        digest.update(b"%s %d\n%s" % (name.encode(), len(content), content))
+    folder = cache / digest.hexdigest()[:16]
+    if make_private(cache) and _is_whole(folder, contents):
+        return folder
+    # In one step: a compiler that runs meanwhile sees all of it or nothing.
+    with tempfile.TemporaryDirectory(dir=cache, prefix="new-") as work:
+        new, old = Path(work) / "new", Path(work) / "old"
+        _write(new, contents)
+        with contextlib.suppress(FileNotFoundError):
+            folder.rename(old)
+        try:
+            new.rename(folder)
+        except OSError:  # another process was here first
+            if not _is_whole(folder, contents):
+                raise
+    return folder
+
+
+def _is_whole(folder: Path, contents: Mapping[str, bytes]) -> bool:
+    """Whether a folder holds the files; what clears up takes the oldest first."""
+    try:
+        return all((folder / name).stat().st_size == len(text) for name, text in contents.items())
+    except OSError:
+        return False
+
+
+def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
+    for parent in sorted({(folder / name).parent for name in contents}):
+        parent.mkdir(parents=True, exist_ok=True)
+    try:
+        for name, content in contents.items():
+            (folder / name).write_bytes(content)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise

@@ -236,7 +236,7 @@ RUNTIME_USAGE: Final[Mapping[str, Explanation]] = {
     "ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT": explained(
         UnsupportedError,
         "The call is forbidden by the capture's mode.",
-        "an allocation or a synchronous copy while a capture in global mode runs",
+        "a synchronous copy or fill while a capture in global mode runs",
         do="make the call before the capture, or capture in relaxed mode.",
     ),
     "ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT": explained(

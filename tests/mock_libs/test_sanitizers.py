@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
 
-PROGRAMS = ["lifecycle", "misuse", "operators", "threads", "forks", "fork_storm", "crowd"]
+PROGRAMS = ["lifecycle", "misuse", "operators", "threads", "graphs", "forks", "fork_storm", "crowd"]
 RULE_BREAKERS = {"misuse", "crowd"}
 STRESS = str(HERE.parent / "mock_contract" / "c" / "stress.c")
 STRESS_CALLS = 8000

@@ -77,9 +77,14 @@ static aclError launch(aclrtCallback function, void *data, aclrtCallbackBlockTyp
                          "no thread is subscribed to stream %d; call aclrtSubscribeReport first",
                          stream->id);
     }
-    struct task *task = mock_stream_submit(stream, TASK_CALLBACK);
+    if (stream->lane != NULL) {
+        return mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                         "stream %d is being captured: the simulated NPU captures no callbacks",
+                         stream->id);
+    }
+    struct task *task = mock_stream_submit(stream, TASK_CALLBACK, &status);
     if (task == NULL) {
-        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+        return status;
     }
     task->as.callback.function = function;
     task->as.callback.data = data;

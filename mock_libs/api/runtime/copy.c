@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies. The direction follows from the addresses, as in CANN; `kind` only says what the caller
  * believes. */
+#include "capture.h"
 #include "entry.h"
 #include "hazard.h"
 #include "message.h"
@@ -64,7 +65,10 @@ static aclError copy_now(const struct copy *copy)
 static aclError copy_blocking(const struct copy *copy)
 {
     aclError status;
-    return mock_usable_context(&status) == NULL ? status : copy_now(copy);
+    if (mock_usable_context(&status) != NULL) {
+        status = mock_capture_forbids();
+    }
+    return status != ACL_SUCCESS ? status : copy_now(copy);
 }
 
 static aclError copy_queued(const struct copy *copy, aclrtStream handle)
@@ -85,12 +89,13 @@ static aclError copy_queued(const struct copy *copy, aclrtStream handle)
     /* Pageable host memory makes an asynchronous copy wait for its stream and block. */
     if (mock_is_pageable(copy->destination, mock_copy_written(copy).bytes) ||
         mock_is_pageable(copy->source, mock_copy_read(copy).bytes)) {
-        status = mock_stream_finish(stream, NULL);
+        status = mock_capture_keeps_moving(stream);
+        status = status != ACL_SUCCESS ? status : mock_stream_finish(stream, NULL);
         return status != ACL_SUCCESS ? status : copy_now(copy);
     }
-    struct task *task = mock_stream_submit(stream, TASK_COPY);
+    struct task *task = mock_stream_submit(stream, TASK_COPY, &status);
     if (task == NULL) {
-        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+        return status;
     }
     task->as.copy.copy = *copy;
     task->as.copy.to_device = mock_device_of(copy->destination) != NULL;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture.h"
 #include "entry.h"
 #include "limit.h"
 #include "message.h"
@@ -134,6 +135,10 @@ static aclError synchronize_device(const struct timespec *deadline)
     aclError status;
     struct context *context = mock_usable_context(&status);
     if (context == NULL) {
+        return status;
+    }
+    status = mock_capture_ask_context(context);
+    if (status != ACL_SUCCESS) {
         return status;
     }
     void *handle = context->handle;

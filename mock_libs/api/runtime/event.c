@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capture.h"
 #include "entry.h"
 #include "lock.h"
 #include "message.h"
@@ -94,12 +95,18 @@ static aclError record(aclrtEvent handle, aclrtStream stream_handle)
     if (stream == NULL) {
         return status;
     }
-    struct task *task = mock_stream_submit(stream, TASK_RECORD);
+    struct task *task = mock_stream_submit(stream, TASK_RECORD, &status);
     if (task == NULL) {
-        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+        return status;
     }
     event->stream = stream->handle;
     event->position = task->position;
+    if (stream->lane != NULL) { /* only the graph's own waits will know of it */
+        event->captured = stream->lane->graph->handle;
+        event->forgotten = event->reset = event->records;
+        return ACL_SUCCESS;
+    }
+    event->captured = NULL;
     task->as.event.event = handle;
     task->as.event.records = ++event->records;
     return ACL_SUCCESS;
@@ -126,9 +133,12 @@ static aclError reset(aclrtEvent handle, aclrtStream stream_handle)
     aclError status;
     struct event *event = mock_event_find(handle, &status);
     struct stream *stream = event == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
-    struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_RESET);
+    struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_RESET, &status);
     if (task != NULL) {
         report_unfit(handle, event, ACL_EVENT_SYNC, "ACL_EVENT_SYNC");
+        event->captured = NULL;
+    }
+    if (task != NULL && stream->lane == NULL) {
         task->as.event.event = handle;
         task->as.event.records = event->records;
         event->forgotten = event->records;
@@ -160,7 +170,7 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
         return status;
     }
     report_unfit(handle, event, ACL_EVENT_SYNC, "ACL_EVENT_SYNC");
-    const bool recorded = event->records > event->forgotten;
+    const bool recorded = event->captured != NULL || event->records > event->forgotten;
     if (!recorded) {
         if (event->constructor == EX_WITH_FLAG) {
             mock_event_report(MOCK_EVENT_UNRECORDED, handle, NEVER);
@@ -171,13 +181,19 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
             return status;
         }
     }
-    struct task *task = mock_stream_submit(stream, TASK_WAIT);
-    if (task == NULL) {
-        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    status = mock_capture_wait(stream, event);
+    if (status != ACL_SUCCESS) {
+        return status;
     }
-    event->waits++;
-    task->as.event.event = handle;
-    task->as.event.records = event->records;
+    struct task *task = mock_stream_submit(stream, TASK_WAIT, &status);
+    if (task == NULL) {
+        return status;
+    }
+    if (stream->lane == NULL) {
+        event->waits++;
+        task->as.event.event = handle;
+        task->as.event.records = event->records;
+    }
     if (recorded) {
         task->as.event.source = event->stream;
         task->as.event.position = event->position;

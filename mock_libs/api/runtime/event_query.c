@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events as the host sees them: asking, waiting, measuring. */
+#include "capture.h"
 #include "entry.h"
 #include "event.h"
 #include "limit.h"
@@ -44,7 +45,8 @@ static aclError is_ready(aclrtEvent handle, bool *ready)
     if (event == NULL) {
         return status;
     }
-    status = check_context(event);
+    status = mock_capture_ask_event(event, handle);
+    status = status != ACL_SUCCESS ? status : check_context(event);
     *ready = is_recorded(event) ? is_complete(event) : event->constructor == EX_WITH_FLAG;
     if (!*ready && is_recorded(event)) {
         advance(event);
@@ -92,7 +94,8 @@ static aclError query_waits(aclrtEvent handle, aclrtEventWaitStatus *result)
     }
     aclError status;
     const struct event *event = mock_event_find(handle, &status);
-    if (event != NULL) {
+    status = event == NULL ? status : mock_capture_ask_event(event, handle);
+    if (status == ACL_SUCCESS) {
         *result = event->waits == 0 ? ACL_EVENT_WAIT_STATUS_COMPLETE
                                     : ACL_EVENT_WAIT_STATUS_NOT_READY;
     }
@@ -126,7 +129,8 @@ static aclError synchronize(aclrtEvent handle, const struct timespec *deadline)
     if (event == NULL) {
         return status;
     }
-    status = check_context(event);
+    status = mock_capture_ask_event(event, handle);
+    status = status != ACL_SUCCESS ? status : check_context(event);
     if (status == ACL_SUCCESS && !is_recorded(event)) {
         mock_event_report(MOCK_EVENT_UNRECORDED, handle,
                           "no stream has recorded it: there is nothing to wait for");
@@ -163,7 +167,8 @@ static aclError timestamp(aclrtEvent handle, uint64_t *nanoseconds)
 {
     aclError status;
     const struct event *event = mock_event_find(handle, &status);
-    if (event == NULL) {
+    status = event == NULL ? status : mock_capture_ask_event(event, handle);
+    if (status != ACL_SUCCESS) {
         return status;
     }
     if (event->constructor == WITH_FLAG && (event->flags & ACL_EVENT_TIME_LINE) == 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills. */
+#include "capture.h"
 #include "entry.h"
 #include "hazard.h"
 #include "message.h"
@@ -38,7 +39,8 @@ static aclError fill(void *address, size_t capacity, int value, size_t count)
     }
     aclError status = check_fill(address, capacity, count);
     if (status == ACL_SUCCESS && mock_usable_context(&status) != NULL) {
-        status = check_filled(address, count);
+        status = mock_capture_forbids();
+        status = status != ACL_SUCCESS ? status : check_filled(address, count);
     }
     if (status == ACL_SUCCESS) {
         mock_fill_now(address, value, count);
@@ -65,7 +67,8 @@ static aclError fill_async(void *address, size_t capacity, int value, size_t cou
         return status;
     }
     if (mock_is_pageable(address, count)) {
-        status = mock_stream_finish(stream, NULL);
+        status = mock_capture_keeps_moving(stream);
+        status = status != ACL_SUCCESS ? status : mock_stream_finish(stream, NULL);
         return status != ACL_SUCCESS ? status : fill(address, capacity, value, count);
     }
     const struct device *device = mock_device_of(address);
@@ -75,9 +78,9 @@ static aclError fill_async(void *address, size_t capacity, int value, size_t cou
                      stream->context->device->id);
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is memory of another device", address);
     }
-    struct task *task = mock_stream_submit(stream, TASK_FILL);
+    struct task *task = mock_stream_submit(stream, TASK_FILL, &status);
     if (task == NULL) {
-        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+        return status;
     }
     task->as.fill.on_device = mock_device_of(address) != NULL;
     task->as.fill.destination = address;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The aclrt functions about streams. */
+#include "capture.h"
 #include "entry.h"
 #include "limit.h"
 #include "message.h"
@@ -93,6 +94,10 @@ static aclError destroy_stream(aclrtStream handle, bool wait)
         return mock_fail(ACL_ERROR_RT_STREAM_CONTEXT, "stream %d belongs to another context",
                          stream->id);
     }
+    status = mock_capture_holds(stream);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
     if (wait) {
         mock_stream_wait(stream, stream->submitted, NULL);
     }
@@ -116,7 +121,8 @@ static aclError synchronize(aclrtStream handle, const struct timespec *deadline)
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, false, &status);
-    return stream == NULL ? status : mock_stream_finish(stream, deadline);
+    status = stream == NULL ? status : mock_capture_ask_stream(stream);
+    return status != ACL_SUCCESS ? status : mock_stream_finish(stream, deadline);
 }
 
 aclError aclrtSynchronizeStream(aclrtStream stream)
@@ -141,7 +147,8 @@ static aclError query(aclrtStream handle, aclrtStreamStatus *result)
     aclError status = check_out(result, "aclrtStreamQuery");
     struct stream *stream =
         status != ACL_SUCCESS ? NULL : mock_stream_find(handle, false, &status);
-    if (stream == NULL) {
+    status = stream == NULL ? status : mock_capture_ask_stream(stream);
+    if (status != ACL_SUCCESS) {
         return status;
     }
     if (mock_stream_pending(stream)) {
@@ -162,7 +169,8 @@ static aclError abort_stream(aclrtStream handle)
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, true, &status);
-    if (stream != NULL && mock_stream_drop(stream)) {
+    status = stream == NULL ? status : mock_capture_holds(stream);
+    if (status == ACL_SUCCESS && mock_stream_drop(stream)) {
         mock_stream_fail(stream, ACL_ERROR_RT_STREAM_ABORT,
                          "aclrtStreamAbort dropped work of stream %d", stream->id);
     }

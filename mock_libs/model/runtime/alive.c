@@ -16,7 +16,7 @@ static bool is_internal(const struct mock_living *living)
     }
     if (living->kind == MOCK_STREAM) {
         const struct stream *stream = living->object;
-        return stream == stream->context->default_stream;
+        return stream == stream->context->default_stream || stream->graph != NULL;
     }
     return false;
 }

@@ -90,7 +90,9 @@ static uint64_t scatter(uint64_t x)
 
 void mock_blocks_add(struct blocks *blocks, struct block *block)
 {
+    static uint64_t next_number;
     struct block *low, *high;
+    block->number = ++next_number;
     block->priority = scatter(block->offset);
     block->before = block->after = NULL;
     widen(block);

@@ -8,6 +8,7 @@
 
 struct block {
     uint64_t offset, size;
+    uint64_t number;    /* no other block has had it */
     uint64_t requested; /* by the program; the rest is padding */
     struct mock_history history;
     bool reported; /* as still alive, so that it is said once */

@@ -20,6 +20,7 @@ struct event {
     uint64_t reset;     /* records before the latest reset that was reached */
     void *stream;       /* where the latest record stands */
     uint64_t position;
+    void *captured;    /* handle of the graph that the latest record belongs to, or NULL */
     uint64_t waits; /* waits queued and not passed */
     uint64_t nanoseconds;
 };

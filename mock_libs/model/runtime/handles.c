@@ -197,7 +197,7 @@ const char *mock_kind_name(enum mock_kind kind)
     static const char *const NAMES[MOCK_KIND_COUNT] = {
         "context",      "stream",        "event",         "aclTensor",
         "aclScalar",    "aclIntArray",   "aclFloatArray", "aclBoolArray",
-        "aclTensorList", "aclScalarList", "aclOpExecutor",
+        "aclTensorList", "aclScalarList", "aclOpExecutor", "aclmdlRI",
     };
     return NAMES[kind];
 }

@@ -17,6 +17,7 @@ enum mock_kind {
     MOCK_TENSOR_LIST,
     MOCK_SCALAR_LIST,
     MOCK_EXECUTOR,
+    MOCK_GRAPH,
     MOCK_KIND_COUNT
 };
 

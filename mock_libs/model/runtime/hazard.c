@@ -2,33 +2,13 @@
 /* What queued work needs, against what is done to it meanwhile. */
 #include "hazard.h"
 
+#include "graph.h"
 #include "violation.h"
 
 /* MOST_TASKS: how far into a queue these checks look, so that a long one stays cheap. */
 enum { MOST_HOPS = 16, MOST_TASKS = 2048 };
 
 /* ---- what a task uses --------------------------------------------------------------------- */
-
-/* The memory of a task; `own` holds it where the task has no list of its own. */
-static size_t ranges_of(const struct task *task, struct mock_range own[2],
-                        const struct mock_range **ranges)
-{
-    *ranges = own;
-    switch (task->kind) {
-    case TASK_KERNEL:
-        *ranges = task->as.kernel.ranges;
-        return task->as.kernel.range_count;
-    case TASK_COPY:
-        own[0] = mock_copy_written(&task->as.copy.copy);
-        own[1] = mock_copy_read(&task->as.copy.copy);
-        return 2;
-    case TASK_FILL:
-        own[0] = (struct mock_range){task->as.fill.destination, task->as.fill.bytes, true, false};
-        return 1;
-    default:
-        return 0;
-    }
-}
 
 static bool meet(const struct mock_range *range, const void *address, uint64_t bytes)
 {
@@ -41,7 +21,7 @@ static const struct mock_range *find(const struct task *task, const void *addres
                                      bool only_written, struct mock_range own[2])
 {
     const struct mock_range *ranges;
-    const size_t count = ranges_of(task, own, &ranges);
+    const size_t count = mock_task_ranges(task, own, &ranges);
     for (size_t i = 0; i < count; i++) {
         if ((ranges[i].written || !only_written) && meet(&ranges[i], address, bytes)) {
             return &ranges[i];
@@ -248,7 +228,7 @@ static const struct mock_range *clash(const struct task *task, const struct mock
 {
     struct mock_range own[2];
     const struct mock_range *ranges;
-    const size_t count = ranges_of(task, own, &ranges);
+    const size_t count = mock_task_ranges(task, own, &ranges);
     for (size_t i = 0; i < count; i++) {
         if ((ranges[i].written || range->written) &&
             meet(&ranges[i], range->address, range->bytes)) {
@@ -263,7 +243,7 @@ static bool report_clash(const struct stream *stream, const struct task *task,
 {
     struct mock_range own[2];
     const struct mock_range *ranges;
-    const size_t count = ranges_of(task, own, &ranges);
+    const size_t count = mock_task_ranges(task, own, &ranges);
     for (const struct task *earlier = other->first; is_near(other, earlier);
          earlier = earlier->next) {
         for (size_t i = 0; i < count; i++) {
@@ -284,6 +264,10 @@ static bool report_clash(const struct stream *stream, const struct task *task,
 
 void mock_hazard_queued(const struct stream *stream, struct task *task)
 {
+    if (stream->lane != NULL) {
+        mock_graph_note(stream->lane, task); /* nothing is queued before a replay */
+        return;
+    }
     remember_host(task);
     bool reported = false;
     for (const struct stream *other = next_of(NULL); other != NULL && !reported;

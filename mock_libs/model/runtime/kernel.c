@@ -71,6 +71,19 @@ static void take_answer(struct stream *stream, const struct task *task, const ui
     }
 }
 
+/* Where the flags of the call stand in a message: behind workspace, number and the operator's
+ * name. */
+static void ask_for_wrong_numbers(uint8_t *message)
+{
+    enum { PREFIX = 24, WRONG_NUMBERS = 8 };
+    uint32_t name, flags;
+    memcpy(&name, message + PREFIX, sizeof name);
+    uint8_t *place = message + PREFIX + sizeof name + name;
+    memcpy(&flags, place, sizeof flags);
+    flags |= WRONG_NUMBERS;
+    memcpy(place, &flags, sizeof flags);
+}
+
 bool mock_kernel_run(struct stream *stream, struct task *task)
 {
     struct device *device = stream->context->device;
@@ -80,6 +93,9 @@ bool mock_kernel_run(struct stream *stream, struct task *task)
         kernel_failed(stream, task, ACL_ERROR_RT_AICORE_EXCEPTION, kernel->refused,
                       (uint32_t)strlen(kernel->refused));
         return true;
+    }
+    if (!kernel->sent && task->effect == MOCK_IS_WRONG) {
+        ask_for_wrong_numbers(kernel->message);
     }
     if (!kernel->sent) {
         kernel->sent = mock_wire_start(device, MOCK_RUN, kernel->message, kernel->length);
@@ -97,35 +113,19 @@ bool mock_kernel_run(struct stream *stream, struct task *task)
     return answer != NULL || device->lost;
 }
 
-/* Where the flags of the call stand in a message: behind workspace, number and the operator's
- * name. */
-static void ask_for_wrong_numbers(uint8_t *message)
-{
-    enum { PREFIX = 24, WRONG_NUMBERS = 8 };
-    uint32_t name, flags;
-    memcpy(&name, message + PREFIX, sizeof name);
-    uint8_t *place = message + PREFIX + sizeof name + name;
-    memcpy(&flags, place, sizeof flags);
-    flags |= WRONG_NUMBERS;
-    memcpy(place, &flags, sizeof flags);
-}
-
 aclError mock_stream_launch(aclrtStream handle, const struct mock_launch *launch)
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, true, &status);
-    struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_KERNEL);
+    struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_KERNEL, &status);
     if (task == NULL) {
         free(launch->message);
         free(launch->ranges);
         free(launch->refused);
         free(launch->tensors);
-        return stream == NULL ? status : ACL_ERROR_RT_MEMORY_ALLOCATION;
+        return status;
     }
     task->as.kernel = *launch;
-    if (task->effect == MOCK_IS_WRONG) {
-        ask_for_wrong_numbers(task->as.kernel.message);
-    }
     mock_hazard_queued(stream, task);
     return ACL_SUCCESS;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "capture.h"
 #include "leak.h"
 #include "lock.h"
 #include "process.h"
@@ -45,6 +46,7 @@ bool mock_context_destroy(struct context *context, bool force)
     if (mock_handle_get(handle, MOCK_CONTEXT) != context) {
         return false;
     }
+    mock_captures_abandon(context);
     context->device->events -= context->events;
     while (context->streams != NULL) {
         mock_stream_delete(context->streams);

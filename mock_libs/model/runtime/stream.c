@@ -9,6 +9,7 @@
 #include "callback.h"
 #include "event.h"
 #include "fault.h"
+#include "graph.h"
 #include "lock.h"
 #include "message.h"
 #include "violation.h"
@@ -119,7 +120,7 @@ int mock_stream_device(aclrtStream handle)
 
 /* ---- the queue --------------------------------------------------------------------------- */
 
-struct task *mock_stream_submit(struct stream *stream, enum task_kind kind)
+struct task *mock_stream_task(enum task_kind kind)
 {
     struct task *task = calloc(1, sizeof *task);
     if (task == NULL) {
@@ -138,6 +139,15 @@ struct task *mock_stream_submit(struct stream *stream, enum task_kind kind)
             mock_fault_took_effect(frame);
         }
     }
+    return task;
+}
+
+void mock_stream_append(struct stream *stream, struct task *task)
+{
+    if (stream->lane != NULL) {
+        mock_graph_add(stream->lane, task);
+        return;
+    }
     task->position = ++stream->submitted;
     if (stream->last == NULL) {
         stream->first = task;
@@ -146,6 +156,21 @@ struct task *mock_stream_submit(struct stream *stream, enum task_kind kind)
     }
     stream->last = task;
     mock_progress();
+}
+
+struct task *mock_stream_submit(struct stream *stream, enum task_kind kind, aclError *status)
+{
+    if (stream->lane != NULL && stream->lane->graph->broken != ACL_SUCCESS) {
+        *status = mock_fail(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
+                            "the capture of stream %d broke off; end it", stream->id);
+        return NULL;
+    }
+    struct task *task = mock_stream_task(kind);
+    if (task == NULL) {
+        *status = ACL_ERROR_RT_MEMORY_ALLOCATION;
+        return NULL;
+    }
+    mock_stream_append(stream, task);
     return task;
 }
 
@@ -183,7 +208,9 @@ bool mock_stream_pending(const struct stream *stream)
 
 void mock_stream_fail(struct stream *stream, aclError code, const char *format, ...)
 {
+    struct stream *replaying = mock_handle_get(stream->reports_to, MOCK_STREAM);
     va_list arguments;
+    stream = replaying == NULL ? stream : replaying;
     va_start(arguments, format);
     vsnprintf(stream->error_text, sizeof stream->error_text, format, arguments);
     va_end(arguments);

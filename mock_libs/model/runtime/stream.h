@@ -6,6 +6,8 @@
 #include "context.h"
 #include "task.h"
 
+struct lane;
+
 struct stream {
     void *handle;
     struct context *context;
@@ -16,6 +18,9 @@ struct stream {
     uint32_t flags;
     struct task *first, *last;
     uint64_t submitted, executed;
+    struct lane *lane; /* of the graph that captures it, or NULL */
+    void *graph;       /* handle of the graph whose own stream this is, or NULL */
+    void *reports_to;  /* of such a one: the stream that replays, whose failure is this one's */
     bool running; /* it stands in the scheduler's chain of streams that wait for each other */
     struct stream *below;
     uint64_t goal;
@@ -35,7 +40,12 @@ struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError 
 /* Records that a stream stands in another context than the current one. */
 void mock_stream_report_foreign(const struct stream *stream, const struct context *context);
 
-struct task *mock_stream_submit(struct stream *stream, enum task_kind kind);
+/* A task that stands nowhere yet, with what a fault makes of it. NULL after mock_fail. */
+struct task *mock_stream_task(enum task_kind kind);
+/* Puts a task last: into the queue or, of a stream that is captured, into the graph. */
+void mock_stream_append(struct stream *stream, struct task *task);
+/* Both; NULL after mock_fail, and *status holds the code. */
+struct task *mock_stream_submit(struct stream *stream, enum task_kind kind, aclError *status);
 /* Takes the first task off the queue: it has run. */
 void mock_stream_pop(struct stream *stream);
 /* Drops a stream's queued work without running it; true: there was some. */

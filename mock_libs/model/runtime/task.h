@@ -48,11 +48,15 @@ struct copy {
     uint64_t width, height, destination_pitch, source_pitch;
 };
 
+struct lane;
+
 struct task {
     enum task_kind kind;
     struct task *next;
     uint64_t position; /* 1 is the first task of the stream */
     struct mock_origin origin;
+    struct lane *lane; /* of a captured task: where it stands */
+    void *graph;       /* of a replayed one: handle of the graph, or NULL */
     enum mock_effect effect; /* an injected fault */
     aclError effect_code;
     uint64_t effect_generation;
@@ -88,6 +92,11 @@ uint64_t mock_span(uint64_t width, uint64_t height, uint64_t pitch);
 /* Of a copy: the side it writes, the side it reads. */
 struct mock_range mock_copy_written(const struct copy *copy);
 struct mock_range mock_copy_read(const struct copy *copy);
+/* The memory of a task, as a list; `own` holds it where the task has no list of its own. */
+size_t mock_task_ranges(const struct task *task, struct mock_range own[2],
+                        const struct mock_range **ranges);
+/* Gives a task what another one is to do, and its origin and fault. false: no memory. */
+bool mock_task_copy(struct task *task, const struct task *from);
 void mock_task_free(struct task *task);
 
 #endif

@@ -10,6 +10,7 @@ from .contexts import CONTEXTS
 from .endings import ENDINGS
 from .events import EVENTS
 from .executors import EXECUTORS
+from .graphs import GRAPHS
 from .handles import HANDLES
 from .memory import MEMORY
 from .phases import PHASES
@@ -24,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     *MEMORY,
     *CONTEXTS,
     *EVENTS,
+    *GRAPHS,
     *ENDINGS,
 )
 """Every rule, in the order in which they are listed."""

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Capturing what streams are given. */
+#include "capture.h"
+
+#include <pthread.h>
+
+#include "entry.h"
+#include "message.h"
+#include "replay.h"
+
+static bool is_mode(aclmdlRICaptureMode mode)
+{
+    return (int)mode >= ACL_MODEL_RI_CAPTURE_MODE_GLOBAL && mode <= ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
+}
+
+static aclError unpaired(const struct stream *stream, aclError code, const char *text)
+{
+    enum mock_mark mark;
+    struct mock_history history;
+    mock_handle_past(stream->handle, MOCK_STREAM, &mark, &history);
+    mock_violate(MOCK_CAPTURE_UNPAIRED, "stream", stream->handle, &history, "%s", text);
+    return mock_fail(code, "stream %d: %s", stream->id, text);
+}
+
+static aclError begin(aclrtStream handle, aclmdlRICaptureMode mode)
+{
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    if (!is_mode(mode)) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "aclmdlRICaptureBegin: mode is %d", (int)mode);
+    }
+    if (stream == stream->context->default_stream) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "the default stream cannot be captured; make a stream");
+    }
+    if (stream->lane != NULL) {
+        return unpaired(stream, ACL_ERROR_RT_STREAM_CAPTURED, "it is being captured already");
+    }
+    return mock_capture_begin(stream, mode);
+}
+
+aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode)
+{
+    MOCK_GUARDED(begin(stream, mode));
+}
+
+/* 0, or why this is not the way to end a capture. */
+static aclError check_end(const struct stream *stream)
+{
+    const struct graph *graph = stream->lane == NULL ? NULL : stream->lane->graph;
+    if (graph == NULL) {
+        return unpaired(stream, ACL_ERROR_RT_STREAM_NOT_CAPTURED, "it is not being captured");
+    }
+    if (stream->lane != graph->lanes) {
+        return unpaired(stream, ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+                        "the capture that it joined began on another stream");
+    }
+    if (graph->mode != ACL_MODEL_RI_CAPTURE_MODE_RELAXED &&
+        graph->thread != (uint64_t)pthread_self()) {
+        return unpaired(stream, ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
+                        "another thread began its capture");
+    }
+    return ACL_SUCCESS;
+}
+
+/* What has become of a capture that is over. */
+static aclError check_captured(const struct graph *graph)
+{
+    const struct lane *astray = NULL;
+    if (graph->broken != ACL_SUCCESS) {
+        return mock_fail(graph->broken, "the capture broke off; aclmdlRICaptureEnd gives no graph");
+    }
+    if (!mock_capture_is_joined(graph, &astray)) {
+        enum mock_mark mark;
+        struct mock_history history;
+        mock_handle_past(astray->captured, MOCK_STREAM, &mark, &history);
+        mock_violate(MOCK_CAPTURE_UNJOINED, "stream", astray->captured, &history,
+                     "it joined the capture, and the first stream waits for no event behind its "
+                     "last work");
+        return mock_fail(ACL_ERROR_RT_STREAM_UNJOINED,
+                         "a stream that joined the capture has not come back to the first one");
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError end(aclrtStream handle, aclmdlRI *model)
+{
+    aclError status;
+    if (model == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclmdlRICaptureEnd: modelRI is NULL");
+    }
+    const struct stream *stream = mock_stream_find(handle, true, &status);
+    status = stream == NULL ? status : check_end(stream);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    struct graph *graph = stream->lane->graph;
+    mock_capture_end(graph);
+    status = check_captured(graph);
+    status = status != ACL_SUCCESS ? status : mock_graph_equip(graph, stream->context);
+    *model = status == ACL_SUCCESS ? graph->handle : NULL;
+    if (status != ACL_SUCCESS) {
+        mock_graph_destroy(graph);
+    }
+    return status;
+}
+
+aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI)
+{
+    MOCK_GUARDED(end(stream, modelRI));
+}
+
+static aclError get_info(aclrtStream handle, aclmdlRICaptureStatus *result, aclmdlRI *model)
+{
+    aclError status;
+    const struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    const struct graph *graph = stream->lane == NULL ? NULL : stream->lane->graph;
+    *result = graph == NULL                 ? ACL_MODEL_RI_CAPTURE_STATUS_NONE
+              : graph->broken != ACL_SUCCESS ? ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED
+                                             : ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
+    if (model != NULL) {
+        *model = graph == NULL ? NULL : graph->handle;
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus *status,
+                                aclmdlRI *modelRI)
+{
+    if (status == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclmdlRICaptureGetInfo: status is NULL");
+    }
+    MOCK_GUARDED(get_info(stream, status, modelRI));
+}
+
+aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode)
+{
+    if (mode == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "aclmdlRICaptureThreadExchangeMode: mode is NULL");
+    }
+    if (!is_mode(*mode)) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "aclmdlRICaptureThreadExchangeMode: mode is %d", (int)*mode);
+    }
+    *mode = mock_capture_exchange(*mode);
+    return ACL_SUCCESS;
+}

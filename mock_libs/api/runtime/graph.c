@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs that were captured: running them, what they are called, their end. */
+#include "graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "entry.h"
+#include "limit.h"
+#include "message.h"
+#include "replay.h"
+#include "violation.h"
+#include "waiting.h"
+
+static void report(enum mock_rule rule, const struct graph *graph, const char *text)
+{
+    enum mock_mark mark;
+    struct mock_history history;
+    mock_handle_past(graph->handle, MOCK_GRAPH, &mark, &history);
+    mock_violate(rule, mock_kind_name(MOCK_GRAPH), graph->handle, &history, "%s", text);
+}
+
+/* The graph behind a handle, or NULL with the code in *status. */
+static struct graph *find(aclmdlRI handle, bool destroying, aclError *status)
+{
+    struct graph *graph = mock_handle_get(handle, MOCK_GRAPH);
+    *status = ACL_SUCCESS;
+    if (handle == NULL) {
+        *status = mock_fail(ACL_ERROR_INVALID_PARAM, "modelRI is NULL");
+    } else if (graph == NULL) {
+        mock_violate_handle(handle, MOCK_GRAPH, destroying);
+        *status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
+                            "%p is no live graph: it was destroyed, or never was one", handle);
+    }
+    return graph;
+}
+
+/* The same, with its capture over. */
+static struct graph *find_ready(aclmdlRI handle, bool destroying, aclError *status)
+{
+    struct graph *graph = find(handle, destroying, status);
+    if (graph != NULL && graph->capturing) {
+        report(MOCK_GRAPH_UNFINISHED, graph, "its capture has not ended");
+        *status = mock_fail(ACL_ERROR_RT_MODEL_CAPTURED,
+                            "the graph is being captured; end that first");
+        return NULL;
+    }
+    return graph;
+}
+
+static aclError execute_async(aclmdlRI model, aclrtStream handle)
+{
+    aclError status;
+    struct graph *graph = find_ready(model, false, &status);
+    struct stream *stream = graph == NULL ? NULL : mock_stream_find(handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    if (stream->context->handle != graph->context) {
+        return mock_fail(ACL_ERROR_RT_MODEL_CONTEXT,
+                         "the graph was captured in another context than that of stream %d",
+                         stream->id);
+    }
+    if (stream->lane != NULL) {
+        return mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                         "stream %d is being captured: the simulated NPU captures no replay of "
+                         "another graph",
+                         stream->id);
+    }
+    return mock_graph_replay(graph, stream);
+}
+
+aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream)
+{
+    MOCK_GUARDED(execute_async(modelRI, stream));
+}
+
+static aclError execute(aclmdlRI model, const struct timespec *deadline)
+{
+    aclError status;
+    struct graph *graph = find_ready(model, false, &status);
+    const struct context *context = graph == NULL ? NULL : mock_usable_context(&status);
+    if (context == NULL) {
+        return status;
+    }
+    if (context->handle != graph->context) {
+        return mock_fail(ACL_ERROR_RT_MODEL_CONTEXT,
+                         "the graph was captured in another context than the current one");
+    }
+    struct stream *own = mock_handle_get(graph->lanes->own, MOCK_STREAM);
+    status = mock_graph_replay(graph, NULL);
+    return status != ACL_SUCCESS ? status : mock_stream_finish(own, deadline);
+}
+
+aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout)
+{
+    struct timespec deadline;
+    const struct timespec *limit;
+    const aclError status = mock_limit(timeout, ACL_ERROR_RT_PARAM_INVALID, &deadline, &limit);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    MOCK_GUARDED(execute(modelRI, limit));
+}
+
+static aclError destroy(aclmdlRI model)
+{
+    aclError status;
+    struct graph *graph = find_ready(model, true, &status);
+    if (graph == NULL) {
+        return status;
+    }
+    if (mock_graph_is_running(graph)) {
+        report(MOCK_GRAPH_DESTROYED_IN_USE, graph, "a replay of it has not ended");
+        return mock_fail(ACL_ERROR_RT_MODEL_RUNNING,
+                         "the graph is running; synchronize with its stream before destroying it");
+    }
+    mock_graph_destroy(graph);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlRIDestroy(aclmdlRI modelRI)
+{
+    MOCK_GUARDED(destroy(modelRI));
+}
+
+/* ---- what it is called ----------------------------------------------------------------------- */
+
+static aclError get_id(aclmdlRI model, uint32_t *id)
+{
+    aclError status;
+    const struct graph *graph = find(model, false, &status);
+    if (graph != NULL) {
+        *id = graph->id;
+    }
+    return status;
+}
+
+aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t *modelRIId)
+{
+    if (modelRIId == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclmdlRIGetId: modelRIId is NULL");
+    }
+    MOCK_GUARDED(get_id(modelRI, modelRIId));
+}
+
+static aclError set_name(aclmdlRI model, const char *name)
+{
+    aclError status;
+    struct graph *graph = find(model, false, &status);
+    if (graph != NULL && strlen(name) >= sizeof graph->name) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "aclmdlRISetName: the name has %zu bytes; the simulated NPU keeps %zu",
+                         strlen(name), sizeof graph->name - 1);
+    }
+    if (graph != NULL) {
+        snprintf(graph->name, sizeof graph->name, "%s", name);
+    }
+    return status;
+}
+
+aclError aclmdlRISetName(aclmdlRI modelRI, const char *name)
+{
+    if (name == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclmdlRISetName: name is NULL");
+    }
+    MOCK_GUARDED(set_name(modelRI, name));
+}
+
+static aclError get_name(aclmdlRI model, uint32_t room, char *name)
+{
+    aclError status;
+    const struct graph *graph = find(model, false, &status);
+    if (graph != NULL && strlen(graph->name) >= room) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "aclmdlRIGetName: maxLen is %u; the name needs %zu", room,
+                         strlen(graph->name) + 1);
+    }
+    if (graph != NULL) {
+        memcpy(name, graph->name, strlen(graph->name) + 1);
+    }
+    return status;
+}
+
+aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name)
+{
+    if (name == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclmdlRIGetName: name is NULL");
+    }
+    MOCK_GUARDED(get_name(modelRI, maxLen, name));
+}

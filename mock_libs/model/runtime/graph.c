@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Captured work: what a graph is made of. */
+#include "graph.h"
+
+#include <stdlib.h>
+
+#include "pinned.h"
+
+struct graph *mock_graph_new(void)
+{
+    static uint32_t next_id;
+    struct graph *graph = calloc(1, sizeof *graph);
+    if (graph != NULL) {
+        graph->handle = mock_handle_new(MOCK_GRAPH, graph);
+        graph->id = next_id++;
+    }
+    if (graph != NULL && graph->handle == NULL) {
+        free(graph);
+        return NULL;
+    }
+    return graph;
+}
+
+void mock_graph_free(struct graph *graph)
+{
+    while (graph->first != NULL) {
+        struct task *task = graph->first;
+        graph->first = task->next;
+        mock_task_free(task);
+    }
+    while (graph->lanes != NULL) {
+        struct lane *lane = graph->lanes;
+        graph->lanes = lane->next;
+        free(lane);
+    }
+    mock_handle_close(graph->handle, MOCK_GRAPH);
+    free(graph->notes);
+    free(graph);
+}
+
+struct lane *mock_graph_add_lane(struct graph *graph, void *stream)
+{
+    struct lane **link = &graph->lanes;
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    *link = calloc(1, sizeof **link);
+    if (*link != NULL) {
+        (*link)->graph = graph;
+        (*link)->captured = stream;
+    }
+    return *link;
+}
+
+struct lane *mock_graph_lane(const struct graph *graph, const void *stream)
+{
+    struct lane *lane = graph->lanes;
+    while (lane != NULL && lane->captured != stream) {
+        lane = lane->next;
+    }
+    return lane;
+}
+
+void mock_graph_add(struct lane *lane, struct task *task)
+{
+    struct graph *graph = lane->graph;
+    task->lane = lane;
+    task->position = ++lane->count;
+    if (graph->last == NULL) {
+        graph->first = task;
+    } else {
+        graph->last->next = task;
+    }
+    graph->last = task;
+}
+
+uint64_t mock_block_number(const void *address)
+{
+    const struct device *device = mock_device_of(address);
+    const struct block *block = device == NULL ? mock_pinned_find(address)
+                                               : mock_heap_find(&device->heap, address);
+    return block == NULL ? 0 : block->number;
+}
+
+static bool make_room(struct graph *graph, size_t count)
+{
+    if (graph->note_capacity - graph->note_count >= count) {
+        return true;
+    }
+    const size_t capacity = 2 * graph->note_capacity + count;
+    struct note *larger = realloc(graph->notes, capacity * sizeof *larger);
+    if (larger != NULL) {
+        graph->notes = larger;
+        graph->note_capacity = capacity;
+    }
+    return larger != NULL;
+}
+
+void mock_graph_note(const struct lane *lane, const struct task *task)
+{
+    struct graph *graph = lane->graph;
+    struct mock_range own[2];
+    const struct mock_range *ranges;
+    const size_t count = mock_task_ranges(task, own, &ranges);
+    if (!make_room(graph, count)) {
+        graph->broken = ACL_ERROR_RT_MEMORY_ALLOCATION;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t number = mock_block_number(ranges[i].address);
+        if (number != 0) { /* what is no live memory was reported when it was captured */
+            graph->notes[graph->note_count++] =
+                (struct note){ranges[i].address, number, task->origin.function};
+        }
+    }
+}

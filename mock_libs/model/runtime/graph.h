@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Captured work: the tasks of one stream or several, in the order in which they were captured. */
+#ifndef MOCK_GRAPH_H
+#define MOCK_GRAPH_H
+
+#include "device.h"
+#include "task.h"
+
+enum { MOCK_GRAPH_NAME = 128 };
+
+/* A stream's part of a graph. */
+struct lane {
+    struct graph *graph;
+    struct lane *next;
+    void *captured; /* handle of the stream it was captured from */
+    void *own;      /* handle of the graph's own stream on which it is replayed */
+    uint64_t count; /* tasks */
+    void *replayed; /* during a replay: handle of the stream, and what stands there before */
+    uint64_t base;
+};
+
+/* A block of memory that a captured task uses. */
+struct note {
+    const void *address;
+    uint64_t number;
+    const char *function;
+};
+
+struct graph {
+    void *handle;
+    void *context; /* its handle */
+    uint32_t id;
+    char name[MOCK_GRAPH_NAME];
+    bool capturing;
+    aclError broken; /* why the capture cannot end well */
+    aclmdlRICaptureMode mode;
+    uint64_t thread;    /* which began the capture */
+    struct graph *next; /* of those that are being captured */
+    struct lane *lanes; /* the first is that of the stream on which the capture began */
+    struct task *first, *last;
+    struct note *notes;
+    size_t note_count, note_capacity;
+};
+
+/* Without a lane, a handle or a context yet; NULL: no memory. */
+struct graph *mock_graph_new(void);
+/* Frees what a graph holds, and ends its handle; its own streams are somebody else's. */
+void mock_graph_free(struct graph *graph);
+struct lane *mock_graph_add_lane(struct graph *graph, void *stream);
+/* The lane that was captured from a stream. */
+struct lane *mock_graph_lane(const struct graph *graph, const void *stream);
+/* Puts a task last. */
+void mock_graph_add(struct lane *lane, struct task *task);
+/* Remembers which blocks of memory a task uses, which is complete now. */
+void mock_graph_note(const struct lane *lane, const struct task *task);
+/* The number of the live block that holds an address, on a device or pinned; 0: there is none. */
+uint64_t mock_block_number(const void *address);
+
+#endif

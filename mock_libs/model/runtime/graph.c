@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "device.h"
 #include "pinned.h"
 
 struct graph *mock_graph_new(void)

@@ -3,7 +3,6 @@
 #ifndef MOCK_GRAPH_H
 #define MOCK_GRAPH_H
 
-#include "device.h"
 #include "task.h"
 
 enum { MOCK_GRAPH_NAME = 128 };

@@ -35,6 +35,9 @@ def examine(
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
     soak: float = 0.0,
+    soak_threads: int = 4,
+    soak_processes: int = 1,
+    soak_faults: str = "",
 ) -> Report:
     """Examine this machine as ``pyaclnn doctor`` does, and return what that writes with ``--json``.
 
@@ -49,6 +52,10 @@ def examine(
             empty. ``pyaclnn doctor --list-checks`` has them.
         skip: Ids or families to leave out.
         soak: Seconds to repeat the operators for at the end.
+        soak_threads: How many threads of each process do that.
+        soak_processes: How many processes.
+        soak_faults: What goes wrong meanwhile, as `pyaclnn.mock.GRAMMAR` says; on the simulated NPU
+            only.
 
     Returns:
         The report; its ``to_text`` is what ``pyaclnn doctor merge`` reads.
@@ -72,5 +79,8 @@ def examine(
             only=tuple(only),
             skip=tuple(skip),
             soak=soak,
+            soak_threads=soak_threads,
+            soak_processes=soak_processes,
+            soak_faults=soak_faults,
         )
     )

@@ -19,9 +19,10 @@ __all__ = ["GRAMMAR", "Fault", "faults", "injected", "mode", "set_faults", "set_
 GRAMMAR = """\
 PYACLNN_MOCK_FAULTS, and `with pyaclnn.mock.faults(...)`, hold faults separated by semicolons:
 
-    FUNCTION[:WHEN]=EFFECT    memory=BYTES    seed=NUMBER
+    FUNCTION[@DEVICE][:WHEN]=EFFECT    memory=BYTES    stuck=DEVICE:BYTE:BIT    seed=NUMBER
 
-FUNCTION is a C function; * and ? are wildcards, as in a shell (aclrtMalloc, aclrt*Async).
+FUNCTION is a C function; * and ? are wildcards, as in a shell (aclrtMalloc, aclrt*Async). With
+@DEVICE only calls of threads are hit that have this device current.
 
 WHEN is counted from when the faults were set; without it every call is hit:
     3        the third call only
@@ -36,6 +37,7 @@ EFFECT is one of:
     after:507899   the call does its work, and then answers this code (for functions that give
                    something back, which is then given back although they say they failed)
     async:507015   what the call queues on a stream fails with this code when it runs
+    slow:250       the call takes 250 microseconds longer
     hang           what the call queues never ends: synchronizing with a timeout answers 507046,
                    without one it hangs; it goes on when the faults are taken away or changed
     wrong          the kernel the call queues writes wrong numbers into its outputs
@@ -43,11 +45,15 @@ EFFECT is one of:
 
 memory=BYTES lets a device have only so much memory (207001 beyond it).
 
+stuck=DEVICE:BYTE:BIT lets a bit (0 to 7) of a byte, counted from the beginning of the device's
+memory, be 1 whatever is copied or filled there; a kernel's output has it when it is copied.
+
 A library or a function that is missing is no fault of a call: `with pyaclnn.mock.without(...)`
 makes a folder of libraries that lack it, to be the backend or to stand in LD_LIBRARY_PATH.
 
 Examples:
     PYACLNN_MOCK_FAULTS="aclrtMalloc:3=207001"
+    PYACLNN_MOCK_FAULTS="aclrtMemcpy*@1=slow:500; stuck=0:4096:5"
     PYACLNN_MOCK_FAULTS="aclnnRmsNorm:*2=async:507015; aclrtMemcpy*:p0.01=507899; seed=7"
 """
 """How faults are written."""
@@ -70,7 +76,7 @@ class Fault:
 
 
 def injected() -> list[Fault]:
-    """List the faults that are set; ``memory=`` and ``seed=`` are none.
+    """List the faults of calls that are set; ``memory=``, ``stuck=`` and ``seed=`` are none.
 
     Returns:
         The faults in the order in which they were written; none if no simulated NPU is loaded.
@@ -95,8 +101,9 @@ def set_faults(text: str) -> None:
         failed = call(text.encode())
         if failed is not None:
             raise ValueError(
-                f"{failed.decode()!r} is no fault; it must be FUNCTION[:WHEN]=EFFECT, "
-                "memory=BYTES or seed=NUMBER; `pyaclnn mock faults` explains them"
+                f"{failed.decode()!r} is no fault; it must be FUNCTION[@DEVICE][:WHEN]="
+                "EFFECT, memory=BYTES, stuck=DEVICE:BYTE:BIT or seed=NUMBER; `pyaclnn mock faults` "
+                "explains them"
             )
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from pyaclnn import ops
 from pyaclnn.accuracy import QUANTIZED, TOLERANCES, judge
 from pyaclnn.cann.gate import OUT, fetch
 from pyaclnn.cann.library import function
@@ -22,19 +21,18 @@ from pyaclnn.cann.raw import ACL_CANN_ATTR_BF16
 from pyaclnn.chips import find_family
 from pyaclnn.errors import AclError, MissingSymbolError
 from pyaclnn.operators import Operator, all_operators
-from pyaclnn.operators.lists import in_lists
 from pyaclnn.operators.parameters import Tensor
-from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.dtypes import DTYPES, WORDS
 from pyaclnn.runtime.stream import Stream
-from pyaclnn.smoke.samples import Host, golden, is_possible, sample
+from pyaclnn.smoke.launching import Case, launch
+from pyaclnn.smoke.samples import Host, is_possible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pyaclnn.accuracy import Verdict
-    from pyaclnn.runtime.array import DeviceArray
     from pyaclnn.runtime.device import Device
+    from pyaclnn.smoke.launching import Launched
 
 __all__ = [
     "ERROR_EDGES",
@@ -42,13 +40,10 @@ __all__ = [
     "IMPRECISE",
     "PATIENCE",
     "SHAPES",
-    "Case",
-    "Launched",
     "Outcome",
     "cases",
     "dtypes_of",
     "judge_outputs",
-    "launch",
     "run",
 ]
 
@@ -69,21 +64,6 @@ _TYPICAL = 2**-14
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 """The dtypes of inputs."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One operator on one shape and dtype.
-
-    Attributes:
-        operator: The public function.
-        shape: The shape of the input; its last axis is normalized.
-        dtype: The dtype of the input.
-    """
-
-    operator: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
 
 
 @dataclass(frozen=True)
@@ -121,29 +101,6 @@ class Outcome:
     def as_dict(self) -> dict[str, object]:
         """The outcome as plain data, without the histogram."""
         return {key: value for key, value in asdict(self).items() if key != "error_histogram"}
-
-
-@dataclass(frozen=True)
-class Launched:
-    """A case whose work is queued: its outputs exist, but need not hold anything yet.
-
-    Attributes:
-        case: The case.
-        golden: The expected outputs by name, in float64.
-        inputs: The inputs by name, on the device: kept, should the work be later than it says.
-        outputs: The outputs by name, on the device.
-        seconds: How long submitting took.
-    """
-
-    case: Case
-    golden: Mapping[str, Host]
-    inputs: Mapping[str, DeviceArray]
-    outputs: Mapping[str, DeviceArray]
-    seconds: float
-
-    def read(self) -> dict[str, Host]:
-        """Copy the outputs to the host; waits for no stream."""
-        return {name: array.numpy() for name, array in self.outputs.items()}
 
 
 def dtypes_of(device: Device) -> list[np.dtype[Any]]:
@@ -224,38 +181,6 @@ def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outc
         yield _failed(case, error)
         return
     yield from outcomes
-
-
-def launch(case: Case, stream: Stream) -> Launched:
-    """Queue one case on a stream, with outputs full of NaN, and wait for nothing.
-
-    Args:
-        case: What to run.
-        stream: Where.
-
-    Raises:
-        AclError: The call failed.
-    """
-    operator, device = all_operators()[case.operator], stream.device
-    family = find_family(device.soc_name)
-    given = sample(operator, case.shape, case.dtype, family)
-    expected = golden(operator, given, family)
-    arrays = {k: to_device(v, device) for k, v in given.items() if isinstance(v, np.ndarray)}
-    outputs: dict[str, DeviceArray | None] = {}
-    for tensor in operator.results:
-        there = tensor.name in expected and family not in tensor.unwritten.split()
-        outputs[tensor.name] = (
-            to_device(_poisoned(operator, tensor, given, expected[tensor.name]), device)
-            if there
-            else None
-        )
-    begun = time.perf_counter()
-    how = {"out": tuple(outputs.values())} if outputs else {}
-    getattr(ops, case.operator)(**in_lists(operator, {**given, **arrays}), **how, stream=stream)
-    seconds = time.perf_counter() - begun
-    written = {name: array for name, array in outputs.items() if array is not None}
-    written |= {t.name: arrays[t.name] for t in operator.inputs if t.written and t.name in arrays}
-    return Launched(case, {name: expected[name] for name in written}, arrays, written, seconds)
 
 
 def judge_outputs(
@@ -354,14 +279,6 @@ def _failed(case: Case, error: AclError) -> Outcome:
         verdict=str(error),
         code=error.cause or error.code,
     )
-
-
-def _poisoned(operator: Operator, tensor: Tensor, given: Mapping[str, Any], value: Host) -> Host:
-    """A result before the call: full of NaN, or of a number that is no result's."""
-    words = [t for t in operator.inputs if t.type not in DTYPES]
-    bound = {t.type: WORDS[given[t.name].dtype] for t in words}
-    dtype = DTYPES[operator.types.allowed(tensor.type, bound)[0]]
-    return np.full(value.shape, np.iinfo(dtype).max if dtype.kind in "iu" else np.nan, dtype)
 
 
 def _standard(case: Case, name: str, own_dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 import pyaclnn
 from pyaclnn.operators import all_operators
 from pyaclnn.smoke import cases as smoke
+from pyaclnn.smoke.launching import Case
 from pyaclnn.smoke.samples import sample
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ def another_device(stage: Stage) -> list[bytes]:
 
 def smoked(stage: Stage) -> list[bytes]:
     """One case of the smoke test, which reports and does not raise."""
-    case = smoke.Case("rms_norm", SHAPE, np.dtype(np.float32))
+    case = Case("rms_norm", SHAPE, np.dtype(np.float32))
     outcomes = list(smoke.run(case, stage.device, patience=0))
     for outcome in outcomes:
         if not outcome.passed:

@@ -38,6 +38,24 @@ with mock.faults('aclrtGetRunMode{when}=507899'):
 """)
         assert result.stdout == f"{hits}\n", result.stderr
 
+    def test_only_calls_on_a_device_are_hit(self, programs: Programs) -> None:
+        result = programs.python(
+            """
+import pyaclnn.mock as mock
+mode = ffi.new('aclrtRunMode *')
+with mock.faults('aclrtGetRunMode@1:2=507899'):
+    for device in (0, 1, 0, 1):
+        call('aclrtSetDevice', device)
+        print(lib.aclrtGetRunMode(mode), end=' ')
+    print(mock.injected())
+for device in (0, 1):
+    call('aclrtResetDevice', device); call('aclrtResetDevice', device)
+""",
+            PYACLNN_MOCK_DEVICES="2",
+        )
+        fault = "[Fault(text='aclrtGetRunMode@1:2=507899', calls=2, effects=1)]"
+        assert (result.stdout, result.stderr) == (f"0 0 0 507899 {fault}\n", "")
+
     def test_a_share_follows_its_seed(self, programs: Programs) -> None:
         result = programs.python("""
 import pyaclnn.mock as mock
@@ -80,7 +98,8 @@ print(one == again, one == other, 450 < sum(one) < 750)
     "text",
     ["x", "=1", "aclrtMalloc=", "aclrtMalloc=0", "aclrtMalloc=-1", "aclrtMalloc:0=1", "f:p2=1",
      "f:*0=1", "f:=1", "f=async:", "f=async:hang", "f=1x", "memory=much", "seed=", "f:1:2=3",
-     "f" * 100 + "=1", "f=1;;g"],
+     "f" * 100 + "=1", "f=1;;g", "f=slow:", "f=slow:fast", "f@=1", "f@x=1", "@1=1", "stuck=0:1",
+     "stuck=0:1:8", "stuck=0:1:2:3", "stuck=:1:2", "stuck=0:-1:2"],
 )  # fmt: skip
 def test_what_is_no_fault_is_refused_and_changes_nothing(programs: Programs, text: str) -> None:
     result = programs.python(f"""
@@ -133,6 +152,44 @@ class TestEffects:
             "problem.close()\n" + CLOSE
         )
         assert (result.stdout, result.stderr) == ("True True\nTrue\n", "")
+
+    def test_a_slow_call_does_its_work_later(self, programs: Programs) -> None:
+        result = programs.python(
+            OPEN + "import time; mode = ffi.new('aclrtRunMode *')\n"
+            "with mock.faults('aclrtGetRunMode:2=slow:60000'):\n"
+            "    for _ in range(2):\n"
+            "        begun = time.monotonic(); status = lib.aclrtGetRunMode(mode)\n"
+            "        print(status, time.monotonic() - begun >= 0.06, end=' ')\n"
+            "    print(mock.injected()[0].effects)\n" + CLOSE
+        )
+        assert (result.stdout, result.stderr) == ("0 False 0 True 1\n", "")
+
+    def test_a_stuck_bit_is_one_whatever_is_written(self, programs: Programs) -> None:
+        # The first block lies 64 bytes behind the beginning of the memory.
+        result = programs.python(
+            OPEN
+            + """
+data, host = device_memory(64), pinned(64)
+def read_back():
+    call('aclrtMemcpy', host, 64, data, 64, 2)
+    return {i: b for i, b in enumerate(bytes(ffi.buffer(host, 64))) if b}
+with mock.faults('stuck=0:100:5; stuck=1:101:5; stuck=0:4000:0'):
+    for write in (
+        lambda: call('aclrtMemset', data, 64, 0, 64),
+        lambda: call('aclrtMemsetAsync', data, 64, 0, 64, NULL),
+        lambda: call('aclrtMemcpy', data, 64, host, 64, 1),
+        lambda: call('aclrtMemcpyAsync', data, 64, host, 64, 1, NULL),
+    ):
+        ffi.memmove(host, bytes(64), 64)
+        write(); call('aclrtSynchronizeStream', NULL)
+        print(read_back(), end=' ')
+call('aclrtMemset', data, 64, 0, 64)
+print(read_back())
+call('aclrtFree', data); call('aclrtFreeHost', host)
+"""
+            + CLOSE
+        )
+        assert (result.stdout, result.stderr) == ("{36: 32} " * 4 + "{}\n", "")
 
     @pytest.mark.parametrize("queued", ["problem.launch(own)", "copy(own)"])
     def test_a_hanging_stream(self, programs: Programs, queued: str) -> None:

@@ -15,6 +15,7 @@ from pyaclnn.operators import Operator, all_operators
 from pyaclnn.operators.catalogue import catalogue
 from pyaclnn.releases import simulated
 from pyaclnn.smoke import cases as smoke
+from pyaclnn.smoke.launching import Case, launch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ def is_there(operator: Operator) -> bool:
     return release and FAMILY in operator.types.families
 
 
-CASE = smoke.Case("rms_norm", (4, 64), np.dtype(np.float32))
+CASE = Case("rms_norm", (4, 64), np.dtype(np.float32))
 
 
 @pytest.fixture(scope="module")
@@ -98,10 +99,10 @@ WIDTHS = (7, 129)
 MORE_WIDTHS = (1, 2, 16, 63, 2048)
 
 
-def judged(case: smoke.Case, device: pyaclnn.Device, change: Any) -> list[smoke.Outcome]:
+def judged(case: Case, device: pyaclnn.Device, change: Any) -> list[smoke.Outcome]:
     """The outcomes of a case whose outputs are changed before they are judged."""
     with pyaclnn.Stream(device) as stream:
-        launched = smoke.launch(case, stream)
+        launched = launch(case, stream)
         stream.synchronize()
         outputs = {name: change(value) for name, value in launched.read().items()}
     return list(smoke.judge_outputs(launched, outputs))
@@ -127,7 +128,7 @@ def test_healthy_numbers_pass_at_every_width(device: pyaclnn.Device, width: int)
 def test_float32_that_went_through_float16_fails(
     device: pyaclnn.Device, operator: str, shape: tuple[int, ...]
 ) -> None:
-    case = smoke.Case(operator, shape, np.dtype(np.float32))
+    case = Case(operator, shape, np.dtype(np.float32))
     if case not in smoke.cases(device, (shape,)):
         assert "quant" in operator or not is_there(all_operators()[operator])
         return

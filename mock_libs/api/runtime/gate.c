@@ -2,6 +2,9 @@
 /* What every exported function passes: calls are counted, faults take effect. */
 #include "gate.h"
 
+#include <errno.h>
+#include <time.h>
+
 #include "context.h"
 #include "entry.h"
 #include "fault.h"
@@ -30,6 +33,17 @@ static void kill_device(void)
     mock_leave();
 }
 
+/* Outside of the lock: only the calling thread waits. */
+static void dawdle(struct mock_frame *frame)
+{
+    enum { MILLION = 1000000, NANO = 1000 };
+    struct timespec left = {frame->code / MILLION, frame->code % MILLION * NANO};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
+    mock_fault_took_effect(frame);
+    frame->effect = MOCK_NO_EFFECT;
+}
+
 bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, const void *caller)
 {
     atomic_fetch_add_explicit(&function->calls, 1, memory_order_relaxed);
@@ -39,6 +53,9 @@ bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, co
         return false;
     }
     mock_fault_decide(frame);
+    if (frame->effect == MOCK_IS_SLOW) {
+        dawdle(frame);
+    }
     if (frame->effect == MOCK_LOSES_DEVICE) {
         kill_device();
         mock_fault_took_effect(frame);

@@ -2,6 +2,7 @@
 /* Contexts: one current per thread. */
 #include "context.h"
 
+#include "fault.h"
 #include "message.h"
 #include "violation.h"
 #include "wire.h"
@@ -39,6 +40,9 @@ struct context *mock_context_or_violation(void)
 void mock_set_current_context(const struct context *context)
 {
     current = context == NULL ? NULL : context->handle;
+    if (context != NULL) {
+        mock_fault_on(context->device->id);
+    }
 }
 
 struct context *mock_usable_context(aclError *status)

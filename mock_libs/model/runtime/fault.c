@@ -2,11 +2,13 @@
 /* Faults: reading their description, and deciding which call they hit.
  *
  *     faults  = fault { ";" fault }
- *     fault   = function [ ":" when ] "=" effect | "memory=" bytes | "seed=" number
+ *     fault   = function [ "@" device ] [ ":" when ] "=" effect | "memory=" bytes | "seed=" number
+ *             | "stuck=" device ":" byte ":" bit
  *     when    = n (only the n-th call) | n "+" (from the n-th on) | "*" n (every n-th) | "p" share
- *     effect  = code | "after:" code | "async:" code | "hang" | "wrong" | "lost"
+ *     effect  = code | "after:" code | "async:" code | "slow:" microseconds | "hang" | "wrong" | "lost"
  *
- * `function` may hold the wildcards of a shell; without `when` every call is hit. */
+ * `function` may hold the wildcards of a shell; without `when` every call is hit, without `device`
+ * that of any thread. */
 #include "fault.h"
 
 #include <ctype.h>
@@ -17,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FAULTS = 64, LONGEST_NAME = 96, LONGEST_ITEM = 256 };
+enum { MOST_FAULTS = 64, MOST_STUCK = 16, LONGEST_NAME = 96, LONGEST_ITEM = 256, ANY_DEVICE = -1 };
 
 enum when { ALWAYS, ONLY, FROM, EVERY, SHARE };
 
@@ -26,6 +28,7 @@ struct fault {
     char function[LONGEST_NAME];
     enum when when;
     uint64_t number, seen, done;
+    int device; /* the current one of the threads whose calls are hit, or ANY_DEVICE */
     double share;
     enum mock_effect effect;
     int code;
@@ -34,18 +37,26 @@ struct fault {
 struct plan {
     struct fault faults[MOST_FAULTS];
     size_t count;
+    struct mock_stuck stuck[MOST_STUCK];
+    size_t stuck_count;
     uint64_t memory, random;
 };
 
 pthread_mutex_t mock_fault_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plan plan = {.memory = UINT64_MAX, .random = 1};
-static atomic_bool armed;
+static atomic_bool armed, sticking;
+static _Thread_local int device_now = ANY_DEVICE;
 static _Atomic uint64_t generation, memory_limit = UINT64_MAX;
 static char complaint[LONGEST_ITEM + 128];
 
 bool mock_faults_armed(void)
 {
     return atomic_load_explicit(&armed, memory_order_acquire);
+}
+
+void mock_fault_on(int device)
+{
+    device_now = device;
 }
 
 uint64_t mock_fault_memory(void)
@@ -105,7 +116,10 @@ static bool read_effect(const char *text, struct fault *fault)
         const char *word;
         enum mock_effect effect;
     } words[] = {{"hang", MOCK_HANGS}, {"wrong", MOCK_IS_WRONG}, {"lost", MOCK_LOSES_DEVICE}},
-      prefixes[] = {{"after:", MOCK_FAILS_AFTER}, {"async:", MOCK_FAILS_LATER}, {"", MOCK_FAILS}};
+      prefixes[] = {{"after:", MOCK_FAILS_AFTER},
+                    {"async:", MOCK_FAILS_LATER},
+                    {"slow:", MOCK_IS_SLOW},
+                    {"", MOCK_FAILS}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(text, words[i].word) == 0) {
             fault->effect = words[i].effect;
@@ -118,6 +132,45 @@ static bool read_effect(const char *text, struct fault *fault)
     }
     fault->effect = prefixes[i].effect;
     return read_code(text + strlen(prefixes[i].word), &fault->code);
+}
+
+/* Device, byte and bit. */
+static bool read_stuck(struct plan *to, const char *text)
+{
+    enum { PARTS = 3 };
+    static const uint64_t most[PARTS] = {INT32_MAX, INT64_MAX, 7};
+    uint64_t parts[PARTS];
+    char part[LONGEST_ITEM];
+    for (int i = 0; i < PARTS; i++) {
+        const size_t length = strcspn(text, ":");
+        memcpy(part, text, length);
+        part[length] = '\0';
+        if (!number_from(part, '\0', &parts[i]) || parts[i] > most[i] ||
+            (text[length] == ':') != (i + 1 < PARTS)) {
+            return false;
+        }
+        text += length + 1;
+    }
+    if (to->stuck_count == MOST_STUCK) {
+        return false;
+    }
+    to->stuck[to->stuck_count++] = (struct mock_stuck){(int)parts[0], parts[1], (unsigned)parts[2]};
+    return true;
+}
+
+/* "@" and a device behind the name of a function, which is cut off there. */
+static bool read_device(char *function, int *device)
+{
+    uint64_t number = 0;
+    char *at = strchr(function, '@');
+    *device = ANY_DEVICE;
+    if (at == NULL) {
+        return true;
+    }
+    *at = '\0';
+    const bool good = number_from(at + 1, '\0', &number) && number <= INT32_MAX;
+    *device = (int)number;
+    return good && at != function;
 }
 
 /* One item without blanks; false: not to be understood. */
@@ -138,6 +191,9 @@ static bool read_item(struct plan *to, const char *text)
         to->random = to->random * 2654435761u + 1;
         return good;
     }
+    if (strcmp(item, "stuck") == 0) {
+        return read_stuck(to, effect);
+    }
     char *when = strchr(item, ':');
     if (when != NULL) {
         *when++ = '\0';
@@ -148,6 +204,9 @@ static bool read_item(struct plan *to, const char *text)
     struct fault *fault = &to->faults[to->count++];
     memset(fault, 0, sizeof *fault);
     memcpy(fault->text, text, strlen(text) + 1);
+    if (!read_device(item, &fault->device)) {
+        return false;
+    }
     memcpy(fault->function, item, strlen(item) + 1);
     return (when == NULL || read_when(when, fault)) && read_effect(effect, fault);
 }
@@ -187,6 +246,7 @@ const char *mock_faults_set(const char *text)
         plan = *fresh;
         atomic_store(&memory_limit, plan.memory);
         atomic_store(&armed, plan.count > 0);
+        atomic_store(&sticking, plan.stuck_count > 0);
         atomic_fetch_add(&generation, 1);
         pthread_mutex_unlock(&mock_fault_lock);
     }
@@ -240,7 +300,8 @@ void mock_fault_decide(struct mock_frame *frame)
     pthread_mutex_lock(&mock_fault_lock);
     for (size_t i = 0; i < plan.count; i++) {
         struct fault *fault = &plan.faults[i];
-        if (fnmatch(fault->function, frame->function->name, 0) == 0 && hits(fault) &&
+        if ((fault->device == ANY_DEVICE || fault->device == device_now) &&
+            fnmatch(fault->function, frame->function->name, 0) == 0 && hits(fault) &&
             frame->effect == MOCK_NO_EFFECT) {
             frame->effect = fault->effect;
             frame->code = fault->code;
@@ -258,6 +319,20 @@ void mock_fault_took_effect(const struct mock_frame *frame)
         plan.faults[frame->fault].done++;
     }
     pthread_mutex_unlock(&mock_fault_lock);
+}
+
+bool mock_fault_stuck(size_t index, struct mock_stuck *stuck)
+{
+    if (!atomic_load_explicit(&sticking, memory_order_acquire)) {
+        return false;
+    }
+    pthread_mutex_lock(&mock_fault_lock);
+    const bool found = index < plan.stuck_count;
+    if (found) {
+        *stuck = plan.stuck[index];
+    }
+    pthread_mutex_unlock(&mock_fault_lock);
+    return found;
 }
 
 size_t mock_faults_list(char *text, size_t capacity)

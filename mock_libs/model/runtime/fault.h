@@ -7,6 +7,13 @@
 
 #include "frame.h"
 
+/* A bit of a device's memory that is 1 whatever is written there. */
+struct mock_stuck {
+    int device;
+    uint64_t byte; /* from the beginning of the device's memory on */
+    unsigned bit;
+};
+
 extern pthread_mutex_t mock_fault_lock;
 
 /* Sets the faults; NULL or empty: none. Gives NULL, or the item that cannot be understood. */
@@ -20,6 +27,10 @@ void mock_fault_decide(struct mock_frame *frame);
 /* Notes that the frame's effect came about: what only queued work can do, a call that queues
  * nothing does not. */
 void mock_fault_took_effect(const struct mock_frame *frame);
+/* The device that the calling thread uses from now on. */
+void mock_fault_on(int device);
+/* The bit of an index that is stuck; false: there are no more. Cheap where there are none. */
+bool mock_fault_stuck(size_t index, struct mock_stuck *stuck);
 /* Bytes of device memory there are at most. */
 uint64_t mock_fault_memory(void);
 /* Changes whenever faults are set: what hung before goes on. */

@@ -19,6 +19,7 @@ struct mock_function {
 
 enum mock_effect {
     MOCK_NO_EFFECT,
+    MOCK_IS_SLOW,     /* takes so many microseconds longer */
     MOCK_FAILS,       /* answers the code and does nothing */
     MOCK_FAILS_AFTER, /* does its work, then answers the code */
     MOCK_FAILS_LATER, /* what it queues fails with the code when it runs */
@@ -33,7 +34,7 @@ struct mock_frame {
     const void *caller; /* return address in the program */
     struct mock_frame *outer;
     enum mock_effect effect;
-    int code;
+    int code;            /* or microseconds */
     unsigned fault;      /* which fault the effect is of */
     uint64_t generation; /* and of which setting of faults */
 };

@@ -4,17 +4,38 @@
 
 #include <string.h>
 
+#include "device.h"
+#include "fault.h"
 #include "hazard.h"
 #include "pinned.h"
 #include "place.h"
 
+/* What was written to a range is not what is there, where a bit is stuck. */
+static void spoil(const void *address, uint64_t bytes)
+{
+    struct mock_stuck stuck;
+    for (size_t i = 0; mock_fault_stuck(i, &stuck); i++) {
+        const struct device *device = mock_device_of(address);
+        if (device == NULL || device->id != stuck.device) {
+            continue;
+        }
+        const uint64_t offset = (uint64_t)((const uint8_t *)address - device->heap.base);
+        if (stuck.byte - offset < bytes) {
+            device->heap.alias[stuck.byte] |= (uint8_t)(1u << stuck.bit);
+        }
+    }
+}
+
 static void copy(const struct copy *copy, uint8_t *destination, const uint8_t *source)
 {
+    const uint64_t written = mock_copy_written(copy).bytes;
+    spoil(copy->source, mock_copy_read(copy).bytes);
     for (uint64_t row = 0; row < copy->height; row++) {
         memmove(destination + row * copy->destination_pitch, source + row * copy->source_pitch,
                 copy->width);
     }
-    mock_hazard_host_written(copy->destination, mock_copy_written(copy).bytes);
+    spoil(copy->destination, written);
+    mock_hazard_host_written(copy->destination, written);
 }
 
 void mock_copy_now(const struct copy *now)
@@ -28,6 +49,7 @@ void mock_fill_now(void *address, int value, uint64_t bytes)
 {
     mock_hazard_touch(address, bytes, true);
     memset(mock_alias(address), value, bytes);
+    spoil(address, bytes);
 }
 
 /* ---- in the order of a stream ------------------------------------------------------------ */
@@ -68,5 +90,6 @@ void mock_fill_run(struct stream *stream, const struct task *task)
         return;
     }
     memset(destination, task->as.fill.value, task->as.fill.bytes);
+    spoil(task->as.fill.destination, task->as.fill.bytes);
     mock_hazard_host_written(task->as.fill.destination, task->as.fill.bytes);
 }

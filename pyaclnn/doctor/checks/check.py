@@ -30,7 +30,7 @@ class Check:
         explanation: What it looks at, why that matters and where the rule comes from.
         look: Looks at the machine without loading anything; None for what a child process does.
         group: The child process that does it: ``host`` (touches no device of its own),
-            ``device`` or ``numbers`` (one for each device); None for a static check.
+            ``device``, ``numbers`` or ``soak`` (for each device); None for a static check.
         needs: The checks that must have passed.
         level: The lowest level that includes it.
         seconds: The deadline of a check in a child.

@@ -34,13 +34,14 @@ def _check(
     *needs: str,
     level: Level = Level.MEDIUM,
     seconds: float = _LOADING + _EACH * len(OPERATOR_CHECKS),
+    group: str = "numbers",
 ) -> Check:
     return Check(
         f"NUM-{number}",
         title,
         "numbers",
         explanation,
-        group="numbers",
+        group=group,
         needs=needs or ("DEV-106", "DEV-107"),
         level=level,
         seconds=seconds,
@@ -85,8 +86,10 @@ CHECKS: Final = (
     _check(
         "302",
         "soak",
-        "Repeats the operators for the time given with --soak and judges every result.",
+        "Repeats the operators for the time given with --soak, from several threads and, if asked "
+        "for, processes. Judges every result, and watches whether memory and open files grow.",
         level=Level.LONG,
         seconds=300.0,
+        group="soak",
     ),
 )

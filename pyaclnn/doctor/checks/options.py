@@ -29,6 +29,10 @@ class Options:
         skip: Ids or families to leave out.
         fail_on_warn: Whether a warning makes the run fail.
         soak: For how many seconds the operators are repeated at the end; 0 for not at all.
+        soak_threads: How many threads of each process do that.
+        soak_processes: How many processes.
+        soak_faults: What goes wrong meanwhile, as `pyaclnn.mock.GRAMMAR` says; on the simulated NPU
+            only.
         deadline: No step in a child but the soak may take longer; None for each step's own.
         grace: How long a child may take to end after each signal.
     """
@@ -40,5 +44,8 @@ class Options:
     skip: tuple[str, ...] = ()
     fail_on_warn: bool = False
     soak: float = 0.0
+    soak_threads: int = 4
+    soak_processes: int = 1
+    soak_faults: str = ""
     deadline: float | None = None
     grace: float = 3.0

@@ -118,6 +118,8 @@ class GroupRun:
             deadlines={check.id: self._deadline(check, options) for check in pending},
             level=int(options.level),
             soak=options.soak,
+            soak_threads=options.soak_threads,
+            soak_faults=options.soak_faults,
             expected_devices=expected,
         )
         scratch = None

@@ -60,6 +60,8 @@ class Request:
         folder: The folder that relative paths start from; None for the child's own.
         level: The level of the run.
         soak: Seconds for the soak.
+        soak_threads: How many threads of the child soak.
+        soak_faults: What goes wrong meanwhile, on the simulated NPU.
         expected_devices: How many devices the parent expects to be visible, or None.
         dtypes: Of the smoke test, the dtypes of inputs, all if none.
     """
@@ -70,6 +72,8 @@ class Request:
     deadlines: Mapping[str, float]
     level: int = 0
     soak: float = 0.0
+    soak_threads: int = 1
+    soak_faults: str = ""
     expected_devices: int | None = None
     dtypes: tuple[str, ...] = ()
     patience: float = 60.0

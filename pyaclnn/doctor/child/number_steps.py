@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import time
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -23,14 +22,16 @@ from pyaclnn.errors import AclError
 from pyaclnn.operators import all_operators
 from pyaclnn.runtime.stream import Stream
 from pyaclnn.smoke import cases as smoke
+from pyaclnn.smoke.launching import launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyaclnn.doctor.child.session import Session
-    from pyaclnn.smoke.cases import Case, Launched, Outcome
+    from pyaclnn.smoke.cases import Outcome
+    from pyaclnn.smoke.launching import Case, Launched
 
-__all__ = ["STEPS"]
+__all__ = ["STEPS", "judged"]
 
 _EDGES: Final = (
     (1, 1),
@@ -114,8 +115,13 @@ def _told(outcomes: list[Outcome], *, by_output: bool) -> tuple[Number, ...]:
     return tuple(dataclasses.replace(number, error_histogram=()) for number in told)
 
 
-def _judged(outcomes: list[Outcome], *, timed: bool = False) -> Finding:
-    """Make a finding of comparisons: which failed, in what way, and what that points to."""
+def judged(outcomes: list[Outcome], *, timed: bool = False) -> Finding:
+    """Make a finding of comparisons: which failed, in what way, and what that points to.
+
+    Args:
+        outcomes: The comparisons, one for each output.
+        timed: Whether how long they took says something.
+    """
     failed = [outcome for outcome in outcomes if not outcome.passed]
     numbers = _told(outcomes, by_output=timed)
     if not failed:
@@ -257,8 +263,8 @@ def _operator(name: str, session: Session) -> Finding:
     # The first use loads the kernels; what it takes says nothing.
     first = _run_all(cases[:1], session)
     if not all(outcome.passed for outcome in first):
-        return _judged(first + _run_all(cases[1:], session))
-    return _judged(_run_all(cases, session), timed=True)
+        return judged(first + _run_all(cases[1:], session))
+    return judged(_run_all(cases, session), timed=True)
 
 
 def _few_dtypes(cases: Sequence[Case]) -> list[Case]:
@@ -274,28 +280,12 @@ def _few_dtypes(cases: Sequence[Case]) -> list[Case]:
 
 
 def _edges(session: Session) -> Finding:
-    return _judged(_run_all(_few_dtypes(smoke.cases(session.device, _EDGES)), session))
+    return judged(_run_all(_few_dtypes(smoke.cases(session.device, _EDGES)), session))
 
 
 def _sweep(session: Session) -> Finding:
     cases = _few_dtypes(smoke.cases(session.device, _SWEEP)) * _SWEEP_ROUNDS
-    return _judged(_run_all(cases, session))
-
-
-def _soak(session: Session) -> Finding:
-    end = time.monotonic() + float(session.request["soak"])
-    cases, outcomes, rounds = smoke.cases(session.device), list[smoke.Outcome](), 0
-    failed: list[Outcome] = []
-    while time.monotonic() < end and len(failed) < _MOST_EVIDENCE:
-        rounds += 1
-        for case in cases:
-            outcomes = list(smoke.run(case, session.device))
-            failed += [outcome for outcome in outcomes if not outcome.passed]
-            if time.monotonic() > end:
-                break
-    if failed:
-        return _judged(failed)
-    return ok(f"{rounds} rounds of {len(cases)} cases, every output right")
+    return judged(_run_all(cases, session))
 
 
 @contextlib.contextmanager
@@ -323,7 +313,7 @@ def _twice(session: Session) -> Finding:
                 continue
             runs = []
             for _ in range(2):
-                launched = smoke.launch(case, stream)
+                launched = launch(case, stream)
                 stream.synchronize()
                 runs.append(launched.read())
             for name, first in runs[0].items():
@@ -358,7 +348,7 @@ def _streams(session: Session) -> Finding:
     streams = [Stream(session.device) for _ in range(_STREAMS)]
     try:
         launched: list[Launched] = [
-            smoke.launch(case, streams[index % _STREAMS]) for index, case in enumerate(cases)
+            launch(case, streams[index % _STREAMS]) for index, case in enumerate(cases)
         ]
         for stream in streams:
             stream.synchronize()
@@ -368,7 +358,7 @@ def _streams(session: Session) -> Finding:
     finally:
         for stream in streams:
             stream.close()
-    return _judged(outcomes)
+    return judged(outcomes)
 
 
 STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {
@@ -380,6 +370,5 @@ STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {
     "NUM-201": _twice,
     "NUM-202": _streams,
     "NUM-301": _sweep,
-    "NUM-302": _soak,
 }
 """The function of each check."""

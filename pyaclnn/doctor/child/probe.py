@@ -20,6 +20,7 @@ from pyaclnn.doctor.child import (
     device_steps as probe_device,
     number_steps as probe_numbers,
     runtime_steps as probe_runtime,
+    soak_steps as probe_soak,
 )
 from pyaclnn.doctor.child.failures import from_error
 from pyaclnn.doctor.child.journal import arm, take_request
@@ -33,7 +34,13 @@ if TYPE_CHECKING:
 __all__ = ["main", "remark"]
 
 _SLOW: Final = 15.0
-_STEPS: Final = {**probe_runtime.STEPS, **probe_device.STEPS, **probe_numbers.STEPS}
+_MAY_BE_SLOW: Final = frozenset({"numbers", "soak"})
+_STEPS: Final = {
+    **probe_runtime.STEPS,
+    **probe_device.STEPS,
+    **probe_numbers.STEPS,
+    **probe_soak.STEPS,
+}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -75,7 +82,7 @@ def remark(finding: Finding, identity: str, seconds: float) -> Finding:
         identity: The step.
         seconds: How long it took.
     """
-    if finding.status is not Status.PASS or seconds < _SLOW or find(identity).group == "numbers":
+    if finding.status is not Status.PASS or seconds < _SLOW or find(identity).group in _MAY_BE_SLOW:
         return finding
     return dataclasses.replace(
         finding,

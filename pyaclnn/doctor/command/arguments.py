@@ -10,9 +10,14 @@ from __future__ import annotations
 import argparse
 from typing import Final, TypeAlias
 
+from pyaclnn.doctor.checks.options import Options
+
 __all__ = ["add_explain_to", "add_to"]
 
 _LEVELS: Final = ("quick", "medium", "long")
+_UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_MOST: Final = 256
+"""Threads, or processes, that anybody can want."""
 
 _EPILOG: Final = """\
 exit status:
@@ -75,8 +80,25 @@ def add_to(commands: _Commands) -> None:
         "--soak",
         type=_seconds,
         default=0.0,
-        metavar="SECONDS",
-        help="repeat the operators for so long at the end",
+        metavar="DURATION",
+        help="repeat the operators for so long at the end: seconds, or 30m, or 2h",
+    )
+    for name, metavar, default, text in (
+        ("threads", "N", Options.soak_threads, "how many threads of each process do that"),
+        ("processes", "N", Options.soak_processes, "how many processes"),
+    ):
+        doctor.add_argument(
+            f"--soak-{name}",
+            type=_count,
+            default=default,
+            metavar=metavar,
+            help=f"{text} (default: {default})",
+        )
+    doctor.add_argument(
+        "--soak-faults",
+        default="",
+        metavar="FAULTS",
+        help="what goes wrong meanwhile on the simulated NPU; `pyaclnn mock faults` explains them",
     )
     _add_detail(doctor, 0)
     asking = doctor.add_mutually_exclusive_group()
@@ -178,10 +200,19 @@ def _devices(text: str) -> tuple[int, ...] | None:
 
 
 def _seconds(text: str) -> float:
+    amount, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
     try:
-        seconds = float(text)
+        seconds = float(amount) * _UNITS[unit]
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of seconds, nor one of minutes or hours such as 30m or 2h"
+        )
     return seconds
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST}")
+    return int(text)

@@ -182,6 +182,9 @@ def _asked(options: argparse.Namespace) -> Options:
         skip=options.skip,
         fail_on_warn=options.fail_on == "warn",
         soak=options.soak,
+        soak_threads=options.soak_threads,
+        soak_processes=options.soak_processes,
+        soak_faults=options.soak_faults,
     )
 
 

@@ -32,7 +32,7 @@ __all__ = ["LiveView", "PlainView", "View", "view"]
 _SLOW: Final = 10.0
 """After so many seconds a plain line says that a check is still at it, and again after as many."""
 _FRAMES: Final = 8
-_OF_DEVICES: Final = frozenset({"device", "numbers"})
+_OF_DEVICES: Final = frozenset({"device", "numbers", "soak"})
 """The groups of checks that run once for each device."""
 
 

@@ -18,6 +18,7 @@ from pyaclnn.doctor.checks.nodes import device_nodes
 from pyaclnn.doctor.checks.numbers import SOAK
 from pyaclnn.doctor.checks.site import Site
 from pyaclnn.doctor.checks.visible import read_visible
+from pyaclnn.doctor.child.crowd import run_crowd
 from pyaclnn.doctor.child.events import Finished, Planned, Started
 from pyaclnn.doctor.child.group import GroupRun
 from pyaclnn.doctor.child.termination import Interrupted, Terminated
@@ -243,8 +244,12 @@ class _Run:
     def _use_device(self, device: int, ledger: Ledger, checks: list[Check]) -> None:
         runner = GroupRun(self.site, device, self._tell, self.stop)
         for group in dict.fromkeys(check.group for check in checks):
-            members = [check for check in checks if check.group == group]
-            ledger.take(runner.run(ledger.runnable(members)))
+            members = ledger.runnable([check for check in checks if check.group == group])
+            processes = self.site.options.soak_processes if group == "soak" else 1
+            if members and processes > 1 and runner.over is None:
+                ledger.take(run_crowd(self.site, device, self._tell, self.stop, members, processes))
+            else:
+                ledger.take(runner.run(members))
 
 
 def _stages(checks: Iterable[Check]) -> list[tuple[str, list[Check]]]:

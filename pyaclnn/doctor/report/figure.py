@@ -9,10 +9,16 @@ from typing import Annotated, Final
 
 from pyaclnn.doctor.report.fields import Rule
 
-__all__ = ["BETTER", "UNITS", "Figure", "Severity"]
+__all__ = ["BETTER", "PER_MILLION", "UNITS", "Figure", "Severity"]
 
-UNITS: Final = ("GB/s", "1/s", "ratio", "°C", "MHz", "bytes", "count", "1/million", "s")
-"""``GB/s`` is 1e9 bytes a second; ``1/million`` is for each million of launches."""
+PER_MILLION: Final = "/million"
+"""How units end that are for each million of launches."""
+
+UNITS: Final = (
+    *("GB/s", "1/s", "ratio", "s", "count", "bytes", "°C", "MHz"),
+    *(f"count{PER_MILLION}", f"bytes{PER_MILLION}"),
+)
+"""``GB/s`` is 1e9 bytes a second."""
 
 BETTER: Final = ("more", "less", "neither")
 """Which values of a figure are better; of a ``neither`` no device is faulted."""

@@ -88,6 +88,11 @@ OPTIONS = [
     (["--skip", "NUM"], Options(skip=("NUM",))),
     (["--fail-on", "warn"], Options(fail_on_warn=True)),
     (["--soak", "2.5"], Options(soak=2.5)),
+    (["--soak", "90s"], Options(soak=90.0)),
+    (["--soak", "1.5m"], Options(soak=90.0)),
+    (["--soak", "2h"], Options(soak=7200.0)),
+    (["--soak-threads", "8", "--soak-processes", "2"], Options(soak_threads=8, soak_processes=2)),
+    (["--soak-faults", "f=1"], Options(soak_faults="f=1")),
 ]
 
 
@@ -106,6 +111,9 @@ WRONG = [
     (["--device", "0,0"], "'0,0' is neither"),
     (["--soak", "-1"], "not a number of seconds"),
     (["--soak", "inf"], "not a number of seconds"),
+    (["--soak", "h"], "not a number of seconds"),
+    (["--soak-threads", "0"], "not a number from 1 to 256"),
+    (["--soak-processes", "257"], "not a number from 1 to 256"),
     (["--only", "XYZ-999"], "there is no check 'XYZ-999'"),
     (["--skip", "XYZ"], "there is no check 'XYZ'"),
     (["--explain", "XYZ-1"], "there is no check"),

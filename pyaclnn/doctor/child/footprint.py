@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a process holds of the machine, and how that grows with what it does."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Footprint", "footprint", "growth", "settled"]
+
+_MILLION: Final = 1e6
+_SETTLES: Final = 0.25
+"""The share of the samples in which pools and caches fill, which is no growth."""
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What the process holds at a moment.
+
+    Attributes:
+        launches: How many launches there were until then.
+        resident: Bytes of memory (RSS).
+        descriptors: Open files.
+    """
+
+    launches: int
+    resident: int
+    descriptors: int
+
+
+def footprint(launches: int) -> Footprint:
+    """Look what this process holds now.
+
+    Args:
+        launches: How many launches there were until now.
+    """
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    # The listing itself is open while it is made.
+    files = len(os.listdir("/proc/self/fd")) - 1  # noqa: PTH208  # a name is all that is needed
+    return Footprint(launches, pages * os.sysconf("SC_PAGE_SIZE"), files)
+
+
+def settled(samples: Sequence[Footprint]) -> Sequence[Footprint]:
+    """Return the samples without those at the beginning, when pools and caches fill."""
+    return samples[int(len(samples) * _SETTLES) :]
+
+
+def growth(samples: Sequence[Footprint]) -> tuple[float, float]:
+    """Return how much memory and how many open files come with a million launches.
+
+    Args:
+        samples: What was held, in the order of time.
+
+    Returns:
+        The slopes of the straight lines through the samples, by least squares; 0 if there was only
+        one number of launches.
+    """
+    count = len(samples)
+    middle = sum(sample.launches for sample in samples) / max(count, 1)
+    spread = sum((sample.launches - middle) ** 2 for sample in samples)
+    if not spread:
+        return 0.0, 0.0
+    resident = sum((s.launches - middle) * s.resident for s in samples)
+    files = sum((s.launches - middle) * s.descriptors for s in samples)
+    return resident / spread * _MILLION, files / spread * _MILLION

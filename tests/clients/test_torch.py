@@ -30,6 +30,7 @@ NAMES = [
 ]
 # Programs that are wrong -> the rule they break.
 WRONG = {
+    "wrong_wait_inside_a_capture": "capture-disturbed",
     "wrong_without_an_event": "streams-not-ordered",
     "wrong_memory_given_back": "memory-used-before-synchronize",
 }

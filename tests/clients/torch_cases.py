@@ -269,6 +269,51 @@ def training_with_clipped_gradients(device: str) -> Results:
     return _trained(device, "SGD", clip=0.1, lr=0.1)
 
 
+def graph_replayed_on_other_inputs(device: str) -> Results:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.LayerNorm(16), torch.nn.Linear(16, 8)).to(device)
+    inputs = [_random(4, 16, seed=seed) for seed in range(3)]
+    with torch.no_grad():
+        if device == "cpu":
+            return {str(i): model(x) for i, x in enumerate(inputs)}
+        graph, given = torch.npu.NPUGraph(), torch.zeros(4, 16).to(device)
+        model(given)
+        with torch.npu.graph(graph):
+            out = model(given)
+        found = {}
+        for i, x in enumerate(inputs):
+            given.copy_(x)
+            graph.replay()
+            found[str(i)] = out.cpu()
+    return found
+
+
+def graphs_of_both_directions(device: str) -> Results:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.LayerNorm(16), torch.nn.Linear(16, 8)).to(device)
+    graphed = model
+    if device == "npu":
+        graphed = torch.npu.make_graphed_callables(model, (_given(_random(4, 16), device),))
+    model.zero_grad()
+    x = _given(_random(4, 16, seed=3), device)
+    out = graphed(x)
+    (out * out).sum().backward()
+    return {"out": out, "x": x.grad, **{k: v.grad for k, v in model.named_parameters()}}
+
+
+def wrong_wait_inside_a_capture(device: str) -> Results:
+    """What is captured never runs, so nobody can wait for it."""
+    x = _random(ROWS, WIDTH).to(device)
+    if device == "npu":
+        try:
+            with torch.npu.graph(torch.npu.NPUGraph()):
+                torch.nn.functional.layer_norm(x, (WIDTH,))
+                torch.npu.synchronize()
+        except RuntimeError:
+            pass
+    return {"x": x}
+
+
 def wrong_without_an_event(device: str) -> Results:
     """One stream reads what another one still writes."""
     x = _random(ROWS, WIDTH)

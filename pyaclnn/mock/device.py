@@ -76,6 +76,7 @@ class Device:
         Raises:
             WireError: The call is not well-formed.
         """
+        self.memory.pieces = request.pieces
         checked = self.calls.find(request)
         call = request.decoded() if checked is None else checked.call
         try:

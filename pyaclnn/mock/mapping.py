@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory file of a device in the address space of its process: whole, or in pieces.
 
+What a program has mapped to addresses of its own choice is put together here in the same order.
+
 A device has tens of gigabytes, and the file is sparse: mapping it costs address space and nothing
 else. Where there is not enough of that (a limit, an emulated processor), what is looked at is
 mapped, and of that what was looked at last.
@@ -8,15 +10,136 @@ mapped, and of that what was looked at last.
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import mmap
 import os
 from collections import OrderedDict
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["MappedFile"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["JoinedPieces", "MappedFile", "Piece", "adjoining"]
 
 _PIECE = 64 << 20
 _MOST_PIECES = 16
+_MAP_FIXED = 0x10
+_NO_ADDRESS = ctypes.c_void_p(-1).value
+
+
+class Piece(NamedTuple):
+    """Memory that the host has mapped to an address.
+
+    Attributes:
+        address: Its device address.
+        size: Its bytes.
+        offset: Where it begins in its file.
+        source: The number of the file; 0 for the device's own memory.
+        process: Who has the file open, where it is another one.
+        descriptor: The descriptor by which.
+    """
+
+    address: int
+    size: int
+    offset: int
+    source: int = 0
+    process: int = 0
+    descriptor: int = 0
+
+
+def adjoining(pieces: Sequence[Piece], low: int, high: int) -> tuple[Piece, ...]:
+    """Find the pieces that hold a range of addresses, none missing; empty if one is.
+
+    Args:
+        pieces: In the order of their addresses.
+        low: The range's first address.
+        high: The address behind its last.
+    """
+    run = tuple(p for p in pieces if p.address < high and low < p.address + p.size)
+    if not run or run[0].address > low or run[-1].address + run[-1].size < high:
+        return ()
+    gaps = (one.address + one.size != other.address for one, other in pairwise(run))
+    return () if any(gaps) else run
+
+
+class JoinedPieces:
+    """Pieces of memory, next to each other as their addresses are.
+
+    Args:
+        descriptor: File descriptor of the device's memory file; it stays the caller's.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._runs: OrderedDict[tuple[Piece, ...], mmap.mmap] = OrderedDict()
+
+    def region(self, run: tuple[Piece, ...]) -> mmap.mmap:
+        """Map pieces that adjoin each other.
+
+        Args:
+            run: The pieces, in the order of their addresses.
+
+        Returns:
+            What is mapped, from the first byte of the first piece on.
+
+        Raises:
+            OSError: A file is gone, or there is no room for so much.
+        """
+        joined = self._runs.get(run)
+        if joined is None:
+            joined = mmap.mmap(-1, run[-1].address + run[-1].size - run[0].address)
+            for piece in run:
+                self._lay(joined, piece, piece.address - run[0].address)
+            self._runs[run] = joined
+            if len(self._runs) > _MOST_PIECES:
+                # Arrays that lie in it keep it mapped until they go.
+                self._runs.popitem(last=False)
+        self._runs.move_to_end(run)
+        return joined
+
+    def _lay(self, joined: mmap.mmap, piece: Piece, at: int) -> None:
+        """Put a piece of a file in the place of a part of what is mapped."""
+        place = ctypes.addressof(ctypes.c_char.from_buffer(joined, at))
+        descriptor = self._descriptor
+        if piece.source:
+            path = f"/proc/{piece.process}/fd/{piece.descriptor}"
+            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            found = _system_mmap()(
+                place,
+                piece.size,
+                mmap.PROT_READ | mmap.PROT_WRITE,
+                mmap.MAP_SHARED | _MAP_FIXED,
+                descriptor,
+                piece.offset,
+            )
+        finally:
+            if piece.source:
+                os.close(descriptor)
+        if found == _NO_ADDRESS:
+            error = ctypes.get_errno()
+            raise OSError(error, f"{piece.size} bytes cannot be mapped: {os.strerror(error)}")
+
+    def close(self) -> None:
+        """Unmap everything; arrays that are still alive keep their part mapped until they go."""
+        self._runs.clear()
+
+
+def _system_mmap() -> ctypes._NamedFuncPointer:
+    """The C library's ``mmap``, which Python's cannot stand in for: it takes an address."""
+    function = ctypes.CDLL(None, use_errno=True).mmap
+    function.restype = ctypes.c_void_p
+    function.argtypes = (
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_long,
+    )
+    return function
 
 
 class MappedFile:

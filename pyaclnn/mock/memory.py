@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.mock.dtypes import numpy_dtype
-from pyaclnn.mock.mapping import MappedFile
+from pyaclnn.mock.mapping import JoinedPieces, MappedFile, Piece, adjoining
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +38,9 @@ class DeviceMemory:
         base_address: Device address of byte 0 of the file.
         size: Bytes of device memory; the file may be sparse but must be that long.
 
+    Attributes:
+        pieces: Beside the file, what is mapped to addresses that the next calls use.
+
     Raises:
         ValueError: The file is shorter than ``size``.
     """
@@ -45,7 +48,9 @@ class DeviceMemory:
     def __init__(self, descriptor: int, base_address: int, size: int) -> None:
         self.base_address = base_address
         self.size = size
+        self.pieces: tuple[Piece, ...] = ()
         self._file = MappedFile(descriptor, size)
+        self._joined = JoinedPieces(descriptor)
 
     def view(self, name: str, tensor: Tensor) -> NDArray[Any]:
         """Give the array a tensor describes, with its strides; writing writes device memory.
@@ -98,33 +103,42 @@ class DeviceMemory:
         Raises:
             DeviceMemoryError: The range leaves the device's memory.
         """
-        start = address - self.base_address
-        if start < 0 or start + size > self.size:
+        found = self._region(address, address + size)
+        if found is None:
             raise DeviceMemoryError(
                 f"the workspace of {size} bytes at {address:#x} is not inside of {self._extent()}"
             )
+        mapped, start = found
         word = pattern * 0x0001_0001_0001_0001
         if size <= 2 * _DENSE:
-            self._fill(start, size, word)
+            _fill(mapped, start, size, word)
             return
-        self._fill(start, _DENSE, word)
-        self._fill(start + size - _DENSE, _DENSE, word)
+        _fill(mapped, start, _DENSE, word)
+        _fill(mapped, start + size - _DENSE, _DENSE, word)
         # Megabytes of poison would cost more than a small kernel does; a word in every page is
         # enough to spoil whatever else lies there.
         pages = (size - _DENSE) // mmap.PAGESIZE
-        mapped, first = self._file.region(start, start + size)
-        np.ndarray((pages,), np.uint64, mapped, start - first, (mmap.PAGESIZE,)).fill(word)
+        np.ndarray((pages,), np.uint64, mapped, start, (mmap.PAGESIZE,)).fill(word)
 
-    def _fill(self, start: int, size: int, word: int) -> None:
-        words, tail = divmod(size, _WORD)
-        mapped, first = self._file.region(start, start + size)
-        start -= first
-        np.ndarray((words,), np.uint64, mapped, start).fill(word)
-        mapped[start + words * _WORD : start + size] = word.to_bytes(_WORD, "little")[:tail]
+    def _region(self, low: int, high: int) -> tuple[mmap.mmap, int] | None:
+        """Find a range of addresses: what is mapped, and where in that it begins; or None."""
+        start = low - self.base_address
+        if start >= 0 and high - self.base_address <= self.size:
+            mapped, first = self._file.region(start, high - self.base_address)
+            return mapped, start - first
+        run = adjoining(self.pieces, low, high)
+        if not run:
+            return None
+        if len(run) == 1 and not run[0].source:  # a stretch of the device's own file
+            start = run[0].offset + low - run[0].address
+            mapped, first = self._file.region(start, start + high - low)
+            return mapped, start - first
+        return self._joined.region(run), low - run[0].address
 
     def close(self) -> None:
         """Unmap the memory; arrays that are still alive keep it mapped until they go."""
         self._file.close()
+        self._joined.close()
 
     def _extent(self) -> str:
         return f"the device's memory, {self.base_address:#x} to {self.base_address + self.size:#x}"
@@ -139,15 +153,16 @@ class DeviceMemory:
         if tensor.address == 0:
             raise DeviceMemoryError(f"{name} has {tensor.size} elements and a NULL address")
         item = dtype.itemsize
-        start = tensor.address - self.base_address + tensor.offset * item
+        start = tensor.address + tensor.offset * item
         reach = [(dim - 1) * stride * item for dim, stride in zip(dims, strides, strict=True)]
         low = start + sum(step for step in reach if step < 0)
         high = start + sum(step for step in reach if step > 0) + item
-        if low < 0 or high > self.size:
+        found = self._region(low, high)
+        if found is None:
             raise DeviceMemoryError(
                 f"{name} with shape {list(dims)}, strides {list(strides)} and offset "
-                f"{tensor.offset} spans {self.base_address + low:#x} to "
-                f"{self.base_address + high:#x}, which is not inside of {self._extent()}"
+                f"{tensor.offset} spans {low:#x} to {high:#x}, which is not inside of "
+                f"{self._extent()}"
             )
         if tensor.size * item > self.size:
             raise DeviceMemoryError(
@@ -157,6 +172,12 @@ class DeviceMemory:
         steps = tuple(
             stride * item if dim > 1 else item for dim, stride in zip(dims, strides, strict=True)
         )
-        mapped, first = self._file.region(low, high)
-        array: NDArray[Any] = np.ndarray(dims, dtype, mapped, start - first, steps)
+        mapped, first = found
+        array: NDArray[Any] = np.ndarray(dims, dtype, mapped, start - low + first, steps)
         return array
+
+
+def _fill(mapped: mmap.mmap, start: int, size: int, word: int) -> None:
+    words, tail = divmod(size, _WORD)
+    np.ndarray((words,), np.uint64, mapped, start).fill(word)
+    mapped[start + words * _WORD : start + size] = word.to_bytes(_WORD, "little")[:tail]

@@ -15,6 +15,7 @@ from struct import Struct, error as struct_error
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.mock.call_codec import Reader, WireError, read_call
+from pyaclnn.mock.mapping import Piece
 
 if TYPE_CHECKING:
     from pyaclnn.mock.values import Call
@@ -39,13 +40,14 @@ __all__ = [
 ]
 
 MAGIC = 0x4E4E4C41
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 # The largest argument set of any operator is a few kilobytes; arrays of user data do not travel.
 MAX_PAYLOAD = 4 << 20
 
 _HEADER = Struct("<IIQ")
 _HELLO = Struct("<IiQQ")
-_RUN = Struct("<QQQ")
+_RUN = Struct("<QQQQ")
+_PIECE = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _COUNT = Struct("<I")
 _CHECKED = Struct("<iIQIQQQ")
@@ -96,6 +98,7 @@ class Run:
         call: The call; None if it is still encoded.
         number: That of the answer to `Check`, 0 for none.
         encoded: The call in the bytes of the request, valid until the next request.
+        pieces: What is mapped to the addresses that the call uses, in their order.
     """
 
     workspace_address: int
@@ -103,6 +106,7 @@ class Run:
     call: Call | None
     number: int = 0
     encoded: memoryview | bytes = b""
+    pieces: tuple[Piece, ...] = ()
 
     def decoded(self) -> Call:
         """Give the call.
@@ -189,10 +193,14 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
     if kind == Kind.CHECK:
         request = Check(read_call(reader))
     elif kind == Kind.RUN:
-        address, size, number = reader.unpack(_RUN)
+        address, size, number, count = reader.unpack(_RUN)
+        if count > len(payload) // _PIECE.size:
+            raise WireError(f"{count} pieces of memory cannot stand in {len(payload)} bytes")
+        pieces = tuple(Piece(*reader.unpack(_PIECE)) for _ in range(count))
         if number:  # it is decoded only if nobody knows the number
-            return Run(address, size, None, number, payload[_RUN.size :])
-        request = Run(address, size, read_call(reader))
+            start = _RUN.size + count * _PIECE.size
+            return Run(address, size, None, number, payload[start:], pieces)
+        request = Run(address, size, read_call(reader), pieces=pieces)
     elif kind == Kind.HELLO:
         version, device_id, base, size = reader.unpack(_HELLO)
         request = Hello(version, device_id, base, size, reader.string())

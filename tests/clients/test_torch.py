@@ -61,6 +61,7 @@ def test_the_npu_computes_what_the_cpu_does(ask: Ask, case: str, chip: str) -> N
         {"PYACLNN_MOCK_MODE": "eager"},
         {"PYACLNN_MOCK_CANN": "9.1"},
         {"PYACLNN_MOCK_MODE": "shuffled:7"},
+        {"PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True"},
     ],
     ids=lambda settings: "=".join(*settings.items()),
 )
@@ -68,7 +69,8 @@ def test_neither_the_order_of_work_nor_the_release_changes_anything(
     ask: Ask, settings: dict[str, str]
 ) -> None:
     for case in ("training_with_adamw", "copies_and_streams"):
-        check(ask(case, PYACLNN_MOCK_SOC=CHIPS[0], **settings))
+        check(answer := ask(case, PYACLNN_MOCK_SOC=CHIPS[0], **settings))
+        assert (answer["mapped"] > 0) == ("PYTORCH_NPU_ALLOC_CONF" in settings)
 
 
 @pytest.mark.parametrize(("case", "rule"), WRONG.items())

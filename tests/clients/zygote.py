@@ -6,6 +6,7 @@ It stands alone: ``python zygote.py DESCRIPTOR`` with a socket to whoever asks.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import sys
@@ -37,12 +38,22 @@ def _compared(case: str) -> dict[str, tuple[float, float]]:
     return errors
 
 
+def _calls() -> dict[str, int]:
+    """How often each function of the runtime was called."""
+    count = ctypes.CDLL("libascendcl.so").pyaclnn_mock_call_counts
+    text = ctypes.create_string_buffer(count(None, ctypes.c_size_t(0)) + 4096)
+    count(text, ctypes.c_size_t(len(text)))
+    rows = (line.split() for line in text.value.decode().splitlines())
+    return {name: int(calls) for name, calls in rows}
+
+
 def _answer(case: str, report: Path) -> dict[str, Any]:
     os.environ["PYACLNN_MOCK_REPORT"] = str(report)
     try:
         answer: dict[str, Any] = {"errors": _compared(case)}
     except Exception:  # noqa: BLE001  # whatever it was, the test wants to know
         answer = {"failure": traceback.format_exc()}
+    answer["mapped"] = _calls()["aclrtMapMem"]
     records = report.read_text(encoding="utf-8").splitlines() if report.exists() else []
     return {**answer, "records": [json.loads(record) for record in records]}
 

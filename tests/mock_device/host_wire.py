@@ -36,7 +36,8 @@ _TENSOR_HEAD = Struct("<iiI")
 _TENSOR_MIDDLE = Struct("<qI")
 _SCALAR_HEAD = Struct("<iI")
 _HELLO = Struct("<IiQQ")
-_RUN = Struct("<QQQ")
+_RUN = Struct("<QQQQ")
+_PIECE = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _CHECKED = Struct("<iIQIQQQ")
 
@@ -87,7 +88,10 @@ def encode_request(request: Request) -> bytes:
         write_call(writer, request.call)
         return encode_frame(Kind.CHECK, writer.data)
     if isinstance(request, Run):
-        writer.pack(_RUN, request.workspace_address, request.workspace_size, request.number)
+        head = (request.workspace_address, request.workspace_size, request.number)
+        writer.pack(_RUN, *head, len(request.pieces))
+        for piece in request.pieces:
+            writer.pack(_PIECE, *piece)
         write_call(writer, request.decoded())
         return encode_frame(Kind.RUN, writer.data)
     return encode_frame(Kind.BYE, b"")

@@ -23,6 +23,7 @@ from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.operator import Operator, Plan, Setting
 from pyaclnn.mock.values import Call, Value
 from pyaclnn.mock.wire import (
+    PROTOCOL_VERSION,
     Bye,
     Check,
     CheckReply,
@@ -49,7 +50,7 @@ BOOTSTRAP = (
     "from pyaclnn.mock.process import main; main(sys.argv[1:3])"
 )
 ROOT = Path(pyaclnn.mock.wire.__file__).parents[2]
-HELLO = Hello(1, 0, BASE, SIZE, "Ascend910B3")
+HELLO = Hello(PROTOCOL_VERSION, 0, BASE, SIZE, "Ascend910B3")
 
 
 class Host:
@@ -235,9 +236,12 @@ def test_nothing_works_before_hello(host: Host) -> None:
 @pytest.mark.parametrize(
     ("hello", "text"),
     [
-        (Hello(2, 0, BASE, SIZE, "Ascend910B3"), "protocol version 2"),
-        (Hello(1, 0, BASE, SIZE, "Ascend999"), "chip 'Ascend999' is unknown"),
-        (Hello(1, 0, BASE, SIZE + 4096, "Ascend910B3"), f"has {SIZE} bytes, which is less than"),
+        (Hello(PROTOCOL_VERSION + 1, 0, BASE, SIZE, "Ascend910B3"), "speaks protocol version"),
+        (Hello(PROTOCOL_VERSION, 0, BASE, SIZE, "Ascend999"), "chip 'Ascend999' is unknown"),
+        (
+            Hello(PROTOCOL_VERSION, 0, BASE, SIZE + 4096, "Ascend910B3"),
+            f"has {SIZE} bytes, which is less than",
+        ),
     ],
 )
 def test_a_device_that_cannot_start_says_why(host: Host, hello: Hello, text: str) -> None:

@@ -15,6 +15,7 @@ from hypothesis import given, strategies as st
 
 from pyaclnn.mock import mapping
 from pyaclnn.mock.dtypes import DATA_TYPES, FORMATS, data_type_name, format_name, numpy_dtype
+from pyaclnn.mock.mapping import Piece, adjoining
 from pyaclnn.mock.memory import DeviceMemory, DeviceMemoryError
 from pyaclnn.mock.values import Tensor
 
@@ -235,3 +236,25 @@ def test_types_with_arrays(code: int, name: str, itemsize: int) -> None:
 def test_names_of_types_and_formats() -> None:
     assert (data_type_name(27), data_type_name(5)) == ("BF16", "unknown (5)")
     assert (format_name(29), format_name(-7)) == ("FRACTAL_NZ", "unknown (-7)")
+
+
+A, B, C = Piece(0x1000, 16, 0), Piece(0x1010, 16, 64), Piece(0x1030, 16, 32)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "found"),
+    [
+        (0x1000, 0x1020, (A, B)),
+        (0x100F, 0x1011, (A, B)),
+        (0x1010, 0x1020, (B,)),
+        (0x1000, 0x1021, ()),
+        (0x0FFF, 0x1010, ()),
+        (0x1018, 0x1038, ()),
+        (0x1028, 0x102C, ()),
+        (0x1030, 0x1040, (C,)),
+    ],
+)
+def test_pieces_hold_a_range_only_without_a_gap(
+    low: int, high: int, found: tuple[Piece, ...]
+) -> None:
+    assert adjoining((A, B, C), low, high) == found

@@ -216,7 +216,7 @@ MISSING = [
     ("aclrtGetOverflowStatus", (NULL, 8, NULL)),
     ("aclrtResetOverflowStatus", (NULL,)),
     ("aclrtDeviceTaskAbort", (1, 100)),
-    ("aclrtReserveMemAddress", (NULL, 0, 0, NULL, 0)),
+    ("aclrtSetMemcpyDesc", (NULL, 0, NULL, NULL, 0, NULL)),
 ]
 
 

@@ -61,7 +61,7 @@ static aclError release(void *address)
                          "%p is not live memory from aclrtMallocHost%s", address,
                          mock_device_of(address) == NULL ? "" : " but device memory");
     }
-    mock_hazard_free(address, block->size, true);
+    mock_hazard_free(address, block->size, MOCK_HOST_FREED_IN_FLIGHT);
     mock_pinned_free(address);
     return ACL_SUCCESS;
 }

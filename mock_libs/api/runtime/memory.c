@@ -6,6 +6,7 @@
 #include "hazard.h"
 #include "message.h"
 #include "place.h"
+#include "space.h"
 #include "violation.h"
 
 /* CANN pads allocations, so that kernels may read past the end: all but the 32-aligned kind, and
@@ -90,7 +91,10 @@ static void report_free(const struct device *device, const void *address,
     }
     mock_violate(MOCK_MEMORY_NOT_ALLOCATED, "memory", address,
                  known == NULL ? NULL : &known->history, "%s",
-                 block != NULL  ? "the address lies inside of a block; free its start"
+                 block != NULL    ? "the address lies inside of a block; free its start"
+                 : mock_space_of(address) != NULL
+                     ? "this address is one of aclrtReserveMemAddress: aclrtReleaseMemAddress "
+                       "gives it back"
                  : device == NULL ? "this is no device memory"
                                   : "there is no block at this address");
 }
@@ -101,7 +105,7 @@ static aclError release(void *address)
     struct device *device = mock_device_of(address);
     const struct block *block = device == NULL ? NULL : mock_heap_find(&device->heap, address);
     if (block != NULL) {
-        mock_hazard_free(address, block->size, false);
+        mock_hazard_free(address, block->size, MOCK_MEMORY_FREED_IN_USE);
     }
     if (device == NULL || !mock_heap_free(&device->heap, address)) {
         report_free(device, address, block);

@@ -65,9 +65,8 @@ void mock_call_begin(struct mock_call *call, const char *operator_name)
     memset(call, 0, sizeof *call);
     call->operator_name = operator_name;
     mock_enter();
-    put_u64(call, 0); /* workspace address and size, and the plan's number: known in phase 2 */
-    put_u64(call, 0);
-    put_u64(call, 0);
+    static const uint8_t prefix[PREFIX];
+    put(call, prefix, sizeof prefix); /* known in phase 2 */
     put_string(call, operator_name);
     put_u32(call, 0); /* flags and number of arguments: known in mock_call_phase1 */
     put_u32(call, 0);

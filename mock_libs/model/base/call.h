@@ -58,8 +58,9 @@ void mock_call_string(struct mock_call *call, const char *name, const char *valu
 /* What the device process takes at once. */
 enum { MOCK_MOST_PAYLOAD = 4 << 20 };
 
-/* The workspace's address and size and the number of the plan stand before the call in the message of phase 2. */
-enum { PREFIX = 24 };
+/* The workspace's address and size, the number of the plan and that of the pieces of memory to map
+ * stand before the call in the message of phase 2. */
+enum { PREFIX = 32 };
 
 /* Fills in what is known last: the flags of the call and the number of its arguments. */
 void mock_call_finish(struct mock_call *call, uint32_t flags);

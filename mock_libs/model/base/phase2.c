@@ -64,7 +64,7 @@ static void name_tensors(const struct executor *executor, struct mock_launch *la
 static aclnnStatus launch_kernel(struct executor *executor, const void *workspace, uint64_t size,
                           aclrtStream stream)
 {
-    const uint64_t prefix[] = {(uint64_t)(uintptr_t)workspace, size, executor->plan.number};
+    const uint64_t prefix[] = {(uint64_t)(uintptr_t)workspace, size, executor->plan.number, 0};
     uint8_t *message = malloc(executor->length);
     if (message == NULL) {
         return mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "pinned.h"
+#include "space.h"
 #include "stream.h"
 
 /* Made by the runtime itself, not by the program. */
@@ -71,12 +72,26 @@ static void report_device(struct device *device)
     mock_heap_each(&device->heap, report_block, &device->id);
 }
 
+static void report_addresses(void)
+{
+    for (struct reservation *space = mock_spaces(); space != NULL; space = space->next) {
+        if (!space->reported) {
+            space->reported = true;
+            mock_violate(at_end, "reserved addresses", space->base, &space->history,
+                         "these %llu bytes of addresses were not given back by "
+                         "aclrtReleaseMemAddress",
+                         (unsigned long long)space->bytes);
+        }
+    }
+}
+
 void mock_report_alive(enum mock_rule rule)
 {
     at_end = rule;
     mock_handles_each(report, NULL);
     mock_pinned_each(report_host, NULL);
     mock_devices_each(report_device);
+    report_addresses();
 }
 
 static void forget_handle(const struct mock_living *living, void *data)
@@ -101,6 +116,9 @@ void mock_forget_alive(void)
     mock_handles_each(forget_handle, NULL);
     mock_pinned_each(forget_host, NULL);
     mock_devices_each(forget_device);
+    for (struct reservation *space = mock_spaces(); space != NULL; space = space->next) {
+        space->reported = true;
+    }
 }
 
 /* ---- for the tools ----------------------------------------------------------------------- */
@@ -162,5 +180,8 @@ size_t mock_alive_list(char *text, size_t capacity)
     mock_handles_each(list_handle, NULL);
     mock_pinned_each(list_host, NULL);
     mock_devices_each(list_device);
+    for (const struct reservation *space = mock_spaces(); space != NULL; space = space->next) {
+        list_one("reserved_addresses", space->base, &space->history.created);
+    }
     return listing.length;
 }

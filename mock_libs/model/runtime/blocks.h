@@ -12,6 +12,7 @@ struct block {
     uint64_t requested; /* by the program; the rest is padding */
     struct mock_history history;
     bool reported; /* as still alive, so that it is said once */
+    bool physical; /* has no address: it is mapped elsewhere, or not at all */
 
     uint64_t gap;    /* free bytes between this block and the next one */
     uint64_t widest; /* gap of the blocks from here down the tree */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "message.h"
+#include "space.h"
 
 static struct device devices[MOCK_MOST_DEVICES];
 
@@ -126,7 +127,8 @@ struct device *mock_device_of(const void *address)
             return &devices[i];
         }
     }
-    return NULL;
+    const struct reservation *space = mock_space_of(address);
+    return space != NULL && space->device != NULL && space->device->open ? space->device : NULL;
 }
 
 static _Atomic uintptr_t lowest = UINTPTR_MAX, highest;
@@ -137,9 +139,9 @@ bool mock_devices_may_hold(const void *address)
            (uintptr_t)address < atomic_load_explicit(&highest, memory_order_relaxed);
 }
 
-void mock_devices_span(const struct device *device)
+void mock_devices_span(const void *first, uint64_t bytes)
 {
-    const uintptr_t start = (uintptr_t)device->heap.base, end = start + device->heap.bytes;
+    const uintptr_t start = (uintptr_t)first, end = start + bytes;
     if (start < lowest) {
         lowest = start;
     }

@@ -15,6 +15,7 @@
 enum { MOCK_MOST_DEVICES = 16 };
 
 struct context;
+struct physical;
 
 struct device {
     int id;
@@ -28,6 +29,7 @@ struct device {
     unsigned contexts;   /* explicit contexts alive */
     struct context *primary;
     struct heap heap;
+    struct physical *physicals; /* memory without an address of its own */
     int memory_fd;
     pid_t process;
     uint64_t session; /* how often its process was started */
@@ -51,6 +53,6 @@ struct device *mock_device_of(const void *address);
  * ever had. */
 bool mock_devices_may_hold(const void *address);
 /* A device has got a range of addresses. */
-void mock_devices_span(const struct device *device);
+void mock_devices_span(const void *start, uint64_t bytes);
 
 #endif

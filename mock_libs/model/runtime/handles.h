@@ -18,6 +18,7 @@ enum mock_kind {
     MOCK_SCALAR_LIST,
     MOCK_EXECUTOR,
     MOCK_GRAPH,
+    MOCK_PHYSICAL,
     MOCK_KIND_COUNT
 };
 

@@ -3,7 +3,7 @@
 #include "hazard.h"
 
 #include "graph.h"
-#include "violation.h"
+#include "space.h"
 
 /* MOST_TASKS: how far into a queue these checks look, so that a long one stays cheap. */
 enum { MOST_HOPS = 16, MOST_TASKS = 2048 };
@@ -55,13 +55,13 @@ static struct mock_history history_of(const void *address)
 {
     struct mock_history history = {0};
     const struct device *device = mock_device_of(address);
-    const struct block *block = device == NULL ? NULL : mock_heap_find(&device->heap, address);
-    return block == NULL ? history : block->history;
+    struct block block;
+    return device != NULL && mock_memory_find(device, address, &block) ? block.history : history;
 }
 
 /* ---- the host and queued work --------------------------------------------------------------- */
 
-void mock_hazard_free(const void *address, uint64_t bytes, bool on_host)
+void mock_hazard_free(const void *address, uint64_t bytes, enum mock_rule rule)
 {
     struct mock_range own[2];
     for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
@@ -71,10 +71,10 @@ void mock_hazard_free(const void *address, uint64_t bytes, bool on_host)
                 continue;
             }
             const struct mock_history history = history_of(address);
-            const enum mock_rule rule = on_host            ? MOCK_HOST_FREED_IN_FLIGHT
-                                        : range->workspace ? MOCK_WORKSPACE_FREED_IN_USE
-                                                           : MOCK_MEMORY_FREED_IN_USE;
-            mock_violate(rule, on_host ? "pinned memory" : "device memory", address, &history,
+            const bool workspace = rule == MOCK_MEMORY_FREED_IN_USE && range->workspace;
+            mock_violate(workspace ? MOCK_WORKSPACE_FREED_IN_USE : rule,
+                         rule == MOCK_HOST_FREED_IN_FLIGHT ? "pinned memory" : "device memory",
+                         address, &history,
                          "%s was queued on stream %d, which has not come to it yet", name_of(task),
                          stream->id);
             return;

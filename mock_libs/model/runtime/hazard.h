@@ -4,9 +4,10 @@
 #define MOCK_HAZARD_H
 
 #include "stream.h"
+#include "violation.h"
 
-/* What each of these finds, it reports. Memory is about to be freed: */
-void mock_hazard_free(const void *address, uint64_t bytes, bool on_host);
+/* What each of these finds, it reports. Memory is about to be gone, which breaks a rule of its own: */
+void mock_hazard_free(const void *address, uint64_t bytes, enum mock_rule rule);
 /* the host reads or writes memory now: */
 void mock_hazard_touch(const void *address, uint64_t bytes, bool writes);
 /* a queued copy is about to run: */

@@ -41,31 +41,41 @@ static bool reserve_start(struct heap *heap)
     return start != NULL;
 }
 
-bool mock_heap_allocate(struct heap *heap, uint64_t size, uint64_t requested, void **address)
+struct block *mock_heap_take(struct heap *heap, uint64_t size, uint64_t requested,
+                             uint64_t alignment)
 {
     const uint64_t most = mock_fault_memory();
     const uint64_t limit = heap->limit < most ? heap->limit : most;
     if (size > limit || heap->used > limit - size || !reserve_start(heap)) {
-        return false;
+        return NULL;
     }
     const uint64_t step = aligned(size);
-    struct block *before = mock_blocks_fit(&heap->blocks, step);
+    struct block *before = mock_blocks_fit(&heap->blocks, step + alignment - ALIGNMENT);
     struct block *block = before == NULL ? NULL : malloc(sizeof *block);
     if (block == NULL) {
-        return false;
+        return NULL;
     }
     const uint64_t end = before->offset + (before->size == 0 ? ALIGNMENT : aligned(before->size));
-    *block = (struct block){.offset = end,
+    const uint64_t skipped = (alignment - end % alignment) % alignment;
+    *block = (struct block){.offset = end + skipped,
                             .size = size,
                             .requested = requested,
-                            .gap = before->gap - step,
+                            .gap = before->gap - skipped - step,
                             .history = {.created = mock_origin_now()}};
-    mock_blocks_set_gap(&heap->blocks, before, 0);
+    mock_blocks_set_gap(&heap->blocks, before, skipped);
     mock_blocks_add(&heap->blocks, block);
     heap->used += size;
     poison(heap, block, MOCK_FRESH);
-    *address = heap->base + block->offset;
-    return true;
+    return block;
+}
+
+bool mock_heap_allocate(struct heap *heap, uint64_t size, uint64_t requested, void **address)
+{
+    const struct block *block = mock_heap_take(heap, size, requested, ALIGNMENT);
+    if (block != NULL) {
+        *address = heap->base + block->offset;
+    }
+    return block != NULL;
 }
 
 static uint64_t offset_of(const struct heap *heap, const void *address)
@@ -77,7 +87,8 @@ const struct block *mock_heap_find(const struct heap *heap, const void *address)
 {
     const uint64_t offset = offset_of(heap, address);
     const struct block *block = mock_blocks_find(&heap->blocks, offset);
-    return block == NULL || offset - block->offset >= block->size ? NULL : block;
+    const bool inside = block != NULL && offset - block->offset < block->size;
+    return inside && !block->physical ? block : NULL;
 }
 
 const struct block *mock_heap_freed(const struct heap *heap, const void *address)
@@ -85,31 +96,37 @@ const struct block *mock_heap_freed(const struct heap *heap, const void *address
     const uint64_t offset = offset_of(heap, address);
     for (size_t back = 1; back <= MOCK_FREED_BLOCKS && back <= heap->freed_count; back++) {
         const struct block *block = &heap->freed[(heap->freed_count - back) % MOCK_FREED_BLOCKS];
-        if (offset - block->offset < block->size) {
+        if (offset - block->offset < block->size && !block->physical) {
             return block;
         }
     }
     return NULL;
 }
 
-bool mock_heap_free(struct heap *heap, const void *address)
+void mock_heap_give(struct heap *heap, struct block *block)
 {
-    const uint64_t offset = offset_of(heap, address);
-    struct block *block = mock_blocks_find(&heap->blocks, offset);
-    if (block == NULL || block->offset != offset || block->size == 0) {
-        return false;
-    }
     poison(heap, block, MOCK_FREED);
     struct block *freed = &heap->freed[heap->freed_count++ % MOCK_FREED_BLOCKS];
     *freed = *block;
     freed->history.destroyed = mock_origin_now();
     heap->used -= block->size;
-    struct block *before = mock_blocks_find(&heap->blocks, offset - 1);
+    struct block *before = mock_blocks_find(&heap->blocks, block->offset - 1);
     mock_blocks_set_gap(&heap->blocks, before,
                         before->gap + aligned(block->size) + block->gap);
     mock_blocks_remove(&heap->blocks, block);
     free(block);
-    return true;
+}
+
+bool mock_heap_free(struct heap *heap, const void *address)
+{
+    const uint64_t offset = offset_of(heap, address);
+    struct block *block = mock_blocks_find(&heap->blocks, offset);
+    const bool found =
+        block != NULL && block->offset == offset && block->size > 0 && !block->physical;
+    if (found) {
+        mock_heap_give(heap, block);
+    }
+    return found;
 }
 
 struct visit {
@@ -121,7 +138,7 @@ struct visit {
 static void visit(struct block *block, void *data)
 {
     const struct visit *each = data;
-    if (block->size > 0) {
+    if (block->size > 0 && !block->physical) {
         each->visit(each->heap, block, each->data);
     }
 }

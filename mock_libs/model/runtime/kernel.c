@@ -9,6 +9,7 @@
 #include "exception.h"
 #include "hazard.h"
 #include "payload.h"
+#include "pieces.h"
 #include "wire.h"
 
 /* How long a kernel may take, in milliseconds; 0: for ever. The simulated cores cannot be stopped:
@@ -71,14 +72,13 @@ static void take_answer(struct stream *stream, const struct task *task, const ui
     }
 }
 
-/* Where the flags of the call stand in a message: behind workspace, number and the operator's
- * name. */
+/* Where the flags of the call stand in a message: behind its prefix and the operator's name. */
 static void ask_for_wrong_numbers(uint8_t *message)
 {
-    enum { PREFIX = 24, WRONG_NUMBERS = 8 };
+    enum { WRONG_NUMBERS = 8 };
     uint32_t name, flags;
-    memcpy(&name, message + PREFIX, sizeof name);
-    uint8_t *place = message + PREFIX + sizeof name + name;
+    memcpy(&name, message + MOCK_RUN_PREFIX, sizeof name);
+    uint8_t *place = message + MOCK_RUN_PREFIX + sizeof name + name;
     memcpy(&flags, place, sizeof flags);
     flags |= WRONG_NUMBERS;
     memcpy(place, &flags, sizeof flags);
@@ -94,8 +94,12 @@ bool mock_kernel_run(struct stream *stream, struct task *task)
                       (uint32_t)strlen(kernel->refused));
         return true;
     }
-    if (!kernel->sent && task->effect == MOCK_IS_WRONG) {
-        ask_for_wrong_numbers(kernel->message);
+    if (!kernel->placed) {
+        if (task->effect == MOCK_IS_WRONG) {
+            ask_for_wrong_numbers(kernel->message);
+        }
+        mock_pieces_add(device, kernel);
+        kernel->placed = true;
     }
     if (!kernel->sent) {
         kernel->sent = mock_wire_start(device, MOCK_RUN, kernel->message, kernel->length);

@@ -10,6 +10,7 @@
 #include "device.h"
 #include "lock.h"
 #include "pinned.h"
+#include "space.h"
 #include "violation.h"
 
 enum mock_place mock_memory_place(int device_id, const void *address, int64_t distance,
@@ -20,26 +21,32 @@ enum mock_place mock_memory_place(int device_id, const void *address, int64_t di
     if (device == NULL) {
         return MOCK_NOWHERE;
     }
-    const struct block *block = mock_heap_find(&device->heap, address);
-    const struct block *known = block == NULL ? mock_heap_freed(&device->heap, address) : block;
-    if (known != NULL) {
-        *history = known->history;
-    }
-    if (block == NULL) {
+    struct block block;
+    if (!mock_memory_find(device, address, &block)) {
+        const struct block *freed = mock_heap_freed(&device->heap, address);
+        if (freed != NULL) {
+            *history = freed->history;
+        }
         return MOCK_NOWHERE;
     }
+    *history = block.history;
     if (device->id != device_id) {
         return MOCK_ELSEWHERE;
     }
     const uint64_t offset = (uint64_t)((const uint8_t *)address - device->heap.base);
-    return mock_block_holds(block, offset + (uint64_t)distance, bytes) ? MOCK_INSIDE : MOCK_BEYOND;
+    return mock_block_holds(&block, offset + (uint64_t)distance, bytes) ? MOCK_INSIDE : MOCK_BEYOND;
 }
 
 void *mock_alias(const void *address)
 {
     const struct device *device = mock_device_of(address);
-    return device == NULL ? (void *)(uintptr_t)address
-                          : device->heap.alias + ((const uint8_t *)address - device->heap.base);
+    if (device == NULL) {
+        return (void *)(uintptr_t)address;
+    }
+    const struct reservation *space = mock_space_of(address);
+    const uint8_t *byte = address;
+    return space == NULL ? device->heap.alias + (byte - device->heap.base)
+                         : space->alias + (byte - space->base);
 }
 
 void *mock_reach(const void *address, uint64_t bytes)
@@ -49,11 +56,12 @@ void *mock_reach(const void *address, uint64_t bytes)
         return (void *)(uintptr_t)address;
     }
     const uint64_t offset = (uint64_t)((const uint8_t *)address - device->heap.base);
-    const struct block *block = mock_heap_find(&device->heap, address);
-    if (block == NULL || bytes > block->size - (offset - block->offset)) {
+    struct block block;
+    if (!mock_memory_find(device, address, &block) ||
+        bytes > block.size - (offset - block.offset)) {
         return NULL;
     }
-    return device->heap.alias + offset;
+    return mock_alias(address);
 }
 
 /* Where the kernel cannot say it of a range (before Linux 5.14): whether the process may read a byte,
@@ -124,15 +132,16 @@ void mock_report_dead_memory(const char *what, const void *address, uint64_t byt
     struct mock_history history = {0};
     if (pinned != NULL) {
         report_beyond(what, "pinned memory", address, bytes, &pinned->history);
-    } else if (device == NULL) {
+    } else if (device == NULL && mock_space_of(address) == NULL) {
         mock_violate(MOCK_HOST_MEMORY_INVALID, "address", address, NULL,
                      "%s is not %llu bytes of this process's memory", what,
                      (unsigned long long)bytes);
-    } else if (mock_memory_place(device->id, address, 0, bytes, &history) == MOCK_BEYOND) {
+    } else if (device != NULL &&
+               mock_memory_place(device->id, address, 0, bytes, &history) == MOCK_BEYOND) {
         report_beyond(what, "device memory", address, bytes, &history);
     } else {
         mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, &history,
-                     "%s is no live memory from aclrtMalloc", what);
+                     "%s is no live memory from aclrtMalloc or aclrtMapMem", what);
     }
 }
 
@@ -144,13 +153,17 @@ bool mock_is_beyond_the_host(const char *what, const void *address)
     }
     mock_lock();
     const struct device *device = mock_device_of(address);
+    const bool beyond = device != NULL || mock_space_of(address) != NULL;
     if (device != NULL) {
         mock_memory_place(device->id, address, 0, 0, &history);
         mock_violate(MOCK_DEVICE_ADDRESS_ON_HOST, "address", address, &history,
                      "%s is memory of device %d, which the host cannot reach", what, device->id);
+    } else if (beyond) {
+        mock_violate(MOCK_DEVICE_ADDRESS_ON_HOST, "address", address, NULL,
+                     "%s is an address of aclrtReserveMemAddress, with nothing mapped to it", what);
     }
     mock_unlock();
-    return device != NULL;
+    return beyond;
 }
 
 bool mock_is_pageable(const void *address, uint64_t bytes)

@@ -24,9 +24,10 @@
 #include "payload.h"
 #include "python.h"
 #include "release.h"
+#include "space.h"
 #include "wire.h"
 
-enum { PROTOCOL_VERSION = 1 };
+enum { PROTOCOL_VERSION = 2 };
 
 /* Seconds: to start, which takes long where the files lie far away; to end after BYE. */
 enum { LEAST_MEMORY = 64 << 20, PIECE = 2 << 20 };
@@ -161,7 +162,7 @@ static aclError map_memory(struct device *device)
         heap->bytes = heap->bytes / 2 / PIECE * PIECE;
     }
     heap->limit = heap->bytes;
-    mock_devices_span(device);
+    mock_devices_span(heap->base, heap->bytes);
     return ACL_SUCCESS;
 }
 
@@ -295,6 +296,7 @@ static void release(struct device *device)
         mock_lock_forget();
     }
     mock_channel_close(&device->channel);
+    mock_space_close(device);
     if (device->memory_fd >= 0) {
         close(device->memory_fd);
     }
@@ -362,6 +364,7 @@ static void orphan(struct device *device)
         release(device);
         return;
     }
+    mock_space_forked(device);
     mmap(device->heap.alias, device->heap.bytes, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     mock_lock_forget();

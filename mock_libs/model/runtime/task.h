@@ -27,6 +27,7 @@ struct mock_launch {
     const void **tensors; /* handles in the order of the message, whose shapes may come to be known */
     size_t tensor_count;
     void (*reshape)(const void *tensor, const int64_t *dims, uint32_t rank);
+    bool placed;   /* the message says what is mapped */
     bool sent;     /* the device has it */
     uint64_t since; /* when it was sent, in milliseconds */
 };

@@ -9,6 +9,7 @@
 #include "hazard.h"
 #include "pinned.h"
 #include "place.h"
+#include "space.h"
 
 /* What was written to a range is not what is there, where a bit is stuck. */
 static void spoil(const void *address, uint64_t bytes)
@@ -60,7 +61,10 @@ static void *still_there(const void *address, bool on_device, uint64_t bytes)
     if ((mock_device_of(address) != NULL) != on_device) {
         return NULL;
     }
-    return on_device || mock_host_is_pinned(address, bytes) ? mock_alias(address) : NULL;
+    if (on_device ? !mock_is_mapped(address, bytes) : !mock_host_is_pinned(address, bytes)) {
+        return NULL;
+    }
+    return mock_alias(address);
 }
 
 void mock_copy_run(struct stream *stream, const struct task *task)

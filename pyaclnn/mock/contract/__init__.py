@@ -15,6 +15,7 @@ from .handles import HANDLES
 from .memory import MEMORY
 from .phases import PHASES
 from .rule import Rule
+from .virtual_memory import VIRTUAL_MEMORY
 
 __all__ = ["RULES", "Rule"]
 
@@ -23,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     *EXECUTORS,
     *PHASES,
     *MEMORY,
+    *VIRTUAL_MEMORY,
     *CONTEXTS,
     *EVENTS,
     *GRAPHS,

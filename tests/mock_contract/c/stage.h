@@ -15,7 +15,7 @@
 #include "aclnnop/aclnn_rms_norm.h"
 #include "aclnnop/aclnn_rms_norm_grad.h"
 
-enum { BYTES = 4096, COLUMNS = 8 };
+enum { BYTES = 4096, COLUMNS = 8, PIECE = 2 << 20 };
 #define ROWS rows
 
 static aclrtContext primary;

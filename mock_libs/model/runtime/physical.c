@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Physical memory: its life, and finding it. */
+#include "physical.h"
+
+#include <stdlib.h>
+
+#include "message.h"
+#include "space.h"
+#include "violation.h"
+
+struct physical *mock_physical_new(struct device *device, uint64_t bytes)
+{
+    struct physical *physical = calloc(1, sizeof *physical);
+    void *handle = physical == NULL ? NULL : mock_handle_new(MOCK_PHYSICAL, physical);
+    struct block *block =
+        handle == NULL ? NULL : mock_heap_take(&device->heap, bytes, bytes, MOCK_GRANULE);
+    if (block == NULL) {
+        mock_handle_close(handle, MOCK_PHYSICAL);
+        free(physical);
+        return NULL;
+    }
+    block->physical = true;
+    *physical = (struct physical){.handle = handle,
+                                  .device = device,
+                                  .next = device->physicals,
+                                  .block = block,
+                                  .descriptor = device->memory_fd,
+                                  .offset = block->offset,
+                                  .bytes = bytes};
+    device->physicals = physical;
+    return physical;
+}
+
+void mock_physical_free(struct physical *physical)
+{
+    struct physical **link = &physical->device->physicals;
+    while (*link != physical) {
+        link = &(*link)->next;
+    }
+    *link = physical->next;
+    mock_heap_give(&physical->device->heap, physical->block);
+    mock_handle_close(physical->handle, MOCK_PHYSICAL);
+    free(physical);
+}
+
+struct physical *mock_physical_find(aclrtDrvMemHandle handle, aclError *status)
+{
+    *status = ACL_SUCCESS;
+    if (handle == NULL) {
+        *status = mock_fail(ACL_ERROR_INVALID_PARAM, "the handle of physical memory is NULL");
+        return NULL;
+    }
+    struct physical *physical = mock_handle_get(handle, MOCK_PHYSICAL);
+    if (physical == NULL) {
+        mock_violate_handle(handle, MOCK_PHYSICAL, false);
+        *status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
+                            "%p is no live physical memory: it was freed, its device was reset, "
+                            "or aclrtMallocPhysical never gave it",
+                            handle);
+        return NULL;
+    }
+    return physical;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reserved addresses, and what is mapped to them. */
+#include "space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { RESERVED = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+
+/* Room at a multiple of an alignment, or NULL. */
+static uint8_t *make_room(uint64_t bytes, uint64_t alignment, void *hint)
+{
+    uint8_t *start = mmap(hint, bytes + alignment, PROT_NONE, RESERVED, -1, 0);
+    if (start == MAP_FAILED) {
+        return NULL;
+    }
+    const uint64_t head = (alignment - (uintptr_t)start % alignment) % alignment;
+    if (head > 0) {
+        munmap(start, head);
+    }
+    munmap(start + head + bytes, alignment - head);
+    return start + head;
+}
+
+static struct reservation *spaces;
+
+struct reservation *mock_spaces(void)
+{
+    return spaces;
+}
+
+struct reservation *mock_space_reserve(uint64_t bytes, uint64_t alignment, void *hint)
+{
+    struct reservation *space = calloc(1, sizeof *space);
+    uint8_t *base = space == NULL ? NULL : make_room(bytes, alignment, hint);
+    uint8_t *alias = base == NULL ? NULL : make_room(bytes, alignment, NULL);
+    if (alias == NULL) {
+        const int error = errno;
+        if (base != NULL) {
+            munmap(base, bytes);
+        }
+        free(space);
+        errno = error;
+        return NULL;
+    }
+    *space = (struct reservation){.base = base,
+                                  .alias = alias,
+                                  .bytes = bytes,
+                                  .history = {.created = mock_origin_now()},
+                                  .next = spaces};
+    spaces = space;
+    mock_devices_span(base, bytes);
+    return space;
+}
+
+void mock_space_release(struct reservation *space)
+{
+    struct reservation **link = &spaces;
+    while (*link != space) {
+        link = &(*link)->next;
+    }
+    *link = space->next;
+    munmap(space->base, space->bytes);
+    munmap(space->alias, space->bytes);
+    free(space);
+}
+
+struct reservation *mock_space_of(const void *address)
+{
+    struct reservation *space = spaces;
+    while (space != NULL &&
+           (uint64_t)((const uint8_t *)address - space->base) >= space->bytes) {
+        space = space->next;
+    }
+    return space;
+}
+
+/* ---- mappings ----------------------------------------------------------------------------- */
+
+int mock_space_map(struct reservation *space, uint64_t offset, struct physical *physical,
+                   uint64_t from, uint64_t bytes)
+{
+    struct mapping *mapping = calloc(1, sizeof *mapping);
+    if (mapping == NULL || mmap(space->alias + offset, bytes, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_FIXED | MAP_NORESERVE, physical->descriptor,
+                                (off_t)(physical->offset + from)) == MAP_FAILED) {
+        const int error = mapping == NULL ? ENOMEM : errno;
+        free(mapping);
+        return error;
+    }
+    mapping->block = (struct block){.offset = offset,
+                                    .size = bytes,
+                                    .requested = bytes,
+                                    .physical = true,
+                                    .history = {.created = mock_origin_now()}};
+    mapping->physical = physical;
+    mapping->from = from;
+    physical->mapped++;
+    space->device = physical->device;
+    mock_blocks_add(&space->mappings, &mapping->block);
+    return 0;
+}
+
+void mock_space_unmap(struct reservation *space, struct mapping *mapping)
+{
+    mmap(space->alias + mapping->block.offset, mapping->block.size, PROT_NONE,
+         RESERVED | MAP_FIXED, -1, 0);
+    mock_blocks_remove(&space->mappings, &mapping->block);
+    mapping->physical->mapped--;
+    free(mapping);
+}
+
+static struct block *holding(const struct reservation *space, uint64_t offset)
+{
+    struct block *block = mock_blocks_find(&space->mappings, offset);
+    return block != NULL && offset - block->offset < block->size ? block : NULL;
+}
+
+struct mapping *mock_space_holding(const struct reservation *space, uint64_t offset)
+{
+    return (struct mapping *)holding(space, offset);
+}
+
+struct mapping *mock_space_meeting(const struct reservation *space, uint64_t offset,
+                                   uint64_t bytes)
+{
+    struct block *last = mock_blocks_find(&space->mappings, offset + bytes - 1);
+    return (struct mapping *)(last != NULL && last->offset + last->size > offset ? last : NULL);
+}
+
+bool mock_memory_find(const struct device *device, const void *address, struct block *found)
+{
+    const struct reservation *space = mock_space_of(address);
+    if (space != NULL && space->device != device) {
+        return false;
+    }
+    const struct block *block =
+        space == NULL ? mock_heap_find(&device->heap, address)
+                      : holding(space, (uint64_t)((const uint8_t *)address - space->base));
+    if (block == NULL) {
+        return false;
+    }
+    *found = *block;
+    if (space == NULL) {
+        return true;
+    }
+    uint64_t start = block->offset, end = start + block->size;
+    const struct block *next = block;
+    while (start > 0 && (next = holding(space, start - 1)) != NULL) {
+        start = next->offset;
+    }
+    while (end < space->bytes && (next = holding(space, end)) != NULL) {
+        end += next->size;
+    }
+    found->offset = (uint64_t)(space->base - device->heap.base) + start;
+    found->size = found->requested = end - start;
+    return true;
+}
+
+bool mock_is_mapped(const void *address, uint64_t bytes)
+{
+    const struct device *device = mock_device_of(address);
+    const struct reservation *space = device == NULL ? NULL : mock_space_of(address);
+    struct block found;
+    if (space == NULL) {
+        return true;
+    }
+    const uint64_t offset = (uint64_t)((const uint8_t *)address - device->heap.base);
+    return mock_memory_find(device, address, &found) && mock_block_holds(&found, offset, bytes);
+}
+
+/* ---- the device --------------------------------------------------------------------------- */
+
+void mock_space_close(struct device *device)
+{
+    for (struct reservation *space = spaces; space != NULL; space = space->next) {
+        while (space->device == device && space->mappings.root != NULL) {
+            mock_space_unmap(space, (struct mapping *)space->mappings.root);
+        }
+    }
+    while (device->physicals != NULL) {
+        mock_physical_free(device->physicals);
+    }
+}
+
+void mock_space_forked(const struct device *device)
+{
+    for (const struct reservation *space = spaces; space != NULL; space = space->next) {
+        if (space->device == device) {
+            mmap(space->alias, space->bytes, PROT_READ | PROT_WRITE, RESERVED | MAP_FIXED, -1, 0);
+        }
+    }
+}

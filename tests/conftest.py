@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import gc
 import os
+import shutil
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -64,7 +67,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """End at once where the CANN that is asked for is not there."""
+    """Keep byte code, and end at once where the CANN that is asked for is not there."""
+    cache = getattr(config, "cache", None)
+    if sys.dont_write_bytecode and cache is not None:
+        keep_byte_code(cache.mkdir("bytecode"))
     if config.getoption("--backend") != "cann" or hasattr(config, "workerinput"):
         return
     from pyaclnn.cann.library import select_backend  # noqa: PLC0415  # some rooms test without it
@@ -74,6 +80,21 @@ def pytest_configure(config: pytest.Config) -> None:
         select_backend("cann")
     except BackendNotFoundError as error:
         raise pytest.UsageError(f"--backend cann: {error}") from None
+
+
+def keep_byte_code(folder: Path) -> None:
+    """Let this process, workers and children keep byte code, though not beside the sources.
+
+    Hundreds of processes start here. Compiling the package takes each as long as all else it does.
+
+    Args:
+        folder: Where to; what is compiled of temporary files is removed at the end of the run.
+    """
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(folder)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
+    temporary = folder / Path(tempfile.gettempdir()).relative_to("/")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
 
 
 @pytest.hookimpl(tryfirst=True)

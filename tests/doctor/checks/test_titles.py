@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from pyaclnn.doctor.checks.catalogue import checks
 
 VERBS = re.compile(
@@ -15,9 +13,8 @@ VERBS = re.compile(
 )
 
 
-@pytest.mark.parametrize("check", checks(), ids=lambda check: check.id)
-def test_a_title_asserts_nothing(check: object) -> None:
-    assert not VERBS.search(getattr(check, "title", "is"))
+def test_a_title_asserts_nothing() -> None:
+    assert [check.title for check in checks() if VERBS.search(check.title)] == []
 
 
 def test_an_assertion_would_be_seen() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DEFAULT", "RELEASES", "VARIABLE", "Release", "ReleaseError", "simulated"]
+__all__ = ["DEFAULT", "RELEASES", "VARIABLE", "Release", "ReleaseError", "has", "simulated"]
 
 VARIABLE: Final = "PYACLNN_MOCK_CANN"
 """The environment variable that names the release to simulate."""
@@ -55,6 +55,17 @@ RELEASES: Final[Mapping[str, Release]] = _read()
 """Every release by its short name, the oldest first."""
 DEFAULT: Final = next(iter(RELEASES))
 """The release that is simulated unless another one is asked for."""
+
+
+def has(release: str, since: str) -> bool:
+    """Tell whether a release has what there is since another; what one has, later ones have too.
+
+    Args:
+        release: Its short name.
+        since: The short name of the first release that has it.
+    """
+    names = list(RELEASES)
+    return names.index(since) <= names.index(release)
 
 
 def simulated(environment: Mapping[str, str] | None = None) -> Release:

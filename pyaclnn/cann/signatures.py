@@ -16,7 +16,7 @@ from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.headers import declared_in, read_header
 from pyaclnn.cann.prototypes import no_header
 from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.releases import RELEASES
+from pyaclnn.releases import RELEASES, has
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,8 +72,7 @@ class Signature(NamedTuple):
 
     def is_in(self, release: str) -> bool:
         """Whether a release such as ``9.1`` has it; what one has, later ones have too."""
-        names = list(RELEASES)
-        return names.index(self.since) <= names.index(release)
+        return has(release, self.since)
 
     @property
     def declaration(self) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.mock.include import write_include
 from pyaclnn.mock.paths import acldir, libdir
-from pyaclnn.releases import DEFAULT, VARIABLE, simulated
+from pyaclnn.releases import VARIABLE, has, simulated
 
 if TYPE_CHECKING:
     import os
@@ -22,6 +22,7 @@ __all__ = ["build_home"]
 _PARTS = ("runtime", "compiler", "toolkit")
 _SINCE_8_5 = ("runtime", "bisheng-compiler", "hccl", "oam-tools", "ops-legacy")
 """The packages whose versions ``aclsysGetCANNVersion`` of newer releases reads."""
+_FIRST_AFTER_8_5 = "9.1"
 
 
 def build_home(folder: str | os.PathLike[str]) -> Path:
@@ -64,7 +65,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         (home / part / "lib64").symlink_to("../lib64")
         (home / part / "include").symlink_to("../include")
         (home / part / "version.info").write_text(f"Version={release.version}\n", encoding="utf-8")
-    if release.name != DEFAULT:
+    if has(release.name, _FIRST_AFTER_8_5):
         for package in _SINCE_8_5:
             place = home / "share" / "info" / package
             place.mkdir(parents=True)

@@ -22,8 +22,8 @@ from pyaclnn.doctor.child.termination import Interrupted, Terminated, terminable
 from pyaclnn.doctor.command.explain import show_entries
 from pyaclnn.doctor.command.live import view
 from pyaclnn.doctor.command.look_up import of_check
-from pyaclnn.doctor.command.run import INCONCLUSIVE, INTERRUPTED, run
-from pyaclnn.doctor.report import fleet as fleets
+from pyaclnn.doctor.command.run import run
+from pyaclnn.doctor.report import exits, fleet as fleets
 from pyaclnn.doctor.report.bundle import as_bundle
 from pyaclnn.doctor.report.files import (
     FORMATS,
@@ -74,7 +74,7 @@ def doctor(options: argparse.Namespace) -> int:
             return (
                 0
                 if _written(STANDARD_OUTPUT, json.dumps(schema(), indent=2) + "\n")
-                else INCONCLUSIVE
+                else exits.INCONCLUSIVE
             )
         wanted = _wanted(options)
         asked = _asked(options)
@@ -89,7 +89,7 @@ def doctor(options: argparse.Namespace) -> int:
         report = end.report
     except KeyboardInterrupt:
         _say("interrupted; nothing is left running, and no report was written.")
-        return INTERRUPTED
+        return exits.INTERRUPTED
     except Terminated as end:
         with contextlib.suppress(OSError):  # after SIGHUP there may be nobody to tell
             _say(f"ended by {end.name}; nothing is left running; this is what was found until then")
@@ -138,7 +138,7 @@ def _tell(reports: Sequence[Report], wanted: dict[str, str], status: int, detail
             told = False
         elif target != STANDARD_OUTPUT:
             _say(f"{name} report: {target}")
-    return status if told else status or INCONCLUSIVE
+    return status if told else status or exits.INCONCLUSIVE
 
 
 def _formatted(name: str, reports: Sequence[Report]) -> str | bytes:

@@ -23,6 +23,7 @@ from pyaclnn.doctor.child.events import Finished, Planned, Started
 from pyaclnn.doctor.child.group import GroupRun
 from pyaclnn.doctor.child.termination import Interrupted, Terminated
 from pyaclnn.doctor.command.ledger import Ledger
+from pyaclnn.doctor.report import exits
 from pyaclnn.doctor.report.record import Evidence, Report, Status
 from pyaclnn.variables import TOLD
 
@@ -34,27 +35,7 @@ if TYPE_CHECKING:
     from pyaclnn.doctor.child.events import Event, Listener
     from pyaclnn.doctor.report.record import CheckResult
 
-__all__ = [
-    "BROKEN",
-    "INCONCLUSIVE",
-    "INTERRUPTED",
-    "NOTHING_HERE",
-    "PASSED",
-    "exit_status",
-    "run",
-]
-
-PASSED: Final = 0
-"""Exit status: everything that could be checked passed."""
-BROKEN: Final = 1
-"""Exit status: something failed, hung or crashed."""
-INCONCLUSIVE: Final = 3
-"""Exit status: the doctor could not tell, or the report could not be written."""
-NOTHING_HERE: Final = 4
-"""Exit status: there is no CANN, or no device."""
-
-INTERRUPTED: Final = 130
-"""Exit status: somebody pressed Ctrl-C."""
+__all__ = ["exit_status", "run"]
 
 _MOST_AT_ONCE: Final = 16
 
@@ -71,14 +52,14 @@ def exit_status(
     """
     statuses = {result.status for result in results}
     if absent:
-        return NOTHING_HERE
+        return exits.NOTHING_HERE
     if any(status.broken for status in statuses):
-        return BROKEN
+        return exits.BROKEN
     if fail_on_warn and Status.WARN in statuses:
-        return BROKEN
+        return exits.BROKEN
     if Status.ERROR in statuses or not any(status.passed for status in statuses):
-        return INCONCLUSIVE
-    return PASSED
+        return exits.INCONCLUSIVE
+    return exits.PASSED
 
 
 def run(
@@ -142,7 +123,7 @@ class _Run:
             end.report = self._report(started, begun, end.status)
             raise
         except KeyboardInterrupt:
-            raise Interrupted(self._report(started, begun, INTERRUPTED)) from None
+            raise Interrupted(self._report(started, begun, exits.INTERRUPTED)) from None
         finally:
             self.stop.set()
         return self._report(started, begun)

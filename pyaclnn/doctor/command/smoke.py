@@ -25,7 +25,7 @@ from pyaclnn.doctor.checks.options import Options
 from pyaclnn.doctor.checks.site import Site
 from pyaclnn.doctor.child.isolation import Outcome, Request, run_child
 from pyaclnn.doctor.child.termination import Terminated, signal_name, terminable
-from pyaclnn.doctor.command.run import NOTHING_HERE
+from pyaclnn.doctor.report import exits
 from pyaclnn.operators import all_operators
 from pyaclnn.smoke import report as smoke_report
 from pyaclnn.smoke.cases import FLOATS, Outcome as Judged
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
         return BROKEN_OFF
     if "error" in facts:
         _say(facts["error"])
-        return NOTHING_HERE if _nothing_here(options.backend) else UNUSABLE
+        return exits.NOTHING_HERE if _nothing_here(options.backend) else UNUSABLE
     return _tell(facts, options)
 
 

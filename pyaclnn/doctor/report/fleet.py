@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.doctor.report import exits
 from pyaclnn.doctor.report.fields import json_text, plain, read
 from pyaclnn.doctor.report.record import SCHEMA, Exit, Report, check_of
 from pyaclnn.doctor.report.verdict import (
@@ -50,7 +51,13 @@ TOLD: Final = ("id", "title", "status", "code", "code_name", "summary", "causes"
 """What of a group's first result stands for the group."""
 
 _LARGEST: Final = 64 << 20
-_EXIT: Final = {GOOD: 0, SIMULATED: 0, BROKEN: 1, UNCLEAR: 3, NOTHING: 4}
+_EXIT: Final = {
+    GOOD: exits.PASSED,
+    SIMULATED: exits.PASSED,
+    BROKEN: exits.BROKEN,
+    UNCLEAR: exits.INCONCLUSIVE,
+    NOTHING: exits.NOTHING_HERE,
+}
 _TONES: Final = (BROKEN, NOTHING, UNCLEAR, SIMULATED, GOOD)
 """From the one that matters most to the one that matters least."""
 
@@ -137,7 +144,7 @@ def merge(reports: Iterable[Report]) -> Fleet:
     tones = {verdict(report).tone for report in given}
     worst = next((tone for tone in _TONES if tone in tones), UNCLEAR)
     statuses = [report.exit_status for report in given]
-    status = 1 if 1 in statuses else max([_EXIT[worst], *statuses])
+    status = exits.BROKEN if exits.BROKEN in statuses else max([_EXIT[worst], *statuses])
     return Fleet(given, tuple(groups), status)
 
 

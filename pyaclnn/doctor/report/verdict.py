@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.doctor.report import exits
 from pyaclnn.doctor.report.record import Status
 
 if TYPE_CHECKING:
@@ -41,10 +42,6 @@ BROKEN: Final = "broken"
 UNCLEAR: Final = "unclear"
 NOTHING: Final = "nothing"
 SIMULATED: Final = "simulated"
-
-_EXIT_BROKEN: Final = 1
-_EXIT_INCONCLUSIVE: Final = 3
-_EXIT_NOTHING_HERE: Final = 4
 
 CALM: Final = 3
 """The gravity of what is all right."""
@@ -122,7 +119,7 @@ def about(report: Report) -> str:
     if report.simulated:
         return f"the simulated NPU ({report.soc_name or 'no chip'})"
     if report.backend == "none":
-        return "no usable CANN" if report.exit_status == _EXIT_BROKEN else "no CANN"
+        return "no usable CANN" if report.exit_status == exits.BROKEN else "no CANN"
     name = f"CANN {report.cann_version}" if report.cann_version else "CANN"
     return f"{name} on {report.soc_name}" if report.soc_name else name
 
@@ -135,7 +132,7 @@ def verdict(report: Report) -> Verdict:
     """
     problem = first_problem(report)
     counts = in_order(tally(report.results))
-    if report.exit_status == _EXIT_NOTHING_HERE:
+    if report.exit_status == exits.NOTHING_HERE:
         return _nothing_here(report, problem)
     if problem is not None and problem.status.broken:
         return Verdict(
@@ -145,7 +142,7 @@ def verdict(report: Report) -> Verdict:
             problem.next_step,
             problem,
         )
-    if report.exit_status == _EXIT_INCONCLUSIVE or not any(r.status.passed for r in report.results):
+    if report.exit_status == exits.INCONCLUSIVE or not any(r.status.passed for r in report.results):
         text = problem.summary if problem else "no check came to a conclusion"
         step = problem.next_step if problem else None
         return Verdict(UNCLEAR, f"{_where(report)}Could not tell: {text}", counts, step, problem)

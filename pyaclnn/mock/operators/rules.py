@@ -14,13 +14,11 @@ from pyaclnn.mock.operators.operator import RefusalError
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import Flag, Tensor
 from pyaclnn.operators.request import shape_text
-from pyaclnn.operators.words import MAX_RANK
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 __all__ = [
-    "MAX_RANK",
     "TAKEN_AS_ND",
     "data_type_in",
     "formats_are_taken",
@@ -30,7 +28,6 @@ __all__ = [
     "other_format",
     "out_pointers",
     "present",
-    "rank_at_most",
     "same_shape",
     "shape_text",
     "tiling_failure",
@@ -100,15 +97,6 @@ def formats_are_taken(tensors: Iterable[tuple[str, Tensor | None]]) -> None:
             raise invalid(
                 f"{name} has format {format_name(tensor.format)}; it must be one of {names}"
             )
-
-
-def rank_at_most(name: str, tensor: Tensor | None, limit: int = MAX_RANK) -> None:
-    """Require no more than so many dimensions; an absent tensor passes."""
-    if tensor is not None and tensor.rank > limit:
-        raise invalid(
-            f"{name} has {tensor.rank} dimensions, shape {shape_text(tensor.dims)}; "
-            f"it must have at most {limit}"
-        )
 
 
 def same_shape(name: str, tensor: Tensor, other_name: str, dims: tuple[int, ...]) -> None:

@@ -23,7 +23,7 @@ from pyaclnn.doctor.command.explain import show_entries
 from pyaclnn.doctor.command.live import view
 from pyaclnn.doctor.command.look_up import of_check
 from pyaclnn.doctor.command.run import run
-from pyaclnn.doctor.report import exits, fleet as fleets
+from pyaclnn.doctor.report import exits
 from pyaclnn.doctor.report.bundle import as_bundle
 from pyaclnn.doctor.report.files import (
     FORMATS,
@@ -33,6 +33,7 @@ from pyaclnn.doctor.report.files import (
     check_writable,
     write,
 )
+from pyaclnn.doctor.report.fleet import fleet_of, gather, only
 from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.junit import as_junit
 from pyaclnn.doctor.report.schema import schema
@@ -40,8 +41,9 @@ from pyaclnn.doctor.report.text import Detail, show
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from pyaclnn.doctor.report.fleet import Fleet
     from pyaclnn.doctor.report.record import Report
 
 __all__ = ["doctor", "merge"]
@@ -111,22 +113,21 @@ def merge(options: argparse.Namespace) -> int:
     _write_anything()
     try:
         wanted = _wanted(options)
-        reports = fleets.distinct(
-            report for path in options.reports for report in fleets.read_reports(path)
-        )
+        fleet = gather(options.reports)
     except (ValueError, WriteError) as error:
         options.parser.error(str(error))
-    status = fleets.merge(reports).exit_status
-    return _tell(reports, wanted, status, Detail(1 + options.detail))
+    return _tell(fleet, wanted, fleet.exit_status, Detail(1 + options.detail))
 
 
-def _tell(reports: Sequence[Report], wanted: dict[str, str], status: int, detail: Detail) -> int:
+def _tell(
+    found: Sequence[Report] | Fleet, wanted: dict[str, str], status: int, detail: Detail
+) -> int:
     """Print the report and write what was asked for; a failed write is never a success."""
     # What standard output is wanted for must not be mixed with anything.
     console = _console(error=STANDARD_OUTPUT in wanted.values())
     told = True
     try:
-        show(reports, console, detail)
+        show(found, console, detail)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -134,24 +135,25 @@ def _tell(reports: Sequence[Report], wanted: dict[str, str], status: int, detail
         abandon_output()
         _say(f"the report could not be printed: {error.strerror}")
     for name, target in wanted.items():
-        if not _written(target, _formatted(name, reports)):
+        if not _written(target, _formatted(name, found)):
             told = False
         elif target != STANDARD_OUTPUT:
             _say(f"{name} report: {target}")
     return status if told else status or exits.INCONCLUSIVE
 
 
-def _formatted(name: str, reports: Sequence[Report]) -> str | bytes:
+def _formatted(name: str, found: Sequence[Report] | Fleet) -> bytes | Iterable[str]:
     if name == "bundle":
-        return as_bundle(reports)
+        return as_bundle(found)
     if name == "html":
-        return as_html(reports)
+        return as_html(found)
     if name == "junit":
-        return as_junit(reports)
-    return reports[0].to_text() if len(reports) == 1 else fleets.merge(reports).to_text()
+        return as_junit(found)
+    one = only(found)
+    return fleet_of(found).lines() if one is None else one.to_text()
 
 
-def _written(target: str, content: str | bytes) -> bool:
+def _written(target: str, content: bytes | Iterable[str]) -> bool:
     try:
         write(target, content)
     except WriteError as error:

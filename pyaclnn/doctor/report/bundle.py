@@ -9,9 +9,10 @@ import tarfile
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.doctor.report.fleet import host_name, merge
+from pyaclnn.doctor.report.fleet import Fleet, merge
 from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.junit import as_junit
+from pyaclnn.doctor.report.record import host_name
 from pyaclnn.doctor.report.redaction import names_of_this_machine, redact
 from pyaclnn.doctor.report.text import as_text
 
@@ -40,21 +41,24 @@ nor pyaclnn reads. Please look through report.txt before you hand this on.
 """
 
 
-def as_bundle(reports: Sequence[Report]) -> bytes:
+def as_bundle(given: Sequence[Report] | Fleet) -> bytes:
     """Return a gzipped tar archive of the reports, without what is private.
 
     The same reports make the same bytes.
 
     Args:
-        reports: The reports of one or more machines.
+        given: The reports of one or more machines.
     """
+    reports = given.reports if isinstance(given, Fleet) else given
+    whole = (kept.whole() for kept in given.reports.kept) if isinstance(given, Fleet) else reports
     names = names_of_this_machine() | {host_name(report) for report in reports}
-    shared = [redact(report, number, names) for number, report in enumerate(reports, 1)]
+    redacted = (redact(report, number, names) for number, report in enumerate(whole, 1))
+    shared = list(redacted) if len(reports) == 1 else merge(redacted)
     files = {
         "README.txt": _READ_ME,
         "report.txt": as_text(shared),
         "report.html": as_html(shared),
-        "report.json": shared[0].to_text() if len(shared) == 1 else merge(shared).to_text(),
+        "report.json": shared.to_text() if isinstance(shared, Fleet) else shared[0].to_text(),
         "report.xml": as_junit(shared),
     }
     started = datetime.fromisoformat(reports[0].started.replace("Z", "+00:00"))

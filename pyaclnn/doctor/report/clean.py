@@ -7,16 +7,16 @@ import dataclasses
 import functools
 import operator
 import re
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 from pyaclnn.doctor.report.fields import annotated, hints_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyaclnn.doctor.report.record import Report
-
 __all__ = ["cleaned", "each_text"]
+
+Record = TypeVar("Record")
 
 # Control characters but tab and newline, what turns the direction of writing, separators of lines
 # that only some programs know, lone surrogates, and what XML 1.0 cannot contain.
@@ -30,16 +30,16 @@ _LINES: Final = frozenset({"text", "summary", "verdict", "causes", "next_step"})
 _ESCAPES: Final = re.compile("\x1b\\[[0-9;?]*[ -/]*[@-~]")
 
 
-def cleaned(report: Report) -> Report:
-    """Return the report with texts that can be shown anywhere.
+def cleaned(record: Record) -> Record:
+    """Return a record with texts that can be shown anywhere.
 
     Escape sequences go; other characters that do something instead of being seen become U+FFFD. A
     name, e.g. of a machine, stays on one line, so that it cannot pass for lines of the report.
 
     Args:
-        report: The report of one machine.
+        record: The report of one machine, or a part of it.
     """
-    harmless: Report = _harmless(report, on_one_line=True)
+    harmless: Record = _harmless(record, on_one_line=True)
     return harmless
 
 

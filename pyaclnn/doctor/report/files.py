@@ -9,6 +9,10 @@ import stat
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["FORMATS", "STANDARD_OUTPUT", "WriteError", "abandon_output", "check_writable", "write"]
 
@@ -46,28 +50,32 @@ def check_writable(target: str) -> None:
         raise WriteError(f"'{target}' cannot be written: no permission in '{folder}'.")
 
 
-def write(target: str, content: str | bytes) -> None:
+def write(target: str, content: bytes | Iterable[str]) -> None:
     """Write a whole file, or leave what was there untouched.
 
     Args:
         target: A path, or ``-`` for standard output.
-        content: What to write; text as UTF-8.
+        content: What to write; texts, one after the other, as UTF-8.
 
     Raises:
         WriteError: It could not be written; nothing of it is left behind.
     """
-    data = content.encode() if isinstance(content, str) else content
+    if isinstance(content, bytes):
+        parts: Iterable[bytes] = [content]
+    else:
+        parts = (text.encode() for text in ([content] if isinstance(content, str) else content))
     try:
         if target == STANDARD_OUTPUT:
             sys.stdout.flush()
-            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.writelines(parts)
             sys.stdout.buffer.flush()
             return
         path = Path(target).expanduser().resolve()
         if _is_special(path):
-            path.write_bytes(data)
+            with path.open("wb") as file:
+                file.writelines(parts)
         else:
-            _replace(path, data)
+            _replace(path, parts)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -94,11 +102,11 @@ def _is_special(path: Path) -> bool:
         return False
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _replace(path: Path, parts: Iterable[bytes]) -> None:
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123  # a descriptor, not a path
-            file.write(data)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         mask = os.umask(0)

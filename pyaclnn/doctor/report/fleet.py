@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.doctor.report import exits
-from pyaclnn.doctor.report.fields import json_text, plain, read
-from pyaclnn.doctor.report.record import SCHEMA, Exit, Report, check_of
+from pyaclnn.doctor.report.fields import plain
+from pyaclnn.doctor.report.kept import Reports
+from pyaclnn.doctor.report.likeness import likeness
+from pyaclnn.doctor.report.reading import FLEET, read_reports
+from pyaclnn.doctor.report.record import SCHEMA, host_name
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
-    CALM,
     GOOD,
     NOTHING,
     SIMULATED,
@@ -26,31 +26,15 @@ from pyaclnn.doctor.report.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from pyaclnn.doctor.report.record import CheckResult
+    from pyaclnn.doctor.report.record import CheckResult, Report
 
-__all__ = [
-    "FLEET",
-    "TOLD",
-    "Fleet",
-    "Group",
-    "distinct",
-    "fleet_verdict",
-    "host_name",
-    "merge",
-    "read_reports",
-    "unusual",
-    "usual",
-]
-
-FLEET: Final = "fleet"
-"""What a fleet report says it is."""
+__all__ = ["TOLD", "Fleet", "Group", "fleet_of", "fleet_verdict", "gather", "merge", "only"]
 
 TOLD: Final = ("id", "title", "status", "code", "code_name", "summary", "causes", "next_step")
 """What of a group's first result stands for the group."""
 
-_LARGEST: Final = 64 << 20
 _EXIT: Final = {
     GOOD: exits.PASSED,
     SIMULATED: exits.PASSED,
@@ -61,8 +45,6 @@ _EXIT: Final = {
 _TONES: Final = (BROKEN, NOTHING, UNCLEAR, SIMULATED, GOOD)
 """From the one that matters most to the one that matters least."""
 
-_VARYING: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
-
 
 @dataclass(frozen=True)
 class Group:
@@ -71,10 +53,12 @@ class Group:
     Attributes:
         results: One result for each place, of which the first speaks for all.
         hosts: The machines, each once, in the order of the reports.
+        simulated: Whether it came up on simulated NPUs only.
     """
 
     results: tuple[CheckResult, ...]
     hosts: tuple[str, ...]
+    simulated: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,11 +67,12 @@ class Fleet:
 
     Attributes:
         reports: The reports, in the order in which they were given.
-        groups: Failures that are equal, those on most machines first.
+        groups: Failures that are equal: those of hardware first, then the gravest, and of these
+            those on most machines.
         exit_status: What the command exits with: that of the worst machine.
     """
 
-    reports: tuple[Report, ...]
+    reports: Reports
     groups: tuple[Group, ...]
     exit_status: int
 
@@ -101,46 +86,109 @@ class Fleet:
         """Whether nothing here is about hardware."""
         return all(report.simulated for report in self.reports)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the fleet as JSON's own types."""
-        return {
-            "schema": SCHEMA,
-            "kind": FLEET,
-            "exit_status": self.exit_status,
-            "groups": [
-                {
-                    **{name: plain(getattr(group.results[0], name)) for name in TOLD},
-                    "hosts": list(group.hosts),
-                }
-                for group in self.groups
-            ],
-            "reports": [report.to_json() for report in self.reports],
-        }
+    def lines(self) -> Iterator[str]:
+        """Yield the fleet as JSON text, a line for each key, group and report."""
+        groups = [
+            {
+                **{name: plain(getattr(group.results[0], name)) for name in TOLD},
+                "hosts": list(group.hosts),
+                "simulated": group.simulated,
+            }
+            for group in self.groups
+        ]
+        yield f'{{\n  "schema": {SCHEMA},\n  "kind": "{FLEET}",\n'
+        yield f'  "exit_status": {self.exit_status},\n'
+        yield from _array("groups", (json.dumps(g, separators=(",", ":")) for g in groups))
+        yield ",\n"
+        yield from _array("reports", (kept.text for kept in self.reports.kept))
+        yield "\n}\n"
 
     def to_text(self) -> str:
         """Return the fleet as JSON text."""
-        return json_text(self.to_json())
+        return "".join(self.lines())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fleet as JSON's own types."""
+        told: dict[str, Any] = json.loads(self.to_text())
+        return told
+
+
+def _array(key: str, items: Iterable[str]) -> Iterator[str]:
+    yield f'  "{key}": ['
+    between = "\n"
+    for item in items:
+        yield f"{between}    {item}"
+        between = ",\n"
+    yield "]" if between == "\n" else "\n  ]"
+
+
+def only(given: Sequence[Report] | Fleet) -> Report | None:
+    """Return the report of a machine that is alone, and None if there are several.
+
+    Args:
+        given: Reports, or a fleet of them.
+    """
+    if isinstance(given, Fleet):
+        return given.reports.kept[0].whole() if len(given.reports) == 1 else None
+    return given[0] if len(given) == 1 else None
+
+
+def fleet_of(given: Sequence[Report] | Fleet) -> Fleet:
+    """Return reports put together, which a fleet is already.
+
+    Args:
+        given: Reports, or a fleet of them.
+    """
+    return given if isinstance(given, Fleet) else merge(given)
 
 
 def merge(reports: Iterable[Report]) -> Fleet:
     """Put reports together and group equal failures.
 
     Two failures are equal if the same check failed with the same status and the same code of CANN;
-    without a code, if their summaries differ in nothing but numbers.
+    without a code, if their summaries differ in nothing but numbers. Those of real and of simulated
+    NPUs are kept apart.
 
     Args:
         reports: The reports of the machines.
     """
-    given = tuple(reports)
+    return _together(Reports(reports))
+
+
+def gather(paths: Iterable[str]) -> Fleet:
+    """Put the reports in files together; one that is there twice counts once.
+
+    Args:
+        paths: Files that ``--json`` wrote, of one machine each or of a fleet.
+
+    Raises:
+        ValueError: One of them cannot be read, or holds no report; the message names it.
+    """
+    reports = Reports()
+    for path in paths:
+        read_reports(path, reports)
+    return _together(reports)
+
+
+def _together(given: Reports) -> Fleet:
     found: dict[tuple[object, ...], list[tuple[str, CheckResult]]] = {}
     for name, report in zip(_names(given), given, strict=True):
+        host = host_name(report)
         for result in problems(report.results):
-            found.setdefault(_likeness(result, host_name(report)), []).append((name, result))
+            # What a simulation does wrong says nothing of the machines that do the same.
+            same = (report.simulated, *likeness(result, host))
+            found.setdefault(same, []).append((name, result))
     groups = [
-        Group(tuple(result for _, result in places), tuple(dict.fromkeys(h for h, _ in places)))
-        for places in found.values()
+        Group(
+            tuple(result for _, result in places),
+            tuple(dict.fromkeys(h for h, _ in places)),
+            simulated=bool(same[0]),
+        )
+        for same, places in found.items()
     ]
-    groups.sort(key=lambda group: (gravity(group.results[0].status), -len(group.hosts)))
+    groups.sort(
+        key=lambda group: (group.simulated, gravity(group.results[0].status), -len(group.hosts))
+    )
     tones = {verdict(report).tone for report in given}
     worst = next((tone for tone in _TONES if tone in tones), UNCLEAR)
     statuses = [report.exit_status for report in given]
@@ -158,64 +206,6 @@ def _names(reports: Sequence[Report]) -> tuple[str, ...]:
         for report in reports
         for name in [host_name(report)]
     )
-
-
-def distinct(reports: Iterable[Report]) -> list[Report]:
-    """Return reports without those that are there already, in the order of their first.
-
-    Args:
-        reports: The reports, some of them perhaps read twice.
-    """
-    found: dict[tuple[str, object, str, float], list[Report]] = {}
-    order: list[Report] = []
-    for report in reports:
-        # Few have that in common without being the same.
-        key = host_name(report), report.host.get("id"), report.started, report.seconds
-        if report not in found.setdefault(key, []):
-            found[key].append(report)
-            order.append(report)
-    return order
-
-
-def usual(fleet: Fleet) -> dict[str, tuple[object, CheckResult]]:
-    """Return what each check found on most machines, by the check's name without a device.
-
-    Args:
-        fleet: What `merge` made.
-
-    Returns:
-        What makes results equal, as for `merge`, and the first such result.
-    """
-    found: dict[str, dict[object, list[CheckResult]]] = {}
-    for report in fleet.reports:
-        for result in report.results:
-            likeness = _likeness(result, host_name(report))
-            alike = found.setdefault(check_of(result), {})
-            alike.setdefault(likeness, []).append(result)
-    commonest = {
-        check: max(alike, key=lambda one: len(alike[one])) for check, alike in found.items()
-    }
-    return {check: (one, found[check][one][0]) for check, one in commonest.items()}
-
-
-def unusual(report: Report, common: Mapping[str, tuple[object, CheckResult]]) -> list[CheckResult]:
-    """Return the results of a machine that are wrong, or not as on most machines.
-
-    Args:
-        report: The machine's report.
-        common: What `usual` returned.
-    """
-    name = host_name(report)
-    return [
-        result
-        for result in report.results
-        if gravity(result.status) < CALM or _likeness(result, name) != common[check_of(result)][0]
-    ]
-
-
-def host_name(report: Report) -> str:
-    """Return the name of the machine that a report is about."""
-    return str(report.host.get("name") or "unnamed")
 
 
 def fleet_verdict(fleet: Fleet) -> Verdict:
@@ -246,48 +236,3 @@ def fleet_verdict(fleet: Fleet) -> Verdict:
         detail = f"The commonest problem is {result.id} on {len(first.hosts)} of them: "
         detail, step = detail + result.summary, result.next_step
     return Verdict(worst, f"{total} {machines}: {', '.join(parts)}.", detail, step, result)
-
-
-def read_reports(path: str) -> Sequence[Report]:
-    """Read the reports in a file that ``--json`` wrote, of one machine or of a fleet.
-
-    Args:
-        path: The file.
-
-    Raises:
-        ValueError: It cannot be read, or holds no report; the message names the file.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            text = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise ValueError(f"'{path}' cannot be read: {error.strerror or error}.") from None
-    try:
-        if len(text) > _LARGEST:
-            raise ValueError(f"it is larger than {_LARGEST >> 20} MiB")  # noqa: TRY301  # told as any other
-        data = json.loads(text)
-        if isinstance(data, dict) and data.get("kind") == FLEET:
-            reports = [Report.from_json(one) for one in _reports(data)]
-        else:
-            reports = [Report.from_json(data)]
-    except RecursionError:
-        raise ValueError(f"'{path}' is not a report of pyaclnn doctor: too deep.") from None
-    except ValueError as error:
-        raise ValueError(f"'{path}' is not a report of pyaclnn doctor: {error}.") from None
-    return reports
-
-
-def _reports(data: dict[str, Any]) -> list[Any]:
-    """The reports of a fleet; the rest of it follows from them, but has to be what it must be."""
-    read(Exit, data.get("exit_status"), "exit_status")
-    reports = data.get("reports")
-    if not isinstance(reports, list) or not reports:
-        raise ValueError("reports is missing, empty or no array")
-    return reports
-
-
-def _likeness(result: CheckResult, host: str) -> tuple[object, ...]:
-    check = check_of(result)
-    if result.code is not None:
-        return check, result.status, result.code
-    return check, result.status, _VARYING.sub("#", result.summary.replace(host, "HOST"))

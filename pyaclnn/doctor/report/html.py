@@ -13,7 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.clean import cleaned
-from pyaclnn.doctor.report.fleet import fleet_verdict, host_name, merge, unusual, usual
+from pyaclnn.doctor.report.fleet import fleet_of, fleet_verdict, only
 from pyaclnn.doctor.report.html_numbers import numbers_section
 from pyaclnn.doctor.report.html_sections import (
     badge,
@@ -24,13 +24,16 @@ from pyaclnn.doctor.report.html_sections import (
     problems_section,
     verdict_section,
 )
-from pyaclnn.doctor.report.record import check_of
+from pyaclnn.doctor.report.likeness import unusual, usual
+from pyaclnn.doctor.report.record import check_of, host_name
 from pyaclnn.doctor.report.verdict import CALM, about, gravity, verdict
+from pyaclnn.doctor.report.worst import Worst
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyaclnn.doctor.report.fleet import Fleet
+    from pyaclnn.doctor.report.kept import Kept
     from pyaclnn.doctor.report.record import CheckResult, Report, Status
 
 __all__ = ["as_html"]
@@ -42,22 +45,24 @@ _COLUMNS: Final = 12
 _ELSEWHERE: Final = "The evidence is in this machine's JSON report."
 
 
-def as_html(reports: Sequence[Report]) -> str:
+def as_html(given: Sequence[Report] | Fleet) -> str:
     """Return a page about one machine, or about a fleet if there are several.
 
     Styles, pictures and the little script are in the page; it refers to nothing outside, and its
     content policy forbids a browser to fetch anything, and to run any script but that one.
 
     Args:
-        reports: The reports of one or more machines.
+        given: The reports of one or more machines.
     """
     template = resources.files("pyaclnn.doctor.report") / "page.html"
-    shown = [cleaned(report) for report in reports]
-    first = shown[0]
-    if len(reports) == 1:
+    one = only(given)
+    if one is not None:
+        first = cleaned(one)
         title, body = f"pyaclnn doctor: {host_name(first)}", _machine_page(first)
     else:
-        title, body = f"pyaclnn doctor: {len(reports)} machines", _fleet_page(merge(shown))
+        fleet = fleet_of(given)
+        first = fleet.reports[0]
+        title, body = f"pyaclnn doctor: {len(fleet.reports)} machines", _fleet_page(fleet)
     text = template.read_text(encoding="utf-8")
     script = text.partition("<script>")[2].partition("</script>")[0]
     return Template(text).substitute(
@@ -79,15 +84,15 @@ def _machine_page(report: Report) -> str:
         + (banner(report.soc_name) if report.simulated else "")
         + verdict_section(verdict(report), report.results)
         + problems_section(report.results)
-        + _numbers([report])
+        + _numbers(report)
         + environment_section(report)
         + checks_section(report.results)
     )
 
 
-def _numbers(reports: Sequence[Report]) -> str:
-    numbers = [n for report in reports for result in report.results for n in result.numbers]
-    return numbers_section(numbers, simulated=any(report.simulated for report in reports))
+def _numbers(report: Report) -> str:
+    numbers = [number for result in report.results for number in result.numbers]
+    return numbers_section(Worst(numbers), simulated=report.simulated)
 
 
 def _fleet_page(fleet: Fleet) -> str:
@@ -102,22 +107,22 @@ def _fleet_page(fleet: Fleet) -> str:
         + groups_section(fleet)
         + _machines(fleet)
         # What a simulation computed says nothing of the chips beside it.
-        + _numbers([report for report in fleet.reports if report.simulated == fleet.simulated])
+        + numbers_section(fleet.reports.worst[fleet.simulated], simulated=fleet.simulated)
         + _folded(fleet)
     )
 
 
 def _folded(fleet: Fleet) -> str:
     """What is the same on most machines, once; then each machine on which something is not."""
-    common = usual(fleet)
+    common = usual(fleet.reports)
     same = [result for _, result in common.values() if gravity(result.status) >= CALM]
     in_turn = zip_longest(*(group.hosts for group in fleet.groups))
     names = [name for turn in in_turn for name in turn if name is not None]
     full = set(list(dict.fromkeys([*names, *fleet.names]))[:_TOLD_IN_FULL])
     machines = [
-        _differing(name, report, results, full=name in full)
-        for name, report in zip(fleet.names, fleet.reports, strict=True)
-        if (results := unusual(report, common))
+        _differing(name, kept, results, full=name in full)
+        for name, kept in zip(fleet.names, fleet.reports.kept, strict=True)
+        if (results := unusual(kept.report, common))
     ]
     return (
         '<details class="machine"><summary>What most machines have in common</summary>'
@@ -125,12 +130,17 @@ def _folded(fleet: Fleet) -> str:
     )
 
 
-def _differing(name: str, report: Report, results: list[CheckResult], *, full: bool) -> str:
+def _differing(name: str, kept: Kept, results: list[CheckResult], *, full: bool) -> str:
     """One machine of a fleet; pictures of numbers only of results of which some are wrong."""
-    if not full:
+    report = kept.report
+    if full:
+        # What is kept is not all that there is to tell.
+        ids = {result.id for result in results}
+        results = [result for result in cleaned(kept.whole()).results if result.id in ids]
+    else:
         results = [replace(r, evidence=(), causes=(), next_step=None, numbers=()) for r in results]
     wrong = any(not number.passed for result in results for number in result.numbers)
-    pictures = _numbers([replace(report, results=tuple(results))]) if wrong else ""
+    pictures = _numbers(replace(report, results=tuple(results))) if wrong else ""
     others = [result for result in results if gravity(result.status) >= CALM]
     rest = environment_section(report) if full else f'<p class="soft small">{_ELSEWHERE}</p>'
     return (

@@ -15,12 +15,12 @@ from pyaclnn.doctor.report.html_charts import (
 )
 from pyaclnn.doctor.report.html_sections import badge, seconds
 from pyaclnn.doctor.report.record import Status
-from pyaclnn.doctor.report.worst import worst_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyaclnn.doctor.report.record import Number
+    from pyaclnn.doctor.report.worst import Worst
 
 __all__ = ["numbers_section"]
 
@@ -33,12 +33,11 @@ _LEGEND_MARKS: Final = (
 )
 
 
-def numbers_section(numbers: Sequence[Number], *, simulated: bool) -> str:
+def numbers_section(worst: Worst, *, simulated: bool) -> str:
     """Return the pictures and the table of the numeric checks."""
+    passed, total, numbers = worst.passed, worst.total, worst.numbers()
     if not numbers:
         return ""
-    passed, total = sum(n.passed for n in numbers), len(numbers)
-    numbers = worst_of(numbers)
     several = (
         " Where the same was computed more than once, the worst is shown."
         if len(numbers) < total

@@ -4,49 +4,52 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape, quoteattr
 
 from pyaclnn.doctor.report.clean import cleaned
+from pyaclnn.doctor.report.fleet import fleet_of, only
 from pyaclnn.doctor.report.record import Status
 from pyaclnn.doctor.report.verdict import about, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from pyaclnn.doctor.report.fleet import Fleet
     from pyaclnn.doctor.report.record import CheckResult, Report
 
 __all__ = ["as_junit"]
 
 
-def as_junit(reports: Sequence[Report]) -> str:
+def as_junit(given: Sequence[Report] | Fleet) -> str:
     """Return the reports as JUnit XML: one suite for each machine, one case for each check.
 
     FAIL, TIMEOUT and CRASH are failures, ERROR is an error, SKIP and NOT_RUN are skipped; a warning
     passes and tells itself in the case's output.
 
     Args:
-        reports: The reports of one or more machines.
+        given: The reports of one or more machines.
     """
-    root = ET.Element("testsuites", name="pyaclnn doctor")
-    for report in reports:
-        root.append(_suite(cleaned(report)))
-    _count(root, [result for report in reports for result in report.results])
-    root.set("time", f"{sum(report.seconds for report in reports):.3f}")
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+    one = only(given)
+    reports = fleet_of(given).reports if one is None else (cleaned(one),)
+    statuses = [result.status for report in reports for result in report.results]
+    time = f"{sum(report.seconds for report in reports):.3f}"
+    head = _attributes(name="pyaclnn doctor", **_counts(statuses), time=time)
+    suites = "".join(line for report in reports for line in _suite(report))
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites {head}>\n{suites}</testsuites>\n'
 
 
-def _suite(report: Report) -> ET.Element:
-    title = "pyaclnn doctor (SIMULATED NPU)" if report.simulated else "pyaclnn doctor"
-    suite = ET.Element(
-        "testsuite",
-        name=title,
-        hostname=str(report.host.get("name", "")),
-        timestamp=report.started,
-        time=f"{report.seconds:.3f}",
+def _suite(report: Report) -> Iterator[str]:
+    yield (
+        "  <testsuite "
+        + _attributes(
+            name="pyaclnn doctor (SIMULATED NPU)" if report.simulated else "pyaclnn doctor",
+            hostname=str(report.host.get("name", "")),
+            timestamp=report.started,
+            time=f"{report.seconds:.3f}",
+            **_counts([result.status for result in report.results]),
+        )
+        + ">\n    <properties>\n"
     )
-    _count(suite, report.results)
-    properties = ET.SubElement(suite, "properties")
     for name, value in (
         ("verdict", verdict(report).headline),
         ("examined", about(report)),
@@ -55,38 +58,44 @@ def _suite(report: Report) -> ET.Element:
         ("version", report.version),
         *report.environment.items(),
     ):
-        ET.SubElement(properties, "property", name=name, value=value)
-    for result in report.results:
-        suite.append(_case(result))
-    return suite
+        yield f"      <property {_attributes(name=name, value=value)} />\n"
+    yield "    </properties>\n"
+    yield from map(_case, report.results)
+    yield "  </testsuite>\n"
 
 
-def _count(element: ET.Element, results: Sequence[CheckResult]) -> None:
-    statuses = [result.status for result in results]
-    element.set("tests", str(len(statuses)))
-    element.set("failures", str(sum(status.broken for status in statuses)))
-    element.set("errors", str(statuses.count(Status.ERROR)))
+def _counts(statuses: Iterable[Status]) -> dict[str, str]:
+    statuses = list(statuses)
     skipped = statuses.count(Status.SKIP) + statuses.count(Status.NOT_RUN)
-    element.set("skipped", str(skipped))
+    counts = {
+        "tests": len(statuses),
+        "failures": sum(status.broken for status in statuses),
+        "errors": statuses.count(Status.ERROR),
+        "skipped": skipped,
+    }
+    return {name: str(count) for name, count in counts.items()}
 
 
-def _case(result: CheckResult) -> ET.Element:
-    case = ET.Element(
-        "testcase",
+def _case(result: CheckResult) -> str:
+    head = _attributes(
         classname=f"pyaclnn.doctor.{result.category}",
         name=f"{result.id} {result.title}",
         time=f"{result.seconds:.3f}",
     )
-    summary = result.summary
-    if result.status.broken or result.status is Status.ERROR:
-        kind = "error" if result.status is Status.ERROR else "failure"
-        failure = ET.SubElement(case, kind, type=result.status.value, message=summary)
-        failure.text = _story(result)
-    elif result.status in {Status.SKIP, Status.NOT_RUN}:
-        ET.SubElement(case, "skipped", message=f"{result.status.value}: {summary}")
+    status, summary = result.status, result.summary
+    if status in {Status.SKIP, Status.NOT_RUN}:
+        told = f"<skipped {_attributes(message=f'{status.value}: {summary}')} />"
+    elif status.broken or status is Status.ERROR:
+        kind = "error" if status is Status.ERROR else "failure"
+        what = _attributes(type=status.value, message=summary)
+        told = f"<{kind} {what}>{escape(_story(result))}</{kind}>"
     else:
-        ET.SubElement(case, "system-out").text = _story(result)
-    return case
+        told = f"<system-out>{escape(_story(result))}</system-out>"
+    return f"    <testcase {head}>\n      {told}\n    </testcase>\n"
+
+
+def _attributes(**given: str) -> str:
+    return " ".join(f"{name}={quoteattr(value)}" for name, value in given.items())
 
 
 def _story(result: CheckResult) -> str:

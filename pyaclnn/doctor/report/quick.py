@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Reader: TypeAlias = Callable[[Any], Any]
 
-__all__ = ["read_quickly"]
+__all__ = ["made", "read_quickly"]
 
 _PLAIN: Final = Rule()
 _LARGEST: Final = sys.float_info.max
@@ -99,8 +99,13 @@ def _tuple(inner: tuple[Any, ...]) -> Reader:
     return pair
 
 
-def _made(kind: Any, values: dict[str, Any]) -> Any:
-    # All that the class itself would do is to look at what was looked at already.
+def made(kind: Any, values: dict[str, Any]) -> Any:
+    """Return a record of values that were looked at: that is all that its class would do with them.
+
+    Args:
+        kind: The type of the record.
+        values: A value for each of its fields.
+    """
     record = object.__new__(kind)
     record.__dict__.update(values)
     return record
@@ -112,7 +117,7 @@ def _record(kind: Any) -> Reader:
     def record(data: Any) -> Any:
         if _of(dict, data).keys() != readers.keys():
             raise KeyError
-        return _made(kind, {name: reader(data[name]) for name, reader in readers.items()})
+        return made(kind, {name: reader(data[name]) for name, reader in readers.items()})
 
     return record
 
@@ -128,6 +133,6 @@ def _table(kind: Any) -> Reader:
         each = {n: list(map(readers[n], column)) for n, column in data["each"].items()}
         if same.keys() | each.keys() != readers.keys():
             raise KeyError
-        return tuple(_made(kind, row) for row in rows_of(same, each))
+        return tuple(made(kind, row) for row in rows_of(same, each))
 
     return table

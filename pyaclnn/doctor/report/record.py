@@ -22,7 +22,18 @@ from pyaclnn.doctor.report.quick import read_quickly
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SCHEMA", "CheckResult", "Evidence", "Number", "Report", "Status", "check_of"]
+__all__ = [
+    "SCHEMA",
+    "CheckResult",
+    "Evidence",
+    "Exit",
+    "Number",
+    "Report",
+    "Seconds",
+    "Status",
+    "check_of",
+    "host_name",
+]
 
 SCHEMA: Final = 3
 """The version of the JSON layout."""
@@ -254,3 +265,8 @@ class Report:
     def from_text(cls, text: str) -> Report:
         """Read what `to_text` returned; raises what `from_json` does."""
         return cls.from_json(json.loads(text))
+
+
+def host_name(report: Report) -> str:
+    """Return the name of the machine that a report is about."""
+    return str(report.host.get("name") or "unnamed")

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from pyaclnn.doctor.report.fields import described
-from pyaclnn.doctor.report.fleet import FLEET, TOLD
+from pyaclnn.doctor.report.fleet import TOLD
+from pyaclnn.doctor.report.reading import FLEET
 from pyaclnn.doctor.report.record import SCHEMA, Report
 
 __all__ = ["schema"]
@@ -18,7 +19,8 @@ def schema() -> dict[str, Any]:
     described(Report, known)
     result = known["result"]["properties"]
     names = {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}
-    known["group"] = _object({**{name: result[name] for name in TOLD}, "hosts": names})
+    told = {name: result[name] for name in TOLD}
+    known["group"] = _object({**told, "hosts": names, "simulated": {"type": "boolean"}})
     known["fleet"] = _object(
         {
             "schema": {"const": SCHEMA},

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["check", "packed", "rows_of", "unpacked"]
+__all__ = ["check", "joined", "packed", "rows_of", "unpacked"]
 
 
 def packed(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -57,6 +57,33 @@ def check(table: Any, place: str) -> None:
     for name, column in each.items():
         if not isinstance(column, list) or len(column) != count:
             raise ValueError(f"{place}.each[{name!a:.60}] is no array of {count}")
+
+
+def joined(tables: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return tables of the same kind of records as one, in which everything is told of each.
+
+    Args:
+        tables: What `packed` returned.
+
+    Returns:
+        The table; None if there are none.
+
+    Raises:
+        ValueError: One of them is no table, or has other fields.
+    """
+    if not tables:
+        return None
+    for table in tables:
+        check(table, "")
+    each: dict[str, list[Any]] = {name: [] for name in (*tables[0]["same"], *tables[0]["each"])}
+    for table in tables:
+        if len(table["same"]) + len(table["each"]) != len(each):
+            raise ValueError("tables of other records")
+        for name, value in table["same"].items():
+            each[name] += [value] * table["count"]
+        for name, column in table["each"].items():
+            each[name] += column
+    return {"count": sum(table["count"] for table in tables), "same": {}, "each": each}
 
 
 def unpacked(table: Any, place: str) -> list[dict[str, Any]]:

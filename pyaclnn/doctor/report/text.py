@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pyaclnn.doctor.report.clean import cleaned
-from pyaclnn.doctor.report.fleet import fleet_verdict, host_name, merge
-from pyaclnn.doctor.report.record import Status, check_of
+from pyaclnn.doctor.report.fleet import fleet_of, fleet_verdict, only
+from pyaclnn.doctor.report.record import Status, check_of, host_name
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
     GOOD,
@@ -83,24 +83,24 @@ class Detail(IntEnum):
     """Every check, and all that it rests on."""
 
 
-def show(reports: Sequence[Report], console: Console, detail: Detail = Detail.FULL) -> None:
+def show(given: Sequence[Report] | Fleet, console: Console, detail: Detail = Detail.FULL) -> None:
     """Print the report of one machine, or of a fleet if there are several.
 
     Args:
-        reports: The reports of one or more machines.
+        given: The reports of one or more machines.
         console: Where to.
         detail: How much of it.
     """
-    emit(_parts(reports) if detail is Detail.FULL else _brief(reports, detail), console)
+    emit(_parts(given) if detail is Detail.FULL else _brief(given, detail), console)
 
 
-def as_text(reports: Sequence[Report]) -> str:
+def as_text(given: Sequence[Report] | Fleet) -> str:
     """Return what `show` prints, as plain text.
 
     Args:
-        reports: The reports of one or more machines.
+        given: The reports of one or more machines.
     """
-    return _plain(_parts(reports))
+    return _plain(_parts(given))
 
 
 def emit(parts: Iterable[RenderableType], console: Console) -> None:
@@ -123,9 +123,9 @@ def _plain(parts: Iterable[RenderableType]) -> str:
     return "".join(f"{line.rstrip()}\n" for line in paper.getvalue().splitlines())
 
 
-def _parts(reports: Sequence[Report]) -> Iterable[RenderableType]:
-    shown = [cleaned(report) for report in reports]
-    return _machine(shown[0]) if len(shown) == 1 else _fleet(merge(shown))
+def _parts(given: Sequence[Report] | Fleet) -> Iterable[RenderableType]:
+    one = only(given)
+    return _fleet(fleet_of(given)) if one is None else _machine(cleaned(one))
 
 
 def _machine(report: Report) -> Iterable[RenderableType]:
@@ -173,28 +173,28 @@ def _table(fleet: Fleet, *, no_wrap: bool = False) -> RenderableType:
     return Padding(table, (1, 0, 0, 0))
 
 
-def _brief(reports: Sequence[Report], detail: Detail) -> Iterable[RenderableType]:
-    shown = [cleaned(report) for report in reports]
-    first = shown[0]
+def _brief(given: Sequence[Report] | Fleet, detail: Detail) -> Iterable[RenderableType]:
+    one = only(given)
     wrong: list[tuple[CheckResult, str | None]]
-    if len(shown) > 1:
-        fleet = merge(shown)
-        said = fleet_verdict(fleet)
+    if one is None:
+        fleet = fleet_of(given)
+        said, rest = fleet_verdict(fleet), _table(fleet, no_wrap=True)
         wrong = [(group.results[0], _places(group, fleet)) for group in fleet.groups]
     else:
-        said = verdict(first)
-        wrong = [(result, None) for result in _distinct(first.results)]
-        if first.simulated:
+        report = cleaned(one)
+        said, rest = verdict(report), _facts(report)
+        wrong = [(result, None) for result in _distinct(report.results)]
+        if report.simulated:
             yield _one_line(Text("SIMULATED NPU - not a chip", style="bold yellow"))
     yield _verdict(said, brief=True)
-    if detail is Detail.QUIET or (said.tone == NOTHING and len(shown) == 1):
+    if detail is Detail.QUIET or (said.tone == NOTHING and one is not None):
         return
-    yield _table(fleet, no_wrap=True) if len(shown) > 1 else _facts(first)
+    yield rest
     for result, places in wrong[:_MOST_BRIEF]:
         yield from _in_short(result, places)
     more = len(wrong) - _MOST_BRIEF
-    rest = f"{more} more problem{'s' * (more > 1)}; " if more > 0 else ""
-    yield Text(f"{rest}-v tells everything", style="dim")
+    others = f"{more} more problem{'s' * (more > 1)}; " if more > 0 else ""
+    yield Text(f"{others}-v tells everything", style="dim")
 
 
 def _distinct(results: Iterable[CheckResult]) -> list[CheckResult]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.doctor.report.fleet import distinct, fleet_verdict, host_name, merge, read_reports
+from pyaclnn.doctor.report.fleet import fleet_verdict, gather, merge
 from pyaclnn.doctor.report.html import as_html
-from pyaclnn.doctor.report.record import CheckResult, Report, Status
+from pyaclnn.doctor.report.record import CheckResult, Report, Status, host_name
 from pyaclnn.doctor.report.text import as_text
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import result
@@ -109,8 +109,8 @@ def test_reports_and_fleets_can_be_read_back(tmp_path: Path) -> None:
     one.write_text(samples.BROKEN.to_text())
     fleet = merge([samples.BROKEN, samples.HEALTHY])
     many.write_text(fleet.to_text())
-    assert read_reports(str(one)) == [samples.BROKEN]
-    assert merge(read_reports(str(many))).to_text() == fleet.to_text()
+    assert [kept.whole() for kept in gather([str(one)]).reports.kept] == [samples.BROKEN]
+    assert gather([str(many)]).to_text() == fleet.to_text()
 
 
 BAD = [
@@ -130,13 +130,13 @@ def test_what_is_no_report_is_refused_by_the_file_s_name(
     path = tmp_path / "some.json"
     path.write_text(text)
     with pytest.raises(ValueError, match=words) as caught:
-        read_reports(str(path))
+        gather([str(path)])
     assert "some.json" in str(caught.value)
 
 
 def test_a_file_that_does_not_exist_is_refused_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"gone\.json' cannot be read: No such file"):
-        read_reports(str(tmp_path / "gone.json"))
+        gather([str(tmp_path / "gone.json")])
 
 
 def test_a_machine_without_a_name_has_one() -> None:
@@ -158,11 +158,15 @@ def test_machines_of_one_name_are_told_apart_by_their_ids() -> None:
     )
 
 
-def test_two_reports_of_one_machine_have_its_name() -> None:
+def test_two_reports_of_one_machine_have_its_name(tmp_path: Path) -> None:
     first = dataclasses.replace(samples.BROKEN, host={"name": "node", "id": "a"})
     second = dataclasses.replace(first, started="2026-05-22T08:30:00+00:00")
     assert merge([first, second]).names == ("node", "node")
-    assert distinct([first, second, first]) == [first, second]
+    paths = [tmp_path / name for name in "abc"]
+    for path, given in zip(paths, [first, second, first], strict=True):
+        path.write_text(given.to_text())
+    fleet = gather(map(str, paths))
+    assert [kept.whole() for kept in fleet.reports.kept] == [first, second]
 
 
 @pytest.mark.parametrize("tell", [as_html, as_text])

@@ -18,7 +18,7 @@ from hypothesis import given, settings, strategies as st
 from rich.console import Console
 
 from pyaclnn.doctor.report.bundle import as_bundle
-from pyaclnn.doctor.report.fleet import merge, read_reports
+from pyaclnn.doctor.report.fleet import gather, merge
 from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.junit import as_junit
 from pyaclnn.doctor.report.record import Report
@@ -99,7 +99,7 @@ def changed(path: tuple[Any, ...], value: object) -> dict[str, Any]:
 def refusal(path: Path, text: str) -> str:
     path.write_text(text)
     with pytest.raises(ValueError, match=path.name) as caught:
-        read_reports(str(path))
+        gather([str(path)])
     return str(caught.value)
 
 
@@ -127,7 +127,7 @@ def test_what_is_no_document_is_refused_in_a_line(text: str, tmp_path: Path) -> 
 
 def test_a_file_without_end_is_refused() -> None:
     with pytest.raises(ValueError, match="larger than"):
-        read_reports("/dev/zero")
+        gather(["/dev/zero"])
 
 
 ANYTHING = st.recursive(

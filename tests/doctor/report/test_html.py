@@ -16,7 +16,7 @@ import pytest
 from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.html_charts import errors_chart, histogram_charts, timings_chart
 from pyaclnn.doctor.report.record import Evidence, Status
-from pyaclnn.doctor.report.worst import worst_of
+from pyaclnn.doctor.report.worst import Worst
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def test_of_what_several_devices_computed_the_worst_is_shown() -> None:
     good = samples.number("rms_norm", "y", "float32", (4, 64), seconds=0.1, max_abs_error=1e-5)
     bad = dataclasses.replace(good, passed=False, seconds=0.2, max_abs_error=1.0)
     slow = dataclasses.replace(good, seconds=0.9)
-    (shown,) = worst_of([good, bad, slow])
+    (shown,) = Worst([good, bad, slow]).numbers()
     assert (shown.passed, shown.max_abs_error, shown.seconds) == (False, 1.0, 0.9)
     assert dict(shown.error_histogram) == {e: 3 * n for e, n in good.error_histogram}
 

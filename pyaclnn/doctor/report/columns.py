@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of records looked at by column: whether they are what they must be, and parts of them.
+
+A fleet has millions of comparisons, nearly all of which passed; no record is made of these.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from itertools import chain
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args, get_origin
+
+from pyaclnn.doctor.report.fields import Rule, annotated, hints_of, read
+from pyaclnn.doctor.report.table import check, packed, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Look: TypeAlias = Callable[[list[Any]], bool]
+
+__all__ = ["fits", "those_with"]
+
+_LARGEST: Final = sys.float_info.max
+_PLAIN: Final = Rule()
+
+
+def fits(kind: Any, table: dict[str, Any] | None) -> bool:
+    """Return whether a table is one that `fields.read` takes, as it stands.
+
+    Args:
+        kind: The type of its records.
+        table: JSON's own types.
+    """
+    if table is None:
+        return True
+    try:
+        check(table, "")
+    except ValueError:
+        return False
+    looks = _looks(kind)
+    each = {**{name: [value] for name, value in table["same"].items()}, **table["each"]}
+    return each.keys() == looks.keys() and all(look(each[name]) for name, look in looks.items())
+
+
+def those_with(table: dict[str, Any] | None, name: str, value: Any) -> dict[str, Any] | None:
+    """Return the table of those records of which a field has a value.
+
+    Args:
+        table: A table that fits.
+        name: The field.
+        value: The value.
+    """
+    if table is None or table["same"].get(name, value) != value:
+        return None
+    if name in table["same"]:
+        return table
+    return packed([row for row in rows_of(table["same"], table["each"]) if row[name] == value])
+
+
+@functools.cache
+def _looks(kind: Any) -> dict[str, Look]:
+    return {name: _look(hint) for name, hint in hints_of(kind).items()}
+
+
+def _look(hint: Any) -> Look:
+    kind, rule = annotated(hint)
+    inner = get_args(kind)
+    if get_origin(kind) is tuple and inner[-1] is Ellipsis:
+        items = _look(inner[0])
+        return lambda column: _all(list, column) and items(list(chain.from_iterable(column)))
+    if get_origin(kind) is tuple:
+        left, right = map(_look, inner)  # no record has others
+        return functools.partial(_pairs, left, right)
+    if kind is float:
+        return functools.partial(_floats, rule)
+    if kind is int and rule == Rule(minimum=rule.minimum):
+        least = -sys.maxsize if rule.minimum is None else rule.minimum
+        return lambda column: _all(int, column) and min(column, default=least) >= least
+    if kind in {bool, str} and rule == _PLAIN:
+        return functools.partial(_all, kind)
+    return functools.partial(_one_by_one, hint)
+
+
+def _all(kind: type, column: list[Any]) -> bool:
+    return set(map(type, column)) <= {kind}
+
+
+def _pairs(left: Look, right: Look, column: list[Any]) -> bool:
+    if not _all(list, column) or not set(map(len, column)) <= {2}:
+        return False
+    return not column or all(look(list(n)) for look, n in zip((left, right), zip(*column)))  # noqa: B905  # each has two
+
+
+def _floats(rule: Rule, column: list[Any]) -> bool:
+    """Whole numbers fit as well, but not as they stand: they are to become floats."""
+    kinds = set(map(type, column))
+    if rule.absent is not None and NoneType in kinds:
+        column = [value for value in column if value is not None]
+        kinds.discard(NoneType)
+    least = -_LARGEST if rule.minimum is None else rule.minimum
+    # A sum that is finite is of finite numbers.
+    return kinds <= {float} and math.isfinite(sum(column)) and min(column, default=least) >= least
+
+
+def _one_by_one(hint: Any, column: list[Any]) -> bool:
+    try:
+        return all(read(hint, value) is not None for value in set(column))
+    except (ValueError, TypeError):
+        return False

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fleet keeps of reports: little memory, and all of what it must tell."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tracemalloc
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyaclnn.doctor.report.columns import fits
+from pyaclnn.doctor.report.fleet import gather, merge
+from pyaclnn.doctor.report.kept import Reports
+from pyaclnn.doctor.report.record import Number, Report
+from pyaclnn.doctor.report.worst import Worst
+from tests.doctor import report_samples as samples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE: dict[str, Any] = samples.WRONG_NUMBERS.to_json()["results"][1]["numbers"]
+
+
+def read(report: Report, layout: int | None = None) -> Reports:
+    reports = Reports()
+    text = json.dumps(report.to_json(), indent=layout)
+    reports.read(json.loads(text), text)
+    return reports
+
+
+@pytest.mark.parametrize("layout", [None, 2])
+@pytest.mark.parametrize("name", samples.ALL)
+def test_a_report_that_is_read_is_kept_like_one_that_is_given(
+    name: str, layout: int | None
+) -> None:
+    given, found = Reports([samples.ALL[name]]), read(samples.ALL[name], layout)
+    assert str(list(found)) == str(list(given))
+    assert str(found.kept[0].whole()) == str(samples.ALL[name])
+    assert str(given.kept[0].whole()) == str(samples.ALL[name])
+    for simulated in (False, True):
+        assert str(found.worst[simulated].numbers()) == str(given.worst[simulated].numbers())
+    assert "\n" not in found.kept[0].text
+
+
+def test_of_comparisons_those_that_failed_are_kept() -> None:
+    kept = read(samples.WRONG_NUMBERS)[0].results[1].numbers
+    whole = samples.WRONG_NUMBERS.results[1].numbers
+    assert str(kept) == str(tuple(number for number in whole if not number.passed))
+    assert len(kept) == 2
+
+
+def test_what_all_machines_computed_is_counted_without_being_kept() -> None:
+    worst = Reports([samples.WRONG_NUMBERS, samples.HEALTHY, samples.SIMULATED]).worst[False]
+    both = (*samples.WRONG_NUMBERS.results[1].numbers, *samples.HEALTHY.results[3].numbers)
+    assert (worst.passed, worst.total) == (sum(n.passed for n in both), len(both))
+    assert str(worst.numbers()) == str(Worst(both).numbers())
+
+
+WRONG: list[tuple[str, Any]] = [
+    ("shape", 4), ("shape", [4.0]), ("shape", [-1]), ("passed", 1), ("limit", 1), ("limit", "1"),
+    ("limit", float("nan")), ("limit", float("-inf")), ("operator", None), ("verdict", 0),
+    ("error_histogram", [[1.0]]), ("error_histogram", [[1.0, -1]]),
+    ("error_histogram", [[None, 1.5]]), ("error_histogram", [{"a": 1}]), ("seconds", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_a_column_with_one_wrong_value_does_not_fit(name: str, value: Any) -> None:
+    each = {**{n: [v] * TABLE["count"] for n, v in TABLE["same"].items()}, **TABLE["each"]}
+    table = {"count": TABLE["count"], "same": {}, "each": each}
+    assert fits(Number, table)
+    assert not fits(Number, {**table, "each": {**each, name: [*each[name][1:], value]}})
+
+
+@pytest.mark.parametrize(
+    "change", [{"count": 3}, {"same": {"shape": [1]}}, {"each": {}}, {"more": 1}]
+)
+def test_what_is_no_table_of_comparisons_does_not_fit(change: dict[str, Any]) -> None:
+    assert not fits(Number, {**TABLE, "same": {**TABLE["same"], "surplus": 1}})
+    assert not fits(Number, {**TABLE, **change})
+
+
+def test_whole_numbers_where_others_stand_are_read_all_the_same(tmp_path: Path) -> None:
+    data = samples.HEALTHY.to_json()
+    data["results"][3]["numbers"]["same"]["matched_ratio"] = 1
+    (tmp_path / "a.json").write_text(json.dumps(data))
+    assert gather([str(tmp_path / "a.json")]).reports.kept[0].whole() == samples.HEALTHY
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_fleet_that_was_formatted_by_others_is_read(tmp_path: Path, backwards: bool) -> None:
+    told = list(merge([samples.BROKEN, samples.HEALTHY]).to_json().items())
+    path = tmp_path / "fleet.json"
+    path.write_text(json.dumps(dict(reversed(told) if backwards else told), indent=4))
+    kept = gather([str(path)]).reports.kept
+    assert [one.whole() for one in kept] == [samples.BROKEN, samples.HEALTHY]
+
+
+def test_a_machine_more_takes_less_than_the_text_of_its_report() -> None:
+    machines = [dataclasses.replace(samples.HEALTHY, host={"name": f"node-{n}"}) for n in range(20)]
+    texts = [json.dumps(machine.to_json()) for machine in machines]
+    reports = Reports()
+    reports.read(json.loads(texts[0]), texts[0])
+    tracemalloc.start()
+    for text in texts[1:]:
+        reports.read(json.loads(text), text)
+    taken = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert 0 < taken < sum(map(len, texts[1:]))

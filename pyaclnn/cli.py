@@ -19,12 +19,11 @@ from pyaclnn.errors import AclError
 from pyaclnn.installed import command as installed
 from pyaclnn.mock import contract_command, functions
 from pyaclnn.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
+from pyaclnn.spelling import Parser
 from pyaclnn.tiling import command as tiling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from _typeshed import SupportsWrite
 
 __all__ = [
     "FAILED",
@@ -120,17 +119,9 @@ def _open_missing_outputs() -> None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose help and version are output as any other: argparse hides that it failed."""
-
-    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        if message:
-            (file or sys.stderr).write(message)
-
-
 def parser() -> argparse.ArgumentParser:
     """Return what reads the command line, for all commands."""
-    parser: argparse.ArgumentParser = _Parser(
+    parser: argparse.ArgumentParser = Parser(
         prog="pyaclnn",
         description="Norm operators of Ascend NPUs from Python, on CANN or on a simulated NPU.",
     )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # From the bottom to the top. A room imports from lower lines only.
 STOREYS = [
-    {"lazy", "trust", "chips", "folders", "releases", "variables"},
+    {"lazy", "trust", "chips", "folders", "releases", "spelling", "variables"},
     {"_binding", "errors", "accuracy", "elf", "bindgen", "operators", "reference", "tiling"},
     {"mock", "explanations"},
     {"cann"},

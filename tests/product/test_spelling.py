@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mistyped command line is told by the command that was meant, with what may have been meant."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.cli import main, parser
+from pyaclnn.spelling import Parser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What was typed, the command that answers, and its words.
+MISTYPED = [
+    ("smok", "pyaclnn", "did you mean 'smoke'?"),
+    ("smoke --tabel", "pyaclnn smoke", "unrecognized arguments: --tabel; did you mean '--table'?"),
+    ("smoke --bakend=mock", "pyaclnn smoke", "unrecognized arguments: --bakend; did you mean"),
+    ("doctor --levl quick", "pyaclnn doctor", "arguments: --levl; did you mean '--level'?"),
+    ("doctor --level quik", "pyaclnn doctor", "choose from"),
+    ("doctor --level quik", "pyaclnn doctor", "did you mean 'quick'?"),
+    ("doctor merge --jsn r.json a.json", "pyaclnn doctor merge", "did you mean '--json'?"),
+    ("mock run --alc -- prog", "pyaclnn mock run", "arguments: --alc; did you mean '--acl'?"),
+    ("mock home --can 9.1 x --wat", "pyaclnn mock home", "unrecognized arguments: --wat"),
+    ("mock cflag", "pyaclnn mock", "did you mean 'cflags'?"),
+    ("smoke more", "pyaclnn smoke", "unrecognized arguments: more"),
+    ("smoke --device -x", "pyaclnn smoke", "unrecognized arguments: -x"),
+]
+
+
+@pytest.mark.parametrize(("typed", "command", "words"), MISTYPED)
+def test_it_says_what_was_meant(
+    typed: str, command: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(typed.split()) == 2
+    told = capsys.readouterr().err
+    assert f"{command}: error: " in told
+    assert words in told
+
+
+def every(of: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield of
+    for action in of._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for part in action.choices.values():
+                yield from every(part)
+
+
+def test_every_command_reads_its_line_so() -> None:
+    commands = list(every(parser()))
+    assert len(commands) > 20
+    assert {type(command) for command in commands} == {Parser}
+
+
+@pytest.mark.parametrize(
+    ("typed", "name", "value"),
+    [
+        ("smoke --backend=mock --dev 1", "device", 1),  # the beginning of an option is enough
+        ("explain -- --level", "code", ["--level"]),
+        ("explain -8020", "code", ["-8020"]),
+        ("mock run prog --levl -x", "program", ["prog", "--levl", "-x"]),
+    ],
+)
+def test_what_is_right_is_taken_as_ever(typed: str, name: str, value: object) -> None:
+    assert getattr(parser().parse_args(typed.split()), name) == value

@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
         device_count as device_count,
     )
     from pyaclnn.runtime.event import Event as Event
+    from pyaclnn.runtime.foreign import StreamLike as StreamLike
     from pyaclnn.runtime.handle import live_handles as live_handles
     from pyaclnn.runtime.pinned import pinned_empty as pinned_empty
     from pyaclnn.runtime.sharing import from_dlpack as from_dlpack
@@ -85,6 +86,7 @@ _NAMES = [
     "OutOfMemoryError",
     "Plan",
     "Stream",
+    "StreamLike",
     "UnsupportedError",
     "UntrustedPathWarning",
     "__version__",
@@ -110,6 +112,7 @@ _HOMES = (
     "errors",
     "cann.library",
     "runtime.device",
+    "runtime.foreign",
     "runtime.stream",
     "runtime.event",
     "runtime.buffer",

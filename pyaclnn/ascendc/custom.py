@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.arguments import Argument
     from pyaclnn.cann.signatures import Signature
-    from pyaclnn.runtime.stream import Stream
+    from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["CustomOperators"]
 
@@ -54,7 +54,7 @@ class CustomOperators:
         self.names = tuple(n for n in self._declared if f"{n}{PHASE_1}" in self._declared)
         self._operators: dict[str, Operator] = {}
 
-    def launch(self, operator: str, *arguments: Argument, stream: Stream | None = None) -> None:
+    def launch(self, operator: str, *arguments: Argument, stream: StreamLike | None = None) -> None:
         """Queue an operator on a stream, without waiting for it.
 
         The arrays' memory lives until the stream has passed the work. The workspace is the

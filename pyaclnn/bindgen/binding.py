@@ -53,6 +53,8 @@ _IN_PYTHON = (
         "const union binding_value *values, const uint64_t *size, void *const *executor, "
         "int status);"
     ),
+    # Is called when a stream comes to a function of Python's.
+    "void binding_reached(void *number);",
 )
 """What C calls."""
 

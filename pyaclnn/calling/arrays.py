@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyaclnn.operators import Operator
-    from pyaclnn.runtime.stream import Stream
+    from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = [
     "Array",
@@ -132,7 +132,7 @@ def given_results(operator: Operator, out: object, wants: Mapping[str, bool]) ->
     return {name: require_array(operator.name, name, entry) for name, entry in there.items()}
 
 
-def check_arrays(routine: str, arrays: Mapping[str, Array], stream: Stream | None) -> bool:
+def check_arrays(routine: str, arrays: Mapping[str, Array], stream: StreamLike | None) -> bool:
     """Check that all arrays lie on the host, or all on one device, and fit the stream.
 
     Args:

@@ -26,7 +26,7 @@ from pyaclnn.operators.catalogue import catalogue
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pyaclnn.runtime.stream import Stream
+    from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["ANNOTATIONS", "NUMBER", "known_operators", "op", "operators_by_snake_name"]
 
@@ -130,7 +130,7 @@ class _Front:
         self,
         given: Sequence[Any],
         rest: Sequence[Any],
-        stream: Stream | None,
+        stream: StreamLike | None,
         others: Mapping[str, Any],
     ) -> CallByName:
         if rest or others:
@@ -142,7 +142,7 @@ class _Front:
         key: Any,
         given: Sequence[Any],
         rest: Sequence[Any],
-        stream: Stream | None,
+        stream: StreamLike | None,
         others: Any,
     ) -> Any:
         """Make a call that is not remembered, and remember it if that is possible."""
@@ -202,7 +202,7 @@ def _signature(declared: Declared) -> inspect.Signature:
         kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters.append(inspect.Parameter(name, kinds, default=default, annotation=text))
     stream = inspect.Parameter(
-        "stream", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Stream | None"
+        "stream", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="StreamLike | None"
     )
     return inspect.Signature([*parameters, stream])
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pyaclnn.operators import Operator
     from pyaclnn.operators.parameters import Option
     from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.stream import Stream
 
 __all__ = ["Call", "Output"]
@@ -83,7 +84,7 @@ class Call:
         self,
         operator: Operator,
         given: Mapping[str, Any],
-        stream: Stream | None,
+        stream: StreamLike | None,
         out: Sequence[Array | None] | Array | None,
         make_result: Callable[..., Any],
     ) -> None:
@@ -138,7 +139,7 @@ class Call:
         self.arguments: list[Any] = []
         self._layouts: dict[int, list[Layout | None]] = {}
 
-    def again(self, given: Mapping[str, Any], stream: Stream | None) -> Call:
+    def again(self, given: Mapping[str, Any], stream: StreamLike | None) -> Call:
         """Return the same call of other arrays, of the same shapes and dtypes.
 
         Args:
@@ -206,7 +207,11 @@ class Call:
         device = next((a.device for a in arrays if isinstance(a, DeviceArray)), None)
         if device is None:
             asked = self._requested
-            device = asked.device if asked is not None else default_device()
+            device = (
+                default_device()
+                if asked is None
+                else require_stream(self.described.name, asked, None).device
+            )
         return device
 
     def _nothing_to_do(self, refusals: Refusals) -> tuple[str, ...] | None:

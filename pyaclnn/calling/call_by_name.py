@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pyaclnn.calling.declared import Declared
-    from pyaclnn.runtime.stream import Stream
+    from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["CallByName", "refuse_others"]
 
@@ -78,7 +78,7 @@ class CallByName:
         stream: Where the work goes.
     """
 
-    def __init__(self, declared: Declared, given: Sequence[Any], stream: Stream | None) -> None:
+    def __init__(self, declared: Declared, given: Sequence[Any], stream: StreamLike | None) -> None:
         """Look at a call.
 
         Args:
@@ -117,7 +117,7 @@ class CallByName:
             return None
         return found[0] if len({array._layout.context for array in found}) == 1 else None
 
-    def _look_closely(self, stream: Stream | None) -> None:
+    def _look_closely(self, stream: StreamLike | None) -> None:
         declared, names = self.declared, self.declared.names
         missing = [
             name

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pyaclnn.operators import Operator
-    from pyaclnn.runtime.stream import Stream
+    from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["EachFront"]
 
@@ -40,7 +40,7 @@ class EachFront:
         self.make_result = make_result
         self._element = lru_cache(256)(partial(at_place, operator))
 
-    def check(self, given: Mapping[str, Any], stream: Stream | None, out: Any) -> CallByName:
+    def check(self, given: Mapping[str, Any], stream: StreamLike | None, out: Any) -> CallByName:
         """Check a call.
 
         Args:
@@ -88,7 +88,7 @@ class EachFront:
         place: int,
         given: Mapping[str, Any],
         lists: Mapping[str, Sequence[Any]],
-        stream: Stream | None,
+        stream: StreamLike | None,
         out: Any,
     ) -> Call:
         options = {name: value for name, value in given.items() if name not in lists}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyaclnn.calling.call import Output
     from pyaclnn.errors import AclError
     from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.layout import Layout
     from pyaclnn.runtime.timeline import Timeline
 
@@ -135,11 +136,11 @@ class Path:
         self.constants = tuple(words[place] for place in kept)
         self.options = options
 
-    def timeline(self, stream: Stream | None, device: Device) -> Timeline | None:
+    def timeline(self, stream: StreamLike | None, device: Device) -> Timeline | None:
         """Return the timeline to use, or None if stream or device need a closer look."""
         if stream is None:
             timeline: Timeline | None = device._timeline
-        elif stream.__class__ is Stream:
+        elif type(stream) is Stream:
             timeline = stream._current
         else:
             return None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from pyaclnn.operators import Operator
-    from pyaclnn.runtime.stream import Stream
+    from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["public_function", "result_class"]
 
@@ -52,10 +52,12 @@ class _Front:
         self.paths = Paths()
         self.host_calls = HostCalls()
 
-    def check(self, given: Mapping[str, Any], stream: Stream | None, out: Any) -> Call:
+    def check(self, given: Mapping[str, Any], stream: StreamLike | None, out: Any) -> Call:
         return Call(self.operator, given, stream, out, self.make_result)
 
-    def finish(self, key: object, given: Mapping[str, Any], stream: Stream | None, out: Any) -> Any:
+    def finish(
+        self, key: object, given: Mapping[str, Any], stream: StreamLike | None, out: Any
+    ) -> Any:
         """Make a call that is not remembered, and remember it if that is possible."""
         known = None if key is not None or out is not None else host_key(given)
         found = self.host_calls.get(known)

@@ -42,7 +42,7 @@ def host_key(given: Mapping[str, Any]) -> tuple[object, ...] | None:
         return None
     try:
         hash(key)
-    except TypeError:
+    except (TypeError, ValueError):  # as of a memoryview that can be written
         return None
     return key
 

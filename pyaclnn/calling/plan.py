@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pyaclnn.calling.arguments import Argument
     from pyaclnn.calling.operator import Operator
     from pyaclnn.calling.planned import Planned
+    from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.layout import Layout
 
 # Looked up once, not at every run.
@@ -129,7 +130,7 @@ class Plan:
         """Whether ``close`` was called."""
         return not self._finalizer.alive
 
-    def run(self, *, stream: Stream | None = None, **arrays: DeviceArray) -> Any:
+    def run(self, *, stream: StreamLike | None = None, **arrays: DeviceArray) -> Any:
         """Queue the operator, without waiting for it.
 
         Args:
@@ -146,7 +147,7 @@ class Plan:
                 are those of before.
             AclError: CANN refused the call.
         """
-        queue = self._stream if stream is None else stream
+        queue: Any = self._stream if stream is None else stream
         timeline = queue._current if stream is None or self._is_near(stream) else None
         if timeline is None or timeline.crowded:
             queue = require_stream("Plan.run", queue, self._stream.device)
@@ -182,9 +183,9 @@ class Plan:
             except RuntimeError:  # a signal came while it was waited for
                 pass
 
-    def _is_near(self, stream: Stream) -> bool:
+    def _is_near(self, stream: StreamLike) -> bool:
         """Tell whether work can go to a stream as to that of the plan."""
-        if stream.__class__ is not Stream:
+        if type(stream) is not Stream:
             return False
         timeline = stream._current
         return timeline is not None and timeline.context == self._context

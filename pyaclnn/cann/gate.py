@@ -127,7 +127,9 @@ def _judge(
         raise describe_failure(name, status, detail, known, _cause(status))
 
 
-def wait_for(name: str, *arguments: object, limit: int) -> None:
+def wait_for(
+    name: str, *arguments: object, limit: int, given_up: Callable[[], bool] = lambda: False
+) -> None:
     """Call a function that waits, by its twin that waits no longer than it is told.
 
     The wait is cut into slices, between which Python handles signals: while C waits, Ctrl-C has no
@@ -137,9 +139,10 @@ def wait_for(name: str, *arguments: object, limit: int) -> None:
         name: The C function without a limit; the other's name ends in ``WithTimeout``.
         *arguments: Its arguments, but for the limit.
         limit: Milliseconds, or -1 to wait as long as it takes; see ``milliseconds``.
+        given_up: Tells after a slice whether the wait is to end there.
 
     Raises:
-        AclError: As ``call``; a DeadlineError if the time is over.
+        AclError: As ``call``; a DeadlineError if the time is over, or the wait was given up.
     """
     twin = f"{name}WithTimeout"
     if limit == -1 and not _has(twin):
@@ -155,7 +158,7 @@ def wait_for(name: str, *arguments: object, limit: int) -> None:
         except DeadlineError:
             now = time.monotonic()
             # One that comes at once is CANN's, and not the end of the slice.
-            if now >= end or now - began < part / 2000:
+            if now >= end or now - began < part / 2000 or given_up():
                 raise
             expired = True
         else:

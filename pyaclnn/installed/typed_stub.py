@@ -33,7 +33,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pyaclnn import DeviceArray, Empty, Stream
+from pyaclnn import DeviceArray, Empty, StreamLike
 
 _A = TypeVar("_A", NDArray[Any], DeviceArray)
 _Number: TypeAlias = complex | np.number[Any] | np.bool_
@@ -75,7 +75,7 @@ def _function(declared: Declared) -> Iterator[str]:
         text += " | None" if kind in "tTIFBaAs" else ""
         yield f"    {name}: {text}{' = ...' if begun else ''},"
     yield "    *,"
-    yield "    stream: Stream | None = None,"
+    yield "    stream: StreamLike | None = None,"
     yield f") -> {_returned(declared, array)}: ..."
 
 

@@ -6,7 +6,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 from numpy.typing import DTypeLike, NDArray
 
 from pyaclnn.runtime.array import DeviceArray
-from pyaclnn.runtime.stream import Stream
+from pyaclnn.runtime.foreign import StreamLike
 
 _A = TypeVar("_A")
 _Host: TypeAlias = NDArray[Any]
@@ -304,76 +304,76 @@ class SyncBatchNormGatherStatsResult(NamedTuple, Generic[_A]):
 @overload
 def ada_layer_norm(
     x: _Host, scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None,
-    epsilon: float = 1e-05, *, eps: float | None = None, stream: Stream | None = None,
+    epsilon: float = 1e-05, *, eps: float | None = None, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def ada_layer_norm(
     x: DeviceArray, scale: DeviceArray, shift: DeviceArray, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
-    stream: Stream | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def ada_layer_norm_backward(
     grad_out: _Host, input: _Host, normalized_shape: int | Sequence[int], rstd: _Host, mean: _Host,
     scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None, *,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AdaLayerNormGradients[_Host]: ...
 @overload
 def ada_layer_norm_backward(
     grad_out: DeviceArray, input: DeviceArray, normalized_shape: int | Sequence[int],
     rstd: DeviceArray, mean: DeviceArray, scale: DeviceArray, shift: DeviceArray,
     weight: DeviceArray | None = None, bias: DeviceArray | None = None, *,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AdaLayerNormGradients[DeviceArray]: ...
 @overload
 def ada_layer_norm_quant(
     x: _Host, scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None,
     smooth_scales: _Host | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AdaLayerNormQuantResult[_Host]: ...
 @overload
 def ada_layer_norm_quant(
     x: DeviceArray, scale: DeviceArray, shift: DeviceArray, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, smooth_scales: DeviceArray | None = None,
-    epsilon: float = 1e-05, *, eps: float | None = None, stream: Stream | None = None,
+    epsilon: float = 1e-05, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AdaLayerNormQuantResult[DeviceArray]: ...
 @overload
 def ada_layer_norm_v2(
     x: _Host, scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None,
-    epsilon: float = 1e-05, *, eps: float | None = None, stream: Stream | None = None,
+    epsilon: float = 1e-05, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AdaLayerNormV2Result[_Host]: ...
 @overload
 def ada_layer_norm_v2(
     x: DeviceArray, scale: DeviceArray, shift: DeviceArray, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AdaLayerNormV2Result[DeviceArray]: ...
 @overload
 def add_layer_norm(
     x1: _Host, x2: _Host, gamma: _Host, beta: _Host, bias: _Host | None = None,
     epsilon: float = 1e-05, additional_output: bool = False, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddLayerNormResult[_Host]: ...
 @overload
 def add_layer_norm(
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, beta: DeviceArray,
     bias: DeviceArray | None = None, epsilon: float = 1e-05, additional_output: bool = False, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddLayerNormResult[DeviceArray]: ...
 @overload
 def add_layer_norm_grad(
     dy: _Host, x1: _Host, x2: _Host, rstd: _Host, mean: _Host, gamma: _Host,
-    dsum: _Host | None = None, *, stream: Stream | None = None,
+    dsum: _Host | None = None, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AddLayerNormGradients[_Host]: ...
 @overload
 def add_layer_norm_grad(
     dy: DeviceArray, x1: DeviceArray, x2: DeviceArray, rstd: DeviceArray, mean: DeviceArray,
-    gamma: DeviceArray, dsum: DeviceArray | None = None, *, stream: Stream | None = None,
+    gamma: DeviceArray, dsum: DeviceArray | None = None, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddLayerNormGradients[DeviceArray]: ...
 @overload
@@ -382,7 +382,7 @@ def add_layer_norm_quant(
     scales1: _Host | None = None, scales2: _Host | None = None, zero_points1: _Host | None = None,
     zero_points2: _Host | None = None, quant_mode: str = "static", epsilon: float = 1e-05,
     additional_output: bool = False, div_mode: bool = True, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddLayerNormQuantResult[_Host]: ...
 @overload
 def add_layer_norm_quant(
@@ -391,14 +391,14 @@ def add_layer_norm_quant(
     scales2: DeviceArray | None = None, zero_points1: DeviceArray | None = None,
     zero_points2: DeviceArray | None = None, quant_mode: str = "static", epsilon: float = 1e-05,
     additional_output: bool = False, div_mode: bool = True, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddLayerNormQuantResult[DeviceArray]: ...
 @overload
 def add_layer_norm_quant_v2(
     x1: _Host, x2: _Host, gamma: _Host, beta: _Host, bias: _Host | None = None,
     scales1: _Host | None = None, zero_points1: _Host | None = None, quant_mode: str = "static",
     epsilon: float = 1e-05, additional_output: bool = False, div_mode: bool = False, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AddLayerNormQuantV2Result[_Host]: ...
 @overload
@@ -407,61 +407,61 @@ def add_layer_norm_quant_v2(
     bias: DeviceArray | None = None, scales1: DeviceArray | None = None,
     zero_points1: DeviceArray | None = None, quant_mode: str = "static", epsilon: float = 1e-05,
     additional_output: bool = False, div_mode: bool = False, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddLayerNormQuantV2Result[DeviceArray]: ...
 @overload
 def add_rms_norm(
     x1: _Host, x2: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormResult[_Host]: ...
 @overload
 def add_rms_norm(
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormResult[DeviceArray]: ...
 @overload
 def add_rms_norm_cast(
     x1: _Host, x2: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormCastResult[_Host]: ...
 @overload
 def add_rms_norm_cast(
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormCastResult[DeviceArray]: ...
 @overload
 def add_rms_norm_dynamic_quant(
     x1: _Host, x2: _Host, gamma: _Host, smooth_scale1: _Host | None = None,
     smooth_scale2: _Host | None = None, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormDynamicQuantResult[_Host]: ...
 @overload
 def add_rms_norm_dynamic_quant(
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, smooth_scale1: DeviceArray | None = None,
     smooth_scale2: DeviceArray | None = None, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormDynamicQuantResult[DeviceArray]: ...
 @overload
 def add_rms_norm_dynamic_quant_v2(
     x1: _Host, x2: _Host, gamma: _Host, smooth_scale1: _Host | None = None,
     smooth_scale2: _Host | None = None, beta: _Host | None = None, epsilon: float = 1e-06, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[_Host]: ...
 @overload
 def add_rms_norm_dynamic_quant_v2(
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, smooth_scale1: DeviceArray | None = None,
     smooth_scale2: DeviceArray | None = None, beta: DeviceArray | None = None,
-    epsilon: float = 1e-06, *, eps: float | None = None, stream: Stream | None = None,
+    epsilon: float = 1e-06, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[DeviceArray]: ...
 @overload
 def add_rms_norm_dynamic_quant_v2(
     x1: _Host, x2: _Host, gamma: _Host, smooth_scale1: _Host | None = None,
     smooth_scale2: _Host | None = None, beta: _Host | None = None, epsilon: float = 1e-06, *,
-    output_mask: Sequence[bool], eps: float | None = None, stream: Stream | None = None,
+    output_mask: Sequence[bool], eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[_Host | None]: ...
 @overload
@@ -469,13 +469,13 @@ def add_rms_norm_dynamic_quant_v2(
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, smooth_scale1: DeviceArray | None = None,
     smooth_scale2: DeviceArray | None = None, beta: DeviceArray | None = None,
     epsilon: float = 1e-06, *, output_mask: Sequence[bool], eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[DeviceArray | None]: ...
 @overload
 def add_rms_norm_quant(
     x1: _Host, x2: _Host, gamma: _Host, scales1: _Host, scales2: _Host | None = None,
     zero_points1: _Host | None = None, zero_points2: _Host | None = None, epsilon: float = 1e-06, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormQuantResult[_Host]: ...
 @overload
@@ -483,14 +483,14 @@ def add_rms_norm_quant(
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, scales1: DeviceArray,
     scales2: DeviceArray | None = None, zero_points1: DeviceArray | None = None,
     zero_points2: DeviceArray | None = None, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormQuantResult[DeviceArray]: ...
 @overload
 def add_rms_norm_quant_v2(
     x1: _Host, x2: _Host, gamma: _Host, scales1: _Host, scales2: _Host | None = None,
     zero_points1: _Host | None = None, zero_points2: _Host | None = None, beta: _Host | None = None,
     epsilon: float = 1e-06, div_mode: bool = True, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormQuantV2Result[_Host]: ...
 @overload
 def add_rms_norm_quant_v2(
@@ -498,21 +498,21 @@ def add_rms_norm_quant_v2(
     scales2: DeviceArray | None = None, zero_points1: DeviceArray | None = None,
     zero_points2: DeviceArray | None = None, beta: DeviceArray | None = None,
     epsilon: float = 1e-06, div_mode: bool = True, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormQuantV2Result[DeviceArray]: ...
 @overload
 def batch_norm(
     input: _Host, running_mean: _Host | None = None, running_var: _Host | None = None,
     weight: _Host | None = None, bias: _Host | None = None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormResult[_Host]: ...
 @overload
 def batch_norm(
     input: DeviceArray, running_mean: DeviceArray | None = None,
     running_var: DeviceArray | None = None, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, training: bool = False, momentum: float = 0.1,
-    eps: float = 1e-05, *, epsilon: float | None = None, stream: Stream | None = None,
+    eps: float = 1e-05, *, epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormResult[DeviceArray]: ...
 @overload
@@ -520,7 +520,7 @@ def batch_norm_backward(
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: float = 1e-05, *,
-    epsilon: float | None = None, stream: Stream | None = None,
+    epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Host]: ...
 @overload
@@ -529,14 +529,14 @@ def batch_norm_backward(
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray]: ...
 @overload
 def batch_norm_backward(
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: float = 1e-05, *,
-    output_mask: Sequence[bool], epsilon: float | None = None, stream: Stream | None = None,
+    output_mask: Sequence[bool], epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Host | None]: ...
 @overload
@@ -545,39 +545,39 @@ def batch_norm_backward(
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: float = 1e-05, *, output_mask: Sequence[bool],
-    epsilon: float | None = None, stream: Stream | None = None,
+    epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray | None]: ...
 @overload
 def batch_norm_elemt(
     input: _Host, mean: _Host, invstd: _Host, weight: _Host | None = None,
     bias: _Host | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: _Host | Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def batch_norm_elemt(
     input: DeviceArray, mean: DeviceArray, invstd: DeviceArray, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def batch_norm_elemt_backward(
     grad_out: _Host, input: _Host, mean: _Host, invstd: _Host, sum_dy: _Host, sum_dy_xmu: _Host,
-    counter: _Host, weight: _Host | None = None, *, stream: Stream | None = None,
+    counter: _Host, weight: _Host | None = None, *, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def batch_norm_elemt_backward(
     grad_out: DeviceArray, input: DeviceArray, mean: DeviceArray, invstd: DeviceArray,
     sum_dy: DeviceArray, sum_dy_xmu: DeviceArray, counter: DeviceArray,
-    weight: DeviceArray | None = None, *, stream: Stream | None = None,
+    weight: DeviceArray | None = None, *, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def batch_norm_gather_stats_with_counts(
     input: _Host, mean: _Host, invstd: _Host, counts: _Host, running_mean: _Host | None = None,
     running_var: _Host | None = None, momentum: float = 0.1, eps: float = 1e-05, *,
-    epsilon: float | None = None, stream: Stream | None = None,
+    epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> BatchNormGatherStatsResult[_Host]: ...
 @overload
@@ -585,78 +585,79 @@ def batch_norm_gather_stats_with_counts(
     input: DeviceArray, mean: DeviceArray, invstd: DeviceArray, counts: DeviceArray,
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     momentum: float = 0.1, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGatherStatsResult[DeviceArray]: ...
 @overload
 def batch_norm_reduce(
-    x: _Host, *, stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    x: _Host, *, stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormReduceResult[_Host]: ...
 @overload
 def batch_norm_reduce(
-    x: DeviceArray, *, stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    x: DeviceArray, *, stream: StreamLike | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormReduceResult[DeviceArray]: ...
 @overload
 def batch_norm_reduce_backward(
     grad_out: _Host, input: _Host, mean: _Host, invstd: _Host, weight: _Host | None = None,
     input_g: bool = True, weight_g: bool = True, bias_g: bool = True, *,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormReduceGradients[_Host]: ...
 @overload
 def batch_norm_reduce_backward(
     grad_out: DeviceArray, input: DeviceArray, mean: DeviceArray, invstd: DeviceArray,
     weight: DeviceArray | None = None, input_g: bool = True, weight_g: bool = True,
-    bias_g: bool = True, *, stream: Stream | None = None,
+    bias_g: bool = True, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormReduceGradients[DeviceArray]: ...
 @overload
 def batch_norm_stats(
-    input: _Host, eps: float = 1e-05, *, epsilon: float | None = None, stream: Stream | None = None,
-    out: Sequence[_Host | None] | None = None
+    input: _Host, eps: float = 1e-05, *, epsilon: float | None = None,
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormStatsResult[_Host]: ...
 @overload
 def batch_norm_stats(
     input: DeviceArray, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormStatsResult[DeviceArray]: ...
 @overload
 def deep_norm(
     x: _Host, gx: _Host, beta: _Host, gamma: _Host, alpha: float = 0.3, epsilon: float = 1e-06, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> DeepNormResult[_Host]: ...
 @overload
 def deep_norm(
     x: DeviceArray, gx: DeviceArray, beta: DeviceArray, gamma: DeviceArray, alpha: float = 0.3,
-    epsilon: float = 1e-06, *, eps: float | None = None, stream: Stream | None = None,
+    epsilon: float = 1e-06, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> DeepNormResult[DeviceArray]: ...
 @overload
 def deep_norm_grad(
     dy: _Host, x: _Host, gx: _Host, gamma: _Host, mean: _Host, rstd: _Host, alpha: float = 0.3, *,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> DeepNormGradients[_Host]: ...
 @overload
 def deep_norm_grad(
     dy: DeviceArray, x: DeviceArray, gx: DeviceArray, gamma: DeviceArray, mean: DeviceArray,
-    rstd: DeviceArray, alpha: float = 0.3, *, stream: Stream | None = None,
+    rstd: DeviceArray, alpha: float = 0.3, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> DeepNormGradients[DeviceArray]: ...
 @overload
 def embedding_renorm(
     input: _Host, indices: _Host, max_norm: float, norm_type: float = 2.0, *,
-    stream: Stream | None = None
+    stream: StreamLike | None = None
 ) -> _Host: ...
 @overload
 def embedding_renorm(
     input: DeviceArray, indices: DeviceArray, max_norm: float, norm_type: float = 2.0, *,
-    stream: Stream | None = None
+    stream: StreamLike | None = None
 ) -> DeviceArray: ...
 @overload
 def fast_batch_norm_backward(
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: float = 1e-05, *,
-    version: int = 0, epsilon: float | None = None, stream: Stream | None = None,
+    version: int = 0, epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Host]: ...
 @overload
@@ -665,7 +666,7 @@ def fast_batch_norm_backward(
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: float = 1e-05, *, version: int = 0, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray]: ...
 @overload
 def fast_batch_norm_backward(
@@ -673,7 +674,7 @@ def fast_batch_norm_backward(
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: float = 1e-05, *,
     output_mask: Sequence[bool], version: int = 0, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Host | None]: ...
 @overload
 def fast_batch_norm_backward(
@@ -681,255 +682,255 @@ def fast_batch_norm_backward(
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: float = 1e-05, *, output_mask: Sequence[bool], version: int = 0,
-    epsilon: float | None = None, stream: Stream | None = None,
+    epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray | None]: ...
 @overload
 def fast_layer_norm(
     input: _Host, normalized_shape: int | Sequence[int], weight: _Host | None = None,
     bias: _Host | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> LayerNormResult[_Host]: ...
 @overload
 def fast_layer_norm(
     input: DeviceArray, normalized_shape: int | Sequence[int], weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormResult[DeviceArray]: ...
 @overload
 def foreach_norm(
-    x: Sequence[_Host], scalar: float = 2.0, *, stream: Stream | None = None,
+    x: Sequence[_Host], scalar: float = 2.0, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> tuple[_Host, ...]: ...
 @overload
 def foreach_norm(
-    x: Sequence[DeviceArray], scalar: float = 2.0, *, stream: Stream | None = None,
+    x: Sequence[DeviceArray], scalar: float = 2.0, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> tuple[DeviceArray, ...]: ...
 @overload
 def gemma_rms_norm(
     x: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GemmaRmsNormResult[_Host]: ...
 @overload
 def gemma_rms_norm(
     x: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GemmaRmsNormResult[DeviceArray]: ...
 @overload
 def group_norm(
     input: _Host, num_groups: int, weight: _Host | None = None, bias: _Host | None = None,
-    eps: float = 1e-05, *, epsilon: float | None = None, stream: Stream | None = None,
+    eps: float = 1e-05, *, epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> GroupNormResult[_Host]: ...
 @overload
 def group_norm(
     input: DeviceArray, num_groups: int, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormResult[DeviceArray]: ...
 @overload
 def group_norm_backward(
     grad_out: _Host, input: _Host, mean: _Host, rstd: _Host, num_groups: int,
-    weight: _Host | None = None, *, stream: Stream | None = None,
+    weight: _Host | None = None, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> GroupNormGradients[_Host]: ...
 @overload
 def group_norm_backward(
     grad_out: DeviceArray, input: DeviceArray, mean: DeviceArray, rstd: DeviceArray,
-    num_groups: int, weight: DeviceArray | None = None, *, stream: Stream | None = None,
+    num_groups: int, weight: DeviceArray | None = None, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormGradients[DeviceArray]: ...
 @overload
 def group_norm_backward(
     grad_out: _Host, input: _Host, mean: _Host, rstd: _Host, num_groups: int,
-    weight: _Host | None = None, *, output_mask: Sequence[bool], stream: Stream | None = None,
+    weight: _Host | None = None, *, output_mask: Sequence[bool], stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> GroupNormGradients[_Host | None]: ...
 @overload
 def group_norm_backward(
     grad_out: DeviceArray, input: DeviceArray, mean: DeviceArray, rstd: DeviceArray,
     num_groups: int, weight: DeviceArray | None = None, *, output_mask: Sequence[bool],
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormGradients[DeviceArray | None]: ...
 @overload
 def group_norm_silu(
     input: _Host, group: int, gamma: _Host | None = None, beta: _Host | None = None,
-    eps: float = 1e-05, *, epsilon: float | None = None, stream: Stream | None = None,
+    eps: float = 1e-05, *, epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> GroupNormSiluResult[_Host]: ...
 @overload
 def group_norm_silu(
     input: DeviceArray, group: int, gamma: DeviceArray | None = None,
     beta: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSiluResult[DeviceArray]: ...
 @overload
 def group_norm_silu_quant(
     input: _Host, quant_scale: _Host, group: int, gamma: _Host | None = None,
     beta: _Host | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormSiluQuantResult[_Host]: ...
 @overload
 def group_norm_silu_quant(
     input: DeviceArray, quant_scale: DeviceArray, group: int, gamma: DeviceArray | None = None,
     beta: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSiluQuantResult[DeviceArray]: ...
 @overload
 def group_norm_silu_v2(
     input: _Host, group: int, gamma: _Host | None = None, beta: _Host | None = None,
     eps: float = 1e-05, activate_silu: bool = True, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormSiluV2Result[_Host]: ...
 @overload
 def group_norm_silu_v2(
     input: DeviceArray, group: int, gamma: DeviceArray | None = None,
     beta: DeviceArray | None = None, eps: float = 1e-05, activate_silu: bool = True, *,
-    epsilon: float | None = None, stream: Stream | None = None,
+    epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSiluV2Result[DeviceArray]: ...
 @overload
 def group_norm_swish(
     x: _Host, gamma: _Host, beta: _Host, num_groups: int, eps: float = 1e-05,
     activate_swish: bool = True, swish_scale: float = 1.0, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormSwishResult[_Host]: ...
 @overload
 def group_norm_swish(
     x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, num_groups: int, eps: float = 1e-05,
     activate_swish: bool = True, swish_scale: float = 1.0, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSwishResult[DeviceArray]: ...
 @overload
 def group_norm_swish_grad(
     dy: _Host, mean: _Host, rstd: _Host, x: _Host, gamma: _Host, beta: _Host, num_groups: int,
     swish_scale: float = 1.0, dgamma_is_require: bool = True, dbeta_is_require: bool = True, *,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormSwishGradients[_Host]: ...
 @overload
 def group_norm_swish_grad(
     dy: DeviceArray, mean: DeviceArray, rstd: DeviceArray, x: DeviceArray, gamma: DeviceArray,
     beta: DeviceArray, num_groups: int, swish_scale: float = 1.0, dgamma_is_require: bool = True,
-    dbeta_is_require: bool = True, *, stream: Stream | None = None,
+    dbeta_is_require: bool = True, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSwishGradients[DeviceArray]: ...
 @overload
 def inplace_add_rms_norm(
     x1: _Host, x2: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: _Host | Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def inplace_add_rms_norm(
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def inplace_renorm(
-    input: _Host, p: float, dim: int, maxnorm: float, *, stream: Stream | None = None
+    input: _Host, p: float, dim: int, maxnorm: float, *, stream: StreamLike | None = None
 ) -> _Host: ...
 @overload
 def inplace_renorm(
-    input: DeviceArray, p: float, dim: int, maxnorm: float, *, stream: Stream | None = None
+    input: DeviceArray, p: float, dim: int, maxnorm: float, *, stream: StreamLike | None = None
 ) -> DeviceArray: ...
 @overload
 def instance_norm(
     x: _Host, gamma: _Host, beta: _Host, data_format: str = "NCHW", eps: float = 1e-05, *,
-    epsilon: float | None = None, stream: Stream | None = None,
+    epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> InstanceNormResult[_Host]: ...
 @overload
 def instance_norm(
     x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, data_format: str = "NCHW",
-    eps: float = 1e-05, *, epsilon: float | None = None, stream: Stream | None = None,
+    eps: float = 1e-05, *, epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> InstanceNormResult[DeviceArray]: ...
 @overload
 def layer_norm(
     input: _Host, normalized_shape: int | Sequence[int], weight: _Host | None = None,
     bias: _Host | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> LayerNormResult[_Host]: ...
 @overload
 def layer_norm(
     input: DeviceArray, normalized_shape: int | Sequence[int], weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormResult[DeviceArray]: ...
 @overload
 def layer_norm_backward(
     grad_out: _Host, input: _Host, normalized_shape: int | Sequence[int], mean: _Host, rstd: _Host,
-    weight: _Host | None = None, bias: _Host | None = None, *, stream: Stream | None = None,
+    weight: _Host | None = None, bias: _Host | None = None, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> LayerNormGradients[_Host]: ...
 @overload
 def layer_norm_backward(
     grad_out: DeviceArray, input: DeviceArray, normalized_shape: int | Sequence[int],
     mean: DeviceArray, rstd: DeviceArray, weight: DeviceArray | None = None,
-    bias: DeviceArray | None = None, *, stream: Stream | None = None,
+    bias: DeviceArray | None = None, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormGradients[DeviceArray]: ...
 @overload
 def layer_norm_backward(
     grad_out: _Host, input: _Host, normalized_shape: int | Sequence[int], mean: _Host, rstd: _Host,
     weight: _Host | None = None, bias: _Host | None = None, *, output_mask: Sequence[bool],
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> LayerNormGradients[_Host | None]: ...
 @overload
 def layer_norm_backward(
     grad_out: DeviceArray, input: DeviceArray, normalized_shape: int | Sequence[int],
     mean: DeviceArray, rstd: DeviceArray, weight: DeviceArray | None = None,
-    bias: DeviceArray | None = None, *, output_mask: Sequence[bool], stream: Stream | None = None,
-    out: Sequence[DeviceArray | None] | None = None
+    bias: DeviceArray | None = None, *, output_mask: Sequence[bool],
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormGradients[DeviceArray | None]: ...
 @overload
 def layer_norm_quant(
     x: _Host, gamma: _Host, beta: _Host, scale: _Host, zero_points: _Host, epsilon: float = 1e-05,
-    *, eps: float | None = None, stream: Stream | None = None,
+    *, eps: float | None = None, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def layer_norm_quant(
     x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, scale: DeviceArray,
     zero_points: DeviceArray, epsilon: float = 1e-05, *, eps: float | None = None,
-    stream: Stream | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def layer_norm_with_impl_mode(
     input: _Host, normalized_shape: int | Sequence[int], weight: _Host | None = None,
     bias: _Host | None = None, eps: float = 1e-05, impl_mode: int = 0, *,
-    epsilon: float | None = None, stream: Stream | None = None,
+    epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> LayerNormResult[_Host]: ...
 @overload
 def layer_norm_with_impl_mode(
     input: DeviceArray, normalized_shape: int | Sequence[int], weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, eps: float = 1e-05, impl_mode: int = 0, *,
-    epsilon: float | None = None, stream: Stream | None = None,
+    epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormResult[DeviceArray]: ...
 @overload
 def linalg_vector_norm(
     input: _Host, ord: float = 2.0, dim: int | Sequence[int] | None = None, keepdim: bool = False,
-    *, dtype: DTypeLike | None = None, stream: Stream | None = None,
+    *, dtype: DTypeLike | None = None, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def linalg_vector_norm(
     input: DeviceArray, ord: float = 2.0, dim: int | Sequence[int] | None = None,
-    keepdim: bool = False, *, dtype: DTypeLike | None = None, stream: Stream | None = None,
+    keepdim: bool = False, *, dtype: DTypeLike | None = None, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def norm(
     input: _Host, p: float = 2.0, dim: int | Sequence[int] | None = None, keepdim: bool = False, *,
-    stream: Stream | None = None, out: _Host | Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def norm(
     input: DeviceArray, p: float = 2.0, dim: int | Sequence[int] | None = None,
-    keepdim: bool = False, *, stream: Stream | None = None,
+    keepdim: bool = False, *, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
@@ -937,106 +938,106 @@ def quantized_batch_norm(
     input: _Host, mean: _Host, var: _Host, input_scale: float, input_zero_point: float,
     output_scale: float, output_zero_point: float, weight: _Host | None = None,
     bias: _Host | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
-    stream: Stream | None = None, out: _Host | Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def quantized_batch_norm(
     input: DeviceArray, mean: DeviceArray, var: DeviceArray, input_scale: float,
     input_zero_point: float, output_scale: float, output_zero_point: float,
     weight: DeviceArray | None = None, bias: DeviceArray | None = None, epsilon: float = 1e-05, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def renorm(
-    input: _Host, p: float, dim: int, maxnorm: float, *, stream: Stream | None = None,
+    input: _Host, p: float, dim: int, maxnorm: float, *, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def renorm(
-    input: DeviceArray, p: float, dim: int, maxnorm: float, *, stream: Stream | None = None,
+    input: DeviceArray, p: float, dim: int, maxnorm: float, *, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def rms_norm(
     x: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> RmsNormResult[_Host]: ...
 @overload
 def rms_norm(
     x: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormResult[DeviceArray]: ...
 @overload
 def rms_norm_dynamic_quant(
     x: _Host, gamma: _Host, smooth_scales: _Host | None = None, beta: _Host | None = None,
-    epsilon: float = 1e-06, *, eps: float | None = None, stream: Stream | None = None,
+    epsilon: float = 1e-06, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> RmsNormDynamicQuantResult[_Host]: ...
 @overload
 def rms_norm_dynamic_quant(
     x: DeviceArray, gamma: DeviceArray, smooth_scales: DeviceArray | None = None,
     beta: DeviceArray | None = None, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormDynamicQuantResult[DeviceArray]: ...
 @overload
 def rms_norm_grad(
-    dy: _Host, x: _Host, rstd: _Host, gamma: _Host, *, stream: Stream | None = None,
+    dy: _Host, x: _Host, rstd: _Host, gamma: _Host, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> RmsNormGradients[_Host]: ...
 @overload
 def rms_norm_grad(
     dy: DeviceArray, x: DeviceArray, rstd: DeviceArray, gamma: DeviceArray, *,
-    stream: Stream | None = None, out: Sequence[DeviceArray | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormGradients[DeviceArray]: ...
 @overload
 def rms_norm_grad_quant(
     dy: _Host, x: _Host, rstd: _Host, gamma: _Host, scales_x: _Host, offset_x: _Host | None = None,
-    div_mode: bool = True, *, stream: Stream | None = None,
+    div_mode: bool = True, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> RmsNormGradQuantResult[_Host]: ...
 @overload
 def rms_norm_grad_quant(
     dy: DeviceArray, x: DeviceArray, rstd: DeviceArray, gamma: DeviceArray, scales_x: DeviceArray,
-    offset_x: DeviceArray | None = None, div_mode: bool = True, *, stream: Stream | None = None,
+    offset_x: DeviceArray | None = None, div_mode: bool = True, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormGradQuantResult[DeviceArray]: ...
 @overload
 def rms_norm_quant(
     x: _Host, gamma: _Host, beta: _Host, scale: _Host, offset: _Host, epsilon: float = 1e-06, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
 def rms_norm_quant(
     x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, scale: DeviceArray, offset: DeviceArray,
-    epsilon: float = 1e-06, *, eps: float | None = None, stream: Stream | None = None,
+    epsilon: float = 1e-06, *, eps: float | None = None, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
 def rms_norm_quant_v3(
     x: _Host, gamma: _Host, scale: _Host, offset: _Host | None = None, beta: _Host | None = None,
     epsilon: float = 1e-06, div_mode: bool = True, output_rstd: bool = False, *,
-    eps: float | None = None, stream: Stream | None = None,
+    eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> RmsNormQuantV3Result[_Host]: ...
 @overload
 def rms_norm_quant_v3(
     x: DeviceArray, gamma: DeviceArray, scale: DeviceArray, offset: DeviceArray | None = None,
     beta: DeviceArray | None = None, epsilon: float = 1e-06, div_mode: bool = True,
-    output_rstd: bool = False, *, eps: float | None = None, stream: Stream | None = None,
+    output_rstd: bool = False, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormQuantV3Result[DeviceArray]: ...
 @overload
 def sync_batch_norm_gather_stats(
     total_sum: _Host, total_square_sum: _Host, sample_count: _Host, mean: _Host, variance: _Host,
     momentum: float = 0.1, eps: float = 1e-05, *, epsilon: float | None = None,
-    stream: Stream | None = None, out: Sequence[_Host | None] | None = None
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> SyncBatchNormGatherStatsResult[_Host]: ...
 @overload
 def sync_batch_norm_gather_stats(
     total_sum: DeviceArray, total_square_sum: DeviceArray, sample_count: DeviceArray,
     mean: DeviceArray, variance: DeviceArray, momentum: float = 0.1, eps: float = 1e-05, *,
-    epsilon: float | None = None, stream: Stream | None = None,
+    epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> SyncBatchNormGatherStatsResult[DeviceArray]: ...

@@ -29,7 +29,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 from numpy.typing import DTypeLike, NDArray
 
 from pyaclnn.runtime.array import DeviceArray
-from pyaclnn.runtime.stream import Stream
+from pyaclnn.runtime.foreign import StreamLike
 
 _A = TypeVar("_A")
 _Host: TypeAlias = NDArray[Any]
@@ -106,7 +106,7 @@ def _parameters(operator: Operator, array: str, *, mask: bool) -> Iterator[str]:
         kind = operator.by_name[name]
         assert isinstance(kind, Option)  # noqa: S101  # tensors have one name
         yield f"{other}: {_TYPES[kind.kind]} | None = None"
-    yield "stream: Stream | None = None"
+    yield "stream: StreamLike | None = None"
     if operator.results:
         alone = len(operator.returned) == 1 and not operator.each
         one = f"{array} | " if alone else ""

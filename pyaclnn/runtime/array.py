@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
     from pyaclnn.runtime.device import Device
     from pyaclnn.runtime.dlpack import SpeaksDLPack
+    from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.memory import Memory
     from pyaclnn.runtime.pool import Loan
-    from pyaclnn.runtime.stream import Stream
 
 __all__ = ["DeviceArray", "array_on_loan", "phantom_of"]
 
@@ -204,7 +204,7 @@ class DeviceArray(Lent, Shaped):
             value = fitted(value, part.shape, part.dtype)
         part.copy_from(value)
 
-    def copy(self, stream: Stream | None = None) -> DeviceArray:
+    def copy(self, stream: StreamLike | None = None) -> DeviceArray:
         """Copy a contiguous array to memory of its own on the same device.
 
         Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
@@ -220,7 +220,7 @@ class DeviceArray(Lent, Shaped):
         array.copy_from(self, stream)
         return array
 
-    def numpy(self, stream: Stream | None = None) -> NDArray[Any]:
+    def numpy(self, stream: StreamLike | None = None) -> NDArray[Any]:
         """Copy the array to the host and return it.
 
         The copy blocks, but without an argument it waits for no stream. Drives ``aclrtMemcpy``.
@@ -248,7 +248,7 @@ class DeviceArray(Lent, Shaped):
         return np.array(view)
 
     def copy_from(
-        self, host: NDArray[Any] | SpeaksDLPack | DeviceArray, stream: Stream | None = None
+        self, host: NDArray[Any] | SpeaksDLPack | DeviceArray, stream: StreamLike | None = None
     ) -> None:
         """Copy a NumPy array, or another device array, into this one.
 
@@ -273,7 +273,7 @@ class DeviceArray(Lent, Shaped):
         check_host("copy_from", array, self._layout)
         self._copy(raw.ACL_MEMCPY_HOST_TO_DEVICE, array, stream, "copy_from")
 
-    def copy_to(self, host: NDArray[Any], stream: Stream | None = None) -> None:
+    def copy_to(self, host: NDArray[Any], stream: StreamLike | None = None) -> None:
         """Copy this array into a NumPy array.
 
         Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
@@ -293,7 +293,7 @@ class DeviceArray(Lent, Shaped):
             raise InvalidArgumentError.of("copy_to", "host", "read-only", "writable")
         self._copy(raw.ACL_MEMCPY_DEVICE_TO_HOST, host, stream, "copy_to")
 
-    def fill_bytes(self, value: int, stream: Stream | None = None) -> None:
+    def fill_bytes(self, value: int, stream: StreamLike | None = None) -> None:
         """Set every byte of a contiguous array to ``value``.
 
         Drives ``aclrtMemset``, which blocks and waits for no stream, or ``aclrtMemsetAsync``.
@@ -310,7 +310,11 @@ class DeviceArray(Lent, Shaped):
         self._owner.close()
 
     def _copy(
-        self, kind: int, host: NDArray[Any], stream: Stream | None = None, routine: str = "numpy"
+        self,
+        kind: int,
+        host: NDArray[Any],
+        stream: StreamLike | None = None,
+        routine: str = "numpy",
     ) -> None:
         if host.nbytes:
             copy_bytes(routine, kind, host, self._place(), stream)

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
     from pyaclnn.runtime.device import Device
     from pyaclnn.runtime.dlpack import SpeaksDLPack
-    from pyaclnn.runtime.stream import Stream
+    from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["empty_like", "full", "ones", "to_device", "zeros"]
 
 
 def to_device(
-    host: NDArray[Any] | SpeaksDLPack, device: Device | None = None, stream: Stream | None = None
+    host: NDArray[Any] | SpeaksDLPack,
+    device: Device | None = None,
+    stream: StreamLike | None = None,
 ) -> DeviceArray:
     """Copy a NumPy array to a device.
 

@@ -6,18 +6,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch, wait_for
 from pyaclnn.errors import ContextError, InvalidArgumentError
+from pyaclnn.runtime.awaiting import awaited
 from pyaclnn.runtime.context import give_back_in
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.timeout import milliseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.timeline import Timeline
@@ -92,10 +93,19 @@ class Event(Handle):
         Raises:
             DeadlineError: The time is over; the work goes on.
         """
-        limit = milliseconds(timeout, "Event.synchronize")
+        self._finish(milliseconds(timeout, "Event.synchronize"))
+
+    def __await__(self) -> Generator[Any, None, None]:
+        """Wait as ``synchronize`` does, in a thread, while the event loop goes on.
+
+        Cancelling ends the wait, and not the work.
+        """
+        return awaited(lambda given_up: self._finish(-1, given_up)).__await__()
+
+    def _finish(self, limit: int, given_up: Callable[[], bool] = lambda: False) -> None:
         recorded = self._recorded
         with self._device._active():
-            wait_for("aclrtSynchronizeEvent", self.pointer, limit=limit)
+            wait_for("aclrtSynchronizeEvent", self.pointer, limit=limit, given_up=given_up)
         self._note_passed(recorded)
 
     def elapsed_ms(self, end: Event) -> float:

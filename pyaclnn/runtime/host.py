@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+from array import array
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.dlpack import host_array, is_foreign
+from pyaclnn.runtime.shaped import Shaped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,13 +69,35 @@ def way_to_numpy(argument: str, host: object) -> str | None:
         argument: The argument's name.
         host: What the caller gave for it.
     """
-    if isinstance(host, np.ma.MaskedArray):
-        return "its mask would be ignored: fill it with .filled(), or take .data as it is."
-    if isinstance(host, (np.generic, list, tuple, int, float)):
-        return f"make one: np.asarray({argument}, np.float32)."
-    if is_foreign(host):
-        return f"np.from_dlpack({argument}) or np.asarray({argument}) is one without a copy."
-    return None
+    buffers = (memoryview, array, ctypes.Array)
+    ways = (
+        (
+            isinstance(host, np.ma.MaskedArray),
+            "its mask would be ignored: fill it with .filled(), or take .data as it is.",
+        ),
+        (
+            isinstance(host, (np.generic, list, tuple, int, float)),
+            f"make one: np.asarray({argument}, np.float32).",
+        ),
+        (isinstance(host, Shaped), f"it is copied to the host by {argument}.numpy()."),
+        (
+            is_foreign(host),
+            f"np.from_dlpack({argument}) or np.asarray({argument}) is one without a copy.",
+        ),
+        (
+            isinstance(host, (bytes, bytearray)),
+            f"say what the bytes are: np.frombuffer({argument}, np.float32).",
+        ),
+        (
+            isinstance(host, buffers) or hasattr(host, "__array__"),
+            f"make one: np.asarray({argument}).",
+        ),
+        (
+            type(host).__name__ == "PyCapsule",
+            "hand over the tensor itself, and not what its __dlpack__() has returned.",
+        ),
+    )
+    return next((way for fits, way in ways if fits), None)
 
 
 def fitted(value: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import numpy as np
 
 from pyaclnn.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from pyaclnn.runtime.layout import Layout
 
 __all__ = ["Shaped"]
+
+_OF_TENSORS: Final = frozenset({"contiguous", "cpu", "data_ptr", "detach", "get", "npu", "to"})
+"""What arrays of other libraries have, for devices, and NumPy's have not."""
 
 
 class Shaped:
@@ -76,6 +79,17 @@ class Shaped:
             message = "len() of an array without axes"
             raise TypeError(message)
         return self.shape[0]
+
+    if not TYPE_CHECKING:  # a type checker knows what there is
+
+        def __getattr__(self, name: str) -> NoReturn:
+            message = f"a DeviceArray has no {name!r}"
+            if not name.startswith("_") and (hasattr(np.ndarray, name) or name in _OF_TENSORS):
+                message += (
+                    "; the operators of pyaclnn.ops and pyaclnn.aclnn compute on it where it is, "
+                    "and .numpy() copies it to the host as an array that has all of NumPy"
+                )
+            raise AttributeError(message, name=name, obj=self)
 
     def __deepcopy__(self, memo: object) -> NoReturn:
         raise TypeError(

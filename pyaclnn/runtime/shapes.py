@@ -266,7 +266,10 @@ def _basic_index(entry: object) -> int | slice | EllipsisType | None:
             expected = "a slice with a positive step: CANN has no negative strides"
     elif isinstance(entry, (int, np.integer)) and not isinstance(entry, bool):
         return operator.index(entry)
-    raise InvalidArgumentError.of("DeviceArray[...]", "index", repr(entry), expected)
+    given = repr(entry)
+    if isinstance(entry, np.ndarray):
+        given = f"an array of {entry.dtype} and shape {entry.shape}"
+    raise InvalidArgumentError.of("DeviceArray[...]", "index", given, expected)
 
 
 def span(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, refuse_if_forked, silence, wait_for
 from pyaclnn.cann.status import code_named
 from pyaclnn.errors import AclError, ContextError, DeviceLostError, InvalidArgumentError
+from pyaclnn.runtime.awaiting import awaited
 from pyaclnn.runtime.context import Activation, give_back_in, is_gone
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.event import Event, require_event
+from pyaclnn.runtime.foreign import shared_stream
 from pyaclnn.runtime.handle import Handle, Resource
+from pyaclnn.runtime.host_function import await_functions, launch_function
 from pyaclnn.runtime.pool import Pool, pool_of
 from pyaclnn.runtime.progress import ask_those_left, has_run, leave_stream, note_progress
 from pyaclnn.runtime.shapes import count_of
@@ -24,12 +27,16 @@ from pyaclnn.runtime.timeout import milliseconds
 from pyaclnn.runtime.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Generator, Iterator
+    from concurrent.futures import Future
 
     from pyaclnn.cann.raw import Pointer
+    from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.memory import Memory
 
 __all__ = ["Stream", "catch_up", "require_stream"]
+
+_Result = TypeVar("_Result")
 
 
 class Stream(Handle):
@@ -43,6 +50,8 @@ class Stream(Handle):
     _kind: ClassVar[str] = "stream"
     _current: Timeline | None
     """The timeline, or None once the stream is closed: what every launch looks at first."""
+    _lender: object = None
+    """The object of another library whose stream it is."""
 
     def __init__(
         self, device: Device | None = None, *, handle: int | Pointer | None = None
@@ -94,7 +103,7 @@ class Stream(Handle):
         super().close()
 
     @classmethod
-    def borrow(cls, handle: int | Pointer, device: Device | None = None) -> Stream:
+    def borrow(cls, handle: int | Pointer | StreamLike, device: Device | None = None) -> Stream:
         """Use a stream that somebody else owns; it is never destroyed here.
 
         Memory of the work queued here is kept until this library learns that the stream has
@@ -102,7 +111,9 @@ class Stream(Handle):
         question to the stream that is asked once in many launches.
 
         Args:
-            handle: The ``aclrtStream``, as an address or a C pointer; 0 for the default stream.
+            handle: The ``aclrtStream``, as an address or a C pointer; 0 for the default stream. Or
+                a stream of another library, which is kept as long as this object: what has
+                ``__acl_stream__``, and PyTorch's.
             device: The device whose context the stream belongs to; the default device, which is
                 the one current on this thread, if None.
 
@@ -110,8 +121,17 @@ class Stream(Handle):
             A stream whose ``close`` only closes this object.
 
         Raises:
-            InvalidArgumentError: ``handle`` is neither an address nor a C pointer.
+            InvalidArgumentError: ``handle`` is none of these, or of another device.
         """
+        shared = shared_stream("Stream.borrow", handle)
+        if shared is not None:
+            place = require_device("Stream.borrow", device)
+            if shared.device_id not in (None, place.id):
+                given, wanted = f"of device {shared.device_id}", f"of device {place.id}"
+                raise InvalidArgumentError.of("Stream.borrow", "handle", given, wanted)
+            borrowed = cls(place, handle=_stream_pointer(shared.handle))
+            borrowed._lender = handle
+            return borrowed
         return cls(device, handle=_stream_pointer(handle))
 
     @classmethod
@@ -176,6 +196,37 @@ class Stream(Handle):
             message = "memory that this work needs was given back.\nHint: close it later."
             raise ContextError(message, routine="Stream")
 
+    def launch_host_func(
+        self, function: Callable[..., _Result], *arguments: Any
+    ) -> Future[_Result]:
+        """Have a Python function called when the stream comes there; the stream waits for it.
+
+        It is called in another thread. It must not wait for this stream, which waits for it.
+        Drives ``aclrtLaunchCallback``, and ``aclrtSubscribeReport`` and ``aclrtProcessReport`` in
+        a thread that ends when there is nothing more to call.
+
+        Args:
+            function: The function.
+            *arguments: What it is called with.
+
+        Returns:
+            Its result, or its exception, once it was called: ``result()`` waits for that, and
+            ``asyncio.wrap_future`` makes it something to await. Cancelled, it is not called.
+
+        Raises:
+            InvalidArgumentError: It cannot be called.
+            AclError: CANN does not take it.
+        """
+        if not callable(function):
+            given, wanted = repr(function), "something to be called"
+            raise InvalidArgumentError.of("Stream.launch_host_func", "function", given, wanted)
+        with self._using():
+            return launch_function(self._timeline, functools.partial(function, *arguments))
+
+    def __acl_stream__(self) -> tuple[int, int]:
+        """Return what other libraries know the stream by: 0, and its address."""
+        return 0, raw.address_of(self.pointer)
+
     def is_done(self) -> bool:
         """Tell whether everything queued so far has run. Drives ``aclrtStreamQuery``.
 
@@ -201,11 +252,23 @@ class Stream(Handle):
         with self._device._active():
             self._finish(limit)
 
-    def _finish(self, limit: int = -1) -> None:
+    def __await__(self) -> Generator[Any, None, None]:
+        """Wait as ``synchronize`` does, in a thread, while the event loop goes on.
+
+        Cancelling ends the wait, and not the work.
+        """
+
+        def wait(given_up: Callable[[], bool]) -> None:
+            with self._device._active():
+                self._finish(given_up=given_up)
+
+        return awaited(wait).__await__()
+
+    def _finish(self, limit: int = -1, given_up: Callable[[], bool] = lambda: False) -> None:
         """Do what ``synchronize`` does, with the device's context current; in milliseconds."""
         mark = self._timeline.mark
         try:
-            wait_for("aclrtSynchronizeStream", self.pointer, limit=limit)
+            wait_for("aclrtSynchronizeStream", self.pointer, limit=limit, given_up=given_up)
         except DeviceLostError as error:
             # Nothing runs on a device that is gone. No other failure says that the work is over.
             if error.code == code_named("ACL_ERROR_RT_LOST_HEARTBEAT"):
@@ -291,6 +354,8 @@ def _destroy(owner: Resource, slot: Pointer, timelines: list[Timeline], _: Point
     if busy and not silence.finalised and not is_gone(owner):
         with contextlib.suppress(AclError), Activation(owner.pointer):
             wait_for("aclrtSynchronizeStream", slot[0], limit=-1)
+    for timeline in timelines:
+        await_functions(timeline)
     # If it fails, that has been reported, and what the work used is let go all the same: a stream
     # without an owner is never heard of again.
     give_back_in(owner, "aclrtDestroyStream", slot)
@@ -298,12 +363,15 @@ def _destroy(owner: Resource, slot: Pointer, timelines: list[Timeline], _: Point
         timeline.retire()
 
 
-def require_stream(routine: str, stream: Stream | None, device: Device | None) -> Stream:
+def require_stream(
+    routine: str, stream: Stream | StreamLike | None, device: Device | None
+) -> Stream:
     """Check the ``stream`` argument of an operation.
 
     Args:
         routine: The operation, for the message.
-        stream: What the caller gave; None for the default stream.
+        stream: What the caller gave; None for the default stream. One of another library is
+            borrowed for the operation.
         device: Where the operation's memory lies; None for any device.
 
     Returns:
@@ -318,6 +386,8 @@ def require_stream(routine: str, stream: Stream | None, device: Device | None) -
         return Stream.default(device)
     where = f" of device {device.id}, where the arrays are" if device is not None else ""
     expected = f"an open Stream{where}, or None"
+    if not isinstance(stream, Stream) and shared_stream(routine, stream) is not None:
+        stream = Stream.borrow(stream, device)
     if not isinstance(stream, Stream):
         given = f"{stream!r} ({type(stream).__name__})"
         hint = "a stream of another library can be used through Stream.borrow(handle)."

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.layout import Layout
     from pyaclnn.runtime.memory import Memory
-    from pyaclnn.runtime.stream import Stream
 
 __all__ = [
     "Place",
@@ -55,7 +55,7 @@ def copy_bytes(
     kind: int,
     host: NDArray[Any],
     place: Place,
-    stream: Stream | None,
+    stream: StreamLike | None,
 ) -> None:
     """Copy all bytes of a contiguous NumPy array from or to device memory.
 
@@ -104,7 +104,7 @@ def copy_between(
     routine: str,
     to: tuple[Place, Layout],
     of: tuple[Place, Layout],
-    stream: Stream | None,
+    stream: StreamLike | None,
 ) -> None:
     """Copy a device array to another, of the same device or not.
 
@@ -166,7 +166,7 @@ def _start_of(host: NDArray[Any]) -> Pointer:
     return raw.pointer_to(host.__array_interface__["data"][0])
 
 
-def fill_bytes(place: Place, nbytes: int, value: int, stream: Stream | None) -> None:
+def fill_bytes(place: Place, nbytes: int, value: int, stream: StreamLike | None) -> None:
     """Set bytes of device memory to one value.
 
     Drives ``aclrtMemset``, which blocks and waits for no stream, or ``aclrtMemsetAsync``.

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import pickle
+from array import array
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -56,6 +58,15 @@ def test_a_mistyped_setting_is_an_error(stream: Stream, name: str) -> None:
         (np.ones(3, ">f4"), ">f4", "convert it: host.astype(np.float32)."),
         (np.float32(3), "a NumPy scalar of float32", "make one: np.asarray(host, np.float32)."),
         ([1.0], "a list", "make one: np.asarray(host, np.float32)."),
+        (array("f", [1.0]), "a array", "make one: np.asarray(host)."),
+        (memoryview(np.ones(3)), "a memoryview", "make one: np.asarray(host)."),
+        ((ctypes.c_float * 4)(), "a c_float_Array_4", "make one: np.asarray(host)."),
+        (b"1234", "a bytes", "say what the bytes are: np.frombuffer(host, np.float32)."),
+        (
+            np.ones(3).__dlpack__(),
+            "a PyCapsule",
+            "hand over the tensor itself, and not what its __dlpack__() has returned.",
+        ),
     ],
 )
 def test_what_is_nearly_an_array_is_told_how_to_become_one(
@@ -82,6 +93,33 @@ def test_another_dtype_is_told_how_to_be_converted(
     with pytest.raises(InvalidArgumentError, match="like the device array") as caught:
         target.copy_from(np.ones(4, given))
     assert str(caught.value).endswith(f"\nHint: convert it: {hint}.")
+
+
+def test_an_operator_says_it_of_what_can_be_no_key_too() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"make one: np\.asarray\(x\)"):
+        rms_norm(memoryview(W), W)  # type: ignore[call-overload]  # that is the point
+
+
+@pytest.mark.parametrize("name", ["mean", "tolist", "item", "cpu", "contiguous"])
+def test_what_other_arrays_have_is_told_the_way(device: Device, name: str) -> None:
+    with pytest.raises(AttributeError, match=rf"no '{name}'; .*aclnn.* \.numpy\(\) copies"):
+        getattr(to_device(W, device), name)
+
+
+def test_what_no_array_has_is_not(device: Device) -> None:
+    with pytest.raises(AttributeError, match=r"^a DeviceArray has no 'shap'$"):
+        getattr(to_device(W, device), "sh" + "ap")
+
+
+def test_an_array_as_index_is_not_printed_as_a_whole(device: Device) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"'index' is an array of bool and shape \(4,\)"):
+        to_device(W, device)[W > 0]
+
+
+def test_a_device_array_where_one_of_the_host_is_wanted(device: Device) -> None:
+    array = to_device(W, device)
+    with pytest.raises(InvalidArgumentError, match=r"copied to the host by host\.numpy\(\)"):
+        array.copy_to(array)  # type: ignore[arg-type]  # that is the point
 
 
 @pytest.mark.parametrize("index", [2**63, 2**64, -(2**63) - 1])

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting in asyncio: the event loop goes on while a thread of its own waits for CANN."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["awaited"]
+
+
+async def awaited(wait: Callable[[Callable[[], bool]], None]) -> None:
+    """Wait in a thread, and let the event loop go on.
+
+    The thread is there for this wait alone: a pool of them would be exhausted by streams that wait
+    for each other. A wait that is cancelled ends its thread with the next slice of it.
+
+    Args:
+        wait: Waits, and looks now and then whether it was given up, by calling what it is given.
+
+    Raises:
+        AclError: What ``wait`` raises.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def tell(error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)
+
+    def work() -> None:
+        found: BaseException | None = None
+        try:
+            wait(done.done)
+        except BaseException as error:  # noqa: BLE001  # whoever awaits gets it
+            found = error
+        # A loop that was closed meanwhile has nobody to be told.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(tell, found)
+
+    threading.Thread(target=work, name="pyaclnn await").start()
+    await done

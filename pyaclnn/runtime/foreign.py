@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Streams of other libraries: what says of itself which ``aclrtStream`` it is.
+
+Modelled on ``__cuda_stream__``, by which libraries for other devices share theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from pyaclnn.errors import InvalidArgumentError
+
+__all__ = ["SharedStream", "StreamLike", "shared_stream"]
+
+
+@runtime_checkable
+class StreamLike(Protocol):
+    """A stream of another library, which is taken wherever a ``Stream`` is."""
+
+    def __acl_stream__(self) -> tuple[int, int]:
+        """Return the version of this protocol, which is 0, and the address of the ``aclrtStream``.
+
+        Whatever the other library still holds back for the stream is queued there before.
+        """
+
+
+class SharedStream(NamedTuple):
+    """What a stream of another library says of itself.
+
+    Attributes:
+        handle: The address of the ``aclrtStream``; 0 for the default stream.
+        device_id: The number of its device; None if it does not say.
+    """
+
+    handle: int
+    device_id: int | None
+
+
+def shared_stream(routine: str, stream: Any) -> SharedStream | None:
+    """Ask a stream of another library which it is; PyTorch's are known by ``npu_stream``.
+
+    Args:
+        routine: The operation, for the message.
+        stream: What the caller gave.
+
+    Returns:
+        None if it is no stream, as far as can be told.
+
+    Raises:
+        InvalidArgumentError: It speaks another version of the protocol.
+    """
+    if isinstance(stream, StreamLike):
+        version, handle = stream.__acl_stream__()
+        if version != 0:
+            given = f"a {type(stream).__name__} of version {version} of __acl_stream__"
+            raise InvalidArgumentError.of(routine, "stream", given, "of version 0")
+        return SharedStream(handle, None)
+    if not hasattr(stream, "npu_stream"):
+        return None
+    return SharedStream(stream.npu_stream, stream.device_index)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Python that a stream calls when it comes to them.
+
+CANN calls them in a thread that was subscribed to the stream and asks for them. There is such a
+thread as long as a stream has still to come to a function, and no longer.
+
+Source: acl_rt.h, ``aclrtSubscribeReport``, ``aclrtLaunchCallback``, ``aclrtProcessReport``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, Final
+
+from pyaclnn._binding import ffi, lib
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import call, cleanup
+from pyaclnn.cann.status import code_named
+from pyaclnn.errors import AclError, ContextError
+from pyaclnn.runtime.progress import has_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyaclnn.runtime.timeline import Timeline
+
+__all__ = ["await_functions", "launch_function"]
+
+_SLICE: Final = 250
+"""Milliseconds after which a thread looks whether its stream can still come to a function."""
+
+_lock: Final = threading.RLock()
+_numbers: Final = itertools.count(1)
+_queued: Final[dict[int, _Queued]] = {}
+"""Functions to which no stream has come yet, by the number that C has of them."""
+_servers: Final[dict[tuple[int, int], _Server]] = {}
+"""The threads, by context and stream."""
+
+
+class _Queued:
+    """A function, and where its result goes."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+        self.future: Future[Any] = Future()
+
+    def run(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            self.future.set_result(self._function())
+        except BaseException as error:  # noqa: BLE001  # whoever asks for the result gets it
+            self.future.set_exception(error)
+
+
+class _Server(threading.Thread):
+    """Calls the functions that one stream comes to, and ends when there are no more."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        super().__init__(name="pyaclnn host functions")
+        self._timeline = timeline
+        self.numbers: set[int] = set()
+
+    def subscribe(self) -> None:
+        """Start; called with the lock, which keeps the thread from ending at once."""
+        self.start()
+        try:
+            call("aclrtSubscribeReport", self.ident, self._timeline.struct.stream)
+        except ContextError as error:
+            # Somebody else calls what is queued on this stream.
+            if error.code != code_named("ACL_ERROR_RT_STREAM_SUBSCRIBE"):
+                raise
+            return
+        _servers[_key(self._timeline)] = self
+
+    def run(self) -> None:
+        """Ask for functions until all were called, or no more can come."""
+        with contextlib.suppress(AclError):
+            call("aclrtSetCurrentContext", self._timeline.struct.context)
+        while self._has_work():
+            if raw.aclrtProcessReport(_SLICE):
+                self._doubt()
+
+    def _has_work(self) -> bool:
+        with _lock:
+            self.numbers &= _queued.keys()
+            key = _key(self._timeline)
+            if _servers.get(key) is not self:
+                return False
+            if not self.numbers:
+                del _servers[key]
+                cleanup("aclrtUnSubscribeReport", self.ident, self._timeline.struct.stream)
+            return bool(self.numbers)
+
+    def _doubt(self) -> None:
+        """Give up functions to which the stream will not come, because it failed or is done."""
+        with _lock:
+            numbers = self.numbers & _queued.keys()
+        lost: AclError = ContextError("the stream ended before it came to this function.")
+        try:
+            if not has_run(self._timeline, self._timeline.struct.stream):
+                return
+        except AclError as error:
+            lost = error
+        for number in numbers:
+            queued = _queued.pop(number, None)
+            if queued is not None and queued.future.set_running_or_notify_cancel():
+                queued.future.set_exception(lost)
+
+
+def _key(timeline: Timeline) -> tuple[int, int]:
+    return timeline.context, raw.address_of(timeline.struct.stream)
+
+
+def launch_function(timeline: Timeline, function: Callable[[], Any]) -> Future[Any]:
+    """Have a function called when a stream comes to it, which waits until it returns.
+
+    Args:
+        timeline: The stream's, whose context is current.
+        function: What is called, in another thread.
+
+    Returns:
+        What becomes of it.
+
+    Raises:
+        AclError: CANN does not take it.
+    """
+    number, queued = next(_numbers), _Queued(function)
+    with _lock:
+        server = _servers.get(_key(timeline))
+        if server is None:
+            server = _Server(timeline)
+            server.subscribe()
+        server.numbers.add(number)
+        _queued[number] = queued
+        try:
+            reached, told = lib.binding_reached, ffi.cast("void *", number)
+            block, stream = raw.ACL_CALLBACK_BLOCK, timeline.struct.stream
+            call("aclrtLaunchCallback", reached, told, block, stream)
+        except BaseException:
+            _queued.pop(number, None)
+            raise
+    return queued.future
+
+
+def await_functions(timeline: Timeline) -> None:
+    """Wait until the thread of a stream has ended, which has come to everything.
+
+    Args:
+        timeline: The stream's, which is about to be destroyed.
+    """
+    server = _servers.get(_key(timeline))
+    if server is not None and server is not threading.current_thread():
+        server.join()
+
+
+def _reached(number: Any) -> None:
+    queued = _queued.pop(int(ffi.cast("uintptr_t", number)), None)
+    if queued is not None:
+        queued.run()
+
+
+ffi.def_extern(name="binding_reached")(_reached)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
     from pyaclnn.runtime.buffer import Buffer as Buffer
     from pyaclnn.runtime.creation import (
         empty_like as empty_like,
+        from_dlpack as from_dlpack,
         full as full,
         ones as ones,
         to_device as to_device,
@@ -62,7 +63,6 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
     from pyaclnn.runtime.foreign import StreamLike as StreamLike
     from pyaclnn.runtime.handle import live_handles as live_handles
     from pyaclnn.runtime.pinned import pinned_empty as pinned_empty
-    from pyaclnn.runtime.sharing import from_dlpack as from_dlpack
     from pyaclnn.runtime.stream import Stream as Stream
     from pyaclnn.trust import UntrustedPathWarning as UntrustedPathWarning
 
@@ -119,7 +119,6 @@ _HOMES = (
     "runtime.pinned",
     "runtime.array",
     "runtime.creation",
-    "runtime.sharing",
     "runtime.handle",
     "calling.empty",
     "calling.inference",

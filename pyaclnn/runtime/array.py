@@ -13,8 +13,9 @@ from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dtypes import dtype_of
+from pyaclnn.runtime.elements import Elements
 from pyaclnn.runtime.export import Lent
-from pyaclnn.runtime.host import as_numpy, fitted
+from pyaclnn.runtime.host import as_numpy
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.shaped import Shaped
 from pyaclnn.runtime.shapes import (
@@ -52,12 +53,13 @@ __all__ = ["DeviceArray", "array_on_loan", "phantom_of"]
 _new = object.__new__
 
 
-class DeviceArray(Lent, Shaped):
+class DeviceArray(Lent, Elements, Shaped):
     """An array in device memory, with the attributes of a NumPy array that need no data.
 
     ``strides`` and ``offset`` count bytes, as NumPy's do. Basic slicing, ``transpose`` and
     ``reshape`` make views that share the buffer and copy nothing. Data moves only where it is
-    written: ``to_device``, ``numpy``, ``copy_from``, ``copy_to``, ``fill_bytes``.
+    written: ``to_device``, ``numpy``, ``copy_from``, ``copy_to``, ``fill_bytes``, ``astype``,
+    ``array[...] = value``.
     """
 
     # _tensor and _tensor_at: the description that the launcher reads, and its address.
@@ -196,13 +198,6 @@ class DeviceArray(Lent, Shaped):
     def __getitem__(self, index: Any) -> DeviceArray:
         """Return a view by basic indexing: integers, slices with positive step, ... and None."""
         return self._view(indexed(self._relative(), index))
-
-    def __setitem__(self, index: Any, value: object) -> None:
-        """Write to a contiguous part; blocks, and waits for no stream. Drives ``aclrtMemcpy``."""
-        part = self[index]
-        if not isinstance(value, DeviceArray):
-            value = fitted(value, part.shape, part.dtype)
-        part.copy_from(value)
 
     def copy(self, stream: StreamLike | None = None) -> DeviceArray:
         """Copy a contiguous array to memory of its own on the same device.

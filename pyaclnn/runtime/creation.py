@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.dlpack import SpeaksDLPack
     from pyaclnn.runtime.foreign import StreamLike
 
-__all__ = ["empty_like", "full", "ones", "to_device", "zeros"]
+__all__ = ["empty_like", "from_dlpack", "full", "ones", "to_device", "zeros"]
 
 
 def to_device(
@@ -57,6 +57,13 @@ def to_device(
     array = DeviceArray.empty(source.shape, source.dtype, place)
     array.copy_from(source if stream is not None else np.asarray(source, order="C"), stream)
     return array
+
+
+def from_dlpack(
+    tensor: SpeaksDLPack, device: Device | None = None, stream: StreamLike | None = None
+) -> DeviceArray:
+    """Look at a tensor of another library where it is; see :meth:`DeviceArray.from_dlpack`."""
+    return DeviceArray.from_dlpack(tensor, device, stream)
 
 
 def zeros(

@@ -104,20 +104,24 @@ class Exported(NamedTuple):
         return sum((length - 1) * step for length, step in steps) + self.dtype.itemsize
 
 
-def _exported(routine: str, argument: str, value: SpeaksDLPack) -> Exported:
+def _exported(
+    routine: str, argument: str, value: SpeaksDLPack, stream: int | None = None
+) -> Exported:
     """Have a tensor exported, and read what it says.
 
     Args:
         routine: The public function, for messages.
         argument: The argument's name.
         value: The tensor.
+        stream: The stream on which it will be used; None if its maker is told of none.
 
     Raises:
         InvalidArgumentError: It does not let itself be exported, or has a data type of which there
             is none in NumPy.
     """
     try:
-        capsule = value.__dlpack__()
+        export: Any = value.__dlpack__
+        capsule = export() if stream is None else export(stream=stream)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise InvalidArgumentError.of(
             routine,
@@ -234,7 +238,9 @@ def host_array(routine: str, argument: str, value: object) -> NDArray[Any] | Non
     return None
 
 
-def device_tensor(routine: str, argument: str, value: object, device_id: int) -> Exported:
+def device_tensor(
+    routine: str, argument: str, value: object, device_id: int, stream: int | None = None
+) -> Exported:
     """Have a tensor exported that lies on an NPU.
 
     Args:
@@ -242,6 +248,7 @@ def device_tensor(routine: str, argument: str, value: object, device_id: int) ->
         argument: The argument's name.
         value: The tensor.
         device_id: The number of the device on which it must lie.
+        stream: The ``aclrtStream`` on which it will be used; None if its maker is told of none.
 
     Raises:
         InvalidArgumentError: It lies elsewhere, or cannot be shared.
@@ -249,7 +256,7 @@ def device_tensor(routine: str, argument: str, value: object, device_id: int) ->
     if not isinstance(value, SpeaksDLPack):
         given = f"a {type(value).__name__}"
         raise InvalidArgumentError.of(routine, argument, given, "a tensor with __dlpack__")
-    found = _exported(routine, argument, value)
+    found = _exported(routine, argument, value, stream)
     if found.device_type not in ON_ASCEND or found.device_id != device_id:
         raise InvalidArgumentError.of(
             routine,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device arrays as other libraries take them: by DLPack, where they are.
+"""Device arrays and tensors of other libraries, each as the other: by DLPack, where they are.
 
 Source: DLPack, dlpack.h (``DLManagedTensor``), and the array API's ``__dlpack__``.
 """
@@ -12,14 +12,19 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.cann.raw import NULL
-from pyaclnn.runtime.dlpack import NAME, ON_ASCEND, code_of
-from pyaclnn.runtime.progress import unwritten
-from pyaclnn.runtime.stream import Stream
+from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.device import require_device
+from pyaclnn.runtime.dlpack import NAME, ON_ASCEND, code_of, device_tensor
+from pyaclnn.runtime.stream import Stream, require_stream
+from pyaclnn.runtime.writers import follow_writers
 
 if TYPE_CHECKING:
     import numpy as np
+    from typing_extensions import Self
 
     from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.dlpack import SpeaksDLPack
+    from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.layout import Layout
     from pyaclnn.runtime.memory import Memory
     from pyaclnn.runtime.transfer import Place
@@ -58,6 +63,40 @@ class Lent:
     """An array that other libraries can look at where it is."""
 
     __slots__ = ()
+
+    @classmethod
+    def from_dlpack(
+        cls, tensor: SpeaksDLPack, device: Device | None = None, stream: StreamLike | None = None
+    ) -> Self:
+        """Look at a tensor of another library, which lies on a device, where it is.
+
+        Nothing is copied. The tensor's memory is kept as long as the array, and work queued with
+        it, needs it.
+
+        Args:
+            tensor: What speaks ``__dlpack__``, such as a tensor of torch-npu.
+            device: Where it lies; the stream's, or the default device, if None.
+            stream: Where the array will be used. The other library, which is told of it in
+                DLPack's terms, makes it wait for what is still to be written; torch-npu does not,
+                whose own stream is to be used. Without one nothing is waited for.
+
+        Returns:
+            An array of the same shape, dtype and strides.
+
+        Raises:
+            InvalidArgumentError: The tensor lies elsewhere, or is not one that CANN can take.
+        """
+        place = None if device is None else require_device("from_dlpack", device)
+        handle = None
+        if stream is not None:
+            queue = require_stream("from_dlpack", stream, place)
+            place, (_, handle) = queue.device, queue.__acl_stream__()
+        place = place or require_device("from_dlpack", None)
+        found = device_tensor("from_dlpack", "tensor", tensor, place.id, handle)
+        buffer = Buffer.borrow(found.address, found.nbytes, place, owner=found.capsule)
+        make: Any = cls
+        array: Self = make(buffer, found.shape, found.dtype, found.strides)
+        return array
 
     def __dlpack_device__(self: _Lender) -> tuple[int, int]:
         """Tell DLPack where the array is: a device of type 12, and its number."""
@@ -107,7 +146,8 @@ class Lent:
             raise BufferError(message)
         address = self.address if self.nbytes else 0
         if stream != _UNORDERED:
-            _wait_for_writers(self, stream)
+            queue = None if stream is None else Stream.borrow(stream, self.device)
+            follow_writers(self._place(), self._layout.span, queue)
         axes = len(self.shape)
         steps = (step // self.dtype.itemsize for step in self.strides)
         numbers = raw.ffi.new("int64_t[]", [*self.shape, *steps])
@@ -116,17 +156,6 @@ class Lent:
         if lent == NULL:
             raise MemoryError
         return _new_capsule(raw.address_of(lent), NAME, raw.address_of(lib.binding_lent_end()))
-
-
-def _wait_for_writers(array: _Lender, stream: int | None) -> None:
-    written = array._place().span(array._layout.span)  # noqa: SLF001
-    for use in unwritten(array._memory, *written):
-        writer = Stream.borrow(use.timeline.struct.stream, array.device)
-        if stream is None:
-            writer.synchronize()
-            continue
-        with writer.record() as reached:
-            Stream.borrow(stream, array.device).wait(reached)
 
 
 # Of its own: what others say of ctypes.pythonapi's functions holds for the whole process.

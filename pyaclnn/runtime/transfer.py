@@ -219,13 +219,16 @@ def check_host(routine: str, host: NDArray[Any], layout: Layout) -> None:
     require_contiguous(routine, layout)
 
 
-def check_alike(routine: str, given: NDArray[Any] | Layout, layout: Layout) -> None:
+def check_alike(
+    routine: str, given: NDArray[Any] | Layout, layout: Layout, argument: str = "host"
+) -> None:
     """Require an array of the shape and the dtype of a device array.
 
     Args:
         routine: The public function, for the message.
         given: What the caller gave, or its layout.
         layout: The layout of the device array.
+        argument: The name of what the caller gave.
 
     Raises:
         InvalidArgumentError: It differs in shape or dtype.
@@ -233,7 +236,7 @@ def check_alike(routine: str, given: NDArray[Any] | Layout, layout: Layout) -> N
     if given.shape != layout.shape or given.dtype != layout.dtype:
         raise InvalidArgumentError.of(
             routine,
-            "host",
+            argument,
             f"{given.dtype} of shape {given.shape}",
             f"{layout.dtype} of shape {layout.shape}, like the device array",
             conversion_hint("host", given.dtype, str(layout.dtype))

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What operators of CANN do with the elements of an array: convert them, and write a part of them.
+
+Operators stand above this room. They are asked for by the face of the package, when they are used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.runtime.dtypes import dtype_of
+from pyaclnn.runtime.host import fitted
+from pyaclnn.runtime.stream import require_stream
+from pyaclnn.runtime.transfer import check_alike
+from pyaclnn.runtime.writers import follow_writers
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+    from typing_extensions import Self
+
+    from pyaclnn.runtime.foreign import StreamLike
+
+__all__ = ["Elements"]
+
+
+class Elements:
+    """An array whose elements operators convert and write."""
+
+    __slots__ = ()
+
+    def astype(self, dtype: DTypeLike, stream: StreamLike | None = None) -> Self:
+        """Return a new array of another dtype, converted on the device, and do not wait for it.
+
+        Drives ``aclnnCast``, by the rules of which floats are rounded and what does not fit ends.
+
+        Args:
+            dtype: Its dtype, one that CANN knows; an array of the same dtype is copied.
+            stream: Where to queue it, behind whatever has still to write this array; the default
+                stream if None.
+
+        Returns:
+            A C-contiguous array of the same shape.
+
+        Raises:
+            InvalidArgumentError: An argument is not acceptable, or CANN does not convert so.
+        """
+        array: Any = self
+        kind = dtype_of(dtype, "astype")
+        queue = require_stream("astype", stream, array.device)
+        follow_writers(array._place(), array._layout.span, queue)  # noqa: SLF001  # itself
+        face = _face()
+        converted: Self = face.aclnn.cast(array, kind, face.Empty(array.shape, kind), stream=queue)
+        return converted
+
+    def __setitem__(self, index: Any, value: object) -> None:
+        """Write to a part, and block until that is done.
+
+        What lies in one piece is copied (``aclrtMemcpy``), which waits for no stream. A part with
+        gaps is written by an operator (``aclnnInplaceCopy``) on the default stream, behind whatever
+        has still to write it.
+        """
+        array: Any = self
+        part, make = array[index], type(array)
+        source: Any = value
+        if not isinstance(value, make):
+            source = fitted(value, part.shape, part.dtype)
+            if not part.is_contiguous:
+                check_alike("__setitem__", source, part._layout, "value")
+                source, host = make.empty(part.shape, part.dtype, part.device), source
+                source.copy_from(host)
+        elif not (part.is_contiguous and source.is_contiguous):
+            check_alike("__setitem__", source._layout, part._layout, "value")
+        if part.is_contiguous and (not isinstance(source, make) or source.is_contiguous):
+            part.copy_from(source)
+        elif part.size:
+            queue = require_stream("__setitem__", None, part.device)
+            for used in (part, source):
+                follow_writers(used._place(), used._layout.span, queue)  # noqa: SLF001  # an array
+            _face().aclnn.inplace_copy(part, source, stream=queue)
+            queue.synchronize()
+
+
+def _face() -> Any:
+    import pyaclnn  # noqa: PLC0415  # when somebody asks
+
+    return pyaclnn

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyaclnn.runtime.handle import Resource
+
 __all__ = ["awaited"]
 
 
-async def awaited(wait: Callable[[Callable[[], bool]], None]) -> None:
+async def awaited(resource: Resource, wait: Callable[[Callable[[], bool]], None]) -> None:
     """Wait in a thread, and let the event loop go on.
 
     The thread is there for this wait alone: a pool of them would be exhausted by streams that wait
     for each other. A wait that is cancelled ends its thread with the next slice of it.
 
     Args:
+        resource: What is waited for, which is kept until the thread has ended.
         wait: Waits, and looks now and then whether it was given up, by calling what it is given.
 
     Raises:
@@ -43,9 +46,11 @@ async def awaited(wait: Callable[[Callable[[], bool]], None]) -> None:
             wait(done.done)
         except BaseException as error:  # noqa: BLE001  # whoever awaits gets it
             found = error
+        resource.unpin(done)
         # A loop that was closed meanwhile has nobody to be told.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(tell, found)
 
+    resource.pin(done)
     threading.Thread(target=work, name="pyaclnn await").start()
     await done

@@ -100,7 +100,7 @@ class Event(Handle):
 
         Cancelling ends the wait, and not the work.
         """
-        return awaited(lambda given_up: self._finish(-1, given_up)).__await__()
+        return awaited(self._held, lambda given_up: self._finish(-1, given_up)).__await__()
 
     def _finish(self, limit: int, given_up: Callable[[], bool] = lambda: False) -> None:
         recorded = self._recorded

@@ -262,7 +262,7 @@ class Stream(Handle):
             with self._device._active():
                 self._finish(given_up=given_up)
 
-        return awaited(wait).__await__()
+        return awaited(self._held, wait).__await__()
 
     def _finish(self, limit: int = -1, given_up: Callable[[], bool] = lambda: False) -> None:
         """Do what ``synchronize`` does, with the device's context current; in milliseconds."""

@@ -60,6 +60,24 @@ def test_what_a_stream_writes_can_be_read_when_it_was_awaited(stream: Stream) ->
     assert no_thread_is_left()
 
 
+def test_what_is_closed_while_a_cancelled_wait_ends_is_destroyed_after_that(device: Device) -> None:
+    gate = threading.Event()
+
+    async def main() -> None:
+        with Stream(device) as stream, Stream(device) as other:
+            stream.launch_host_func(gate.wait, PATIENCE)
+            with stream.record() as event:
+                other.wait(event)
+                waits = [asyncio.ensure_future(finished(thing)) for thing in (event, other)]
+                await asyncio.sleep(0.05)
+                for wait in waits:
+                    wait.cancel()
+            gate.set()
+
+    asyncio.run(main())
+    assert no_thread_is_left()
+
+
 @pytest.mark.parametrize("cancelled", [True, False])
 def test_the_loop_goes_on_meanwhile_and_the_wait_can_be_cancelled(
     stream: Stream, *, cancelled: bool

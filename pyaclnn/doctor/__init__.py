@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyaclnn.doctor.report.baseline import Baseline, read_baseline
 from pyaclnn.doctor.report.figure import Figure, Severity
 from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "Baseline",
     "CheckResult",
     "Evidence",
     "Figure",
@@ -24,6 +26,7 @@ __all__ = [
     "Severity",
     "Status",
     "examine",
+    "read_baseline",
 ]
 
 
@@ -38,6 +41,11 @@ def examine(
     soak_threads: int = 4,
     soak_processes: int = 1,
     soak_faults: str = "",
+    figure_bytes: int = 64 << 20,
+    figure_seconds: float = 0.5,
+    memory_share: float | None = None,
+    memory_seconds: float = 300.0,
+    expect: Baseline | None = None,
 ) -> Report:
     """Examine this machine as ``pyaclnn doctor`` does, and return what that writes with ``--json``.
 
@@ -56,6 +64,13 @@ def examine(
         soak_processes: How many processes.
         soak_faults: What goes wrong meanwhile, as `pyaclnn.mock.GRAMMAR` says; on the simulated NPU
             only.
+        figure_bytes: How many bytes are copied at a time where copying is measured.
+        figure_seconds: For how long each figure is measured.
+        memory_share: How much of the free memory is tested with patterns; most of it if None, and
+            four times ``figure_bytes`` of a simulated one.
+        memory_seconds: After how long no further pattern is begun.
+        expect: What the figures should be: ``Baseline.of`` a report of a machine that is as it
+            should be, or what ``read_baseline`` read.
 
     Returns:
         The report; its ``to_text`` is what ``pyaclnn doctor merge`` reads.
@@ -82,5 +97,10 @@ def examine(
             soak_threads=soak_threads,
             soak_processes=soak_processes,
             soak_faults=soak_faults,
+            figure_bytes=figure_bytes,
+            figure_seconds=figure_seconds,
+            memory_share=memory_share,
+            memory_seconds=memory_seconds,
+            expected=expect,
         )
     )

@@ -29,6 +29,7 @@ _FAMILIES: Final = (
     "chips",
     "device",
     "numbers",
+    "figures",
 )
 """The modules that have checks, in the order of the layers: what is built on comes first."""
 

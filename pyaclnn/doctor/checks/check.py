@@ -29,8 +29,8 @@ class Check:
         category: The family in words.
         explanation: What it looks at, why that matters and where the rule comes from.
         look: Looks at the machine without loading anything; None for what a child process does.
-        group: The child process that does it: ``host`` (touches no device of its own),
-            ``device``, ``numbers`` or ``soak`` (for each device); None for a static check.
+        group: The child process that does it: ``host`` (touches no device of its own), or one that
+            there is for each device; ``compared`` does without. None for a static check.
         needs: The checks that must have passed.
         level: The lowest level that includes it.
         seconds: The deadline of a check in a child.

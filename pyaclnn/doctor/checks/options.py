@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyaclnn.doctor.report.baseline import Baseline
 
 __all__ = ["Level", "Options"]
 
@@ -33,6 +37,12 @@ class Options:
         soak_processes: How many processes.
         soak_faults: What goes wrong meanwhile, as `pyaclnn.mock.GRAMMAR` says; on the simulated NPU
             only.
+        figure_bytes: How many bytes are copied at a time where copying is measured.
+        figure_seconds: For how long each figure is measured.
+        memory_share: How much of the free memory is tested with patterns; None for most of it, and
+            for little of a simulated one.
+        memory_seconds: After how long no further pattern is begun.
+        expected: What the figures should be, if that is known.
         deadline: No step in a child but the soak may take longer; None for each step's own.
         grace: How long a child may take to end after each signal.
     """
@@ -47,5 +57,10 @@ class Options:
     soak_threads: int = 4
     soak_processes: int = 1
     soak_faults: str = ""
+    figure_bytes: int = 64 << 20
+    figure_seconds: float = 0.5
+    memory_share: float | None = None
+    memory_seconds: float = 300.0
+    expected: Baseline | None = None
     deadline: float | None = None
     grace: float = 3.0

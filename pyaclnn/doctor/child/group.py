@@ -43,6 +43,8 @@ class GroupRun:
         over: Why nothing more is tried, e.g. because a step has timed out; None as long as all is
             well.
         facts: What the children learned.
+        peers: The devices that are examined, as far as they can be used.
+        meeting: A folder where children of several devices wait for each other, if they do.
     """
 
     def __init__(
@@ -54,6 +56,8 @@ class GroupRun:
     ) -> None:
         self.over: str | None = None
         self.facts: dict[str, object] = {}
+        self.peers: tuple[int, ...] = ()
+        self.meeting: str | None = None
         self._site = site
         self._device = device
         self._tell = tell
@@ -117,6 +121,13 @@ class GroupRun:
             steps=tuple(check.id for check in pending),
             deadlines={check.id: self._deadline(check, options) for check in pending},
             level=int(options.level),
+            simulated=self._site.simulated,
+            figure_bytes=options.figure_bytes,
+            figure_seconds=options.figure_seconds,
+            memory_share=options.memory_share,
+            memory_seconds=options.memory_seconds,
+            peers=self.peers,
+            meeting=self.meeting,
             soak=options.soak,
             soak_threads=options.soak_threads,
             soak_faults=options.soak_faults,

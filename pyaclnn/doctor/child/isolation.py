@@ -62,6 +62,13 @@ class Request:
         soak: Seconds for the soak.
         soak_threads: How many threads of the child soak.
         soak_faults: What goes wrong meanwhile, on the simulated NPU.
+        simulated: Whether the NPU is simulated.
+        figure_bytes: How many bytes are copied at a time where copying is measured.
+        figure_seconds: For how long each figure is measured.
+        memory_share: How much of the free memory is tested; None for most of it.
+        memory_seconds: After how long no further pattern is begun.
+        peers: The devices that are examined.
+        meeting: A folder where the children of all devices wait for each other.
         expected_devices: How many devices the parent expects to be visible, or None.
         dtypes: Of the smoke test, the dtypes of inputs, all if none.
     """
@@ -74,6 +81,13 @@ class Request:
     soak: float = 0.0
     soak_threads: int = 1
     soak_faults: str = ""
+    simulated: bool = False
+    figure_bytes: int = 1 << 20
+    figure_seconds: float = 0.0
+    memory_share: float | None = None
+    memory_seconds: float = 0.0
+    peers: tuple[int, ...] = ()
+    meeting: str | None = None
     expected_devices: int | None = None
     dtypes: tuple[str, ...] = ()
     patience: float = 60.0

@@ -18,8 +18,11 @@ from pyaclnn.doctor.checks.device import THE_END
 from pyaclnn.doctor.checks.finding import Finding
 from pyaclnn.doctor.child import (
     device_steps as probe_device,
+    figure_steps as probe_figures,
+    memory_steps as probe_memory,
     number_steps as probe_numbers,
     runtime_steps as probe_runtime,
+    sensor_steps as probe_sensors,
     soak_steps as probe_soak,
 )
 from pyaclnn.doctor.child.failures import from_error
@@ -34,12 +37,15 @@ if TYPE_CHECKING:
 __all__ = ["main", "remark"]
 
 _SLOW: Final = 15.0
-_MAY_BE_SLOW: Final = frozenset({"numbers", "soak"})
+_MAY_BE_SLOW: Final = frozenset({"numbers", "soak", "memory"})
 _STEPS: Final = {
     **probe_runtime.STEPS,
     **probe_device.STEPS,
     **probe_numbers.STEPS,
     **probe_soak.STEPS,
+    **probe_figures.STEPS,
+    **probe_memory.STEPS,
+    **probe_sensors.STEPS,
 }
 
 

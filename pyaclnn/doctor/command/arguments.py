@@ -16,13 +16,16 @@ __all__ = ["add_explain_to", "add_to"]
 
 _LEVELS: Final = ("quick", "medium", "long")
 _UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_LEAST_BYTES: Final = 64
+_MOST_BYTES: Final = 1 << 32
 _MOST: Final = 256
 """Threads, or processes, that anybody can want."""
 
 _EPILOG: Final = """\
 exit status:
   0  everything passed        3  inconclusive, or a report could not be written
-  1  something is broken      4  there is no CANN, or no device
+  1  something is broken,     4  there is no CANN, or no device
+     or should be drained
   2  wrong command line     130  interrupted; 143, 129  ended by SIGTERM, SIGHUP
 
 examples:
@@ -100,6 +103,7 @@ def add_to(commands: _Commands) -> None:
         metavar="FAULTS",
         help="what goes wrong meanwhile on the simulated NPU; `pyaclnn mock faults` explains them",
     )
+    _add_measuring(doctor)
     _add_detail(doctor, 0)
     asking = doctor.add_mutually_exclusive_group()
     asking.add_argument("--list-checks", action="store_true", help="list the checks and exit")
@@ -121,6 +125,48 @@ def add_to(commands: _Commands) -> None:
     _add_formats(together, argparse.SUPPRESS)
     _add_detail(together, argparse.SUPPRESS)
     together.set_defaults(action=_merge, parser=together)
+
+
+def _add_measuring(doctor: argparse.ArgumentParser) -> None:
+    group = doctor.add_argument_group("figures of the level long")
+    group.add_argument(
+        "--save-baseline",
+        metavar="FILE",
+        default=None,
+        help="write what was measured as what is to be expected of such machines",
+    )
+    group.add_argument(
+        "--expect", metavar="FILE", default=None, help="compare with what --save-baseline wrote"
+    )
+    group.add_argument(
+        "--figure-bytes",
+        type=_bytes,
+        default=Options.figure_bytes,
+        metavar="BYTES",
+        help="how much is copied at a time where copying is measured (default: 64 MiB)",
+    )
+    group.add_argument(
+        "--figure-seconds",
+        type=_seconds,
+        default=Options.figure_seconds,
+        metavar="SECONDS",
+        help=f"for how long each figure is measured (default: {Options.figure_seconds})",
+    )
+    group.add_argument(
+        "--memory-share",
+        type=_share,
+        default=None,
+        metavar="SHARE",
+        help="how much of the free memory is tested with patterns (default: 0.9; on the simulated "
+        "NPU four times --figure-bytes)",
+    )
+    group.add_argument(
+        "--memory-seconds",
+        type=_seconds,
+        default=Options.memory_seconds,
+        metavar="SECONDS",
+        help=f"after how long no further pattern is begun (default: {Options.memory_seconds:.0f})",
+    )
 
 
 def add_explain_to(commands: _Commands) -> None:
@@ -210,6 +256,23 @@ def _seconds(text: str) -> float:
             f"{text!r} is not a number of seconds, nor one of minutes or hours such as 30m or 2h"
         )
     return seconds
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0 and up to 1")
+    return share
+
+
+def _bytes(text: str) -> int:
+    if not text.isdecimal() or not _LEAST_BYTES <= int(text) <= _MOST_BYTES:
+        span = f"from {_LEAST_BYTES} to {_MOST_BYTES}"
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes {span}")
+    return int(text)
 
 
 def _count(text: str) -> int:

@@ -16,7 +16,6 @@ from rich.table import Table
 from rich.text import Text
 
 from pyaclnn.doctor.checks import catalogue
-from pyaclnn.doctor.checks.catalogue import NothingLeftError, UnknownCheckError
 from pyaclnn.doctor.checks.options import Level, Options
 from pyaclnn.doctor.child.termination import Interrupted, Terminated, terminable
 from pyaclnn.doctor.command.explain import show_entries
@@ -24,6 +23,7 @@ from pyaclnn.doctor.command.live import view
 from pyaclnn.doctor.command.look_up import of_check
 from pyaclnn.doctor.command.run import run
 from pyaclnn.doctor.report import exits
+from pyaclnn.doctor.report.baseline import Baseline, read_baseline
 from pyaclnn.doctor.report.bundle import as_bundle
 from pyaclnn.doctor.report.files import (
     FORMATS,
@@ -67,20 +67,12 @@ def doctor(options: argparse.Namespace) -> int:
     """
     _write_anything()
     try:
-        if options.list_checks:
-            return _list_checks()
-        if options.explain:
-            show_entries([of_check(options.explain)], _console())
-            return 0
-        if options.json_schema:
-            return (
-                0
-                if _written(STANDARD_OUTPUT, json.dumps(schema(), indent=2) + "\n")
-                else exits.INCONCLUSIVE
-            )
+        told = _asked_about(options)
+        if told is not None:
+            return told
         wanted = _wanted(options)
         asked = _asked(options)
-    except (UnknownCheckError, NothingLeftError, _NoBackendError, WriteError) as error:
+    except (ValueError, WriteError) as error:
         options.parser.error(str(error))
     try:
         shown = view(_console(error=True)) if options.detail >= 0 else contextlib.nullcontext()
@@ -98,7 +90,37 @@ def doctor(options: argparse.Namespace) -> int:
         if end.report is None:
             return end.status
         report = end.report
-    return _tell([report], wanted, report.exit_status, Detail(1 + options.detail))
+    status = _tell([report], wanted, report.exit_status, Detail(1 + options.detail))
+    saved = not options.save_baseline or _saved(options.save_baseline, report)
+    return status if saved else status or exits.INCONCLUSIVE
+
+
+def _asked_about(options: argparse.Namespace) -> int | None:
+    """Tell what is asked about the doctor itself; None if it is to examine."""
+    if options.list_checks:
+        return _list_checks()
+    if options.explain:
+        show_entries([of_check(options.explain)], _console())
+        return 0
+    if options.json_schema:
+        told = _written(STANDARD_OUTPUT, json.dumps(schema(), indent=2) + "\n")
+        return 0 if told else exits.INCONCLUSIVE
+    return None
+
+
+def _saved(target: str, report: Report) -> bool:
+    """Write the file of expectations; what was interrupted or is broken is none to expect."""
+    try:
+        if report.exit_status != exits.PASSED:
+            raise ValueError("the machine is not as it should be")  # noqa: TRY301  # told below
+        text = Baseline.of(report).to_text()
+    except ValueError as error:
+        _say(f"'{target}' is not written: {error}")
+        return False
+    if not _written(target, text):
+        return False
+    _say(f"expectations: {target}")
+    return True
 
 
 def merge(options: argparse.Namespace) -> int:
@@ -176,6 +198,8 @@ def _asked(options: argparse.Namespace) -> Options:
     level = Level[options.level.upper()]
     catalogue.plan(level, options.only, options.skip)  # refuses names that fit no check
     _check_backend(options.backend or os.environ.get("PYACLNN_BACKEND") or "cann")
+    if options.save_baseline:
+        check_writable(options.save_baseline)
     return Options(
         level=level,
         backend=options.backend,
@@ -187,6 +211,11 @@ def _asked(options: argparse.Namespace) -> Options:
         soak_threads=options.soak_threads,
         soak_processes=options.soak_processes,
         soak_faults=options.soak_faults,
+        figure_bytes=options.figure_bytes,
+        figure_seconds=options.figure_seconds,
+        memory_share=options.memory_share,
+        memory_seconds=options.memory_seconds,
+        expected=read_baseline(options.expect) if options.expect else None,
     )
 
 

@@ -32,8 +32,6 @@ __all__ = ["LiveView", "PlainView", "View", "view"]
 _SLOW: Final = 10.0
 """After so many seconds a plain line says that a check is still at it, and again after as many."""
 _FRAMES: Final = 8
-_OF_DEVICES: Final = frozenset({"device", "numbers", "soak"})
-"""The groups of checks that run once for each device."""
 
 
 class View(Protocol):
@@ -82,7 +80,7 @@ class _Count:
 
     @property
     def total(self) -> int:
-        each = sum(check.group in _OF_DEVICES for check in self.checks)
+        each = sum(check.group not in {None, "host"} for check in self.checks)
         return max(len(self.checks) + each * (len(self._devices or {0}) - 1), self.done)
 
 

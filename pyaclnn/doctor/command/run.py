@@ -6,22 +6,22 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks.catalogue import find, plan
+from pyaclnn.doctor.checks.figures import COMPARED, IN_TURN, TOGETHER
 from pyaclnn.doctor.checks.finding import Finding
 from pyaclnn.doctor.checks.machine import Machine
 from pyaclnn.doctor.checks.nodes import device_nodes
 from pyaclnn.doctor.checks.numbers import SOAK
 from pyaclnn.doctor.checks.site import Site
 from pyaclnn.doctor.checks.visible import read_visible
-from pyaclnn.doctor.child.crowd import run_crowd
 from pyaclnn.doctor.child.events import Finished, Planned, Started
 from pyaclnn.doctor.child.group import GroupRun
 from pyaclnn.doctor.child.termination import Interrupted, Terminated
+from pyaclnn.doctor.command.devices import Devices
 from pyaclnn.doctor.command.ledger import Ledger
 from pyaclnn.doctor.report import exits
 from pyaclnn.doctor.report.record import Evidence, Report, Status
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["exit_status", "run"]
 
-_MOST_AT_ONCE: Final = 16
+_APART: Final = frozenset({"static", "host", IN_TURN, TOGETHER, COMPARED})
+"""Groups that are a stretch of their own; those of the others run on all devices side by side."""
 
 
 def exit_status(
@@ -111,14 +112,15 @@ class _Run:
         """Run everything and put the report together."""
         started, begun = datetime.now(timezone.utc), time.monotonic()
         self._tell(Planned(self.checks))
+        devices = Devices(self.site, self.ledger, self._tell, self.stop)
         try:
             for stage, checks in _stages(self.checks):
                 if stage == "host":
                     self._ask_host(checks)
-                elif stage == "devices":
-                    self._use_devices(checks)
-                else:
+                elif stage == "static":
                     self._look(checks)
+                else:
+                    devices.run(stage, checks)
         except Terminated as end:
             end.report = self._report(started, begun, end.status)
             raise
@@ -202,42 +204,13 @@ class _Run:
         text = machine.environment.get("ASCEND_RT_VISIBLE_DEVICES")
         return present if text is None else len(read_visible(text, present).devices)
 
-    def _use_devices(self, checks: list[Check]) -> None:
-        devices = self.site.options.devices
-        if devices is None:
-            devices = tuple(range(self.site.facts.devices or 1))
-        ledgers = [self.ledger.of_device(device) for device in devices]
-        with ThreadPoolExecutor(min(len(devices), _MOST_AT_ONCE) or 1) as pool:
-            futures = [
-                pool.submit(self._use_device, device, ledger, checks)
-                for device, ledger in zip(devices, ledgers, strict=True)
-            ]
-            try:
-                for future in futures:
-                    future.result()
-            except BaseException:
-                # Those still at it end their children and return; the pool waits for them.
-                self.stop.set()
-                raise
-        for ledger in ledgers:
-            self.ledger.take(ledger.results)
-
-    def _use_device(self, device: int, ledger: Ledger, checks: list[Check]) -> None:
-        runner = GroupRun(self.site, device, self._tell, self.stop)
-        for group in dict.fromkeys(check.group for check in checks):
-            members = ledger.runnable([check for check in checks if check.group == group])
-            processes = self.site.options.soak_processes if group == "soak" else 1
-            if members and processes > 1 and runner.over is None:
-                ledger.take(run_crowd(self.site, device, self._tell, self.stop, members, processes))
-            else:
-                ledger.take(runner.run(members))
-
 
 def _stages(checks: Iterable[Check]) -> list[tuple[str, list[Check]]]:
-    """Divide checks into stretches that run together: static ones, one child, the devices."""
+    """Divide checks into stretches that run together, in the way that the stretch is named for."""
     stages: list[tuple[str, list[Check]]] = []
     for check in checks:
-        stage = {None: "static", "host": "host"}.get(check.group, "devices")
+        group = check.group or "static"
+        stage = group if group in _APART else "devices"
         if not stages or stages[-1][0] != stage:
             stages.append((stage, []))
         stages[-1][1].append(check)

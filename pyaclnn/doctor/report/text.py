@@ -16,6 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pyaclnn.doctor.report.clean import cleaned
+from pyaclnn.doctor.report.figure import Severity
+from pyaclnn.doctor.report.figures_text import figures_table
 from pyaclnn.doctor.report.fleet import fleet_of, fleet_verdict, only
 from pyaclnn.doctor.report.record import Status, check_of, host_name
 from pyaclnn.doctor.report.verdict import (
@@ -137,6 +139,7 @@ def _machine(report: Report) -> Iterable[RenderableType]:
     yield from _problems(report.results)
     yield from _tree(report.results)
     yield from _numbers(report.results)
+    yield from figures_table(report)
     yield Text()
     if report.simulated:
         yield _banner()
@@ -266,6 +269,9 @@ def _problem(result: CheckResult, places: str | None = None) -> Iterable[Rendera
     yield Text()
     yield _heading(result)
     lines: list[RenderableType] = [Text(result.summary)]
+    if result.severity is not Severity.NONE:
+        asks = {Severity.MONITOR: "look at it again", Severity.DRAIN: "give it no new work"}
+        lines.append(Text(f"severity {result.severity.value}: {asks[result.severity]}"))
     if places:
         lines.append(Text(places, style="bold"))
     if result.code is not None:

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of a device's figures beside others' and beside what is expected."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.doctor.checks.comparison import COMPARISONS, Measured
+from pyaclnn.doctor.checks.figures import BESIDE_OTHERS, EXPECTED
+from pyaclnn.doctor.report.baseline import Baseline, Expectation
+from pyaclnn.doctor.report.figure import Figure, Severity
+from pyaclnn.doctor.report.record import Status
+
+if TYPE_CHECKING:
+    from pyaclnn.doctor.checks.finding import Finding
+
+WANTED = Baseline(
+    "Ascend910B3", "8.1.RC1", simulated=False, version="0", expectations=(
+        Expectation(Figure("launches", 100.0, "1/s")),
+        Expectation(Figure("temperature", 40.0, "°C", "less"), tolerance=0.5),
+    ),
+)  # fmt: skip
+
+
+def found(
+    check: str, number: int, *rows: dict[str, float], expected: Baseline | None = WANTED
+) -> Finding:
+    better = {"temperature": "less", "memory_tested": "neither"}
+    units = {"temperature": "°C", "memory_tested": "bytes"}
+    of = {
+        number: {
+            n: Figure(n, v, units.get(n, "1/s"), better.get(n, "more")) for n, v in row.items()
+        }
+        for number, row in enumerate(rows)
+    }
+    measured = Measured(of, expected, "Ascend910B3", "8.1.RC1", simulated=False)
+    return COMPARISONS[check](number, measured)
+
+
+def test_a_slow_device_is_found_and_the_others_are_not_blamed() -> None:
+    rows = [{"launches": 100.0}, {"launches": 50.0}, {"launches": 99.0}, {"launches": 101.0}]
+    told = [found(BESIDE_OTHERS, device, *rows) for device in range(4)]
+    assert [one.status for one in told] == [Status.PASS, Status.FAIL, Status.PASS, Status.PASS]
+    assert told[1].severity is Severity.DRAIN
+    assert "1 of 1 figures are worse than those of the other devices: launches 50 1/s" in (
+        told[1].summary
+    )
+    assert told[1].causes
+    assert told[1].next_step
+
+
+def test_a_device_that_is_somewhat_slow_is_to_be_watched() -> None:
+    told = found(BESIDE_OTHERS, 2, *[{"launches": 100.0}] * 2, {"launches": 80.0})
+    assert (told.status, told.severity) == (Status.WARN, Severity.MONITOR)
+
+
+@pytest.mark.parametrize(
+    "rows", [[{"launches": 1.0}], [{"launches": 1.0}, {}], [{"memory_tested": 1.0}] * 3]
+)
+def test_without_anything_to_compare_with_nothing_is_said(rows: list[dict[str, float]]) -> None:
+    assert found(BESIDE_OTHERS, 0, *rows).status is Status.SKIP
+
+
+GOOD = {"launches": 100.0, "temperature": 41.0}
+EXPECTATIONS = [
+    ("as expected", GOOD, Status.PASS, "2 figures are as expected"),
+    ("better", {"launches": 300.0, "temperature": 20.0}, Status.PASS, "2 figures"),
+    ("within its tolerance", {**GOOD, "temperature": 59.0}, Status.PASS, "2 figures"),
+    ("beyond it", {**GOOD, "temperature": 61.0}, Status.FAIL, "temperature 61 °C, 52 % worse"),
+    ("a little slow", {**GOOD, "launches": 80.0}, Status.WARN, "launches 80 1/s, 20 % worse"),
+    ("slow", {**GOOD, "launches": 50.0}, Status.FAIL, "1 of 2 figures are worse than expected"),
+    ("missing", {"launches": 100.0}, Status.WARN, "1 were not measured: temperature"),
+]
+
+
+@pytest.mark.parametrize(
+    ("row", "status", "words"), [e[1:] for e in EXPECTATIONS], ids=[e[0] for e in EXPECTATIONS]
+)
+def test_what_is_expected(row: dict[str, float], status: Status, words: str) -> None:
+    told = found(EXPECTED, 0, row)
+    assert told.status is status
+    assert words in told.summary
+
+
+def test_what_nobody_expects_is_named() -> None:
+    told = found(EXPECTED, 0, {**GOOD, "launches_of_a_plan": 5.0})
+    assert told.status is Status.PASS
+    assert [(item.label, item.text) for item in told.evidence] == [
+        ("measured and not expected", "launches_of_a_plan")
+    ]
+
+
+def test_another_cann_is_said_and_another_chip_refused() -> None:
+    newer = dataclasses.replace(WANTED, cann_version="9.1.0")
+    told = found(EXPECTED, 0, GOOD, expected=newer)
+    assert told.status is Status.PASS
+    assert ("CANN", "8.1.RC1 here, 9.1.0 in the file") in [(e.label, e.text) for e in told.evidence]
+    other = found(EXPECTED, 0, GOOD, expected=dataclasses.replace(WANTED, soc_name="Ascend310P3"))
+    assert other.status is Status.ERROR
+    assert "it is of Ascend310P3, and this is Ascend910B3" in other.summary
+
+
+def test_without_a_file_nothing_is_expected() -> None:
+    assert found(EXPECTED, 0, GOOD, expected=None).status is Status.SKIP

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured on the simulated NPU, and that what is wrong with it is found."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import pytest
+
+import pyaclnn
+from pyaclnn.doctor.checks import figures as checks
+from pyaclnn.doctor.checks.comparison import COMPARISONS
+from pyaclnn.doctor.checks.finding import Finding
+from pyaclnn.doctor.checks.options import Level, Options
+from pyaclnn.doctor.child import figure_steps, memory_steps, sensor_steps
+from pyaclnn.doctor.child.isolation import Request
+from pyaclnn.doctor.child.meeting import meet
+from pyaclnn.doctor.child.session import Session
+from pyaclnn.doctor.command.run import run
+from pyaclnn.doctor.report.figure import Severity
+from pyaclnn.doctor.report.record import Status
+from pyaclnn.mock import faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SIZE = 4096
+STEPS = {**figure_steps.STEPS, **memory_steps.STEPS, **sensor_steps.STEPS}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    pyaclnn.select_backend("mock")
+    request = Request(
+        backend="mock",
+        device=0,
+        steps=(),
+        deadlines={},
+        simulated=True,
+        figure_bytes=SIZE,
+        peers=(0, 1),
+        meeting=str(tmp_path_factory.mktemp("meeting")),
+    )
+    opened = Session(asdict(request), {})
+    opened.device  # noqa: B018  # opens it
+    yield opened
+    opened.close()
+
+
+def step(session: Session, check: str, **but: object) -> Finding:
+    before = session.request
+    session.request = {**before, **but}
+    try:
+        found = STEPS[check](session)
+    finally:
+        session.request = before
+    assert found is not None
+    return found
+
+
+NAMES = {
+    "FIG-101": {
+        *("host_to_device_pinned", "device_to_host_pinned"),
+        *("host_to_device_pageable", "device_to_host_pageable"),
+    },
+    "FIG-102": {"within_device"},
+    "FIG-103": {"to_device_1"},
+    "FIG-104": {"copies_beside_computing"},
+    "FIG-105": {"launches", "launches_of_a_plan", "launches_on_4_streams"},
+}
+
+
+def test_every_check_has_a_step_or_a_comparison() -> None:
+    assert {check.id for check in checks.CHECKS} == {*STEPS, *COMPARISONS}
+
+
+@pytest.mark.parametrize("check", NAMES)
+def test_figures_are_positive_numbers_with_names_and_units(session: Session, check: str) -> None:
+    found = step(session, check)
+    assert found.status is Status.PASS, found
+    assert {figure.name for figure in found.figures} == NAMES[check]
+    for figure in found.figures:
+        assert figure.value > 0 or figure.unit == "ratio"
+        assert f"{figure.name} {figure.value:.4g} {figure.unit}" in found.summary
+
+
+def test_all_devices_begin_together(session: Session) -> None:
+    meeting = session.request["meeting"]
+    other = threading.Thread(target=meet, args=(meeting, 1, 2))
+    other.start()
+    found = step(session, "FIG-107")
+    other.join()
+    assert [figure.name for figure in found.figures] == ["host_to_device_beside_others"]
+    assert found.summary.endswith("2 devices at a time")
+
+
+def test_who_does_not_come_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    assert meet(str(tmp_path), 0, 2, patience=0.01) == 1
+
+
+def test_alone_there_is_nobody_to_copy_to(session: Session) -> None:
+    assert step(session, "FIG-103", peers=(0,)).status is Status.SKIP
+
+
+@pytest.mark.parametrize(
+    ("fault", "check", "slower"),
+    [
+        ("aclrtMemcpyAsync=slow:20000", "FIG-101", "host_to_device_pinned"),
+        ("aclrtMemcpy=slow:20000", "FIG-101", "device_to_host_pageable"),
+        ("aclnnRmsNorm@0=slow:2000", "FIG-105", "launches"),
+    ],
+)
+def test_what_is_slow_shows_in_its_figure(
+    session: Session, fault: str, check: str, slower: str
+) -> None:
+    with faults(fault):
+        [figure] = [f for f in step(session, check).figures if f.name == slower]
+    most = SIZE / 0.02 / 1e9 if figure.unit == "GB/s" else 1 / 0.002
+    assert figure.value <= most
+
+
+@pytest.mark.parametrize("check", ["FIG-101", "FIG-102", "FIG-103"])
+def test_a_copy_that_loses_a_bit_is_no_figure(session: Session, check: str) -> None:
+    # The first block lies 64 bytes behind the beginning of the memory.
+    with faults(
+        "; ".join(f"stuck={device}:{64 + byte}:3" for device in (0, 1) for byte in range(4))
+    ):
+        found = step(session, check)
+    assert found.status is Status.FAIL
+    assert found.figures == ()
+    assert "of 4096 bytes differ" in found.summary
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+
+def test_good_memory_holds_every_pattern(session: Session) -> None:
+    found = step(session, "MEM-101", memory_seconds=60.0)
+    assert found.status is Status.PASS
+    values = {figure.name: figure.value for figure in found.figures}
+    assert values == {"memory_tested": 4 * SIZE, "memory_bit_errors": 0}
+    assert "hold 20 patterns" in found.summary
+    assert "on the simulated NPU" in found.summary
+
+
+def test_a_share_of_the_memory_can_be_asked_for(session: Session) -> None:
+    free = session.device.memory_info().free
+    found = step(session, "MEM-101", memory_share=10 * SIZE / free)
+    tested = found.figures[0].value
+    assert 9 * SIZE < tested <= 10 * SIZE
+    assert "hold 2 patterns" in found.summary  # there was no time for more
+
+
+def test_where_memory_ends_the_test_ends(session: Session) -> None:
+    with faults(f"memory={3 * SIZE + 100}"):
+        found = step(session, "MEM-101", memory_share=1.0)
+    assert found.status is Status.PASS
+    assert found.figures[0].value == 3 * SIZE
+
+
+@pytest.mark.parametrize(("byte", "bit"), [(64, 0), (64 + 5 * 1000 + 3, 7), (64 + 4 * SIZE - 1, 4)])
+def test_a_stuck_bit_is_found_with_its_address(session: Session, byte: int, bit: int) -> None:
+    first = pyaclnn.Buffer(64, session.device)
+    base = first.address - 64  # nothing else is allocated
+    first.close()
+    with faults(f"stuck=0:{byte}:{bit}; stuck=1:{byte}:1"):
+        found = step(session, "MEM-101")
+    assert found.status is Status.FAIL
+    assert f"first {base + byte:#x} bit {bit}: 1 instead of 0" in found.summary
+    places = {re.match(r"0x\w+ bit \d", item.label) for item in found.evidence[1:]}
+    assert {place[0] for place in places if place} == {f"{base + byte:#x} bit {bit}"}
+    assert all("again when read once more" in item.text for item in found.evidence[1:])
+    assert found.causes[0] == "a cell of the memory is damaged"
+
+
+def test_memory_that_is_damaged_is_not_to_be_used() -> None:
+    [check] = [check for check in checks.CHECKS if check.id == "MEM-101"]
+    assert check.result(Finding(Status.FAIL, "damaged"), 1.0, 0).severity is Severity.DRAIN
+
+
+# ---- the whole ----------------------------------------------------------------------------------
+
+
+@pytest.mark.exhaustive
+def test_a_slow_device_among_four_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYACLNN_MOCK_DEVICES", "4")
+    monkeypatch.setenv("PYACLNN_MOCK_FAULTS", "aclrtMemcpy*@2=slow:50000; stuck=1:70000:3")
+    options = Options(
+        Level.LONG, backend="mock", only=("FIG", "MEM"), skip=("DEV-107",), figure_bytes=1 << 16,
+        figure_seconds=0.0, memory_seconds=0.0,
+    )  # fmt: skip
+    report = run(options)
+    results = {result.id: result for result in report.results}
+    assert results["FIG-201@2"].severity.value == "DRAIN"
+    assert "host_to_device_pinned" in {item.label for item in results["FIG-201@2"].evidence}
+    assert results["MEM-101@1"].status is Status.FAIL
+    assert results["FIG-107@0"].summary.endswith("4 devices at a time")
+    assert report.exit_status == 1

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of several devices is not like the others."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from pyaclnn.doctor.report.figure import Figure, Severity
+from pyaclnn.doctor.report.outliers import LEAST_DEVIATION, outliers
+
+
+def figures(values: list[float], better: str = "more") -> dict[int, Figure]:
+    return {i: Figure("launches", value, "1/s", better) for i, value in enumerate(values)}
+
+
+CASES: list[tuple[str, list[float], str, dict[int, Severity]]] = [
+    ("equal", [10, 10, 10, 10], "more", {}),
+    ("one alone", [1], "more", {}),
+    ("one slower", [10, 10, 8, 10], "more", {2: Severity.MONITOR}),
+    ("one at half speed", [10, 10, 10, 5], "more", {3: Severity.DRAIN}),
+    ("one faster is no fault", [10, 10, 10, 20], "more", {}),
+    ("a little slower", [10, 10, 10, 9], "more", {}),
+    ("as scattered as all are", [10, 14, 6, 12, 8], "more", {}),
+    ("one hotter", [40, 41, 40, 52], "less", {3: Severity.MONITOR}),
+    ("of neither", [10, 10, 10, 1], "neither", {}),
+    ("of two the worse, which may yet be the usual", [10, 4], "more", {1: Severity.MONITOR}),
+    ("errors where there are none", [0, 0, 0, 3], "less", {3: Severity.DRAIN}),
+    ("nothing where there is something", [5, 5, 5, 0], "more", {3: Severity.DRAIN}),
+]
+
+
+@pytest.mark.parametrize(
+    ("values", "better", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+)
+def test_who_is_an_outlier(values: list[float], better: str, expected: dict[int, Severity]) -> None:
+    found = outliers(figures(values, better))
+    assert {key: outlier.severity for key, outlier in found.items()} == expected
+
+
+def test_an_outlier_says_by_how_much() -> None:
+    [found] = outliers(figures([2000, 2000, 1000])).values()
+    assert str(found) == "launches 1000 1/s, 50 % worse than 2000"
+
+
+def test_nothing_has_no_outliers() -> None:
+    assert outliers({}) == {}
+
+
+@given(st.lists(st.floats(100, 100 * (1 + LEAST_DEVIATION / 2)), min_size=2, max_size=16))
+def test_devices_that_differ_little_are_alike(values: list[float]) -> None:
+    assert outliers(figures(values)) == {}
+
+
+@given(
+    st.lists(st.floats(99, 101), min_size=4, max_size=16),
+    st.floats(1, 40),
+    st.sampled_from(["more", "less"]),
+)
+def test_one_far_from_all_others_is_found(values: list[float], far: float, better: str) -> None:
+    worse = far if better == "more" else 10_000 / far
+    assert list(outliers(figures([*values, worse], better))) == [len(values)]

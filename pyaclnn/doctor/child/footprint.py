@@ -25,11 +25,14 @@ class Footprint:
     Attributes:
         launches: How many launches there were until then.
         resident: Bytes of memory (RSS).
+        private: Those of them that are no other process's, nor a file's. The memory of a simulated
+            device is shared.
         descriptors: Open files.
     """
 
     launches: int
     resident: int
+    private: int
     descriptors: int
 
 
@@ -39,10 +42,11 @@ def footprint(launches: int) -> Footprint:
     Args:
         launches: How many launches there were until now.
     """
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    told = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    resident, shared = (int(pages) * os.sysconf("SC_PAGE_SIZE") for pages in told[1:3])
     # The listing itself is open while it is made.
     files = len(os.listdir("/proc/self/fd")) - 1  # noqa: PTH208  # a name is all that is needed
-    return Footprint(launches, pages * os.sysconf("SC_PAGE_SIZE"), files)
+    return Footprint(launches, resident, resident - shared, files)
 
 
 def settled(samples: Sequence[Footprint]) -> Sequence[Footprint]:
@@ -51,7 +55,7 @@ def settled(samples: Sequence[Footprint]) -> Sequence[Footprint]:
 
 
 def growth(samples: Sequence[Footprint]) -> tuple[float, float]:
-    """Return how much memory and how many open files come with a million launches.
+    """Return how much private memory and how many open files come with a million launches.
 
     Args:
         samples: What was held, in the order of time.
@@ -65,6 +69,6 @@ def growth(samples: Sequence[Footprint]) -> tuple[float, float]:
     spread = sum((sample.launches - middle) ** 2 for sample in samples)
     if not spread:
         return 0.0, 0.0
-    resident = sum((s.launches - middle) * s.resident for s in samples)
+    private = sum((s.launches - middle) * s.private for s in samples)
     files = sum((s.launches - middle) * s.descriptors for s in samples)
-    return resident / spread * _MILLION, files / spread * _MILLION
+    return private / spread * _MILLION, files / spread * _MILLION

@@ -135,7 +135,8 @@ def _figures(soak: Soak) -> tuple[Figure, ...]:
         Figure("soak_launch_rate", soak.launches / soak.seconds, "1/s"),
         Figure("soak_bytes_moved", soak.moved, "bytes", "neither"),
         Figure("soak_resident", last.resident, "bytes", "neither"),
-        Figure("soak_resident_growth", memory, f"bytes{PER_MILLION}", "neither"),
+        Figure("soak_private", last.private, "bytes", "neither"),
+        Figure("soak_private_growth", memory, f"bytes{PER_MILLION}", "neither"),
         Figure("soak_descriptors", last.descriptors, "count", "neither"),
         Figure("soak_descriptor_growth", files, f"count{PER_MILLION}", "neither"),
     )

@@ -31,9 +31,8 @@ CASES = [
 
 def held(launches: int, *, each: float, per_million: float, noise: int = 0) -> Footprint:
     """What a process holds that leaks bytes with each launch, and files with each million."""
-    return Footprint(
-        launches, int(2e8 + each * launches) + noise, int(30 + per_million * launches / 1e6)
-    )
+    private = int(2e8 + each * launches) + noise
+    return Footprint(launches, 3 * private, private, int(30 + per_million * launches / 1e6))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +79,7 @@ def test_what_piles_up_is_told(given: dict[str, float], words: str | None) -> No
 
 
 def test_a_cache_that_fills_at_the_beginning_is_no_leak() -> None:
-    fills = [Footprint(n * 10_000, 10**8 + min(n, 20) * 10**7, 9) for n in range(100)]
+    fills = [Footprint(n * 10_000, 0, 10**8 + min(n, 20) * 10**7, 9) for n in range(100)]
     assert leaking(fills) is None
     assert leaking([held(n * 10, each=1e4, per_million=0) for n in range(100)]) is None  # too few
 
@@ -124,7 +123,7 @@ def test_children_are_told_as_one() -> None:
     def result(status: Status, launches: float, growing: float) -> CheckResult:
         figures = (
             Figure("soak_launches", launches, "count", "neither"),
-            Figure("soak_resident_growth", growing, "bytes/million", "neither"),
+            Figure("soak_private_growth", growing, "bytes/million", "neither"),
         )
         plain = CheckResult("NUM-302@0", "soak", "numbers", Status.PASS, launches, "so it went")
         return dataclasses.replace(plain, status=status, figures=figures)

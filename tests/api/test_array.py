@@ -34,6 +34,7 @@ def counting(shape: tuple[int, ...]) -> Any:
     return np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3), (2, 0), (1, 2, 3, 1, 2)])
 def test_data_goes_to_the_device_and_comes_back(dtype: Any, shape: tuple[int, ...]) -> None:

@@ -168,7 +168,10 @@ def test_a_forked_child_refuses_to_use_the_parents_device(run_python: Run) -> No
     assert_clean(done)
 
 
-def test_a_child_forked_amid_launches_of_other_threads_can_let_go(run_python: Run) -> None:
+@pytest.mark.parametrize("forks", [80, pytest.param(300, marks=pytest.mark.exhaustive)])
+def test_a_child_forked_amid_launches_of_other_threads_can_let_go(
+    forks: int, run_python: Run
+) -> None:
     done = run_python(
         "import os, signal, threading, warnings\n"
         "from pyaclnn._binding import ffi, lib\n"
@@ -181,7 +184,7 @@ def test_a_child_forked_amid_launches_of_other_threads_can_let_go(run_python: Ru
         "threads = [threading.Thread(target=launch) for _ in range(4)]\n"
         "for thread in threads:\n"
         "    thread.start()\n"
-        "for _ in range(300):\n"
+        f"for _ in range({forks}):\n"
         "    child = os.fork()\n"
         "    if child == 0:\n"
         "        signal.alarm(10)\n"

@@ -85,6 +85,7 @@ def test_layer_norm_on_host_arrays(dtype: Any, affine: str, check: Check) -> Non
     np.testing.assert_allclose(result.rstd, golden[2], rtol=2 * tolerance)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("rank", range(1, 9))
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layer_norm_of_every_rank_and_layout(
@@ -99,6 +100,7 @@ def test_layer_norm_of_every_rank_and_layout(
             check(actual.numpy(), golden)
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("with_weight", [True, False])

@@ -74,6 +74,7 @@ def test_both_operators_for_every_dtype_on_host_arrays(
     check(dgamma, expected[1])
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.pyaclnn(contract=False)
 @pytest.mark.parametrize("rank", range(1, 9))
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -153,7 +153,7 @@ RSTD = {
 }
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("form", RSTD)
 @pytest.mark.parametrize("blocks", [1, 2])
 @pytest.mark.parametrize("soc", ["Ascend910B3", "Ascend950PR_9579"])
@@ -232,6 +232,7 @@ def run_gradients(
     return inputs, results
 
 
+@pytest.mark.sampled(24)
 @every_setup
 @pytest.mark.parametrize(("s", "h"), [(8, 32), (21, 16)])
 @pytest.mark.parametrize("mean_error", [0.0, 1.0])

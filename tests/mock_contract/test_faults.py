@@ -18,6 +18,7 @@ CLOSE = "call('aclrtResetDevice', 0)\n"
 
 
 class TestWhen:
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize(
         ("when", "hits"),
         [
@@ -93,7 +94,7 @@ print(one == again, one == other, 450 < sum(one) < 750)
         assert "'aclrtMalloc=often' is no fault" in result.stdout
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "text",
     ["x", "=1", "aclrtMalloc=", "aclrtMalloc=0", "aclrtMalloc=-1", "aclrtMalloc:0=1", "f:p2=1",

@@ -85,6 +85,7 @@ print(codes)
     assert result.stdout == "[107002, 107002, 107017]\n", result.stderr
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("visible", "expected"),
     [
@@ -103,6 +104,7 @@ def test_visible_devices(programs: Programs, visible: str, expected: int) -> Non
     assert codes(programs, COUNT, ASCEND_RT_VISIBLE_DEVICES=visible, **DEVICES) == [expected]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("visible", ["", "x", " 0", "-1", "4", "1,0", "0,0", "0,2,1"])
 def test_no_visible_device(programs: Programs, visible: str) -> None:
     result = programs.python(
@@ -122,6 +124,7 @@ def test_visible_devices_are_read_when_the_library_is_loaded(programs: Programs)
     assert codes(programs, change, COUNT, **DEVICES) == [0, 4]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("devices", "said"), [("", 2), ("0", None), ("1", 1), ("16", 16), ("17", None), ("two", None)]
 )

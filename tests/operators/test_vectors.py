@@ -36,6 +36,7 @@ WITH_OPTIONS = [
 ]
 
 
+@pytest.mark.sampled(300)
 @pytest.mark.parametrize(("table", "case"), CASES)
 def test_a_known_case(table: Table, case: Case, device: Device) -> None:
     found = {

@@ -59,6 +59,7 @@ def test_layer_norm(
         check(actual, expected)
 
 
+@pytest.mark.sampled(16)
 @everywhere
 @every_shape
 @pytest.mark.parametrize("weighted", [True, False], ids=["weight", "no weight"])

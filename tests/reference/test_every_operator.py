@@ -45,6 +45,7 @@ def compare(actual: Any, expected: Any) -> None:
         assert verdict.passed, verdict
 
 
+@pytest.mark.sampled(80)
 @every_operator
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
 def test_agrees_with_its_float64_self(operator: str, dtype: np.dtype[Any]) -> None:
@@ -64,6 +65,7 @@ def widened(value: Any) -> Any:
     return value
 
 
+@pytest.mark.sampled(120)
 @every_operator
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf, 3e38, 0])
 def test_no_number_raises_a_warning(operator: str, special: float) -> None:
@@ -76,6 +78,7 @@ def test_no_number_raises_a_warning(operator: str, special: float) -> None:
     reference.definition(operator)(**given)
 
 
+@pytest.mark.sampled(80)
 @every_operator
 @pytest.mark.parametrize("dtype", [np.dtype(np.float16), FLOAT32, FLOAT64], ids=str)
 def test_no_argument_is_changed_nor_returned(operator: str, dtype: np.dtype[Any]) -> None:
@@ -99,6 +102,7 @@ def in_small_pieces(work: Callable[[], Any]) -> Any:
         return work()
 
 
+@pytest.mark.sampled(120)
 @pytest.mark.parametrize("operator", FAST)
 @pytest.mark.parametrize("layout", ["contiguous", "strided"])
 @pytest.mark.parametrize("dtype", [*NARROW, FLOAT64], ids=str)

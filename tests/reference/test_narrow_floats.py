@@ -107,6 +107,7 @@ def test_infinity_and_nan(dtype: np.dtype[Any]) -> None:
         assert_narrowed(bits.view(np.float32), dtype)
 
 
+@pytest.mark.sampled(24)
 @every_type
 @pytest.mark.parametrize("count", range(18))
 def test_any_count_at_any_place(dtype: np.dtype[Any], count: int) -> None:

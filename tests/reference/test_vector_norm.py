@@ -131,6 +131,7 @@ def test_an_axis_must_exist_and_be_named_once() -> None:
         linalg_vector_norm(np.ones((2, 2)), dim=(0, -2))
 
 
+@pytest.mark.sampled(33)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("family", [None, "910b", "950"])
 @pytest.mark.parametrize("p", [*ORDERS, 2**31 - 1])

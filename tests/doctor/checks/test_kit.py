@@ -234,6 +234,7 @@ def test_one_bad_device_does_not_keep_the_other_from_being_examined(kit: Kit) ->
     assert states["DEV-107@1"] is Status.NOT_RUN
 
 
+@pytest.mark.exhaustive
 @BRIEF_AND_FULL
 def test_a_wrong_operator_is_told_in_few_words(
     parts: Parts, tmp_path: Path, options: Options

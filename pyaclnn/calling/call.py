@@ -203,16 +203,14 @@ class Call:
         return next((chip.family for chip in all_chips() if chip.soc_name == name), "")
 
     def _device(self) -> Device:
-        arrays = (*self.values.values(), *(output.given for output in self.outputs.values()))
-        device = next((a.device for a in arrays if isinstance(a, DeviceArray)), None)
-        if device is None:
-            asked = self._requested
-            device = (
-                default_device()
-                if asked is None
-                else require_stream(self.described.name, asked, None).device
-            )
-        return device
+        if not self.on_host:
+            arrays = (*self.values.values(), *(output.given for output in self.outputs.values()))
+            device = next((a.device for a in arrays if isinstance(a, DeviceArray)), None)
+            if device is not None:
+                return device
+        if self._requested is None:
+            return default_device()
+        return require_stream(self.described.name, self._requested, None).device
 
     def _nothing_to_do(self, refusals: Refusals) -> tuple[str, ...] | None:
         """Name the results that become 0 where CANN need not be asked; None if it must be."""

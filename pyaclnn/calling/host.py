@@ -16,7 +16,7 @@ from pyaclnn.runtime.dlpack import is_foreign
 from pyaclnn.runtime.transfer import fetch_now, send_now
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from pyaclnn.calling.call import Call, Output
     from pyaclnn.runtime.stream import Stream
@@ -100,26 +100,29 @@ def _sent(call: Call, stream: Stream) -> list[Any]:
     return arguments
 
 
-@contextlib.contextmanager
-def completed(stream: Stream) -> Iterator[None]:
-    """Wait at the end for what is queued meanwhile, also where that fails.
+class completed:  # noqa: N801  # read as a word of the with statement
+    """Waits at the end for what is queued meanwhile, also where that fails.
 
-    Args:
-        stream: The stream that it is queued on; the context of its device is current.
-
-    Raises:
-        AclError: What the work, or the wait, raises.
+    Raises what the work, or the wait, raises.
     """
-    before = stream._timeline.mark
-    try:
-        yield
-    except AclError:
+
+    __slots__ = ("_before", "_stream")
+
+    def __init__(self, stream: Stream) -> None:
+        """Begin on a stream, the context of whose device is current."""
+        self._stream = stream
+        self._before = stream._timeline.submitted
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._stream._finish()
         # Something may have been queued before the failure; leave nothing behind.
-        if stream._timeline.mark != before:
+        elif issubclass(kind, AclError) and self._stream._timeline.submitted != self._before:
             with contextlib.suppress(AclError):
-                stream._finish()
-        raise
-    stream._finish()
+                self._stream._finish()
 
 
 def _fetched(output: Output, array: DeviceArray | None) -> Any:

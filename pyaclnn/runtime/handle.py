@@ -123,6 +123,9 @@ class Resource:
         """Declare that nobody wants the object; it is released now, or with its last pin."""
         if self._state == _WANTED:
             self._state = _UNWANTED
+        if self._release is None and self._unwanted is None and not self._dependencies:
+            self._state = _RELEASED  # borrowed, and nobody is to be told
+            return
         LEDGER.due(self)
 
     def _must_wait(self) -> bool:

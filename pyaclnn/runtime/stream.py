@@ -290,7 +290,7 @@ class Stream(Handle):
         # Counted like work: who has passed it knows that the event was passed.
         submission = Submission(self._timeline)
         submission.begin()
-        number = int(self._timeline.struct.submitted)
+        number = self._timeline.submitted
         try:
             with self._device._active():
                 call("aclrtStreamWaitEvent", self.pointer, event.pointer)

@@ -148,6 +148,11 @@ class Timeline:
         return Mark.of(last, frozenset(numbers[0 : count[0]]))
 
     @property
+    def submitted(self) -> int:
+        """The number of the last submission."""
+        return int(self.struct.submitted)
+
+    @property
     def busy(self) -> bool:
         """Whether anything is not known to have been passed."""
         return bool(self.struct.submitted > self._passed)
@@ -263,7 +268,7 @@ class Timeline:
             milestones, self._milestones = self._milestones, []
         if self.pool is not None:
             self.pool._retire()
-        self.passed(int(self.struct.submitted))
+        self.passed(self.submitted)
         for milestone in milestones:
             milestone.let_go()
 

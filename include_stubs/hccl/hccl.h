@@ -5,6 +5,7 @@
 #ifndef INCLUDE_STUBS_HCCL_HCCL_H_
 #define INCLUDE_STUBS_HCCL_HCCL_H_
 
+#include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 #include "hccl/hccl_types.h"
@@ -13,25 +14,87 @@
 extern "C" {
 #endif
 
+/* Communicators. Each of the functions that make one waits until all ranks have come. */
 ACL_FUNC_VISIBILITY HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo);
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo *rootInfo,
     uint32_t rank, HcclComm *comm);
+ACL_FUNC_VISIBILITY HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks,
+    const HcclRootInfo *rootInfo, uint32_t rank, const HcclCommConfig *config, HcclComm *comm);
 ACL_FUNC_VISIBILITY HcclResult HcclCommInitAll(uint32_t ndev, int32_t *devices, HcclComm *comms);
+ACL_FUNC_VISIBILITY HcclResult HcclCommInitClusterInfo(const char *clusterInfo, uint32_t rank,
+    HcclComm *comm);
+ACL_FUNC_VISIBILITY HcclResult HcclCommInitClusterInfoConfig(const char *clusterInfo,
+    uint32_t rank, HcclCommConfig *config, HcclComm *comm);
+ACL_FUNC_VISIBILITY HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t rankNum,
+    uint32_t *rankIds, uint64_t subCommId, uint32_t subCommRankId, HcclCommConfig *config,
+    HcclComm *subComm);
 ACL_FUNC_VISIBILITY HcclResult HcclCommDestroy(HcclComm comm);
 
-/* Counts are elements of one rank. */
+ACL_FUNC_VISIBILITY HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize);
+ACL_FUNC_VISIBILITY HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank);
+/* The name takes up to COMM_NAME_MAX_LENGTH bytes. */
+ACL_FUNC_VISIBILITY HcclResult HcclGetCommName(HcclComm comm, char *commName);
+/* What went wrong behind the back of the caller, who is told by *asyncError alone. */
+ACL_FUNC_VISIBILITY HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError);
+ACL_FUNC_VISIBILITY HcclResult HcclCommResume(HcclComm comm);
+ACL_FUNC_VISIBILITY const char *HcclGetErrorString(HcclResult code);
+
+ACL_FUNC_VISIBILITY HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue);
+ACL_FUNC_VISIBILITY HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue);
+ACL_FUNC_VISIBILITY uint32_t HcclGetCommConfigCapability(void);
+
+/* What all ranks do. Counts are elements of one rank. */
 ACL_FUNC_VISIBILITY HcclResult HcclAllReduce(void *sendBuf, void *recvBuf, uint64_t count,
     HcclDataType dataType, HcclReduceOp op, HcclComm comm, aclrtStream stream);
+ACL_FUNC_VISIBILITY HcclResult HcclReduce(void *sendBuf, void *recvBuf, uint64_t count,
+    HcclDataType dataType, HcclReduceOp op, uint32_t root, HcclComm comm, aclrtStream stream);
 ACL_FUNC_VISIBILITY HcclResult HcclBroadcast(void *buf, uint64_t count, HcclDataType dataType,
     uint32_t root, HcclComm comm, aclrtStream stream);
+ACL_FUNC_VISIBILITY HcclResult HcclScatter(void *sendBuf, void *recvBuf, uint64_t recvCount,
+    HcclDataType dataType, uint32_t root, HcclComm comm, aclrtStream stream);
 ACL_FUNC_VISIBILITY HcclResult HcclReduceScatter(void *sendBuf, void *recvBuf, uint64_t recvCount,
     HcclDataType dataType, HcclReduceOp op, HcclComm comm, aclrtStream stream);
 ACL_FUNC_VISIBILITY HcclResult HcclAllGather(void *sendBuf, void *recvBuf, uint64_t sendCount,
     HcclDataType dataType, HcclComm comm, aclrtStream stream);
+ACL_FUNC_VISIBILITY HcclResult HcclAlltoAll(const void *sendBuf, uint64_t sendCount,
+    HcclDataType sendType, const void *recvBuf, uint64_t recvCount, HcclDataType recvType,
+    HcclComm comm, aclrtStream stream);
+ACL_FUNC_VISIBILITY HcclResult HcclBarrier(HcclComm comm, aclrtStream stream);
+/* Counts and displacements are uint64_t, one a rank, in the host's memory. */
+ACL_FUNC_VISIBILITY HcclResult HcclAlltoAllV(const void *sendBuf, const void *sendCounts,
+    const void *sdispls, HcclDataType sendType, const void *recvBuf, const void *recvCounts,
+    const void *rdispls, HcclDataType recvType, HcclComm comm, aclrtStream stream);
+ACL_FUNC_VISIBILITY HcclResult HcclAllGatherV(void *sendBuf, uint64_t sendCount, void *recvBuf,
+    const void *recvCounts, const void *recvDispls, HcclDataType dataType, HcclComm comm,
+    aclrtStream stream);
+ACL_FUNC_VISIBILITY HcclResult HcclReduceScatterV(void *sendBuf, const void *sendCounts,
+    const void *sendDispls, void *recvBuf, uint64_t recvCount, HcclDataType dataType,
+    HcclReduceOp op, HcclComm comm, aclrtStream stream);
+
+/* What two ranks do. */
 ACL_FUNC_VISIBILITY HcclResult HcclSend(void *sendBuf, uint64_t count, HcclDataType dataType,
     uint32_t destRank, HcclComm comm, aclrtStream stream);
 ACL_FUNC_VISIBILITY HcclResult HcclRecv(void *recvBuf, uint64_t count, HcclDataType dataType,
     uint32_t srcRank, HcclComm comm, aclrtStream stream);
+ACL_FUNC_VISIBILITY HcclResult HcclBatchSendRecv(HcclSendRecvItem *sendRecvInfo, uint32_t itemNum,
+    HcclComm comm, aclrtStream stream);
+
+/* Fills in a configuration that says nothing yet. */
+static inline void HcclCommConfigInit(HcclCommConfig *config)
+{
+    const struct {
+        size_t size;
+        uint32_t magic, version;
+        uint64_t unused;
+    } head = {sizeof *config, HCCL_COMM_CONFIG_MAGIC_WORD, 1, 0};
+    const char *from = (const char *)&head;
+    char *to = (char *)config;
+    for (size_t i = 0; i < sizeof *config; i++) {
+        to[i] = (char)(i < sizeof head ? from[i] : 0);
+    }
+    config->hcclBufferSize = HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET;
+    config->hcclDeterministic = HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET;
+}
 
 #ifdef __cplusplus
 }

@@ -69,6 +69,55 @@ typedef struct HcclRootInfoDef {
     char internal[HCCL_ROOT_INFO_BYTES];
 } HcclRootInfo;
 
+/* One of the messages of HcclBatchSendRecv. */
+typedef enum HcclSendRecvType {
+    HCCL_SEND = 0,
+    HCCL_RECV = 1,
+    HCCL_SEND_RECV_RESERVED,
+} HcclSendRecvType;
+
+typedef struct HcclSendRecvItemDef {
+    HcclSendRecvType sendRecvType;
+    void *buf;
+    uint64_t count;
+    HcclDataType dataType;
+    uint32_t remoteRank;
+} HcclSendRecvItem;
+
+/* What HcclSetConfig sets for the whole process. */
+typedef enum HcclConfig {
+    HCCL_DETERMINISTIC = 0,
+    HCCL_CONFIG_RESERVED,
+} HcclConfig;
+
+union HcclConfigValue {
+    int32_t value;
+};
+typedef union HcclConfigValue HcclConfigValue;
+
+/* What HcclCommConfig can say: all below the answer of HcclGetCommConfigCapability. */
+typedef enum HcclCommConfigCapability {
+    HCCL_COMM_CONFIG_BUFFER_SIZE = 0,
+    HCCL_COMM_CONFIG_DETERMINISTIC = 1,
+    HCCL_COMM_CONFIG_COMM_NAME = 2,
+} HcclCommConfigCapability;
+
+#define HCCL_COMM_CONFIG_INFO_BYTES 24
+#define HCCL_COMM_CONFIG_MAGIC_WORD 0xf0f0f0f0
+#define HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET 0xffffffff
+#define HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET 0xffffffff
+#define COMM_NAME_MAX_LENGTH 128
+#define UDI_MAX_LENGTH 128
+
+/* HcclCommConfigInit fills it in; its first bytes say how long it is, and which version. */
+typedef struct HcclCommConfigDef {
+    char reserved[HCCL_COMM_CONFIG_INFO_BYTES];
+    uint32_t hcclBufferSize;
+    uint32_t hcclDeterministic;
+    char hcclCommName[COMM_NAME_MAX_LENGTH];
+    char hcclUdi[UDI_MAX_LENGTH];
+} HcclCommConfig;
+
 #ifdef __cplusplus
 }
 #endif

@@ -139,7 +139,8 @@ def _declared(tree: c_ast.FileAST) -> Iterator[c_ast.Node]:
 def _types(tree: c_ast.FileAST) -> Iterator[str]:
     generator = c_generator.CGenerator()
     for node in _declared(tree):
-        if not isinstance(getattr(node, "type", None), c_ast.FuncDecl):
+        is_type = not isinstance(node, c_ast.FuncDef)  # which is all in the header
+        if is_type and not isinstance(getattr(node, "type", None), c_ast.FuncDecl):
             yield f"{generator.visit(node)};"
 
 

@@ -11,7 +11,10 @@ from .c_graph import ROOT, Sources, read
 from .import_graph import circle
 
 SOURCES = read()
-STOREYS = ["model/runtime", "model/base", "api/runtime", "api/base", "api/operators"]
+STOREYS = [
+    *("model/runtime", "model/base", "model/collectives"),
+    *("api/runtime", "api/base", "api/operators", "api/collectives"),
+]
 """From the bottom to the top; a folder leans on those above it in this list only."""
 
 

@@ -51,14 +51,21 @@ class Programs:
         return program
 
     def run(
-        self, command: Sequence[str | Path], environment: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str | Path],
+        environment: Mapping[str, str] | None = None,
+        given: str = "",
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program with an environment that says nothing of devices but what is given."""
+        """Run a program with an environment that says nothing of devices but what is given.
+
+        Standard input is empty, or a text.
+        """
         kept = {name: text for name, text in os.environ.items() if name not in _OWN}
         return subprocess.run(
             command,
             env={**kept, **(environment or {})},
             cwd=self.folder,
+            input=given,
             capture_output=True,
             text=True,
             timeout=_TIMEOUT,

@@ -107,6 +107,19 @@ struct device *mock_device_find(int32_t id)
     return &devices[id];
 }
 
+bool mock_device_exists(int32_t id)
+{
+    return mock_device_find(id) != NULL;
+}
+
+bool mock_device_memory(int id, struct mock_device_memory *memory)
+{
+    const struct device *device = &devices[id];
+    *memory = (struct mock_device_memory){device->memory_fd, (uint64_t)(uintptr_t)device->heap.base,
+                                          device->heap.bytes, device->session};
+    return device->open && !device->lost;
+}
+
 const struct chip *mock_device_chip(void)
 {
     for (int i = 0; i < MOCK_MOST_DEVICES; i++) {

@@ -38,6 +38,12 @@ struct device {
     uint32_t streams, events; /* alive, against the chip's limits */
 };
 
+/* The memory of a device, which is another one after every start. */
+struct mock_device_memory {
+    int descriptor;
+    uint64_t base, bytes, session;
+};
+
 /* Devices as the caller numbers them, after ASCEND_RT_VISIBLE_DEVICES. */
 aclError mock_device_total(uint32_t *count);
 struct device *mock_device_find(int32_t id);
@@ -54,5 +60,14 @@ struct device *mock_device_of(const void *address);
 bool mock_devices_may_hold(const void *address);
 /* A device has got a range of addresses. */
 void mock_devices_span(const void *start, uint64_t bytes);
+
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* Whether the process sees a device of this number; if not, mock_fail has been told. */
+bool mock_device_exists(int32_t id);
+/* false: the device is not open, or lost. */
+bool mock_device_memory(int id, struct mock_device_memory *memory);
+
+#pragma GCC visibility pop
 
 #endif

@@ -12,6 +12,7 @@
 #include "process.h"
 #include "violation.h"
 #include "waiting.h"
+#include "watch.h"
 
 void mock_enter(void)
 {
@@ -52,6 +53,7 @@ static void after_fork_in_child(void)
 {
     mock_lock_forked();
     mock_process_forked();
+    mock_watch_forked();
     mock_forget_alive();
     after_fork();
 }

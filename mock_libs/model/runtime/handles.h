@@ -19,6 +19,7 @@ enum mock_kind {
     MOCK_EXECUTOR,
     MOCK_GRAPH,
     MOCK_PHYSICAL,
+    MOCK_COMMUNICATOR,
     MOCK_KIND_COUNT
 };
 

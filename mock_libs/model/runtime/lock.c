@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { PAUSE_MILLISECONDS = 100, MOST_DESCRIPTORS = 32 };
+enum { PAUSE_MILLISECONDS = 100, MOST_DESCRIPTORS = 128 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t progress;

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "fault.h"
 #include "lock.h"
 #include "message.h"
@@ -28,79 +28,11 @@
 #include "wire.h"
 
 enum { PROTOCOL_VERSION = 2 };
+static const char PROGRAM[] = "pyaclnn.mock.process";
 
 /* Seconds: to start, which takes long where the files lie far away; to end after BYE. */
 enum { LEAST_MEMORY = 64 << 20, PIECE = 2 << 20 };
 enum { DEFAULT_PATIENCE = 60, MOST_PATIENCE = 3600, TO_END = 5 };
-
-extern char **environ;
-
-static bool sets(const char *entry, const char *name)
-{
-    return strncmp(entry, name, strlen(name)) == 0 && entry[strlen(name)] == '=';
-}
-
-/* Only what the device process needs; a sanitizer or profiler preloaded here is not for it. The
- * release is told whether the host has been told or not; `release` has room for that. */
-static char **child_environment(char *release, size_t room)
-{
-    size_t count = 0;
-    while (environ[count] != NULL) {
-        count++;
-    }
-    char **copy = calloc(count + 2, sizeof *copy);
-    if (copy == NULL) {
-        return NULL;
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!sets(environ[i], "LD_PRELOAD") && !sets(environ[i], "PYACLNN_MOCK_CANN")) {
-            copy[kept++] = environ[i];
-        }
-    }
-    snprintf(release, room, "PYACLNN_MOCK_CANN=%s", mock_release.name);
-    copy[kept] = release;
-    return copy;
-}
-
-/* Starts Python with the socket as descriptor 3 and the memory as descriptor 4; returns errno. */
-static int spawn(const char *python, int socket, int memory, pid_t *process)
-{
-    static char bootstrap[] = "import sys; sys.path[:] = [p for p in sys.path if p]; "
-                              "from pyaclnn.mock.process import main; sys.exit(main(sys.argv[1:]))";
-    char option[] = "-c", three[] = "3", four[] = "4";
-    char *arguments[] = {(char *)(uintptr_t)python, option, bootstrap, three, four, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, socket, 3);
-    posix_spawn_file_actions_adddup2(&actions, memory, 4);
-    /* A process group of its own: Ctrl-C is the host program's business. */
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    char release[64];
-    char **environment = child_environment(release, sizeof release);
-    const int failed = environment == NULL ? ENOMEM
-                                           : posix_spawnp(process, python, &actions, &attributes,
-                                                          arguments, environment);
-    free(environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return failed;
-}
-
-/* The same descriptor above those that the child's end up on, or -1. */
-static int move_up(int descriptor)
-{
-    const int moved = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 10);
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
-    return moved;
-}
 
 /* A file beyond the process's limit would not be refused but be answered with a deadly signal. */
 static bool resize(int descriptor, uint64_t bytes)
@@ -147,7 +79,7 @@ static aclError map_memory(struct device *device)
 {
     struct heap *heap = &device->heap;
     heap->bytes = bytes_to_reserve(heap->bytes);
-    device->memory_fd = move_up(memfd_create("pyaclnn-device", MFD_CLOEXEC));
+    device->memory_fd = mock_descriptor_above(memfd_create("pyaclnn-device", MFD_CLOEXEC));
     if (device->memory_fd < 0 || !resize(device->memory_fd, heap->bytes)) {
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no shared memory: %s",
                          device->id, strerror(errno));
@@ -266,15 +198,16 @@ aclError mock_process_start(struct device *device)
                            strerror(errno));
     }
     if (status == ACL_SUCCESS) {
-        device->channel.socket = move_up(pair[0]);
+        device->channel.socket = mock_descriptor_above(pair[0]);
         device->channel.connected = device->channel.socket >= 0;
         if (device->channel.connected) {
             mock_lock_await();
         }
-        const int theirs = move_up(pair[1]);
+        const int theirs = mock_descriptor_above(pair[1]);
+        const int descriptors[] = {theirs, device->memory_fd, -1};
         const int failed = !device->channel.connected || theirs < 0
                                ? EMFILE
-                               : spawn(python, theirs, device->memory_fd, &device->process);
+                               : mock_spawn(python, PROGRAM, descriptors, &device->process);
         if (theirs >= 0) {
             close(theirs);
         }

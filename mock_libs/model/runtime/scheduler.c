@@ -4,6 +4,7 @@
 #include "scheduler.h"
 
 #include "callback.h"
+#include "errand.h"
 #include "event.h"
 #include "exception.h"
 #include "fault.h"
@@ -87,6 +88,8 @@ static enum step run_task(struct stream *stream, struct task *task)
     switch (task->kind) {
     case TASK_KERNEL:
         return mock_kernel_run(stream, task) ? MOVED : WORKING;
+    case TASK_ERRAND:
+        return mock_errand_run(stream, task) ? MOVED : BLOCKED;
     case TASK_COPY:
         mock_copy_run(stream, task);
         return MOVED;
@@ -249,10 +252,33 @@ static enum mock_run shuffle_to(struct stream *stream, uint64_t position)
 
 /* ---- running ----------------------------------------------------------------------------- */
 
-enum mock_run mock_stream_run(struct stream *stream, uint64_t position)
+static enum mock_run run(struct stream *stream, uint64_t position)
 {
     const bool shuffled = stream->executed < position && mock_is_shuffled();
     return shuffled ? shuffle_to(stream, position) : run_to(stream, position);
+}
+
+bool mock_run_awaited(void)
+{
+    bool moved = false;
+    for (struct stream *stream = mock_stream_oldest(); stream != NULL; stream = stream->younger) {
+        const uint64_t before = stream->executed;
+        if (before < stream->awaited) {
+            run(stream, stream->awaited);
+            moved = moved || stream->executed > before;
+        }
+    }
+    return moved;
+}
+
+enum mock_run mock_stream_run(struct stream *stream, uint64_t position)
+{
+    enum mock_run came = run(stream, position);
+    /* What holds it up may itself wait for what others of this program have queued. */
+    while (came == MOCK_BLOCKED && mock_run_awaited()) {
+        came = run(stream, position);
+    }
+    return came;
 }
 
 enum mock_run mock_run_eagerly(void)

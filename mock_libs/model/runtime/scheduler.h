@@ -10,6 +10,8 @@ enum mock_run { MOCK_ARRIVED, MOCK_WORKING, MOCK_BLOCKED };
 
 /* Runs queued work up to a position, and waits for nobody. */
 enum mock_run mock_stream_run(struct stream *stream, uint64_t position);
+/* Runs what others than this program wait for, as far as it goes. true: something has moved. */
+bool mock_run_awaited(void);
 /* In eager mode: runs whatever can run. */
 enum mock_run mock_run_eagerly(void);
 

@@ -111,6 +111,15 @@ struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError 
     return stream;
 }
 
+void mock_stream_await(aclrtStream handle, uint64_t position)
+{
+    struct stream *stream = mock_handle_get(handle, MOCK_STREAM);
+    if (stream != NULL && stream->awaited < position) {
+        stream->awaited = position;
+        mock_progress();
+    }
+}
+
 int mock_stream_device(aclrtStream handle)
 {
     const struct stream *stream = mock_handle_get(handle, MOCK_STREAM);
@@ -135,7 +144,7 @@ struct task *mock_stream_task(enum task_kind kind)
         task->effect_code = frame->code;
         task->effect_generation = frame->generation;
         frame->effect = MOCK_NO_EFFECT;
-        if (task->effect != MOCK_IS_WRONG || kind == TASK_KERNEL) {
+        if (task->effect != MOCK_IS_WRONG || kind == TASK_KERNEL || kind == TASK_ERRAND) {
             mock_fault_took_effect(frame);
         }
     }

@@ -21,6 +21,7 @@ struct stream {
     struct lane *lane; /* of the graph that captures it, or NULL */
     void *graph;       /* handle of the graph whose own stream this is, or NULL */
     void *reports_to;  /* of such a one: the stream that replays, whose failure is this one's */
+    uint64_t awaited; /* a position that others than this program wait for */
     bool running; /* it stands in the scheduler's chain of streams that wait for each other */
     struct stream *below;
     uint64_t goal;
@@ -62,6 +63,8 @@ bool mock_stream_pending(const struct stream *stream);
 
 /* The device of a stream (NULL: of the current context), or -1. */
 int mock_stream_device(aclrtStream stream);
+/* Somebody beyond this program waits for a stream to come to a position. */
+void mock_stream_await(aclrtStream stream, uint64_t position);
 
 #pragma GCC visibility pop
 

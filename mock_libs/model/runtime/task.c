@@ -37,6 +37,9 @@ size_t mock_task_ranges(const struct task *task, struct mock_range own[2],
     case TASK_KERNEL:
         *ranges = task->as.kernel.ranges;
         return task->as.kernel.range_count;
+    case TASK_ERRAND:
+        *ranges = task->as.errand.ranges;
+        return task->as.errand.range_count;
     case TASK_COPY:
         own[0] = mock_copy_written(&task->as.copy.copy);
         own[1] = mock_copy_read(&task->as.copy.copy);
@@ -90,6 +93,9 @@ void mock_task_free(struct task *task)
         free(task->as.kernel.ranges);
         free(task->as.kernel.refused);
         free(task->as.kernel.tensors);
+    } else if (task->kind == TASK_ERRAND) {
+        task->as.errand.end(task->as.errand.work);
+        free(task->as.errand.ranges);
     }
     free(task);
 }

@@ -32,8 +32,20 @@ struct mock_launch {
     uint64_t since; /* when it was sent, in milliseconds */
 };
 
+/* Work that another of the mock libraries does in the order of a stream. */
+struct mock_errand {
+    void *work;
+    /* Goes on with it, waiting for nobody; `wrong`: with wrong numbers. true: it is over, and
+     * *failed what it failed with, whose text it keeps. */
+    bool (*run)(void *work, bool wrong, aclError *failed, const char **text);
+    void (*end)(void *work); /* it is over, or the stream never comes to it any more */
+    struct mock_range *ranges;
+    size_t range_count;
+};
+
 enum task_kind {
     TASK_KERNEL,
+    TASK_ERRAND,
     TASK_COPY,
     TASK_FILL,
     TASK_RECORD,
@@ -63,6 +75,7 @@ struct task {
     uint64_t effect_generation;
     union {
         struct mock_launch kernel;
+        struct mock_errand errand;
         struct {
             struct copy copy;
             bool to_device, from_device;

@@ -44,6 +44,13 @@ void mock_advance_eagerly(void)
     }
 }
 
+void mock_attend(void)
+{
+    mock_run_awaited();
+    mock_run_eagerly();
+    mock_wait_progress(NULL);
+}
+
 aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline)
 {
     void *handle = stream->handle;

@@ -17,6 +17,14 @@ void mock_stream_advance(struct stream *stream, uint64_t position);
 void mock_advance_eagerly(void);
 /* Waits for all of a stream and takes its failure. */
 aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline);
+#pragma GCC visibility push(default) /* used by the other mock libraries */
+
+/* Runs what others than this program wait for, and in eager mode whatever can run; then waits until
+ * something moves, but not long. */
+void mock_attend(void);
+
+#pragma GCC visibility pop
+
 /* Waits for every stream of a context. false: timed out. */
 bool mock_context_wait(void *handle, const struct timespec *deadline);
 /* Waits for what the device can do of it, and for no other thread. */

@@ -10,6 +10,7 @@
 
 #include "lock.h"
 #include "message.h"
+#include "watch.h"
 
 /* A device process that stands still so long is taken for dead, as a device that misses its
  * heartbeats; one that works is given all the time it takes. */
@@ -152,7 +153,9 @@ static void watch(struct device *device)
     }
 }
 
-static struct pollfd sockets[MOCK_MOST_DEVICES];
+enum { MOST_SOCKETS = MOCK_MOST_DEVICES + MOCK_MOST_WATCHES };
+
+static struct pollfd sockets[MOST_SOCKETS];
 static size_t socket_count;
 
 static void add_socket(struct device *device)
@@ -168,7 +171,9 @@ bool mock_wait_progress(const struct timespec *deadline)
 {
     socket_count = 0;
     mock_devices_each_connected(add_socket);
+    socket_count += mock_watch_list(sockets + socket_count, MOST_SOCKETS - socket_count);
     const enum mock_pause pause = mock_lock_wait(sockets, socket_count, deadline);
     mock_devices_each_connected(pause == MOCK_PAUSE_OVER ? watch : pump);
+    mock_watch_look();
     return pause != MOCK_TOO_LATE;
 }

@@ -15,6 +15,8 @@
 bool mock_device_request(struct device *device, enum mock_request kind, const void *payload,
                          size_t length, const struct timespec *deadline, uint8_t **answer,
                          size_t *answer_length);
+/* Waits until something moves, but not long. false: the deadline (NULL: none) has passed. */
+bool mock_wait_progress(const struct timespec *deadline);
 /* 0, or the code of a lost device: looks whether the device process is still there. */
 aclError mock_device_alive(struct device *device);
 
@@ -27,7 +29,5 @@ bool mock_wire_start(struct device *device, enum mock_request kind, const void *
 /* The answer, which is then the caller's, or NULL: it has not come. */
 uint8_t *mock_wire_take(struct device *device, enum mock_request kind, size_t *length);
 void mock_wire_abandon(struct device *device, enum mock_request kind);
-/* Waits until something moves, but not long. false: the deadline (NULL: none) has passed. */
-bool mock_wait_progress(const struct timespec *deadline);
 
 #endif

@@ -6,6 +6,7 @@ The C side gets its numbers and texts from here when it is built.
 
 from __future__ import annotations
 
+from .collectives import COLLECTIVES
 from .contexts import CONTEXTS
 from .endings import ENDINGS
 from .events import EVENTS
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     *CONTEXTS,
     *EVENTS,
     *GRAPHS,
+    *COLLECTIVES,
     *ENDINGS,
 )
 """Every rule, in the order in which they are listed."""

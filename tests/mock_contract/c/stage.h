@@ -14,6 +14,7 @@
 #include "aclnnop/aclnn_layer_norm_backward.h"
 #include "aclnnop/aclnn_rms_norm.h"
 #include "aclnnop/aclnn_rms_norm_grad.h"
+#include "hccl/hccl.h"
 
 enum { BYTES = 4096, COLUMNS = 8, PIECE = 2 << 20 };
 #define ROWS rows
@@ -139,6 +140,48 @@ static void backward(int64_t first, int64_t second)
     must(aclrtFree(gradient_at));
 }
 
+/* A communicator of two ranks: the stage is one, a second device the other. */
+static HcclComm comms[2];
+static aclrtContext contexts[2];
+static aclrtStream far;
+static void *far_x, *far_y;
+
+static void on_rank(int rank)
+{
+    must(aclrtSetCurrentContext(contexts[rank]));
+}
+
+static void collective_open(void)
+{
+    int32_t devices[] = {0, 1};
+    must(aclrtSetDevice(1));
+    must(aclrtGetCurrentContext(&contexts[1]));
+    must(aclrtCreateStream(&far));
+    must(aclrtMalloc(&far_x, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    must(aclrtMemset(far_x, BYTES, 0, BYTES));
+    must(aclrtMalloc(&far_y, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    must(HcclCommInitAll(2, devices, comms));
+    contexts[0] = primary;
+    on_rank(0);
+}
+
+static void collective_close(void)
+{
+    aclrtSynchronizeStream(stream); /* both may report what the snippet broke */
+    aclrtSynchronizeStream(far);
+    for (int rank = 0; rank < 2; rank++) {
+        if (comms[rank] != NULL) {
+            must(HcclCommDestroy(comms[rank]));
+        }
+    }
+    on_rank(1);
+    must(aclrtFree(far_x));
+    must(aclrtFree(far_y));
+    must(aclrtDestroyStream(far));
+    must(aclrtResetDevice(1));
+    on_rank(0);
+}
+
 static void *synchronize_device(void *unused)
 {
     (void)unused;
@@ -167,6 +210,8 @@ static inline void unused_names(void)
     (void)phase_1;
     (void)backward;
     (void)in_thread;
+    (void)collective_open;
+    (void)collective_close;
     (void)synchronize_device;
     (void)set_context_and_synchronize;
 }

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all ranks do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "communicator.h"
+#include "entry.h"
+#include "message.h"
+#include "place.h"
+#include "submission.h"
+
+/* How much of a buffer a rank uses: as much as `count` says, that for each rank, or only where it is
+ * the root, or is not. */
+enum share { NONE, OWN, ALL, OWN_OF_ROOT, ALL_OF_ROOT, OWN_OF_OTHERS };
+
+static uint64_t elements(enum share share, uint64_t count, const struct communicator *communicator,
+                         uint32_t root)
+{
+    const bool is_root = communicator->rank == root;
+    const bool all = share == ALL || share == ALL_OF_ROOT;
+    uint64_t product;
+    if (share == NONE || ((share == OWN_OF_ROOT || share == ALL_OF_ROOT) && !is_root) ||
+        (share == OWN_OF_OTHERS && is_root)) {
+        return 0;
+    }
+    return __builtin_mul_overflow(count, all ? communicator->ranks : 1, &product) ? UINT64_MAX
+                                                                                  : product;
+}
+
+static HcclResult queue(struct mock_exchange_part part, enum share sends, enum share receives,
+                        HcclComm comm, aclrtStream stream)
+{
+    HcclResult came = HCCL_E_PTR;
+    mock_enter();
+    const struct communicator *communicator = mock_communicator_find(comm);
+    if (communicator != NULL) {
+        part.send_count = elements(sends, part.count, communicator, part.peer);
+        part.receive_count = elements(receives, part.count, communicator, part.peer);
+        came = mock_submit(comm, &part, 1, stream);
+    }
+    mock_leave();
+    return came;
+}
+
+HcclResult HcclAllReduce(void *sendBuf, void *recvBuf, uint64_t count, HcclDataType dataType,
+                         HcclReduceOp op, HcclComm comm, aclrtStream stream)
+{
+    const struct mock_exchange_part part = {.operation = "AllReduce",
+                                            .data_type = dataType,
+                                            .reduction = op,
+                                            .count = count,
+                                            .send = sendBuf,
+                                            .receive = recvBuf};
+    return queue(part, OWN, OWN, comm, stream);
+}
+
+HcclResult HcclReduce(void *sendBuf, void *recvBuf, uint64_t count, HcclDataType dataType,
+                      HcclReduceOp op, uint32_t root, HcclComm comm, aclrtStream stream)
+{
+    const struct mock_exchange_part part = {.operation = "Reduce",
+                                            .data_type = dataType,
+                                            .reduction = op,
+                                            .peer = root,
+                                            .count = count,
+                                            .send = sendBuf,
+                                            .receive = recvBuf};
+    return queue(part, OWN, OWN_OF_ROOT, comm, stream);
+}
+
+HcclResult HcclBroadcast(void *buf, uint64_t count, HcclDataType dataType, uint32_t root,
+                         HcclComm comm, aclrtStream stream)
+{
+    const struct mock_exchange_part part = {.operation = "Broadcast",
+                                            .data_type = dataType,
+                                            .peer = root,
+                                            .count = count,
+                                            .send = buf,
+                                            .receive = buf};
+    return queue(part, OWN_OF_ROOT, OWN_OF_OTHERS, comm, stream);
+}
+
+HcclResult HcclScatter(void *sendBuf, void *recvBuf, uint64_t recvCount, HcclDataType dataType,
+                       uint32_t root, HcclComm comm, aclrtStream stream)
+{
+    const struct mock_exchange_part part = {.operation = "Scatter",
+                                            .data_type = dataType,
+                                            .peer = root,
+                                            .count = recvCount,
+                                            .send = sendBuf,
+                                            .receive = recvBuf};
+    return queue(part, ALL_OF_ROOT, OWN, comm, stream);
+}
+
+HcclResult HcclReduceScatter(void *sendBuf, void *recvBuf, uint64_t recvCount,
+                             HcclDataType dataType, HcclReduceOp op, HcclComm comm,
+                             aclrtStream stream)
+{
+    const struct mock_exchange_part part = {.operation = "ReduceScatter",
+                                            .data_type = dataType,
+                                            .reduction = op,
+                                            .count = recvCount,
+                                            .send = sendBuf,
+                                            .receive = recvBuf};
+    return queue(part, ALL, OWN, comm, stream);
+}
+
+HcclResult HcclAllGather(void *sendBuf, void *recvBuf, uint64_t sendCount, HcclDataType dataType,
+                         HcclComm comm, aclrtStream stream)
+{
+    const struct mock_exchange_part part = {.operation = "AllGather",
+                                            .data_type = dataType,
+                                            .count = sendCount,
+                                            .send = sendBuf,
+                                            .receive = recvBuf};
+    return queue(part, OWN, ALL, comm, stream);
+}
+
+static HcclResult differ(const char *what)
+{
+    mock_fail((aclError)HCCL_E_PARA, "EI0003: HcclAlltoAll: %s of what is sent and of what is "
+              "received differ",
+              what);
+    return HCCL_E_PARA;
+}
+
+HcclResult HcclAlltoAll(const void *sendBuf, uint64_t sendCount, HcclDataType sendType,
+                        const void *recvBuf, uint64_t recvCount, HcclDataType recvType,
+                        HcclComm comm, aclrtStream stream)
+{
+    const struct mock_exchange_part part = {.operation = "AlltoAll",
+                                            .data_type = sendType,
+                                            .count = sendCount,
+                                            .send = sendBuf,
+                                            .receive = (void *)(uintptr_t)recvBuf};
+    if (sendType != recvType || sendCount != recvCount) {
+        return differ(sendType != recvType ? "the types" : "the counts");
+    }
+    return queue(part, ALL, ALL, comm, stream);
+}
+
+HcclResult HcclBarrier(HcclComm comm, aclrtStream stream)
+{
+    return queue((struct mock_exchange_part){.operation = "Barrier"}, NONE, NONE, comm, stream);
+}
+
+/* ---- another count for each rank ------------------------------------------------------------ */
+
+/* As many elements as reach from the start to the end of the last piece. */
+static uint64_t extent(const uint64_t *counts, const uint64_t *starts, uint32_t ranks)
+{
+    uint64_t most = 0, end;
+    for (uint32_t i = 0; i < ranks; i++) {
+        if (__builtin_add_overflow(starts[i], counts[i], &end)) {
+            end = UINT64_MAX;
+        }
+        most = counts[i] > 0 && end > most ? end : most;
+    }
+    return most;
+}
+
+/* Which of the two buffers is cut by lists, of which each has two: counts and displacements. */
+enum cut { SENT, RECEIVED, BOTH };
+
+/* Takes over the lists, which are as long as there are ranks, and sees how far they reach. */
+static void describe(struct mock_exchange_part *part, const uint64_t *lists, enum cut cut,
+                     uint32_t ranks)
+{
+    const uint64_t *received = cut == BOTH ? lists + 2 * (size_t)ranks : lists;
+    part->lists = lists;
+    part->list_count = (cut == BOTH ? 4 : 2) * ranks;
+    part->send_count = cut == RECEIVED ? part->count : extent(lists, lists + ranks, ranks);
+    part->receive_count = cut == SENT ? part->count : extent(received, received + ranks, ranks);
+}
+
+static HcclResult queue_lists(struct mock_exchange_part part, const void *const *lists,
+                              enum cut cut, uint32_t count, HcclComm comm, aclrtStream stream)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (lists[i] == NULL || mock_is_beyond_the_host("a list of counts", lists[i])) {
+            mock_fail((aclError)HCCL_E_PTR, "EI0003: %s: a list of counts or displacements is %s",
+                      part.operation, lists[i] == NULL ? "NULL" : "memory of a device");
+            return HCCL_E_PTR;
+        }
+    }
+    mock_enter();
+    const struct communicator *communicator = mock_communicator_find(comm);
+    const uint32_t ranks = communicator == NULL ? 0 : communicator->ranks;
+    uint64_t *all = communicator == NULL ? NULL : calloc((size_t)count * ranks, sizeof *all);
+    HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_E_MEMORY;
+    for (uint32_t i = 0; all != NULL && i < count; i++) {
+        memcpy(all + (size_t)i * ranks, lists[i], ranks * sizeof *all);
+    }
+    if (all != NULL) {
+        describe(&part, all, cut, ranks);
+        came = mock_submit(comm, &part, 1, stream);
+    }
+    free(all);
+    mock_leave();
+    return came;
+}
+
+HcclResult HcclAlltoAllV(const void *sendBuf, const void *sendCounts, const void *sdispls,
+                         HcclDataType sendType, const void *recvBuf, const void *recvCounts,
+                         const void *rdispls, HcclDataType recvType, HcclComm comm,
+                         aclrtStream stream)
+{
+    const void *const lists[] = {sendCounts, sdispls, recvCounts, rdispls};
+    const struct mock_exchange_part part = {.operation = "AlltoAllV",
+                                            .data_type = sendType,
+                                            .send = sendBuf,
+                                            .receive = (void *)(uintptr_t)recvBuf};
+    if (sendType != recvType) {
+        return differ("the types");
+    }
+    return queue_lists(part, lists, BOTH, 4, comm, stream);
+}
+
+HcclResult HcclAllGatherV(void *sendBuf, uint64_t sendCount, void *recvBuf, const void *recvCounts,
+                          const void *recvDispls, HcclDataType dataType, HcclComm comm,
+                          aclrtStream stream)
+{
+    const void *const lists[] = {recvCounts, recvDispls};
+    const struct mock_exchange_part part = {.operation = "AllGatherV",
+                                            .data_type = dataType,
+                                            .count = sendCount,
+                                            .send = sendBuf,
+                                            .receive = recvBuf};
+    return queue_lists(part, lists, RECEIVED, 2, comm, stream);
+}
+
+HcclResult HcclReduceScatterV(void *sendBuf, const void *sendCounts, const void *sendDispls,
+                              void *recvBuf, uint64_t recvCount, HcclDataType dataType,
+                              HcclReduceOp op, HcclComm comm, aclrtStream stream)
+{
+    const void *const lists[] = {sendCounts, sendDispls};
+    const struct mock_exchange_part part = {.operation = "ReduceScatterV",
+                                            .data_type = dataType,
+                                            .reduction = op,
+                                            .count = recvCount,
+                                            .send = sendBuf,
+                                            .receive = recvBuf};
+    return queue_lists(part, lists, SENT, 2, comm, stream);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a communicator tells of itself, and its end. */
+#include "communicator.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "attendant.h"
+#include "entry.h"
+#include "handles.h"
+#include "message.h"
+#include "violation.h"
+
+static HcclResult null(const char *what)
+{
+    mock_fail((aclError)HCCL_E_PTR, "EI0003: %s is NULL", what);
+    return HCCL_E_PTR;
+}
+
+static HcclResult destroy(HcclComm handle)
+{
+    enum mock_mark mark;
+    struct mock_history history;
+    struct communicator *communicator = mock_handle_get(handle, MOCK_COMMUNICATOR);
+    if (communicator == NULL) {
+        mock_violate_handle(handle, MOCK_COMMUNICATOR, true);
+        mock_fail((aclError)HCCL_E_PTR, "%p is no live communicator", handle);
+        return HCCL_E_PTR;
+    }
+    if (communicator->queued != NULL) {
+        mock_handle_past(handle, MOCK_COMMUNICATOR, &mark, &history);
+        mock_violate(MOCK_COMMUNICATOR_DESTROYED_IN_USE, "communicator", handle, &history,
+                     "%s was queued with it, and its stream has not come to the end of that",
+                     communicator->queued->origin.function);
+    }
+    mock_communicator_delete(communicator);
+    return HCCL_SUCCESS;
+}
+
+HcclResult HcclCommDestroy(HcclComm comm)
+{
+    mock_enter();
+    const HcclResult came = destroy(comm);
+    const bool last = mock_communicators() == NULL;
+    mock_leave();
+    if (last) {
+        mock_attendant_stop();
+    }
+    return came;
+}
+
+/* Copies a number of a communicator. */
+static HcclResult tell(HcclComm handle, uint32_t *number, bool ranks)
+{
+    mock_enter();
+    const struct communicator *communicator = mock_communicator_find(handle);
+    HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_SUCCESS;
+    if (communicator != NULL && number == NULL) {
+        came = null(ranks ? "rankSize" : "rank");
+    } else if (communicator != NULL) {
+        *number = ranks ? communicator->ranks : communicator->rank;
+    }
+    mock_leave();
+    return came;
+}
+
+HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize)
+{
+    return tell(comm, rankSize, true);
+}
+
+HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank)
+{
+    return tell(comm, rank, false);
+}
+
+HcclResult HcclGetCommName(HcclComm comm, char *commName)
+{
+    mock_enter();
+    const struct communicator *communicator = mock_communicator_find(comm);
+    HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_SUCCESS;
+    if (communicator != NULL && commName == NULL) {
+        came = null("commName");
+    } else if (communicator != NULL) {
+        strcpy(commName, communicator->name);
+    }
+    mock_leave();
+    return came;
+}
+
+HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError)
+{
+    mock_enter();
+    struct communicator *communicator = mock_communicator_find(comm);
+    HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_SUCCESS;
+    if (communicator != NULL && asyncError == NULL) {
+        came = null("asyncError");
+    } else if (communicator != NULL) {
+        mock_communicator_look(communicator);
+        *asyncError = communicator->asynchronous;
+        if (communicator->asynchronous != HCCL_SUCCESS) {
+            mock_fail((aclError)communicator->asynchronous, "%s", communicator->text);
+        }
+    }
+    mock_leave();
+    return came;
+}
+
+/* ---- the process ---------------------------------------------------------------------------- */
+
+static void forked(void)
+{
+    mock_attendant_forked();
+    mock_meetings_forked();
+    mock_communicators_forked();
+}
+
+__attribute__((constructor)) static void set_up(void)
+{
+    pthread_atfork(NULL, NULL, forked);
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+    mock_attendant_stop();
+    mock_enter();
+    mock_communicators_leave();
+    mock_meetings_collect();
+    mock_leave();
+}

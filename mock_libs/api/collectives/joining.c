@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making communicators. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "entry.h"
+#include "context.h"
+#include "membership.h"
+#include "message.h"
+
+#define GUARDED(expression)                 \
+    do {                                    \
+        mock_enter();                       \
+        const HcclResult came = (expression); \
+        mock_leave();                       \
+        return came;                        \
+    } while (0)
+
+static HcclResult null(const char *what)
+{
+    mock_fail((aclError)HCCL_E_PTR, "EI0003: %s is NULL", what);
+    return HCCL_E_PTR;
+}
+
+static HcclResult get_root_info(HcclRootInfo *info)
+{
+    struct mock_address address;
+    if (info == NULL) {
+        return null("rootInfo");
+    }
+    const HcclResult came = mock_meeting_open(&address);
+    if (came == HCCL_SUCCESS) {
+        mock_address_write(&address, info);
+    }
+    return came;
+}
+
+HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo)
+{
+    GUARDED(get_root_info(rootInfo));
+}
+
+/* The name that a configuration gives, or NULL. */
+static HcclResult read_config(const HcclCommConfig *config, const char **name)
+{
+    uint32_t magic = HCCL_COMM_CONFIG_MAGIC_WORD;
+    *name = NULL;
+    if (config != NULL) {
+        memcpy(&magic, config->reserved + sizeof(size_t), sizeof magic);
+        *name = config->hcclCommName[0] == '\0' ? NULL : config->hcclCommName;
+    }
+    if (magic != HCCL_COMM_CONFIG_MAGIC_WORD ||
+        (*name != NULL && memchr(*name, '\0', COMM_NAME_MAX_LENGTH) == NULL)) {
+        mock_fail((aclError)HCCL_E_PARA,
+                  "EI0003: config was not filled in by HcclCommConfigInit, or its name has no end");
+        return HCCL_E_PARA;
+    }
+    return HCCL_SUCCESS;
+}
+
+static HcclResult join_alone(struct mock_place_in_group *place, const HcclCommConfig *config,
+                             HcclComm *comm)
+{
+    struct communicator *joined;
+    HcclResult came = read_config(config, &place->name);
+    came = came == HCCL_SUCCESS ? mock_join(place, &joined) : came;
+    came = came == HCCL_SUCCESS ? mock_await_ranks(&joined, 1) : came;
+    if (came == HCCL_SUCCESS) {
+        *comm = joined->handle;
+    }
+    return came;
+}
+
+static HcclResult init_by_root_info(uint32_t ranks, const HcclRootInfo *info, uint32_t rank,
+                                    const HcclCommConfig *config, HcclComm *comm)
+{
+    struct mock_address address;
+    if (info == NULL || comm == NULL) {
+        return null(info == NULL ? "rootInfo" : "comm");
+    }
+    if (!mock_address_read(info, &address)) {
+        mock_fail((aclError)HCCL_E_PARA,
+                  "EI0003: rootInfo is not what HcclGetRootInfo of a simulated NPU has made");
+        return HCCL_E_PARA;
+    }
+    const struct device *device = mock_current_device();
+    if (device == NULL) {
+        return HCCL_E_RUNTIME;
+    }
+    struct mock_place_in_group place = {&address, "", device->id, rank, ranks, NULL};
+    return join_alone(&place, config, comm);
+}
+
+HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank,
+                                HcclComm *comm)
+{
+    GUARDED(init_by_root_info(nRanks, rootInfo, rank, NULL, comm));
+}
+
+HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank,
+                                      const HcclCommConfig *config, HcclComm *comm)
+{
+    GUARDED(init_by_root_info(nRanks, rootInfo, rank, config, comm));
+}
+
+/* ---- several devices of one process --------------------------------------------------------- */
+
+static HcclResult check_devices(uint32_t count, const int32_t *devices)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            if (devices[i] == devices[j]) {
+                mock_fail((aclError)HCCL_E_PARA, "EI0003: device %d is named twice", devices[i]);
+                return HCCL_E_PARA;
+            }
+        }
+        if (!mock_device_exists(devices[i])) {
+            return HCCL_E_PARA;
+        }
+    }
+    return HCCL_SUCCESS;
+}
+
+static HcclResult join_all(uint32_t count, const int32_t *devices, struct communicator **joined)
+{
+    struct mock_address address;
+    HcclResult came = mock_meeting_open(&address);
+    uint32_t done = 0;
+    while (came == HCCL_SUCCESS && done < count) {
+        const struct mock_place_in_group place = {&address, "", devices[done], done, count, NULL};
+        came = mock_join(&place, &joined[done]);
+        done += came == HCCL_SUCCESS ? 1 : 0;
+    }
+    while (came != HCCL_SUCCESS && done > 0) {
+        mock_communicator_delete(joined[--done]);
+    }
+    return came == HCCL_SUCCESS ? mock_await_ranks(joined, count) : came;
+}
+
+static HcclResult init_all(uint32_t count, const int32_t *devices, HcclComm *comms)
+{
+    if (devices == NULL || comms == NULL) {
+        return null(devices == NULL ? "devices" : "comms");
+    }
+    if (count == 0) {
+        mock_fail((aclError)HCCL_E_PARA, "EI0003: ndev is 0");
+        return HCCL_E_PARA;
+    }
+    HcclResult came = check_devices(count, devices);
+    struct communicator **joined =
+        came == HCCL_SUCCESS ? calloc(count, sizeof(struct communicator *)) : NULL;
+    if (joined == NULL) {
+        return came == HCCL_SUCCESS ? HCCL_E_MEMORY : came;
+    }
+    came = join_all(count, devices, joined);
+    for (uint32_t i = 0; came == HCCL_SUCCESS && i < count; i++) {
+        comms[i] = joined[i]->handle;
+    }
+    free(joined);
+    return came;
+}
+
+HcclResult HcclCommInitAll(uint32_t ndev, int32_t *devices, HcclComm *comms)
+{
+    GUARDED(init_all(ndev, devices, comms));
+}
+
+/* ---- some ranks of a group ------------------------------------------------------------------ */
+
+/* All of its ranks must name it alike: by its number, and by the ranks it has. */
+static char *name_of_group(uint64_t number, uint32_t count, const uint32_t *ranks)
+{
+    const size_t room = 32 + 11 * (size_t)count;
+    char *name = malloc(room);
+    size_t length = name == NULL ? 0 : (size_t)snprintf(name, room, "%llu:",
+                                                        (unsigned long long)number);
+    for (uint32_t i = 0; name != NULL && i < count; i++) {
+        length += (size_t)snprintf(name + length, room - length, " %u", ranks[i]);
+    }
+    return name;
+}
+
+static HcclResult create_sub(const HcclComm *comm, uint32_t count, const uint32_t *ranks,
+                             uint64_t number, uint32_t rank, const HcclCommConfig *config,
+                             HcclComm *made)
+{
+    if (comm == NULL || made == NULL) {
+        return null(comm == NULL ? "comm" : "subComm");
+    }
+    const struct communicator *whole = mock_communicator_find(*comm);
+    if (whole == NULL) {
+        return HCCL_E_PTR;
+    }
+    if (ranks == NULL) { /* not among them */
+        *made = NULL;
+        return HCCL_SUCCESS;
+    }
+    if (rank >= count || ranks[rank] != whole->rank) {
+        mock_fail((aclError)HCCL_E_PARA,
+                  "EI0003: subCommRankId is %u; it must be the place of rank %u in rankIds, which "
+                  "has %u",
+                  rank, whole->rank, count);
+        return HCCL_E_PARA;
+    }
+    char *group = name_of_group(number, count, ranks);
+    if (group == NULL) {
+        return HCCL_E_MEMORY;
+    }
+    const struct mock_address address = whole->address;
+    struct mock_place_in_group place = {&address, group, whole->device, rank, count, NULL};
+    const HcclResult came = join_alone(&place, config, made);
+    free(group);
+    return came;
+}
+
+HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t rankNum, uint32_t *rankIds,
+                                   uint64_t subCommId, uint32_t subCommRankId,
+                                   HcclCommConfig *config, HcclComm *subComm)
+{
+    GUARDED(create_sub(comm, rankNum, rankIds, subCommId, subCommRankId, config, subComm));
+}

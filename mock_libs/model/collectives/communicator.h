@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A rank's place in a group of ranks, and its socket to where they meet. */
+#ifndef MOCK_COMMUNICATOR_H
+#define MOCK_COMMUNICATOR_H
+
+#include "frame.h"
+#include "meeting.h"
+#include "watch.h"
+
+struct communicator;
+
+/* Something that a rank does together with others, queued on a stream. */
+struct submission {
+    struct communicator *communicator; /* NULL: destroyed meanwhile */
+    struct submission *next;           /* of the same communicator */
+    uint32_t number;
+    bool sent, over;
+    struct mock_origin origin;
+    void *stream;
+    uint64_t position;
+    uint8_t *packet;
+    size_t length;
+    HcclResult result;
+    char text[1024];
+};
+
+struct communicator {
+    HcclComm handle;
+    struct communicator *next;
+    struct mock_address address;
+    struct mock_watch watch;
+    int socket; /* -1: it has left */
+    int device;
+    uint32_t rank, ranks;
+    char name[COMM_NAME_MAX_LENGTH];
+    bool answered, distributed; /* all have come, or cannot; ranks of other processes are among them */
+    bool awaited;               /* another rank waits for something of this one */
+    HcclResult refusal;         /* why it may not join */
+    HcclResult asynchronous;
+    char text[1024]; /* of the latter two */
+    uint64_t session; /* of the device whose memory was told of */
+    uint32_t submissions;
+    uint64_t collectives;
+    uint64_t *sends, *receives; /* to and from each rank */
+    struct submission *queued;
+};
+
+/* All of the process. */
+struct communicator *mock_communicators(void);
+/* NULL: no host memory. Its socket is then still the caller's. */
+struct communicator *mock_communicator_new(const struct mock_address *address, int socket,
+                                           int device, uint32_t rank, uint32_t ranks);
+/* Leaves the group; what is still queued fails. */
+void mock_communicator_delete(struct communicator *communicator);
+/* Takes what has come; never waits. */
+void mock_communicator_look(struct communicator *communicator);
+/* Sends a packet, with a descriptor unless that is -1. */
+void mock_communicator_send(struct communicator *communicator, const void *packet, size_t length,
+                            int descriptor);
+/* The process ends: says goodbye for all. */
+void mock_communicators_leave(void);
+/* A child has no part in what its parent does. */
+void mock_communicators_forked(void);
+/* The communicator of a handle, or NULL after mock_fail. */
+struct communicator *mock_communicator_find(HcclComm handle);
+
+#endif

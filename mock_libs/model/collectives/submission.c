@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a rank does together with others: queueing it, and what comes of it. */
+#include "submission.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "communicator.h"
+#include "device.h"
+#include "errand.h"
+#include "handles.h"
+#include "message.h"
+#include "packet.h"
+#include "place.h"
+#include "stream.h"
+#include "task.h"
+#include "violation.h"
+
+size_t mock_element_bytes(HcclDataType data_type)
+{
+    static const size_t BYTES[] = {
+        [HCCL_DATA_TYPE_INT8] = 1,   [HCCL_DATA_TYPE_INT16] = 2,  [HCCL_DATA_TYPE_INT32] = 4,
+        [HCCL_DATA_TYPE_FP16] = 2,   [HCCL_DATA_TYPE_FP32] = 4,   [HCCL_DATA_TYPE_INT64] = 8,
+        [HCCL_DATA_TYPE_UINT64] = 8, [HCCL_DATA_TYPE_UINT8] = 1,  [HCCL_DATA_TYPE_UINT16] = 2,
+        [HCCL_DATA_TYPE_UINT32] = 4, [HCCL_DATA_TYPE_FP64] = 8,   [HCCL_DATA_TYPE_BFP16] = 2,
+    };
+    const size_t index = (size_t)data_type;
+    return index < sizeof BYTES / sizeof BYTES[0] ? BYTES[index] : 0;
+}
+
+/* ---- in the order of the stream ------------------------------------------------------------- */
+
+/* What a stream fails with. */
+static aclError code_of(HcclResult result)
+{
+    switch (result) {
+    case HCCL_SUCCESS:
+        return ACL_SUCCESS;
+    case HCCL_E_TIMEOUT:
+        return ACL_ERROR_RT_FFTS_PLUS_TIMEOUT;
+    case HCCL_E_REMOTE:
+        return ACL_ERROR_RT_SUSPECT_REMOTE_ERROR;
+    default:
+        return ACL_ERROR_RT_FFTS_PLUS_EXCEPTION;
+    }
+}
+
+/* The memory may be another one than that of the last time. */
+static void tell_memory(struct communicator *communicator)
+{
+    struct mock_device_memory memory;
+    if (mock_device_memory(communicator->device, &memory) &&
+        memory.session != communicator->session) {
+        const struct mock_memory_packet packet = {MOCK_MEMORY, 0, memory.base, memory.bytes};
+        mock_communicator_send(communicator, &packet, sizeof packet, memory.descriptor);
+        communicator->session = memory.session;
+    }
+}
+
+static void send(struct submission *submission, const char *given_up, bool wrong)
+{
+    struct communicator *communicator = submission->communicator;
+    struct mock_submit_packet head;
+    memcpy(&head, submission->packet, sizeof head);
+    head.wrong = wrong ? 1 : 0;
+    snprintf(head.given_up, sizeof head.given_up, "%s", given_up);
+    memcpy(submission->packet, &head, sizeof head);
+    tell_memory(communicator);
+    mock_communicator_send(communicator, submission->packet, submission->length, -1);
+    submission->sent = true;
+}
+
+static void finish(struct submission *submission, HcclResult result, const char *text)
+{
+    submission->over = true;
+    submission->result = result;
+    snprintf(submission->text, sizeof submission->text, "%s", text);
+}
+
+static bool run(void *work, bool wrong, aclError *failed, const char **text)
+{
+    struct submission *submission = work;
+    struct communicator *communicator = submission->communicator;
+    if (communicator == NULL) {
+        finish(submission, HCCL_E_UNAVAIL, "EI0004: its communicator was destroyed before it ran");
+    } else {
+        if (!submission->sent) {
+            send(submission, "", wrong);
+        }
+        mock_communicator_look(communicator);
+        if (!submission->over && communicator->socket < 0) {
+            finish(submission, communicator->asynchronous, communicator->text);
+        }
+    }
+    if (submission->over && submission->result == HCCL_E_PARA) {
+        const struct mock_history history = {.created = submission->origin};
+        mock_violate(MOCK_COLLECTIVE_MISMATCHED, "communicator",
+                     communicator == NULL ? NULL : communicator->handle, &history, "%s",
+                     submission->text);
+    }
+    *failed = code_of(submission->result);
+    *text = submission->text;
+    return submission->over;
+}
+
+static void end(void *work)
+{
+    struct submission *submission = work;
+    struct communicator *communicator = submission->communicator;
+    if (communicator != NULL) {
+        struct submission **link = &communicator->queued;
+        while (*link != submission) {
+            link = &(*link)->next;
+        }
+        *link = submission->next;
+        if (!submission->sent) {
+            send(submission, "its stream failed or was dropped before it came to this", false);
+        }
+    }
+    free(submission->packet);
+    free(submission);
+}
+
+/* ---- queueing ------------------------------------------------------------------------------- */
+
+/* Adds a piece of memory to what the work uses. What is wrong with it is a broken rule. */
+static HcclResult use(const struct communicator *communicator, const char *what,
+                      const void *address, uint64_t bytes, bool written, struct mock_errand *errand)
+{
+    struct mock_history history;
+    if (bytes == 0) {
+        return HCCL_SUCCESS;
+    }
+    switch (mock_memory_place(communicator->device, address, 0, bytes, &history)) {
+    case MOCK_INSIDE:
+        errand->ranges[errand->range_count++] =
+            (struct mock_range){address, bytes, written, false};
+        return HCCL_SUCCESS;
+    case MOCK_BEYOND:
+        mock_violate(MOCK_COLLECTIVE_OUT_OF_BOUNDS, "device memory", address, &history,
+                     "%s takes %llu bytes from this address on; its block has fewer", what,
+                     (unsigned long long)bytes);
+        break;
+    case MOCK_ELSEWHERE:
+        mock_violate(MOCK_ADDRESS_ON_ANOTHER_DEVICE, "device memory", address, &history,
+                     "%s lies on another device than %d, that of the communicator", what,
+                     communicator->device);
+        break;
+    case MOCK_NOWHERE:
+        if (address == NULL) {
+            mock_fail((aclError)HCCL_E_PTR, "EI0003: %s is NULL", what);
+            return HCCL_E_PTR;
+        }
+        mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, &history,
+                     "%s is no live memory from aclrtMalloc", what);
+        break;
+    }
+    mock_fail((aclError)HCCL_E_PARA,
+              "EI0003: %s is not %llu bytes of device memory that the communicator can reach", what,
+              (unsigned long long)bytes);
+    return HCCL_E_PARA;
+}
+
+static HcclResult check(const struct communicator *communicator,
+                        const struct mock_exchange_part *part, struct mock_errand *errand)
+{
+    const uint64_t item = mock_element_bytes(part->data_type);
+    const bool single = part->peer < communicator->ranks;
+    uint64_t sent, received;
+    if (item == 0 || (unsigned)part->reduction > HCCL_REDUCE_MIN || !single) {
+        mock_fail((aclError)HCCL_E_PARA,
+                  "EI0003: %s: data type %d, reduction %d, rank %u: the communicator has %u ranks, "
+                  "and HcclDataType and HcclReduceOp have the others",
+                  part->operation, (int)part->data_type, (int)part->reduction, part->peer,
+                  communicator->ranks);
+        return HCCL_E_PARA;
+    }
+    if (__builtin_mul_overflow(part->send_count, item, &sent) ||
+        __builtin_mul_overflow(part->receive_count, item, &received)) {
+        sent = received = UINT64_MAX; /* more than any block has */
+    }
+    HcclResult came = use(communicator, "what it sends", part->send, sent, false, errand);
+    return came != HCCL_SUCCESS
+               ? came
+               : use(communicator, "what it receives", part->receive, received, true, errand);
+}
+
+static uint64_t turn_of(struct communicator *communicator, const struct mock_exchange_part *part)
+{
+    switch (part->between) {
+    case MOCK_SENT_TO:
+        return communicator->sends[part->peer]++;
+    case MOCK_RECEIVED_FROM:
+        return communicator->receives[part->peer]++;
+    default:
+        return communicator->collectives++;
+    }
+}
+
+static size_t append(uint8_t *packet, size_t at, const void *data, size_t length)
+{
+    memcpy(packet + at, data, length);
+    return at + length;
+}
+
+static bool write_packet(struct submission *submission, const struct mock_exchange_part *parts,
+                         uint32_t count)
+{
+    size_t length = sizeof(struct mock_submit_packet);
+    for (uint32_t i = 0; i < count; i++) {
+        length += sizeof(struct mock_part_packet) + parts[i].list_count * sizeof(uint64_t);
+    }
+    submission->packet = calloc(1, length);
+    if (submission->packet == NULL) {
+        return false;
+    }
+    const struct mock_submit_packet head = {
+        .kind = MOCK_SUBMIT, .number = submission->number, .parts = count};
+    size_t at = append(submission->packet, 0, &head, sizeof head);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct mock_exchange_part *from = &parts[i];
+        struct mock_part_packet part = {.data_type = (uint32_t)from->data_type,
+                                 .reduction = (uint32_t)from->reduction,
+                                 .peer = from->peer,
+                                 .lists = from->list_count,
+                                 .count = from->count,
+                                 .send = (uint64_t)(uintptr_t)from->send,
+                                 .receive = (uint64_t)(uintptr_t)from->receive,
+                                 .turn = turn_of(submission->communicator, from)};
+        snprintf(part.operation, sizeof part.operation, "%s", from->operation);
+        at = append(submission->packet, at, &part, sizeof part);
+        if (from->list_count > 0) {
+            at = append(submission->packet, at, from->lists, from->list_count * sizeof(uint64_t));
+        }
+    }
+    submission->length = at;
+    return true;
+}
+
+/* The stream must be one of the communicator's device. */
+static HcclResult check_stream(const struct communicator *communicator, aclrtStream stream)
+{
+    const int device = mock_stream_device(stream);
+    if (stream == NULL || device != communicator->device) {
+        if (stream != NULL && device >= 0) {
+            mock_violate(MOCK_STREAM_OF_ANOTHER_DEVICE, "stream", stream, NULL,
+                         "the stream is one of device %d; the communicator has device %d", device,
+                         communicator->device);
+        } else {
+            mock_violate_handle(stream, MOCK_STREAM, false);
+        }
+        const HcclResult code = stream == NULL ? HCCL_E_PTR : HCCL_E_PARA;
+        mock_fail((aclError)code, "EI0003: %p is no stream of device %d, which the communicator has",
+                  stream, communicator->device);
+        return code;
+    }
+    return HCCL_SUCCESS;
+}
+
+static HcclResult queue(struct communicator *communicator, struct submission *submission,
+                        struct mock_errand *errand, aclrtStream stream)
+{
+    struct submission **last = &communicator->queued;
+    while (*last != NULL) {
+        last = &(*last)->next;
+    }
+    *last = submission;
+    submission->stream = stream;
+    if (mock_stream_entrust(stream, errand, &submission->position) != ACL_SUCCESS) {
+        return HCCL_E_RUNTIME;
+    }
+    if (communicator->awaited) {
+        mock_stream_await(stream, submission->position);
+    }
+    return HCCL_SUCCESS;
+}
+
+HcclResult mock_submit(HcclComm handle, const struct mock_exchange_part *parts, uint32_t count,
+                       aclrtStream stream)
+{
+    struct communicator *communicator = mock_communicator_find(handle);
+    if (communicator == NULL) {
+        return HCCL_E_PTR;
+    }
+    HcclResult came = check_stream(communicator, stream);
+    struct submission *submission = came == HCCL_SUCCESS ? calloc(1, sizeof *submission) : NULL;
+    struct mock_errand errand = {.work = submission, .run = run, .end = end};
+    errand.ranges = submission == NULL ? NULL : calloc(2 * count + 1, sizeof *errand.ranges);
+    for (uint32_t i = 0; errand.ranges != NULL && came == HCCL_SUCCESS && i < count; i++) {
+        came = check(communicator, &parts[i], &errand);
+    }
+    if (came == HCCL_SUCCESS && errand.ranges != NULL) {
+        submission->communicator = communicator;
+        submission->number = ++communicator->submissions;
+        submission->origin = mock_origin_now();
+        if (write_packet(submission, parts, count)) {
+            return queue(communicator, submission, &errand, stream);
+        }
+    }
+    if (came == HCCL_SUCCESS) {
+        came = HCCL_E_MEMORY;
+        mock_fail((aclError)came, "no host memory for another collective operation");
+    }
+    free(errand.ranges);
+    free(submission);
+    return came;
+}

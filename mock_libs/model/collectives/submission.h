@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a rank does together with others: queueing it, and what comes of it. */
+#ifndef MOCK_SUBMISSION_H
+#define MOCK_SUBMISSION_H
+
+#include <stddef.h>
+
+#include "hccl/hccl.h"
+
+/* One exchange, as the caller describes it; `lists` holds, for each rank, what the operation needs. */
+struct mock_exchange_part {
+    const char *operation;
+    HcclDataType data_type;
+    HcclReduceOp reduction;
+    uint32_t peer;
+    uint64_t count;
+    const void *send;
+    void *receive;
+    uint64_t send_count, receive_count; /* elements there, 0: nothing is used */
+    const uint64_t *lists;
+    uint32_t list_count;
+    enum { MOCK_OF_ALL, MOCK_SENT_TO, MOCK_RECEIVED_FROM } between;
+};
+
+/* Bytes of an element, or 0: there is no such type. */
+size_t mock_element_bytes(HcclDataType data_type);
+/* Queues parts on a stream as one piece of work. */
+HcclResult mock_submit(HcclComm handle, const struct mock_exchange_part *parts, uint32_t count,
+                       aclrtStream stream);
+
+#endif

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process where ranks meet: one thread that listens to all of them until the last has left."""
+
+from __future__ import annotations
+
+import array
+import os
+import selectors
+import signal
+import socket
+import struct
+import sys
+import time
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from pyaclnn.mock.collectives.group import Group, Patience, Rank
+from pyaclnn.mock.collectives.memory import RankMemory
+from pyaclnn.mock.collectives.packets import (
+    RESULTS,
+    VERSION,
+    Answer,
+    Answering,
+    Join,
+    Leave,
+    Memory,
+    PacketError,
+    decode,
+    encode,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyaclnn.mock.collectives.packets import Request
+
+__all__ = ["main", "patience_of", "serve"]
+
+_MOST_BYTES = 1 << 20
+_PAUSE = 1.0
+"""Seconds after which to see whether whoever started this is still there."""
+_CONNECT = 120
+_EXECUTE = 1836
+_MOST = 1 << 31
+
+
+def patience_of(environment: Mapping[str, str]) -> Patience:
+    """Read how long ranks wait for each other.
+
+    Args:
+        environment: ``HCCL_CONNECT_TIMEOUT`` and ``HCCL_EXEC_TIMEOUT``, seconds, whose defaults are
+            CANN's: 120 and 1836.
+
+    Raises:
+        ValueError: One of them is no number of seconds.
+    """
+
+    def seconds(name: str, default: int, least: int) -> int:
+        text = environment.get(name, "").strip() or str(default)
+        if not text.isdecimal() or not least <= int(text) < _MOST:
+            raise ValueError(
+                f"EI0001: {name} is '{text}'; it must be a number of seconds from {least} on"
+            )
+        return int(text)
+
+    return Patience(
+        seconds("HCCL_CONNECT_TIMEOUT", _CONNECT, 1), seconds("HCCL_EXEC_TIMEOUT", _EXECUTE, 0)
+    )
+
+
+class _Connection:
+    """The socket of a rank."""
+
+    def __init__(self, own: socket.socket) -> None:
+        self.socket = own
+        self.rank: Rank | None = None
+        self.group: Group | None = None
+        credentials = own.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        self.process, self.user, _ = struct.unpack("iii", credentials)
+
+    def send(self, answer: Answer) -> None:
+        """Send a packet; a rank that is gone is seen to be when its socket is read."""
+        try:
+            self.socket.send(encode(answer), socket.MSG_DONTWAIT)
+        except OSError:
+            self.socket.shutdown(socket.SHUT_RDWR)
+
+    def receive(self) -> tuple[Request, list[int]] | None:
+        """Take a packet and the descriptors that came along; None: there are no more."""
+        space = socket.CMSG_SPACE(array.array("i").itemsize)
+        try:
+            packet, controls, _, _ = self.socket.recvmsg(_MOST_BYTES, space)
+        except ConnectionError:
+            return None
+        descriptors = array.array("i")
+        for level, kind, data in controls:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
+        return (decode(packet), list(descriptors)) if packet else None
+
+
+class _Meeting:
+    """All groups that meet at one address."""
+
+    def __init__(self, listening: socket.socket, environment: Mapping[str, str]) -> None:
+        self._listening = listening
+        self._groups: dict[bytes, Group] = {}
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(listening, selectors.EVENT_READ)
+        self._connections = 0
+        self._parent = os.getppid()
+        self._patience: Patience | None = None
+        self._refusal = ""
+        try:
+            self._patience = patience_of(environment)
+        except ValueError as error:
+            self._refusal = str(error)
+
+    def run(self) -> None:
+        """Go on until nobody is left, or nobody can come any more."""
+        came = False
+        while self._connections or not (came or os.getppid() != self._parent):
+            deadline = min((group.deadline() for group in self._groups.values()), default=0.0)
+            pause = min(max(deadline - time.monotonic(), 0.0), _PAUSE) if deadline else _PAUSE
+            for key, _ in self._selector.select(pause):
+                if key.fileobj is self._listening:
+                    self._accept()
+                    came = True
+                else:
+                    self._hear(key.data)
+            for group in self._groups.values():
+                group.expire(time.monotonic())
+            over = [name for name, group in self._groups.items() if group.is_over()]
+            for name in over:
+                del self._groups[name]
+
+    def _accept(self) -> None:
+        own, _ = self._listening.accept()
+        connection = _Connection(own)
+        if connection.user not in (os.getuid(), 0):
+            own.close()
+            return
+        self._connections += 1
+        self._selector.register(own, selectors.EVENT_READ, connection)
+
+    def _hear(self, connection: _Connection) -> None:
+        try:
+            heard = connection.receive()
+        except PacketError:
+            heard = None
+        if heard is None:
+            self._close(connection, "has died")
+            return
+        request, descriptors = heard
+        try:
+            self._answer(connection, request, descriptors)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+    def _answer(
+        self, connection: _Connection, request: Request, descriptors: Sequence[int]
+    ) -> None:
+        rank, group = connection.rank, connection.group
+        if isinstance(request, Join):
+            self._join(connection, request)
+        elif rank is None or group is None:
+            self._close(connection, "spoke before it joined")
+        elif isinstance(request, Memory):
+            if rank.memory is not None:
+                rank.memory.close()
+            rank.memory = RankMemory(descriptors[0], request.base, request.size)
+        elif isinstance(request, Leave):
+            self._close(connection, "")
+        else:
+            group.submit(rank, request)
+
+    def _join(self, connection: _Connection, request: Join) -> None:
+        rank = Rank(request.rank, connection.process, request.device, connection.send)
+        refusal = (RESULTS["E_PARA"], self._refusal)
+        if request.version != VERSION:
+            refusal = (RESULTS["E_INTERNAL"], "EI0008: the ranks come from different installations")
+        elif self._patience is not None:
+            group = self._groups.get(request.group)
+            if group is None or group.is_over():
+                group = self._groups[request.group] = Group(request.ranks, self._patience)
+            refusal = group.join(rank, request.ranks)
+            if refusal[0] == 0:
+                connection.rank, connection.group = rank, group
+                return
+        result, text = refusal
+        connection.send(Answer(Answering.WELCOME, result=result, text=text))
+
+    def _close(self, connection: _Connection, died: str) -> None:
+        self._selector.unregister(connection.socket)
+        connection.socket.close()
+        self._connections -= 1
+        rank, group = connection.rank, connection.group
+        if rank is not None and group is not None:
+            why = died or "has destroyed its communicator, or ended"
+            group.lose(rank, why, suddenly=bool(died))
+
+
+def serve(listening: socket.socket, environment: Mapping[str, str]) -> None:
+    """Let ranks meet until the last has left.
+
+    Args:
+        listening: The socket they come to; whoever is of another user is sent away.
+        environment: Where `patience_of` reads.
+    """
+    np.seterr(all="ignore")
+    _Meeting(listening, environment).run()
+
+
+def main(argv: Sequence[str]) -> NoReturn:
+    """Be the process where ranks meet; never returns.
+
+    Args:
+        argv: The file descriptor of the listening socket.
+
+    Raises:
+        SystemExit: Always.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with socket.socket(fileno=int(argv[0])) as listening:
+        serve(listening, os.environ)
+    sys.exit(0)

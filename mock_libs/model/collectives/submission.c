@@ -124,6 +124,15 @@ static void end(void *work)
 
 /* ---- queueing ------------------------------------------------------------------------------- */
 
+/* Whether it is in the device's own range of addresses, and not mapped to one of the program's. */
+static bool is_unmapped(const struct communicator *communicator, const void *address)
+{
+    struct mock_device_memory memory;
+    const uint64_t at = (uint64_t)(uintptr_t)address;
+    return mock_device_memory(communicator->device, &memory) && at >= memory.base &&
+           at - memory.base < memory.bytes;
+}
+
 /* Adds a piece of memory to what the work uses. What is wrong with it is a broken rule. */
 static HcclResult use(const struct communicator *communicator, const char *what,
                       const void *address, uint64_t bytes, bool written, struct mock_errand *errand)
@@ -134,6 +143,13 @@ static HcclResult use(const struct communicator *communicator, const char *what,
     }
     switch (mock_memory_place(communicator->device, address, 0, bytes, &history)) {
     case MOCK_INSIDE:
+        if (!is_unmapped(communicator, address)) {
+            mock_fail((aclError)HCCL_E_NOT_SUPPORT,
+                      "%s was mapped by aclrtMapMem: on the simulated NPU ranks reach memory of "
+                      "aclrtMalloc only",
+                      what);
+            return HCCL_E_NOT_SUPPORT;
+        }
         errand->ranges[errand->range_count++] =
             (struct mock_range){address, bytes, written, false};
         return HCCL_SUCCESS;

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.child.events import Finished
 from pyaclnn.doctor.child.group import GroupRun
-from pyaclnn.doctor.report.figure import PER_MILLION, Figure
 from pyaclnn.doctor.report.record import CheckResult, Evidence
 from pyaclnn.doctor.report.verdict import gravity
 
@@ -20,8 +19,11 @@ if TYPE_CHECKING:
     from pyaclnn.doctor.checks.check import Check
     from pyaclnn.doctor.checks.site import Site
     from pyaclnn.doctor.child.events import Event, Listener
+    from pyaclnn.doctor.report.figure import Figure
 
 __all__ = ["run_crowd", "together"]
+
+_COUNTED: Final = frozenset({"count", "bytes", "1/s"})
 
 
 def run_crowd(
@@ -67,8 +69,8 @@ def together(results: Sequence[CheckResult]) -> CheckResult:
         results: The results.
 
     Returns:
-        The gravest of them, with the evidence of all; figures are added up, but of those that are
-        for each million it is the largest.
+        The gravest of them, with the evidence of all; what can be counted is added up, of other
+        figures it is the largest.
     """
     worst = min(results, key=lambda result: gravity(result.status))
     evidence = tuple(
@@ -90,8 +92,7 @@ def _added(figures: Iterable[Figure]) -> tuple[Figure, ...]:
     for figure in figures:
         before = alike.setdefault(figure.name, figure)
         if before is not figure:
-            join = max if figure.unit.endswith(PER_MILLION) else float.__add__
-            alike[figure.name] = dataclasses.replace(
-                figure, value=join(float(before.value), float(figure.value))
-            )
+            both = before.value, figure.value
+            value = sum(both) if figure.unit in _COUNTED else max(both)
+            alike[figure.name] = dataclasses.replace(figure, value=value)
     return tuple(alike.values())

@@ -7,10 +7,12 @@ tell is said to be not read.
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks.visible import read_visible
@@ -19,7 +21,7 @@ from pyaclnn.doctor.report.figure import Figure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Reading", "read_sensors"]
+__all__ = ["Reading", "Watch", "read_sensors"]
 
 _TOOL: Final = "npu-smi"
 _PATIENCE: Final = 20.0
@@ -97,6 +99,45 @@ def read_sensors(device: int, environment: Mapping[str, str]) -> Reading:
             why = failed or f"{_TOOL} info -t {sensor.page} does not tell it"
             missing.append(f"{sensor.name}: {why}")
     return Reading(tuple(figures), tuple(missing))
+
+
+class Watch:
+    """Readings of a device over a while, of which the worst counts; of errors, how many came.
+
+    Args:
+        device: The device, as the process numbers it.
+        environment: As for `read_sensors`.
+        pause: Seconds between two readings.
+    """
+
+    def __init__(self, device: int, environment: Mapping[str, str], pause: float = 10.0) -> None:
+        self._device = device
+        self._environment = environment
+        self._pause = pause
+        self._last = -math.inf
+        self._first: dict[str, Figure] = {}
+        self._worst: dict[str, Figure] = {}
+
+    def look(self) -> None:
+        """Read once more, unless that was done just now."""
+        if time.monotonic() - self._last < self._pause:
+            return
+        for figure in read_sensors(self._device, self._environment).figures:
+            first = self._first.setdefault(figure.name, figure)
+            value = figure.value - (first.value if figure.unit == "count" else 0.0)
+            known = self._worst.get(figure.name)
+            worse = min if figure.better == "more" else max
+            worst = value if known is None else worse(value, known.value)
+            self._worst[figure.name] = replace(figure, value=worst)
+        self._last = time.monotonic()
+
+    def figures(self, prefix: str) -> tuple[Figure, ...]:
+        """Return what was worst.
+
+        Args:
+            prefix: What the names begin with.
+        """
+        return tuple(replace(f, name=f"{prefix}_{f.name}") for f in self._worst.values())
 
 
 def _place(tool: str, device: int, environment: Mapping[str, str]) -> tuple[int, int] | str:

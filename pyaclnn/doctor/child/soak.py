@@ -20,7 +20,7 @@ from pyaclnn.smoke import cases as smoke
 from pyaclnn.smoke.launching import prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyaclnn.runtime.device import Device
     from pyaclnn.smoke.cases import Outcome
@@ -69,12 +69,13 @@ class Soak:
         self.samples: list[Footprint] = []
         self.seconds = 0.0
 
-    def run(self, seconds: float, least: int = 0) -> None:
+    def run(self, seconds: float, least: int = 0, watch: Callable[[], None] | None = None) -> None:
         """Repeat the operators.
 
         Args:
             seconds: For how long.
             least: How many launches there are to be, should that take longer.
+            watch: Called now and then, and at the end, before the threads have.
 
         Raises:
             Exception: A thread ended with one that is no error of CANN.
@@ -94,6 +95,8 @@ class Soak:
         ):
             self._stop.wait(pause)
             self.samples.append(footprint(self.launches))
+            if watch is not None:
+                watch()
         self._stop.set()
         for thread in threads:
             thread.join()

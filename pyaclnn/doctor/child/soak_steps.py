@@ -15,6 +15,7 @@ from pyaclnn.doctor.checks.numbers import SOAK
 from pyaclnn.doctor.child.failures import advice_for
 from pyaclnn.doctor.child.footprint import growth, settled
 from pyaclnn.doctor.child.number_steps import judged
+from pyaclnn.doctor.child.sensors import Watch
 from pyaclnn.doctor.child.soak import Soak
 from pyaclnn.doctor.report.figure import PER_MILLION, Figure
 from pyaclnn.doctor.report.record import Status
@@ -43,11 +44,12 @@ def _soak(session: Session) -> Finding:
     request = session.request
     cases = smoke.cases(session.device, smoke.SHAPES[:1])
     soak, text = Soak(session.device, cases, request["soak_threads"]), request["soak_faults"]
+    sensors = Watch(request["device"], os.environ)
     if text and "seed=" not in text:
         text = f"{text}; seed={os.getpid()}"
     try:
         with faults(text) if text else contextlib.nullcontext():
-            soak.run(request["soak"])
+            soak.run(request["soak"], watch=None if request["simulated"] else sensors.look)
             fired = injected()
     except (ValueError, RuntimeError) as error:
         if not text or soak.launches:
@@ -59,7 +61,11 @@ def _soak(session: Session) -> Finding:
             next_step="pyaclnn mock faults",
         )
     found = judged_soak(soak, fired)
-    return replace(found, evidence=found.evidence + _seen(soak, fired), figures=_figures(soak))
+    return replace(
+        found,
+        evidence=found.evidence + _seen(soak, fired),
+        figures=_figures(soak) + sensors.figures("soak"),
+    )
 
 
 def judged_soak(soak: Soak, fired: Sequence[Fault]) -> Finding:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.clean import cleaned
 from pyaclnn.doctor.report.fleet import fleet_of, fleet_verdict, only
+from pyaclnn.doctor.report.html_figures import figures_section
 from pyaclnn.doctor.report.html_numbers import numbers_section
 from pyaclnn.doctor.report.html_sections import (
     badge,
@@ -84,6 +85,7 @@ def _machine_page(report: Report) -> str:
         + (banner(report.soc_name) if report.simulated else "")
         + verdict_section(verdict(report), report.results)
         + problems_section(report.results)
+        + figures_section(report)
         + _numbers(report)
         + environment_section(report)
         + checks_section(report.results)

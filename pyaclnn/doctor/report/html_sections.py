@@ -8,6 +8,7 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.doctor.report.figure import Severity
 from pyaclnn.doctor.report.record import Status, check_of
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
@@ -175,6 +176,8 @@ def _story(result: CheckResult, *, summary: bool = True) -> str:
     if result.code is not None:
         name = f" {escape(result.code_name)}" if result.code_name else ""
         parts.append(f'<p class="mono">{escape(str(result.code))}{name}</p>')
+    if result.severity is not Severity.NONE:
+        parts.append(f'<p class="mono">severity {result.severity.value}</p>')
     if result.causes:
         causes = "".join(f"<li>{escape(cause)}</li>" for cause in result.causes)
         parts.append(f'<div class="cap">Likely causes</div><ol>{causes}</ol>')

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from pyaclnn.doctor.report.clean import cleaned
+from pyaclnn.doctor.report.figure import Severity
 from pyaclnn.doctor.report.fleet import fleet_of, only
 from pyaclnn.doctor.report.record import Status
 from pyaclnn.doctor.report.verdict import about, verdict
@@ -100,8 +101,11 @@ def _attributes(**given: str) -> str:
 
 def _story(result: CheckResult) -> str:
     lines = [f"{result.status.value}: {result.summary}"]
+    if result.severity is not Severity.NONE:
+        lines.append(f"severity: {result.severity.value}")
     if result.code is not None:
         lines.append(f"code: {result.code} {result.code_name or ''}".rstrip())
+    lines += [f"figure {figure}" for figure in result.figures]
     lines += [f"{item.kind} {item.label}: {item.text}" for item in result.evidence]
     lines += [f"likely cause {n}: {cause}" for n, cause in enumerate(result.causes, 1)]
     if result.next_step:

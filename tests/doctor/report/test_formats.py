@@ -199,6 +199,12 @@ def test_a_failure_tells_code_evidence_causes_and_the_next_step() -> None:
         assert words in (failure.text or "")
 
 
+def test_a_case_tells_its_severity_and_what_was_measured() -> None:
+    told = "\n".join(suites(samples.MEASURED).itertext())
+    assert "figure temperature 41 °C" in told
+    assert "severity: MONITOR" in told
+
+
 def test_the_simulated_npu_is_named_in_the_suite() -> None:
     suite = suites(samples.SIMULATED)[0]
     assert suite.get("name") == "pyaclnn doctor (SIMULATED NPU)"

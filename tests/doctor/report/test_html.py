@@ -31,6 +31,16 @@ FLEET = [
 ]
 PAGES = {name: as_html([given]) for name, given in samples.ALL.items()} | {"fleet": as_html(FLEET)}
 
+
+def test_figures_are_a_table_with_a_column_for_each_device() -> None:
+    for named in ("device 0", "device 1", "host_to_device_pinned", "GB/s", "24.1"):
+        assert named in PAGES["measured"]
+    assert "severity MONITOR" in PAGES["measured"]
+    assert "Figures of the simulation" not in PAGES["measured"]
+    simulated = dataclasses.replace(samples.MEASURED, backend="mock", simulated=True)
+    assert "Figures of the simulation" in as_html([simulated])
+
+
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 FETCHING = {"src", "srcset", "data", "poster", "background", "action", "formaction", "xlink:href"}
 

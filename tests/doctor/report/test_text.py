@@ -35,6 +35,15 @@ def test_the_verdict_stands_first_and_last(name: str) -> None:
     assert headline in one_line("\n".join(text.splitlines()[-5:]))
 
 
+def test_figures_are_told_for_each_device_and_severities_in_words() -> None:
+    text = as_text([samples.MEASURED])
+    assert re.search(r"host_to_device_pinned +GB/s +24.1 +24.1\n", text)
+    assert re.search(r"temperature +°C +41\n", text)
+    assert "severity MONITOR: look at it again" in text
+    simulated = dataclasses.replace(samples.MEASURED, backend="mock", simulated=True)
+    assert "figures of the simulation" in as_text([simulated])
+
+
 def test_a_simulated_npu_is_named_before_and_after_everything() -> None:
     lines = as_text([samples.SIMULATED]).splitlines()
     assert "SIMULATED NPU - not a chip" in lines[1]

@@ -10,7 +10,7 @@ from pyaclnn.lazy import public_names
 if TYPE_CHECKING:
     from .absence import without
     from .home import build_home
-    from .include import cflags, includedir
+    from .include_folder import cflags, includedir
     from .injection import Fault, faults, injected, mode, set_faults, set_mode
     from .kernel import operator
     from .paths import environment, ldflags, libdir
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 # The modules that have public names.
-_HOMES = ("paths", "include", "report", "injection", "absence", "home", "kernel")
+_HOMES = ("paths", "include_folder", "report", "injection", "absence", "home", "kernel")
 
 # The device process, which starts with every device, needs none of them.
 __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

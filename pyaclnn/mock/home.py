@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyaclnn.mock.include import write_include
+from pyaclnn.mock.include_folder import write_include
 from pyaclnn.mock.paths import acldir, libdir
 from pyaclnn.releases import VARIABLE, has, simulated
 

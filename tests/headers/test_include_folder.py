@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.mock import include, includedir
+from pyaclnn.mock import include_folder, includedir
 from pyaclnn.mock.paths import writtendir
 from pyaclnn.operators.catalogue import catalogue
 
@@ -27,20 +27,20 @@ FEW = {"acl/acl.h": b"#pragma once\n", GENERATED: b"int aclnnAdd(void);\n"}
 @pytest.fixture
 def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    include._kept.cache_clear()
+    include_folder._kept.cache_clear()
     return tmp_path / "pyaclnn" / "include"
 
 
 @pytest.fixture
 def few(caches: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """As above; the files are two."""
-    monkeypatch.setattr(include, "_contents", lambda: FEW)
+    monkeypatch.setattr(include_folder, "_contents", lambda: FEW)
     return caches
 
 
 def again() -> Path:
     """What the next process finds."""
-    include._kept.cache_clear()
+    include_folder._kept.cache_clear()
     return includedir()
 
 
@@ -92,7 +92,7 @@ def test_what_others_could_have_written_is_made_again(few: Path) -> None:
 def test_many_that_make_it_at_once_make_one(few: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         # What is kept for the process stands beside: each makes it for itself.
-        found = set(pool.map(include._kept.__wrapped__, [few] * 2))
+        found = set(pool.map(include_folder._kept.__wrapped__, [few] * 2))
     (folder,) = found
     assert names_in(folder) == set(FEW)
     assert [path.name for path in few.iterdir()] == [folder.name]

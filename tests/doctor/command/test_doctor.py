@@ -17,6 +17,7 @@ from pyaclnn.doctor.checks.catalogue import checks
 from pyaclnn.doctor.checks.options import Level, Options
 from pyaclnn.doctor.child.events import Finished, Planned
 from pyaclnn.doctor.command import arguments as command, doctor as command_run
+from pyaclnn.doctor.report.baseline import Baseline
 from pyaclnn.doctor.report.record import Report
 from pyaclnn.doctor.report.schema import schema
 from tests.doctor import report_samples as samples
@@ -93,7 +94,11 @@ OPTIONS = [
     (["--soak", "2h"], Options(soak=7200.0)),
     (["--soak-threads", "8", "--soak-processes", "2"], Options(soak_threads=8, soak_processes=2)),
     (["--soak-faults", "f=1"], Options(soak_faults="f=1")),
-]
+    (["--figure-bytes", "4096", "--figure-seconds", "2m"],
+     Options(figure_bytes=4096, figure_seconds=120.0)),
+    (["--memory-share", "0.5", "--memory-seconds", "9"],
+     Options(memory_share=0.5, memory_seconds=9.0)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("arguments", "expected"), OPTIONS)
@@ -114,6 +119,11 @@ WRONG = [
     (["--soak", "h"], "not a number of seconds"),
     (["--soak-threads", "0"], "not a number from 1 to 256"),
     (["--soak-processes", "257"], "not a number from 1 to 256"),
+    (["--figure-bytes", "1"], "not a number of bytes from 64 to"),
+    (["--memory-share", "1.1"], "not a share above 0 and up to 1"),
+    (["--memory-share", "most"], "not a share above 0 and up to 1"),
+    (["--expect", "/no/such.json"], "'/no/such.json' cannot be read: No such file"),
+    (["--save-baseline", "/no/such/folder/e.json"], "there is no folder"),
     (["--only", "XYZ-999"], "there is no check 'XYZ-999'"),
     (["--skip", "XYZ"], "there is no check 'XYZ'"),
     (["--explain", "XYZ-1"], "there is no check"),
@@ -311,3 +321,37 @@ def test_the_command_line_is_there_without_waiting_for_what_it_runs() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+# ---- figures ------------------------------------------------------------------------------------
+
+
+def test_what_was_measured_can_be_expected(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "expected.json"
+    engine.report = samples.MEASURED
+    assert pyaclnn("doctor", "--save-baseline", file) == 0
+    assert pyaclnn("doctor", "--expect", file) == 0
+    assert engine.options is not None
+    assert engine.options.expected == Baseline.of(samples.MEASURED)
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "words"),
+    [
+        (samples.HEALTHY, 3, "nothing was measured: figures are of the level long"),
+        (samples.BROKEN, 1, "the machine is not as it should be"),
+    ],
+)
+def test_what_is_no_measure_is_not_written(
+    engine: Engine,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    given: Report,
+    status: int,
+    words: str,
+) -> None:
+    engine.report = given
+    file = tmp_path / "expected.json"
+    assert pyaclnn("doctor", "--save-baseline", file) == status
+    assert f"'{file}' is not written: {words}" in capfd.readouterr().err
+    assert not file.exists()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pyaclnn.ascendc import command as ascendc
 from pyaclnn.doctor.command import arguments as doctor
 from pyaclnn.errors import AclError
+from pyaclnn.fleet import arguments as fleet
 from pyaclnn.installed import command as installed
 from pyaclnn.mock import contract_command, functions
 from pyaclnn.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
@@ -137,6 +138,7 @@ def parser() -> argparse.ArgumentParser:
     _add_mock(commands)
     doctor.add_to(commands)
     doctor.add_explain_to(commands)
+    fleet.add_to(commands)
     _add_env(commands)
     installed.add_ops_to(commands)
     installed.add_abi_to(commands)

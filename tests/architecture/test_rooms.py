@@ -42,6 +42,7 @@ STOREYS = [
     {"ops", "installed"},
     {"smoke"},
     {"doctor", "ascendc", "configuration", "pytest_plugin"},
+    {"fleet"},
     {"cli"},
     {"__init__", "__main__"},
 ]

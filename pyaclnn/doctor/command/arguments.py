@@ -12,9 +12,17 @@ from typing import Final, TypeAlias
 
 from pyaclnn.doctor.checks.options import Options
 
-__all__ = ["add_explain_to", "add_to"]
+__all__ = [
+    "LEVELS",
+    "add_detail",
+    "add_explain_to",
+    "add_formats",
+    "add_to",
+    "names_of",
+    "seconds_of",
+]
 
-_LEVELS: Final = ("quick", "medium", "long")
+LEVELS: Final = ("quick", "medium", "long")
 _UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _LEAST_BYTES: Final = 64
 _MOST_BYTES: Final = 1 << 32
@@ -56,7 +64,7 @@ def add_to(commands: _Commands) -> None:
     )
     doctor.add_argument(
         "--level",
-        choices=_LEVELS,
+        choices=LEVELS,
         default="medium",
         help="quick: seconds, touches no device; medium (default): up to a minute; long: minutes",
     )
@@ -72,16 +80,18 @@ def add_to(commands: _Commands) -> None:
         metavar="N[,N]|all",
         help="devices to examine (default: all)",
     )
-    doctor.add_argument("--only", type=_names, default=(), metavar="ID[,ID]", help="run only these")
     doctor.add_argument(
-        "--skip", type=_names, default=(), metavar="ID[,ID]", help="leave these out"
+        "--only", type=names_of, default=(), metavar="ID[,ID]", help="run only these"
+    )
+    doctor.add_argument(
+        "--skip", type=names_of, default=(), metavar="ID[,ID]", help="leave these out"
     )
     doctor.add_argument(
         "--fail-on", choices=("warn",), default=None, help="exit with 1 also for a warning"
     )
     doctor.add_argument(
         "--soak",
-        type=_seconds,
+        type=seconds_of,
         default=0.0,
         metavar="DURATION",
         help="repeat the operators for so long at the end: seconds, or 30m, or 2h",
@@ -104,14 +114,14 @@ def add_to(commands: _Commands) -> None:
         help="what goes wrong meanwhile on the simulated NPU; `pyaclnn mock faults` explains them",
     )
     _add_measuring(doctor)
-    _add_detail(doctor, 0)
+    add_detail(doctor, 0)
     asking = doctor.add_mutually_exclusive_group()
     asking.add_argument("--list-checks", action="store_true", help="list the checks and exit")
     asking.add_argument("--explain", metavar="ID", help="explain a check and exit")
     asking.add_argument(
         "--json-schema", action="store_true", help="print the JSON Schema of reports and exit"
     )
-    _add_formats(doctor, None)
+    add_formats(doctor, None)
     doctor.set_defaults(action=_doctor, parser=doctor)
     # Their absence must not undo what was given before the word 'merge'.
     parts = doctor.add_subparsers(metavar="merge", title="further command")
@@ -122,8 +132,8 @@ def add_to(commands: _Commands) -> None:
         "which failures are the same. Exits as the worst of them did.",
     )
     together.add_argument("reports", nargs="+", metavar="REPORT.json")
-    _add_formats(together, argparse.SUPPRESS)
-    _add_detail(together, argparse.SUPPRESS)
+    add_formats(together, argparse.SUPPRESS)
+    add_detail(together, argparse.SUPPRESS)
     together.set_defaults(action=_merge, parser=together)
 
 
@@ -147,7 +157,7 @@ def _add_measuring(doctor: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--figure-seconds",
-        type=_seconds,
+        type=seconds_of,
         default=Options.figure_seconds,
         metavar="SECONDS",
         help=f"for how long each figure is measured (default: {Options.figure_seconds})",
@@ -162,7 +172,7 @@ def _add_measuring(doctor: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--memory-seconds",
-        type=_seconds,
+        type=seconds_of,
         default=Options.memory_seconds,
         metavar="SECONDS",
         help=f"after how long no further pattern is begun (default: {Options.memory_seconds:.0f})",
@@ -189,7 +199,13 @@ def add_explain_to(commands: _Commands) -> None:
     explain.set_defaults(action=_explain, parser=explain)
 
 
-def _add_formats(parser: argparse.ArgumentParser, default: object) -> None:
+def add_formats(parser: argparse.ArgumentParser, default: object) -> None:
+    """Add the options that name files for reports.
+
+    Args:
+        parser: The command.
+        default: What an option is that was not given.
+    """
     group = parser.add_argument_group("reports ('-' is standard output)")
     for name, text in (
         ("json", "for programs; `--json-schema` describes it"),
@@ -200,7 +216,13 @@ def _add_formats(parser: argparse.ArgumentParser, default: object) -> None:
         group.add_argument(f"--{name}", metavar="FILE", default=default, help=text)
 
 
-def _add_detail(parser: argparse.ArgumentParser, default: object) -> None:
+def add_detail(parser: argparse.ArgumentParser, default: object) -> None:
+    """Add the options that say how much is printed.
+
+    Args:
+        parser: The command.
+        default: What ``detail`` is if none of them was given.
+    """
     group = parser.add_mutually_exclusive_group()
     for names, amount, text in (
         (("-q", "--quiet"), -1, "print the verdict only"),
@@ -229,7 +251,8 @@ def _merge(options: argparse.Namespace) -> int:
     return doctor.merge(options)
 
 
-def _names(text: str) -> tuple[str, ...]:
+def names_of(text: str) -> tuple[str, ...]:
+    """Return the names in a list with commas."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
@@ -245,7 +268,8 @@ def _devices(text: str) -> tuple[int, ...] | None:
     return devices
 
 
-def _seconds(text: str) -> float:
+def seconds_of(text: str) -> float:
+    """Return a number of seconds; what is none is refused as `argparse` wants it."""
     amount, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
     try:
         seconds = float(amount) * _UNITS[unit]

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where what was found goes: the terminal, and the files that were asked for."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console
+
+from pyaclnn.doctor.report import exits
+from pyaclnn.doctor.report.bundle import as_bundle
+from pyaclnn.doctor.report.files import (
+    FORMATS,
+    STANDARD_OUTPUT,
+    WriteError,
+    abandon_output,
+    check_writable,
+    write,
+)
+from pyaclnn.doctor.report.fleet import fleet_of, only
+from pyaclnn.doctor.report.html import as_html
+from pyaclnn.doctor.report.junit import as_junit
+from pyaclnn.doctor.report.text import Detail, show
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+
+    from pyaclnn.doctor.report.fleet import Fleet
+    from pyaclnn.doctor.report.record import Report
+
+__all__ = ["open_console", "say", "targets_of", "tell", "write_anything", "written"]
+
+_PLAIN_WIDTH: Final = 110
+
+
+def tell(
+    found: Sequence[Report] | Fleet, wanted: dict[str, str], status: int, detail: Detail
+) -> int:
+    """Print the report and write what was asked for; a failed write is never a success.
+
+    Args:
+        found: The reports of one or more machines.
+        wanted: What `targets_of` returned.
+        status: What the command would exit with.
+        detail: How much is printed.
+
+    Returns:
+        The exit status.
+    """
+    # What standard output is wanted for must not be mixed with anything.
+    console = open_console(error=STANDARD_OUTPUT in wanted.values())
+    told = True
+    try:
+        show(found, console, detail)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        told = False
+        abandon_output()
+        say(f"the report could not be printed: {error.strerror}")
+    for name, target in wanted.items():
+        if not written(target, _formatted(name, found)):
+            told = False
+        elif target != STANDARD_OUTPUT:
+            say(f"{name} report: {target}")
+    return status if told else status or exits.INCONCLUSIVE
+
+
+def _formatted(name: str, found: Sequence[Report] | Fleet) -> bytes | Iterable[str]:
+    if name == "bundle":
+        return as_bundle(found)
+    if name == "html":
+        return as_html(found)
+    if name == "junit":
+        return as_junit(found)
+    one = only(found)
+    return fleet_of(found).lines() if one is None else one.to_text()
+
+
+def written(target: str, content: bytes | Iterable[str]) -> bool:
+    """Write a report, and say so if that failed.
+
+    Args:
+        target: A path, or ``-``.
+        content: What to write, as for `files.write`.
+    """
+    try:
+        write(target, content)
+    except WriteError as error:
+        say(str(error))
+        return False
+    return True
+
+
+def targets_of(options: argparse.Namespace) -> dict[str, str]:
+    """Return the formats asked for and their targets, each of which can probably be written.
+
+    Args:
+        options: The command line.
+
+    Raises:
+        WriteError: One of them cannot be written, or two are the same.
+    """
+    wanted = {name: target for name in FORMATS if (target := getattr(options, name, None))}
+    for target in wanted.values():
+        check_writable(target)
+        if list(wanted.values()).count(target) > 1:
+            raise WriteError(f"two reports cannot both go to '{target}'.")
+    return wanted
+
+
+def open_console(*, error: bool = False) -> Console:
+    """Return a console; one that is no terminal is of a width that does not change.
+
+    Args:
+        error: Whether it is standard error.
+    """
+    console = Console(stderr=error, highlight=False)
+    if console.is_terminal:
+        return console
+    return Console(stderr=error, highlight=False, width=_PLAIN_WIDTH)
+
+
+def write_anything() -> None:
+    """Let an output that cannot encode a character show a question mark for it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def say(text: str) -> None:
+    """Write a line to standard error.
+
+    Args:
+        text: What to say.
+    """
+    sys.stderr.write(f"pyaclnn doctor: {text}\n")

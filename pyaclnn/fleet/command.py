@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``pyaclnn fleet doctor`` does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyaclnn.doctor.checks import catalogue
+from pyaclnn.doctor.checks.catalogue import NothingLeftError, UnknownCheckError
+from pyaclnn.doctor.checks.options import Level
+from pyaclnn.doctor.command.telling import open_console, say, targets_of, tell, write_anything
+from pyaclnn.doctor.report import exits
+from pyaclnn.doctor.report.files import WriteError
+from pyaclnn.doctor.report.fleet import merge
+from pyaclnn.doctor.report.text import Detail
+from pyaclnn.fleet.assembly import reports_of
+from pyaclnn.fleet.examination import NoNpuError, examine
+from pyaclnn.fleet.npu import FleetError
+from pyaclnn.fleet.survey import Stopped
+from pyaclnn.fleet.view import Cells
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["doctor"]
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """Examine every NPU of a cluster.
+
+    Args:
+        options: The command line.
+
+    Returns:
+        The exit status.
+    """
+    write_anything()
+    try:
+        wanted = targets_of(options)
+        catalogue.plan(Level[options.level.upper()], options.only, options.skip)
+        if options.simulate is not None and options.address is not None:
+            raise ValueError("--simulate starts a cluster of its own; it goes without --address")  # noqa: TRY301  # told as any other
+    except (UnknownCheckError, NothingLeftError, WriteError, ValueError) as error:
+        options.parser.error(str(error))
+    cells = Cells(open_console(error=True))
+    try:
+        with cells:
+            fleet = examine(
+                options.level,
+                address=options.address,
+                simulate=options.simulate,
+                backend=options.backend,
+                only=options.only,
+                skip=options.skip,
+                fail_on_warn=options.fail_on == "warn",
+                deadline=options.deadline,
+                patience=options.patience,
+                begin=cells.begin,
+                tell=cells.tell,
+            )
+    except NoNpuError as error:
+        say(str(error))
+        return exits.NOTHING_HERE
+    except FleetError as error:
+        say(str(error))
+        return exits.INCONCLUSIVE
+    except Stopped as end:
+        say("stopped; nothing is left running; this is what was found until then")
+        fleet = merge(reports_of(end.ended, options.level, status=end.status))
+    except KeyboardInterrupt:
+        say("stopped before anything was found")
+        return exits.INTERRUPTED
+    return tell(fleet, wanted, fleet.exit_status, Detail(1 + options.detail))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import logging
 import os
 import socket
@@ -31,9 +30,10 @@ _MEMORY: Final = 100 << 20
 
 def _ray() -> Any:
     try:
-        return importlib.import_module("ray")
+        import ray  # noqa: PLC0415  # an extra
     except ModuleNotFoundError:
         raise FleetError("Ray is not installed here: pip install 'pyaclnn[ray]'") from None
+    return ray
 
 
 @contextlib.contextmanager
@@ -107,9 +107,11 @@ class Cluster:
         self._kind = ray.remote(
             num_cpus=0, resources={_RESOURCE: 1}, max_restarts=0, max_task_retries=0
         )(Probe)
-        self._affinity = importlib.import_module(
-            "ray.util.scheduling_strategies"
-        ).NodeAffinitySchedulingStrategy
+        from ray.util.scheduling_strategies import (  # noqa: PLC0415  # an extra
+            NodeAffinitySchedulingStrategy,
+        )
+
+        self._affinity = NodeAffinitySchedulingStrategy
         self._asked: dict[Any, tuple[Any, bool]] = {}
         """By what is awaited: the process, and whether it is the report."""
 
@@ -129,8 +131,11 @@ class Cluster:
         return sorted(nodes, key=lambda node: (node.name, node.id))
 
     def _free(self) -> dict[str, dict[str, float]]:
-        state = importlib.import_module("ray._private.state")
-        found: dict[str, dict[str, float]] = state.available_resources_per_node()
+        from ray._private.state import (  # noqa: PLC0415  # an extra, and in no public module
+            available_resources_per_node,
+        )
+
+        found: dict[str, dict[str, float]] = available_resources_per_node()
         return found
 
     def start(self, node: Node) -> Any:

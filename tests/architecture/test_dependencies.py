@@ -15,8 +15,8 @@ from .import_graph import MODULES, room_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A plugin is loaded by what it plugs into.
-HOSTS = {"pytest_plugin": {"pytest"}}
+# A plugin is loaded by what it plugs into, and who works on a cluster has what runs it.
+HOSTS = {"pytest_plugin": {"pytest"}, "fleet": {"ray"}}
 
 
 @functools.cache

@@ -65,8 +65,10 @@ def test_without_a_terminal_each_npu_is_a_line() -> None:
     assert paper.getvalue().splitlines() == [
         "3 NPUs on 2 nodes, each in a process of its own",
         "      1/3 PASS    node-a NPU 0 (2.0 s)",
-        "      2/3 FAIL    node-a NPU 1: DEV-103 Device 0 can be opened: "
-        "aclrtSetDevice(0) failed with 507033 (ACL_ERROR_RT_DEV_SETUP_ERROR) (3.0 s)",
+        (
+            "      2/3 FAIL    node-a NPU 1: DEV-103 Device 0 can be opened: "
+            "aclrtSetDevice(0) failed with 507033 (ACL_ERROR_RT_DEV_SETUP_ERROR) (3.0 s)"
+        ),
         "      3/3 TIMEOUT node-b NPU ?: no process began (9.0 s)",
     ]
 

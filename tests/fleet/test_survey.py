@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The survey without an engine: who is asked for what, when it is given up, and what is never
-touched again.
-"""
+"""The survey without an engine: who is asked for what, and what is given up or left alone."""
 
 from __future__ import annotations
 
@@ -130,7 +128,7 @@ def test_an_npu_that_failed_is_not_touched_again() -> None:
     """Its process is ended, the engine gives it to the next one, and that one is only held."""
     engine = script(a=[[Holds("0"), HUNG], [HUNG], *healthy("2")])
 
-    def free(second: float) -> None:
+    def free(_: float) -> None:
         if ("a", 0) in engine.ended and engine._asked.get(("a", 1)) is HUNG:
             engine._asked["a", 1] = Holds("0")
 

@@ -54,8 +54,6 @@ def cluster() -> Iterator[Any]:
     os.environ["PYACLNN_BACKEND"] = "mock"
     os.environ["PYACLNN_MOCK_DEVICES"] = "8"
     os.environ.pop("PYTHONWARNINGS", None)
-    # The workers find this tree's package as this process does.
-    os.environ["RAY_DEDUP_LOGS"] = "0"
     made = Cluster(
         initialize_head=True,
         head_node_args={

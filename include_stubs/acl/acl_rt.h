@@ -23,6 +23,7 @@
 #include "acl/rt/memory_share.h"
 #include "acl/rt/memory_task.h"
 #include "acl/rt/memory_virtual.h"
+#include "acl/rt/notify.h"
 #include "acl/rt/process.h"
 #include "acl/rt/stream.h"
 #include "acl/rt/stream_control.h"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.mock.contract import RULES, Rule
+from pyaclnn.releases import RELEASES
 
 if TYPE_CHECKING:
     import subprocess
@@ -73,7 +74,7 @@ def _functions() -> Iterator[str]:
         for side in SIDES:
             name = f"{rule.id}-{side}".replace("-", "_")
             body = "\n".join(f"    {line}" for line in getattr(rule, side).splitlines())
-            yield f"static void {name}(void)\n{{\n{body}\n}}\n"
+            yield _from(rule, f"static void {name}(void)\n{{\n{body}\n}}\n")
 
 
 def _rows() -> Iterator[str]:
@@ -81,7 +82,12 @@ def _rows() -> Iterator[str]:
         for side in SIDES:
             name = f"{rule.id}-{side}"
             alone = "true" if rule.alone else "false"
-            yield f'    {{"{name}", {name.replace("-", "_")}, {alone}}},'
+            yield _from(rule, f'    {{"{name}", {name.replace("-", "_")}, {alone}}},')
+
+
+def _from(rule: Rule, text: str) -> str:
+    """Keep what a rule needs from the compiler of an older release."""
+    return f"#if ACL_STUBS_CANN >= {RELEASES[rule.since].headers}\n{text}\n#endif"
 
 
 def source() -> str:

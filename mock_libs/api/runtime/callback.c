@@ -3,12 +3,11 @@
 #include "callback.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "entry.h"
 #include "exception.h"
+#include "host_thread.h"
 #include "limit.h"
-#include "lock.h"
 #include "message.h"
 #include "scheduler.h"
 #include "wire.h"
@@ -98,6 +97,31 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBloc
     MOCK_GUARDED(launch(fn, userData, blockType, stream));
 }
 
+static aclError launch_host(aclrtStream handle, aclrtHostFunc function, void *data)
+{
+    if (function == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtLaunchHostFunc: fn is NULL");
+    }
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream != NULL && !mock_host_thread_start(stream->context)) {
+        return mock_fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "no thread for host functions");
+    }
+    struct task *task =
+        stream == NULL ? NULL : mock_stream_submit(stream, TASK_CALLBACK, &status);
+    if (task != NULL) {
+        task->as.callback.function = function;
+        task->as.callback.data = data;
+        task->as.callback.block = task->as.callback.host = true;
+    }
+    return status;
+}
+
+aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args)
+{
+    MOCK_GUARDED(launch_host(stream, fn, args));
+}
+
 /* Lets the thread's streams run up to their next callback. Fails when it has no stream, and when
  * none of its streams can ever come to a callback any more. */
 static aclError pump(uint64_t thread)
@@ -114,16 +138,6 @@ static aclError pump(uint64_t thread)
         }
     }
     return status;
-}
-
-static void finish(const struct post *post)
-{
-    const struct stream *stream = mock_handle_get(post->stream, MOCK_STREAM);
-    struct task *task = stream == NULL ? NULL : stream->first;
-    if (post->block && task != NULL && task->position == post->position) {
-        task->as.callback.done = true;
-    }
-    mock_progress();
 }
 
 /* Called without the lock, and runs the callback without it: the callback may call CANN. */
@@ -150,9 +164,8 @@ static aclError process(const struct timespec *deadline)
     if (post != NULL) {
         post->function(post->data);
         mock_enter();
-        finish(post);
+        mock_posted_done(post);
         mock_leave();
-        free(post);
     }
     return status;
 }

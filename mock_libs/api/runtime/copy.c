@@ -6,6 +6,7 @@
 #include "hazard.h"
 #include "message.h"
 #include "place.h"
+#include "space.h"
 #include "transfer.h"
 #include "waiting.h"
 

@@ -5,6 +5,7 @@
 #include "hazard.h"
 #include "message.h"
 #include "place.h"
+#include "space.h"
 #include "transfer.h"
 #include "violation.h"
 #include "waiting.h"

@@ -7,6 +7,7 @@
 #include "hazard.h"
 #include "message.h"
 #include "pinned.h"
+#include "space.h"
 #include "violation.h"
 
 static aclError allocate_host(void **address, size_t size)

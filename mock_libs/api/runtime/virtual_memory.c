@@ -6,7 +6,6 @@
 #include "entry.h"
 #include "hazard.h"
 #include "message.h"
-#include "place.h"
 #include "space.h"
 #include "violation.h"
 

@@ -45,6 +45,11 @@ void mock_unsubscribe(const void *stream)
     }
 }
 
+uint64_t mock_post_to(const void *context)
+{
+    return (uint64_t)(uintptr_t)context;
+}
+
 bool mock_post_add(const struct post *post)
 {
     struct post *copy = malloc(sizeof *copy);

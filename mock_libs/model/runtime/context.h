@@ -16,6 +16,7 @@ struct context {
     uint32_t events;        /* alive, made in this context */
     aclError stopped;       /* the failure that stopped the context (ACL_STOP_ON_FAILURE) */
     int64_t options[4];     /* aclSysParamOpt */
+    pid_t host_thread_in;   /* the process in which it has a thread for host functions, or 0 */
     aclrtFloatOverflowMode overflow_mode;
 };
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "message.h"
-#include "space.h"
 
 static struct device devices[MOCK_MOST_DEVICES];
 
@@ -130,7 +129,7 @@ const struct chip *mock_device_chip(void)
     return mock_chip();
 }
 
-struct device *mock_device_of(const void *address)
+struct device *mock_device_with(const void *address)
 {
     const uint8_t *byte = address;
     for (int i = 0; i < MOCK_MOST_DEVICES; i++) {
@@ -140,8 +139,7 @@ struct device *mock_device_of(const void *address)
             return &devices[i];
         }
     }
-    const struct reservation *space = mock_space_of(address);
-    return space != NULL && space->device != NULL && space->device->open ? space->device : NULL;
+    return NULL;
 }
 
 static _Atomic uintptr_t lowest = UINTPTR_MAX, highest;

@@ -53,10 +53,10 @@ const struct chip *mock_device_chip(void);
 void mock_devices_each(void (*visit)(struct device *device)); /* the open ones */
 /* Those whose process can be talked to; one that is being opened or closed is among them. */
 void mock_devices_each_connected(void (*visit)(struct device *device));
-/* The device whose address range holds an address, or NULL: the address is a host address. */
-struct device *mock_device_of(const void *address);
-/* The same without the lock, and roughly: between the lowest and the highest address that a device
- * ever had. */
+/* The device whose heap holds an address, or NULL. */
+struct device *mock_device_with(const void *address);
+/* Without the lock, and roughly: whether an address may be one of a device. It lies between the
+ * lowest and the highest that was ever given out. */
 bool mock_devices_may_hold(const void *address);
 /* A device has got a range of addresses. */
 void mock_devices_span(const void *start, uint64_t bytes);

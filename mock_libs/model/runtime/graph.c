@@ -6,6 +6,7 @@
 
 #include "device.h"
 #include "pinned.h"
+#include "space.h"
 
 struct graph *mock_graph_new(void)
 {

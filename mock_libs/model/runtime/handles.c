@@ -198,7 +198,7 @@ const char *mock_kind_name(enum mock_kind kind)
         "context",      "stream",        "event",         "aclTensor",
         "aclScalar",    "aclIntArray",   "aclFloatArray", "aclBoolArray",
         "aclTensorList", "aclScalarList", "aclOpExecutor", "aclmdlRI",
-        "physical_memory", "communicator",
+        "physical_memory", "communicator", "notify",
     };
     return NAMES[kind];
 }

@@ -20,6 +20,7 @@ enum mock_kind {
     MOCK_GRAPH,
     MOCK_PHYSICAL,
     MOCK_COMMUNICATOR,
+    MOCK_NOTIFY,
     MOCK_KIND_COUNT
 };
 

@@ -50,6 +50,13 @@ static const char *name_of(const struct task *task)
     return task->origin.function == NULL ? "a call" : task->origin.function;
 }
 
+/* Whether a task waits for what may be queued later: a record, a flag, a value. */
+static bool is_open(const struct task *task)
+{
+    return (task->kind == TASK_WAIT && task->as.event.source == NULL) ||
+           task->kind == TASK_NOTIFY_WAIT || task->kind == TASK_VALUE_WAIT;
+}
+
 /* The block that holds an address, as far as it is known. */
 static struct mock_history history_of(const void *address)
 {
@@ -57,6 +64,18 @@ static struct mock_history history_of(const void *address)
     const struct device *device = mock_device_of(address);
     struct block block;
     return device != NULL && mock_memory_find(device, address, &block) ? block.history : history;
+}
+
+/* The memory of a value that a task writes or waits for, if it meets other memory, or NULL: such
+ * tasks bring streams into an order, and so may meet each other. */
+static const struct mock_range *value_of(const struct task *task, const void *address,
+                                         uint64_t bytes, struct mock_range own[2])
+{
+    if (task->kind != TASK_VALUE_WRITE && task->kind != TASK_VALUE_WAIT) {
+        return NULL;
+    }
+    own[0] = (struct mock_range){task->as.value.address, sizeof task->as.value.value, true, false};
+    return meet(&own[0], address, bytes) ? &own[0] : NULL;
 }
 
 /* ---- the host and queued work --------------------------------------------------------------- */
@@ -67,6 +86,9 @@ void mock_hazard_free(const void *address, uint64_t bytes, enum mock_rule rule)
     for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
         for (const struct task *task = stream->first; is_near(stream, task); task = task->next) {
             const struct mock_range *range = find(task, address, bytes, false, own);
+            if (range == NULL) {
+                range = value_of(task, address, bytes, own);
+            }
             if (range == NULL) {
                 continue;
             }
@@ -142,8 +164,7 @@ static bool may_change(const void *address, uint64_t bytes, const struct task *b
             return true; /* so far nobody looks */
         }
         for (const struct task *task = stream->first; task != NULL; task = task->next) {
-            if (task->kind == TASK_CALLBACK ||
-                (task->kind == TASK_WAIT && task->as.event.source == NULL) ||
+            if (task->kind == TASK_CALLBACK || is_open(task) ||
                 (task != but && find(task, address, bytes, true, own) != NULL)) {
                 return true;
             }
@@ -202,6 +223,16 @@ void mock_hazard_host_written(const void *address, uint64_t bytes)
 
 /* ---- streams against each other ------------------------------------------------------------- */
 
+/* Whether a stream, before one of its positions, waits for what may be queued behind any work. */
+static bool is_held(const struct stream *stream, uint64_t before)
+{
+    const struct task *task = stream->first;
+    while (task != NULL && task->position < before && !is_open(task)) {
+        task = task->next;
+    }
+    return task != NULL && task->position < before;
+}
+
 /* Whether a stream, before one of its positions, waits for a position of another, directly or by
  * way of third streams. A wait that cannot be followed yet counts as one. */
 static bool waits_for(const struct stream *stream, uint64_t before, const struct stream *source,
@@ -209,12 +240,14 @@ static bool waits_for(const struct stream *stream, uint64_t before, const struct
 {
     for (const struct task *task = stream->first; task != NULL && task->position < before;
          task = task->next) {
+        if (is_open(task)) {
+            return true;
+        }
         if (task->kind != TASK_WAIT) {
             continue;
         }
         const struct stream *other = mock_handle_get(task->as.event.source, MOCK_STREAM);
-        if (task->as.event.source == NULL || hops == MOST_HOPS ||
-            (other == source && task->as.event.position > position) ||
+        if (hops == MOST_HOPS || (other == source && task->as.event.position > position) ||
             (other != NULL && other != stream && other != source &&
              waits_for(other, task->as.event.position, source, position, hops + 1))) {
             return true;
@@ -248,6 +281,7 @@ static bool report_clash(const struct stream *stream, const struct task *task,
          earlier = earlier->next) {
         for (size_t i = 0; i < count; i++) {
             if (ranges[i].workspace != workspace || clash(earlier, &ranges[i]) == NULL ||
+                is_held(other, earlier->position) ||
                 waits_for(stream, task->position, other, earlier->position, 0)) {
                 continue;
             }

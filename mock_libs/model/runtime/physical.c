@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "message.h"
-#include "space.h"
 #include "violation.h"
 
 struct physical *mock_physical_new(struct device *device, uint64_t bytes)

@@ -6,6 +6,9 @@
 #include "device.h"
 #include "acl/acl.h"
 
+/* Both physical memory and its place among addresses are multiples of it. */
+enum { MOCK_GRANULE = 2 << 20 };
+
 struct physical {
     void *handle;
     struct device *device;

@@ -5,6 +5,7 @@
 #include "hazard.h"
 #include "message.h"
 #include "place.h"
+#include "space.h"
 #include "violation.h"
 
 aclError mock_graph_equip(struct graph *graph, struct context *context)

@@ -3,7 +3,8 @@
  * however many: they form a chain, so that the caller's stack stays as it is. */
 #include "scheduler.h"
 
-#include "callback.h"
+#include <stdlib.h>
+
 #include "errand.h"
 #include "event.h"
 #include "exception.h"
@@ -11,7 +12,10 @@
 #include "kernel.h"
 #include "lock.h"
 #include "mode.h"
+#include "notify.h"
+#include "notify_wait.h"
 #include "transfer.h"
+#include "value.h"
 
 /* Resolves a wait for an event that was not recorded when the wait was queued. */
 static bool resolve(struct task *task)
@@ -33,18 +37,36 @@ enum step {
     WAITS    /* for another stream to come to a position */
 };
 
-static enum step run_wait(struct task *task)
+static enum step run_wait(struct stream *stream, struct task *task)
 {
     if (task->as.event.source == NULL && !resolve(task)) {
         return BLOCKED;
     }
     /* A destroyed stream has finished its work or dropped it. */
-    const struct stream *source = mock_handle_get(task->as.event.source, MOCK_STREAM);
+    struct stream *source = mock_handle_get(task->as.event.source, MOCK_STREAM);
     if (source != NULL && source->executed < task->as.event.position) {
+        stream->ahead = source;
+        stream->ahead_position = task->as.event.position;
         return WAITS;
     }
     mock_event_waited(task->as.event.event);
     return MOVED;
+}
+
+static enum step run_notify_wait(struct stream *stream, struct task *task)
+{
+    if (mock_notify_taken(stream, task, &stream->ahead, &stream->ahead_position)) {
+        return MOVED;
+    }
+    return stream->ahead == NULL ? BLOCKED : WAITS;
+}
+
+static enum step run_value_wait(struct stream *stream, const struct task *task)
+{
+    if (mock_value_reached(stream, task, &stream->ahead, &stream->ahead_position)) {
+        return MOVED;
+    }
+    return stream->ahead == NULL ? BLOCKED : WAITS;
 }
 
 /* An injected failure takes the place of the work. */
@@ -65,7 +87,10 @@ static bool post_callback(const struct stream *stream, struct task *task)
 {
     if (!task->as.callback.posted) {
         const struct subscription *subscription = mock_subscription_of(stream->handle);
-        const struct post post = {.thread = subscription == NULL ? 0 : subscription->thread,
+        const uint64_t subscriber = subscription == NULL ? 0 : subscription->thread;
+        const struct post post = {.thread = task->as.callback.host
+                                                ? mock_post_to(stream->context->handle)
+                                                : subscriber,
                                   .stream = stream->handle,
                                   .position = task->position,
                                   .block = task->as.callback.block,
@@ -78,6 +103,17 @@ static bool post_callback(const struct stream *stream, struct task *task)
         mock_progress();
     }
     return !task->as.callback.block || task->as.callback.done;
+}
+
+void mock_posted_done(struct post *post)
+{
+    const struct stream *stream = mock_handle_get(post->stream, MOCK_STREAM);
+    struct task *task = stream == NULL ? NULL : stream->first;
+    if (post->block && task != NULL && task->position == post->position) {
+        task->as.callback.done = true;
+    }
+    mock_progress();
+    free(post);
 }
 
 static enum step run_task(struct stream *stream, struct task *task)
@@ -100,12 +136,22 @@ static enum step run_task(struct stream *stream, struct task *task)
         mock_event_recorded(task->as.event.event, task->as.event.records);
         return MOVED;
     case TASK_WAIT:
-        return run_wait(task);
+        return run_wait(stream, task);
     case TASK_RESET:
         mock_event_reset(task->as.event.event, task->as.event.records);
         return MOVED;
     case TASK_CALLBACK:
         return post_callback(stream, task) ? MOVED : BLOCKED;
+    case TASK_NOTIFY_RECORD:
+        mock_notify_recorded(task->as.notify.notify);
+        return MOVED;
+    case TASK_NOTIFY_WAIT:
+        return run_notify_wait(stream, task);
+    case TASK_VALUE_WRITE:
+        mock_value_written(stream, task);
+        return MOVED;
+    case TASK_VALUE_WAIT:
+        return run_value_wait(stream, task);
     }
     return MOVED;
 }
@@ -128,6 +174,8 @@ static enum step step(struct stream *stream)
     const bool dead = is_dead(stream);
     if (dead && task->kind == TASK_WAIT) {
         mock_event_waited(task->as.event.event);
+    } else if (dead && task->kind == TASK_NOTIFY_WAIT) {
+        mock_notify_left(task);
     }
     const enum step came = dead ? MOVED : run_task(stream, task);
     if (came == MOVED) {
@@ -154,10 +202,7 @@ static struct stream *pop(struct stream *top)
 /* The stream that the top of a chain waits for goes on top; NULL: they wait in a circle. */
 static struct stream *climb(struct stream *top)
 {
-    const struct task *task = top->first;
-    struct stream *source = mock_handle_get(task->as.event.source, MOCK_STREAM);
-    return source == NULL || source->running ? NULL
-                                             : push(top, source, task->as.event.position);
+    return top->ahead->running ? NULL : push(top, top->ahead, top->ahead_position);
 }
 
 static enum mock_run run_to(struct stream *stream, uint64_t position)

@@ -3,6 +3,7 @@
 #ifndef MOCK_SCHEDULER_H
 #define MOCK_SCHEDULER_H
 
+#include "callback.h"
 #include "stream.h"
 
 /* How far running has come: there; the device is working; another thread must do something first. */
@@ -12,6 +13,8 @@ enum mock_run { MOCK_ARRIVED, MOCK_WORKING, MOCK_BLOCKED };
 enum mock_run mock_stream_run(struct stream *stream, uint64_t position);
 /* Runs what others than this program wait for, as far as it goes. true: something has moved. */
 bool mock_run_awaited(void);
+/* The function of a post has returned: lets its stream go on, and frees the post. */
+void mock_posted_done(struct post *post);
 /* In eager mode: runs whatever can run. */
 enum mock_run mock_run_eagerly(void);
 

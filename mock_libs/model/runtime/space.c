@@ -129,6 +129,13 @@ struct mapping *mock_space_meeting(const struct reservation *space, uint64_t off
     return (struct mapping *)(last != NULL && last->offset + last->size > offset ? last : NULL);
 }
 
+struct device *mock_device_of(const void *address)
+{
+    const struct reservation *space = mock_space_of(address);
+    struct device *device = space == NULL ? mock_device_with(address) : space->device;
+    return device != NULL && device->open ? device : NULL;
+}
+
 bool mock_memory_find(const struct device *device, const void *address, struct block *found)
 {
     const struct reservation *space = mock_space_of(address);

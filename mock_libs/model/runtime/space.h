@@ -6,9 +6,6 @@
 #include "device.h"
 #include "physical.h"
 
-/* Both physical memory and its place among addresses are multiples of it. */
-enum { MOCK_GRANULE = 2 << 20 };
-
 struct reservation {
     struct device *device; /* whose memory was mapped last, or NULL */
     uint8_t *base;  /* the addresses handed out: without access, like those of the heap */
@@ -45,6 +42,8 @@ struct mapping *mock_space_holding(const struct reservation *space, uint64_t off
 struct mapping *mock_space_meeting(const struct reservation *space, uint64_t offset,
                                    uint64_t bytes);
 
+/* The device that an address leads to, or NULL: it is an address of the host, or nothing is mapped. */
+struct device *mock_device_of(const void *address);
 /* The live memory that holds an address: a block of the heap, or all that is mapped around it
  * without a gap. Its offset counts from the heap's base in either case. */
 bool mock_memory_find(const struct device *device, const void *address, struct block *found);

@@ -12,6 +12,7 @@
 #include "graph.h"
 #include "lock.h"
 #include "message.h"
+#include "notify.h"
 #include "violation.h"
 #include "wire.h"
 
@@ -204,6 +205,8 @@ bool mock_stream_drop(struct stream *stream)
     while (stream->first != NULL) {
         if (stream->first->kind == TASK_WAIT) {
             mock_event_waited(stream->first->as.event.event);
+        } else if (stream->first->kind == TASK_NOTIFY_WAIT) {
+            mock_notify_left(stream->first);
         }
         mock_stream_pop(stream);
     }

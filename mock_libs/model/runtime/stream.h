@@ -25,6 +25,8 @@ struct stream {
     bool running; /* it stands in the scheduler's chain of streams that wait for each other */
     struct stream *below;
     uint64_t goal;
+    struct stream *ahead; /* what its first task waits for, as found a moment ago, and how far */
+    uint64_t ahead_position;
     aclError error;
     char error_text[512];
     bool stop_on_failure;

@@ -51,7 +51,11 @@ enum task_kind {
     TASK_RECORD,
     TASK_WAIT,
     TASK_RESET,
-    TASK_CALLBACK
+    TASK_CALLBACK,
+    TASK_NOTIFY_RECORD,
+    TASK_NOTIFY_WAIT,
+    TASK_VALUE_WRITE,
+    TASK_VALUE_WAIT
 };
 
 /* A rectangle of bytes to copy; a plain copy is one row. */
@@ -97,7 +101,18 @@ struct task {
             aclrtCallback function;
             void *data;
             bool block, posted, done;
+            bool host; /* for the context's own thread */
         } callback;
+        struct {
+            void *notify; /* handle */
+            uint32_t seconds; /* a wait may take, or 0 */
+            int64_t since;    /* when the stream came to it, or 0 */
+        } notify;
+        struct {
+            void *address;
+            uint64_t value;
+            uint32_t condition;
+        } value;
     } as;
 };
 

@@ -14,6 +14,7 @@ from .executors import EXECUTORS
 from .graphs import GRAPHS
 from .handles import HANDLES
 from .memory import MEMORY
+from .notifies import NOTIFIES
 from .phases import PHASES
 from .rule import Rule
 from .virtual_memory import VIRTUAL_MEMORY
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     *VIRTUAL_MEMORY,
     *CONTEXTS,
     *EVENTS,
+    *NOTIFIES,
     *GRAPHS,
     *COLLECTIVES,
     *ENDINGS,

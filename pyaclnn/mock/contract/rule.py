@@ -27,6 +27,7 @@ class Rule:
         wrong: C statements that break this rule and no other.
         right: The same, corrected.
         alone: The snippets end the process's use of the device and need a process of their own.
+        since: The release of CANN that has what the snippets use.
     """
 
     id: str
@@ -37,3 +38,4 @@ class Rule:
     wrong: str
     right: str
     alone: bool = False
+    since: str = "8.1"

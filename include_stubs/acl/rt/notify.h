@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Notifies: a flag that one stream sets and another waits for and takes back. All of it is newer
+ * than CANN 8.1. Provided by libascendcl.so and libacl_rt.so.
+ *
+ * Left out, because a type is not described here: aclrtNotifySetImportPidInterServer.
+ */
+#ifndef INCLUDE_STUBS_ACL_RT_NOTIFY_H_
+#define INCLUDE_STUBS_ACL_RT_NOTIFY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include "acl/acl_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if ACL_STUBS_CANN >= 901
+#define ACL_NOTIFY_DEFAULT         0x00000000U
+#define ACL_NOTIFY_DEVICE_USE_ONLY 0x00000001U
+
+ACL_FUNC_VISIBILITY aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag);
+ACL_FUNC_VISIBILITY aclError aclrtDestroyNotify(aclrtNotify notify);
+ACL_FUNC_VISIBILITY aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId);
+ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
+/* timeout in seconds; 0 waits for ever. */
+ACL_FUNC_VISIBILITY aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream,
+    uint32_t timeout);
+/* num: notifies listed behind notifies. */
+ACL_FUNC_VISIBILITY aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values in device memory that streams write, and wait for. */
+#include "value.h"
+
+#include "entry.h"
+#include "message.h"
+#include "place.h"
+#include "space.h"
+#include "violation.h"
+
+static aclError queue(void *address, uint64_t value, uint32_t condition, uint32_t last,
+                      aclrtStream handle, enum task_kind kind)
+{
+    if (address == NULL || condition > last) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "devAddr is %p, flag is 0x%x; it must be 0 to %u",
+                         address, condition, last);
+    }
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    if ((uintptr_t)address % sizeof value != 0) {
+        return mock_fail(ACL_ERROR_RT_ADDR_UNALIGNED, "devAddr %p is no multiple of %zu", address,
+                         sizeof value);
+    }
+    const bool on_device = mock_device_of(address) != NULL;
+    if (!on_device || mock_reach(address, sizeof value) == NULL) {
+        if (on_device) {
+            mock_report_dead_memory("devAddr", address, sizeof value);
+        } else {
+            mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, NULL,
+                         "devAddr is no device memory");
+        }
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live device memory",
+                         address, sizeof value);
+    }
+    struct task *task = mock_stream_submit(stream, kind, &status);
+    if (task != NULL) {
+        task->as.value.address = address;
+        task->as.value.value = value;
+        task->as.value.condition = condition;
+    }
+    return status;
+}
+
+aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream)
+{
+    MOCK_GUARDED(queue(devAddr, value, flag, 0, stream, TASK_VALUE_WRITE));
+}
+
+aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream)
+{
+    MOCK_GUARDED(
+        queue(devAddr, value, flag, ACL_STREAM_WAIT_VALUE_NOR, stream, TASK_VALUE_WAIT));
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notifies: a flag that a stream sets, and that a stream which waits for it takes back. */
+#ifndef MOCK_NOTIFY_H
+#define MOCK_NOTIFY_H
+
+#include "task.h"
+#include "acl/acl.h"
+
+struct notify {
+    void *context_handle; /* in which it was made */
+    uint32_t id;
+    bool set;
+    uint64_t waits; /* queued and not passed */
+};
+
+/* The notify behind a handle, or NULL with the code in *status. */
+struct notify *mock_notify_find(const void *handle, aclError *status);
+/* A stream has come to a record. */
+void mock_notify_recorded(const void *handle);
+/* A wait is dropped. */
+void mock_notify_left(const struct task *task);
+
+#endif

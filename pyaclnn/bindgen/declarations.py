@@ -53,6 +53,7 @@ _LIBRARY_OF = {
     "acl/acl_op_compiler.h": "graph",
     "aclnn/": "base",
     "opdev/": "base",
+    "nnopbase/": "packages",
     "aclnnop/": "operators",
     "hccl/": "collectives",
     "profiling/": "tasks",

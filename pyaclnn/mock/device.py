@@ -129,8 +129,9 @@ def ignore_floating_point_errors() -> None:
 
 def _not_implemented(operator: str) -> str:
     return (
-        f"EZ9999: the simulated NPU does not implement {operator}: no table and no package of "
-        "ASCEND_CUSTOM_OPP_PATH has it"
+        f"EZ9999: the simulated NPU does not implement {operator}: no table has it, and no package "
+        "for the simulated NPU in ASCEND_CUSTOM_OPP_PATH. Give it a kernel: a NumPy function under "
+        f'@pyaclnn.mock.operator("{operator}"), in a file that PYACLNN_MOCK_OPERATORS names'
     )
 
 

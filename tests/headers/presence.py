@@ -2,7 +2,8 @@
 """Which CANN release has which function, area by area, independent of the headers.
 
 Sources: CANN 8.1.RC1 toolkit headers; CANN: runtime include/external/acl; CANN: opbase
-include/nnopbase/aclnn; CANN: ops-nn norm. What is older than aclnn: what torch-npu links.
+include/nnopbase/aclnn; CANN: ops-nn norm. What is older than aclnn: what torch-npu links;
+Nnopbase: what operator packages of fbgemm-ascend link.
 """
 
 from __future__ import annotations
@@ -65,6 +66,11 @@ aclmdlRICaptureBegin aclmdlRICaptureEnd aclmdlRICaptureGetInfo
 aclmdlRICaptureTaskGrpBegin aclmdlRICaptureTaskGrpEnd aclmdlRICaptureTaskUpdateBegin
 aclmdlRICaptureTaskUpdateEnd aclmdlRICaptureThreadExchangeMode aclmdlRIDebugPrint
 aclmdlRIDestroy aclmdlRIExecuteAsync
+NnopbaseAddAttrWithDtype NnopbaseAddDynamicInput NnopbaseAddDynamicOutput NnopbaseAddInput
+NnopbaseAddIntArrayAttr NnopbaseAddOutput NnopbaseAddOutputShapeDependTensor
+NnopbaseAddParamName NnopbaseAddSupportList NnopbaseAddTilingId NnopbaseCreateExecutorSpace
+NnopbaseGetExecutor NnopbaseMsprofSysTime NnopbaseReportApiInfo NnopbaseRunForWorkspace
+NnopbaseRunWithWorkspace _Z14NnopbaseOpLogEiPKc
 aclCreateDataBuffer aclCreateTensorDesc aclDestroyDataBuffer aclDestroyTensorDesc
 aclGetTensorDescDimV2 aclGetTensorDescFormat aclGetTensorDescNumDims aclGetTensorDescType
 aclSetTensorDescName aclSetTensorFormat aclSetTensorPlaceMent aclSetTensorShape

@@ -64,6 +64,7 @@ void mock_executor_free(struct executor *executor)
     free(executor->message);
     free(executor->slots);
     free(executor->used);
+    mock_assembly_free(executor->assembly);
     free(executor);
 }
 

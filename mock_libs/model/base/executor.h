@@ -3,6 +3,7 @@
 #ifndef MOCK_EXECUTOR_H
 #define MOCK_EXECUTOR_H
 
+#include "assembly.h"
 #include "cache.h"
 #include "call.h"
 
@@ -20,6 +21,7 @@ struct executor {
     size_t used_count;
     int device; /* current in phase 1 */
     struct plan plan;
+    struct assembly *assembly; /* of a package, as long as its arguments come; or NULL */
     bool repeatable, from_cache;
     bool refused; /* to be made repeatable */
 };

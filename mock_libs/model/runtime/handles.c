@@ -122,6 +122,16 @@ void *mock_handle_close(const void *handle, enum mock_kind kind)
     return object;
 }
 
+void *mock_handle_exchange(const void *handle, enum mock_kind kind, void *object)
+{
+    struct slot *slot = decode(handle, kind);
+    void *before = slot == NULL ? NULL : slot->object;
+    if (slot != NULL) {
+        slot->object = object;
+    }
+    return before;
+}
+
 enum mock_fate mock_handle_past(const void *handle, enum mock_kind kind, enum mock_mark *mark,
                                 struct mock_history *history)
 {

@@ -48,6 +48,8 @@ enum mock_fate { MOCK_LIVE, MOCK_DESTROYED, MOCK_OF_ANOTHER_KIND, MOCK_UNKNOWN }
 void *mock_handle_new(enum mock_kind kind, void *object);
 void *mock_handle_get(const void *handle, enum mock_kind kind);
 void *mock_handle_close(const void *handle, enum mock_kind kind);
+/* Puts another object behind a live handle; gives the one before. */
+void *mock_handle_exchange(const void *handle, enum mock_kind kind, void *object);
 const char *mock_kind_name(enum mock_kind kind);
 
 /* What became of a handle, where one of a kind is expected. *mark and *history are filled in as

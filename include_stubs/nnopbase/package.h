@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the two phases of an operator call that a generator of operator packages has written
+ * (libcust_opapi.so): such code declares these functions itself. Provided by libnnopbase.so. Of
+ * those that a package does without where they are missing, the two that compare a call with
+ * earlier ones are not declared.
+ */
+#ifndef INCLUDE_STUBS_NNOPBASE_PACKAGE_H_
+#define INCLUDE_STUBS_NNOPBASE_PACKAGE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include "aclnn/acl_meta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#else
+#include <stdbool.h>
+#endif
+
+typedef enum NnopbaseAttrDtype {
+    kNnopbaseBool = 0,
+    kNnopbaseFloat = 1,
+    kNnopbaseInt = 2,
+    kNnopbaseString = 3,
+} NnopbaseAttrDtype;
+
+/* Once for each operator; the space is never given back. */
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseCreateExecutorSpace(void **space);
+/* The descriptions have a byte for each parameter, which says whether it is optional. */
+ACL_FUNC_VISIBILITY void *NnopbaseGetExecutor(void *space, const char *opType, char *inputsDesc,
+    uint32_t inputNum, char *outputsDesc, uint32_t outputNum, char *attrsDesc, uint32_t attrsNum);
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddTilingId(void *executor, void *tilingId);
+
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddInput(void *executor, const aclTensor *tensor,
+    uint32_t index);
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddDynamicInput(void *executor,
+    const aclTensorList *tensorList, uint32_t index);
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddOutput(void *executor, const aclTensor *tensor,
+    uint32_t index);
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddDynamicOutput(void *executor,
+    const aclTensorList *tensorList, uint32_t index);
+/* Of a result whose shape the kernel finds. */
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddOutputShapeDependTensor(void *executor,
+    const aclTensor *tensor, uint32_t index);
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddAttrWithDtype(void *executor, void *attrAddr,
+    size_t attrLen, size_t index, NnopbaseAttrDtype dtype);
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddIntArrayAttr(void *executor, const aclIntArray *array,
+    size_t index);
+/* Of an input, or of an output. */
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddParamName(void *executor, uint32_t index,
+    const char *name, bool isInput);
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddSupportList(void *executor, void *list,
+    uint32_t *socSupportList, size_t socSupportListLen);
+
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseRunForWorkspace(void *executor, uint64_t *workspaceLen);
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseRunWithWorkspace(void *executor, aclrtStream stream,
+    void *workspace, uint64_t workspaceSize);
+
+ACL_FUNC_VISIBILITY uint64_t NnopbaseMsprofSysTime(void);
+ACL_FUNC_VISIBILITY void NnopbaseReportApiInfo(const uint64_t beginTime, void *apiId);
+/* A function of C++, NnopbaseOpLogE(int, char const *): what did not hold, and its code. */
+ACL_FUNC_VISIBILITY void _Z14NnopbaseOpLogEiPKc(int code, const char *expression);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

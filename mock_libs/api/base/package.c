@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the code of operator packages calls: an operator's arguments one by one, then its phases. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "assembly.h"
+#include "entry.h"
+#include "executor.h"
+#include "message.h"
+#include "nnopbase/package.h"
+#include "phase1.h"
+#include "phase2.h"
+
+aclnnStatus NnopbaseCreateExecutorSpace(void **space)
+{
+    static char nobody_looks_into_it;
+    if (space == NULL) {
+        return mock_fail(ACLNN_ERR_PARAM_NULLPTR, "NnopbaseCreateExecutorSpace: space is NULL");
+    }
+    *space = &nobody_looks_into_it;
+    return ACLNN_SUCCESS;
+}
+
+static void *get_executor(const char *type)
+{
+    char name[256];
+    snprintf(name, sizeof name, "aclnn%s", type);
+    struct executor *executor = calloc(1, sizeof *executor);
+    if (executor != NULL) {
+        executor->operator_name = mock_lasting(name);
+        executor->assembly = mock_assembly_new();
+    }
+    const bool whole =
+        executor != NULL && executor->operator_name != NULL && executor->assembly != NULL;
+    void *handle = whole ? mock_handle_new(MOCK_EXECUTOR, executor) : NULL;
+    if (handle == NULL) {
+        if (executor != NULL) {
+            mock_executor_free(executor);
+        }
+        mock_fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: no host memory for an executor", name);
+    }
+    return handle;
+}
+
+void *NnopbaseGetExecutor(void *space, const char *opType, char *inputsDesc, uint32_t inputNum,
+                          char *outputsDesc, uint32_t outputNum, char *attrsDesc,
+                          uint32_t attrsNum)
+{
+    (void)inputsDesc;
+    (void)inputNum;
+    (void)outputsDesc;
+    (void)outputNum;
+    (void)attrsDesc;
+    (void)attrsNum;
+    if (space == NULL || opType == NULL) {
+        mock_fail(ACLNN_ERR_PARAM_NULLPTR, "NnopbaseGetExecutor: space or opType is NULL");
+        return NULL;
+    }
+    mock_enter();
+    void *handle = get_executor(opType);
+    mock_leave();
+    return handle;
+}
+
+/* ---- the arguments ------------------------------------------------------------------------- */
+
+/* The executor that takes arguments, or NULL with the code in *status. */
+static struct executor *find(const void *handle, aclnnStatus *status)
+{
+    struct executor *executor = mock_executor_find(handle, status);
+    if (executor != NULL && executor->assembly == NULL) {
+        *status = mock_fail(ACLNN_ERR_PARAM_INVALID, "%s: its arguments are complete",
+                            executor->operator_name);
+        return NULL;
+    }
+    return executor;
+}
+
+/* The package gives up with its first phase, and nobody else would free the executor. */
+static aclnnStatus give_up(const void *handle, struct executor *executor, aclnnStatus status)
+{
+    mock_handle_close(handle, MOCK_EXECUTOR);
+    mock_executor_free(executor);
+    return status;
+}
+
+static aclnnStatus add(const void *handle, const struct mock_part *part)
+{
+    aclnnStatus status;
+    struct executor *executor = find(handle, &status);
+    if (executor == NULL) {
+        return status;
+    }
+    if (part->index > MOCK_MOST_PARTS) {
+        status = mock_fail(ACLNN_ERR_PARAM_INVALID, "%s: the index %u of a parameter; at most %d",
+                           executor->operator_name, part->index, MOCK_MOST_PARTS);
+        return give_up(handle, executor, status);
+    }
+    if (!mock_assembly_add(executor->assembly, part)) {
+        status = mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);
+        return give_up(handle, executor, status);
+    }
+    return ACLNN_SUCCESS;
+}
+
+static aclnnStatus add_object(const void *executor, enum mock_role role, char kind,
+                              const void *object, size_t index)
+{
+    const uint32_t place = index > MOCK_MOST_PARTS ? MOCK_MOST_PARTS + 1 : (uint32_t)index;
+    const struct mock_part part = {.role = role, .index = place, .kind = kind, .handle = object};
+    MOCK_GUARDED(add(executor, &part));
+}
+
+aclnnStatus NnopbaseAddInput(void *executor, const aclTensor *tensor, uint32_t index)
+{
+    return add_object(executor, MOCK_INPUT, 't', tensor, index);
+}
+
+aclnnStatus NnopbaseAddDynamicInput(void *executor, const aclTensorList *tensorList,
+                                    uint32_t index)
+{
+    return add_object(executor, MOCK_INPUT, 'T', tensorList, index);
+}
+
+aclnnStatus NnopbaseAddOutput(void *executor, const aclTensor *tensor, uint32_t index)
+{
+    return add_object(executor, MOCK_OUTPUT, 't', tensor, index);
+}
+
+aclnnStatus NnopbaseAddDynamicOutput(void *executor, const aclTensorList *tensorList,
+                                     uint32_t index)
+{
+    return add_object(executor, MOCK_OUTPUT, 'T', tensorList, index);
+}
+
+aclnnStatus NnopbaseAddOutputShapeDependTensor(void *executor, const aclTensor *tensor,
+                                               uint32_t index)
+{
+    return add_object(executor, MOCK_OUTPUT, 't', tensor, index);
+}
+
+aclnnStatus NnopbaseAddIntArrayAttr(void *executor, const aclIntArray *array, size_t index)
+{
+    return add_object(executor, MOCK_ATTRIBUTE, 'I', array, index);
+}
+
+/* Reads a value of so many bytes; false: its type has another size. */
+static bool read_value(struct mock_part *part, const void *value, size_t length,
+                       NnopbaseAttrDtype type)
+{
+    bool truth;
+    float real;
+    switch (type) {
+    case kNnopbaseBool:
+        part->kind = 'b';
+        if (length == sizeof truth) {
+            memcpy(&truth, value, sizeof truth);
+            part->integer = truth;
+        }
+        return length == sizeof truth;
+    case kNnopbaseFloat:
+        part->kind = 'd';
+        if (length == sizeof real) {
+            memcpy(&real, value, sizeof real);
+            part->real = (double)real;
+        }
+        return length == sizeof real;
+    case kNnopbaseInt:
+        part->kind = 'q';
+        if (length == sizeof part->integer) {
+            memcpy(&part->integer, value, sizeof part->integer);
+        }
+        return length == sizeof part->integer;
+    case kNnopbaseString:
+        part->kind = 's';
+        part->text = value;
+        return memchr(value, '\0', length) != NULL;
+    }
+    return false;
+}
+
+static aclnnStatus add_value(const void *handle, const void *value, size_t length, size_t index,
+                             NnopbaseAttrDtype type)
+{
+    aclnnStatus status;
+    struct mock_part part = {.role = MOCK_ATTRIBUTE,
+                             .index =
+                                 index > MOCK_MOST_PARTS ? MOCK_MOST_PARTS + 1 : (uint32_t)index};
+    struct executor *executor = find(handle, &status);
+    if (executor == NULL) {
+        return status;
+    }
+    if (value == NULL || !read_value(&part, value, length, type)) {
+        status = mock_fail(ACLNN_ERR_PARAM_INVALID,
+                           "%s: attribute %zu of type %d has %zu bytes at %p, which is no value "
+                           "of that type",
+                           executor->operator_name, index, (int)type, length, value);
+        return give_up(handle, executor, status);
+    }
+    return add(handle, &part);
+}
+
+aclnnStatus NnopbaseAddAttrWithDtype(void *executor, void *attrAddr, size_t attrLen, size_t index,
+                                     NnopbaseAttrDtype dtype)
+{
+    MOCK_GUARDED(add_value(executor, attrAddr, attrLen, index, dtype));
+}
+
+static aclnnStatus add_name(const void *handle, uint32_t index, const char *name, bool input)
+{
+    aclnnStatus status;
+    struct executor *executor = find(handle, &status);
+    if (executor != NULL &&
+        !mock_assembly_name(executor->assembly, input ? MOCK_INPUT : MOCK_OUTPUT, index, name)) {
+        status = mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);
+        return give_up(handle, executor, status);
+    }
+    return status;
+}
+
+aclnnStatus NnopbaseAddParamName(void *executor, uint32_t index, const char *name, bool isInput)
+{
+    if (name == NULL) {
+        return mock_fail(ACLNN_ERR_PARAM_NULLPTR, "NnopbaseAddParamName: name is NULL");
+    }
+    MOCK_GUARDED(add_name(executor, index, name, isInput));
+}
+
+/* What only CANN's own kernels need: who profiles them, and what they were compiled for. */
+static aclnnStatus pass(const void *handle)
+{
+    aclnnStatus status;
+    find(handle, &status);
+    return status;
+}
+
+aclnnStatus NnopbaseAddTilingId(void *executor, void *tilingId)
+{
+    (void)tilingId;
+    MOCK_GUARDED(pass(executor));
+}
+
+aclnnStatus NnopbaseAddSupportList(void *executor, void *list, uint32_t *socSupportList,
+                                   size_t socSupportListLen)
+{
+    (void)list;
+    (void)socSupportList;
+    (void)socSupportListLen;
+    MOCK_GUARDED(pass(executor));
+}
+
+/* ---- the phases ---------------------------------------------------------------------------- */
+
+/* Takes the arguments of an executor, so that nobody else completes it; its operator goes to *name.
+ * NULL: *status holds the code. */
+static struct assembly *take(const void *handle, const char **name, aclnnStatus *status)
+{
+    struct executor *executor = find(handle, status);
+    struct assembly *assembly = executor == NULL ? NULL : executor->assembly;
+    if (executor != NULL) {
+        *name = executor->operator_name;
+        executor->assembly = NULL;
+    }
+    return assembly;
+}
+
+/* Phase 1 has made an executor of its own, or none; the package has given its caller another handle
+ * before. */
+static void complete(const void *handle, const aclOpExecutor *made)
+{
+    struct executor *executor = mock_handle_close(made, MOCK_EXECUTOR);
+    struct executor *before = executor != NULL
+                                  ? mock_handle_exchange(handle, MOCK_EXECUTOR, executor)
+                                  : mock_handle_close(handle, MOCK_EXECUTOR);
+    struct executor *left = before != NULL ? before : executor; /* destroyed meanwhile */
+    if (left != NULL) {
+        mock_executor_free(left);
+    }
+}
+
+aclnnStatus NnopbaseRunForWorkspace(void *executor, uint64_t *workspaceLen)
+{
+    aclnnStatus status;
+    struct mock_call call;
+    aclOpExecutor *made = NULL;
+    const char *name = NULL;
+    mock_enter();
+    struct assembly *assembly = take(executor, &name, &status);
+    mock_leave();
+    if (assembly == NULL) {
+        return status;
+    }
+    mock_call_begin(&call, name);
+    mock_assembly_send(assembly, &call);
+    mock_assembly_free(assembly);
+    status = mock_phase1(&call, workspaceLen, &made);
+    mock_enter();
+    complete(executor, made);
+    mock_leave();
+    return status;
+}
+
+/* Its operator, so that whatever is wrong with an executor is told of it. NULL: phase 1 has not
+ * ended. */
+static const char *operator_of(const void *handle)
+{
+    const struct executor *executor = mock_handle_get(handle, MOCK_EXECUTOR);
+    const char *failed = mock_failed_operator();
+    if (executor == NULL) {
+        return failed == NULL ? "the operator of a package" : failed;
+    }
+    return executor->message == NULL ? NULL : executor->operator_name;
+}
+
+aclnnStatus NnopbaseRunWithWorkspace(void *executor, aclrtStream stream, void *workspace,
+                                     uint64_t workspaceSize)
+{
+    mock_enter();
+    const char *name = operator_of(executor);
+    mock_leave();
+    return name != NULL ? mock_phase2(name, workspace, workspaceSize, executor, stream)
+                        : mock_fail(ACLNN_ERR_INNER,
+                                    "NnopbaseRunWithWorkspace: phase 1 has not ended");
+}
+
+/* ---- reports ------------------------------------------------------------------------------- */
+
+uint64_t NnopbaseMsprofSysTime(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void NnopbaseReportApiInfo(const uint64_t beginTime, void *apiId)
+{
+    (void)beginTime; /* nobody profiles the simulated NPU */
+    (void)apiId;
+}
+
+/* What a function above has refused, it has explained; what the package itself refuses is NULL. */
+void _Z14NnopbaseOpLogEiPKc(int code, const char *expression)
+{
+    if (code == ACLNN_ERR_PARAM_NULLPTR && expression != NULL) {
+        mock_fail(code, "an operator of a package demands: %s", expression);
+    }
+}

@@ -25,7 +25,9 @@ _PHASES = {name + phase for name in _BY_HAND for phase in ("", "GetWorkspaceSize
 _EXPECTED = {801: SINCE_8_1 | _PHASES, 901: SINCE_8_1 | SINCE_9_1 | _PHASES}
 # Defined in the header, and in no library.
 _INLINE = {"HcclCommConfigInit"}
-_PROTOTYPE = re.compile(r"\b((?:[aA]cl|Hccl|Msprof|rt[A-Z])\w+)\s*\((?!\s*\*)")
+_PROTOTYPE = re.compile(
+    r"\b((?:[aA]cl|Hccl|Msprof|Nnopbase|_Z14Nnopbase|rt[A-Z])\w+)\s*\((?!\s*\*)"
+)
 
 
 @pytest.mark.parametrize("level", LEVELS)

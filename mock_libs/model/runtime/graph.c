@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "device.h"
 #include "pinned.h"
 #include "space.h"
 
@@ -79,8 +78,17 @@ void mock_graph_add(struct lane *lane, struct task *task)
 uint64_t mock_block_number(const void *address)
 {
     const struct device *device = mock_device_of(address);
-    const struct block *block = device == NULL ? mock_pinned_find(address)
-                                               : mock_heap_find(&device->heap, address);
+    const struct reservation *space = mock_space_of(address);
+    const struct block *block = NULL;
+    if (device == NULL) {
+        block = mock_pinned_find(address);
+    } else if (space == NULL) {
+        block = mock_heap_find(&device->heap, address);
+    } else {
+        const struct mapping *mapping =
+            mock_space_holding(space, (uint64_t)((const uint8_t *)address - space->base));
+        block = mapping == NULL ? NULL : &mapping->block;
+    }
     return block == NULL ? 0 : block->number;
 }
 

@@ -38,6 +38,12 @@ class _Device:
         self.runner = GroupRun(site, number, tell, stop)
         self.taken = 0
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether others may copy to it: nothing of what any program needs was found broken."""
+        broken = (r for r in self.ledger.results if r.status.broken and r.category == "device")
+        return self.runner.over is None and next(broken, None) is None
+
 
 class Devices:
     """The devices of a run.
@@ -64,7 +70,7 @@ class Devices:
             checks: The checks.
         """
         devices = self._all()
-        usable = tuple(one.number for one in devices if one.runner.over is None)
+        usable = tuple(one.number for one in devices if one.is_usable)
         for one in devices:
             one.runner.peers = usable
         try:

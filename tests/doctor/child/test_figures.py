@@ -200,3 +200,14 @@ def test_a_slow_device_among_four_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert results["MEM-101@1"].status is Status.FAIL
     assert results["FIG-107@0"].summary.endswith("4 devices at a time")
     assert report.exit_status == 1
+
+
+@pytest.mark.exhaustive
+def test_nobody_copies_to_a_device_that_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYACLNN_MOCK_DEVICES", "2")
+    monkeypatch.setenv("PYACLNN_MOCK_FAULTS", "aclrtCreateStream*@1=207008")
+    report = run(Options(Level.LONG, backend="mock", only=("FIG-103",), figure_seconds=0.0))
+    states = {result.id: result.status for result in report.results}
+    assert states["DEV-106@1"] is Status.FAIL
+    assert states["FIG-103@1"] is Status.NOT_RUN
+    assert states["FIG-103@0"] is Status.SKIP

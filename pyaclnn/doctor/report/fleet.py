@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.doctor.report import exits
 from pyaclnn.doctor.report.fields import plain
+from pyaclnn.doctor.report.fleet_figures import Outlying, outlying
 from pyaclnn.doctor.report.kept import Reports
 from pyaclnn.doctor.report.likeness import likeness
 from pyaclnn.doctor.report.reading import FLEET, read_reports
@@ -69,11 +70,13 @@ class Fleet:
         reports: The reports, in the order in which they were given.
         groups: Failures that are equal: those of hardware first, then the gravest, and of these
             those on most machines.
+        outliers: Devices whose figures are worse than those of the others of their chip.
         exit_status: What the command exits with: that of the worst machine.
     """
 
     reports: Reports
     groups: tuple[Group, ...]
+    outliers: tuple[Outlying, ...]
     exit_status: int
 
     @property
@@ -96,9 +99,20 @@ class Fleet:
             }
             for group in self.groups
         ]
+        worse = [
+            {
+                "host": one.machine,
+                "device": one.device,
+                "simulated": one.simulated,
+                **plain(one.outlier),
+            }
+            for one in self.outliers
+        ]
         yield f'{{\n  "schema": {SCHEMA},\n  "kind": "{FLEET}",\n'
         yield f'  "exit_status": {self.exit_status},\n'
         yield from _array("groups", (json.dumps(g, separators=(",", ":")) for g in groups))
+        yield ",\n"
+        yield from _array("outliers", (json.dumps(one, separators=(",", ":")) for one in worse))
         yield ",\n"
         yield from _array("reports", (kept.text for kept in self.reports.kept))
         yield "\n}\n"
@@ -193,7 +207,8 @@ def _together(given: Reports) -> Fleet:
     worst = next((tone for tone in _TONES if tone in tones), UNCLEAR)
     statuses = [report.exit_status for report in given]
     status = exits.BROKEN if exits.BROKEN in statuses else max([_EXIT[worst], *statuses])
-    return Fleet(given, tuple(groups), status)
+    names = _names(given)
+    return Fleet(given, tuple(groups), tuple(outlying(names, given)), status)
 
 
 def _names(reports: Sequence[Report]) -> tuple[str, ...]:

@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.doctor.report.clean import cleaned
 from pyaclnn.doctor.report.fleet import fleet_of, fleet_verdict, only
 from pyaclnn.doctor.report.html_figures import figures_section
+from pyaclnn.doctor.report.html_fleet import groups_section, machines_section, outliers_section
 from pyaclnn.doctor.report.html_numbers import numbers_section
 from pyaclnn.doctor.report.html_sections import (
-    badge,
     banner,
     checks_section,
     environment_section,
-    groups_section,
     problems_section,
     verdict_section,
 )
 from pyaclnn.doctor.report.likeness import unusual, usual
-from pyaclnn.doctor.report.record import check_of, host_name
-from pyaclnn.doctor.report.verdict import CALM, about, gravity, verdict
+from pyaclnn.doctor.report.record import host_name
+from pyaclnn.doctor.report.verdict import CALM, gravity, verdict
 from pyaclnn.doctor.report.worst import Worst
 
 if TYPE_CHECKING:
@@ -35,14 +34,12 @@ if TYPE_CHECKING:
 
     from pyaclnn.doctor.report.fleet import Fleet
     from pyaclnn.doctor.report.kept import Kept
-    from pyaclnn.doctor.report.record import CheckResult, Report, Status
+    from pyaclnn.doctor.report.record import CheckResult, Report
 
 __all__ = ["as_html"]
 
 _TOLD_IN_FULL: Final = 20
 """How many machines are told with evidence and pictures, those with different failures first."""
-_COLUMNS: Final = 12
-"""How many checks the table of machines shows, the gravest and commonest failures first."""
 _ELSEWHERE: Final = "The evidence is in this machine's JSON report."
 
 
@@ -106,8 +103,9 @@ def _fleet_page(fleet: Fleet) -> str:
         _top(f"{len(fleet.reports)} machines", escape(fleet.reports[0].started[:10]))
         + (banner(chips) if fleet.simulated else "")
         + verdict_section(fleet_verdict(fleet), results)
+        + machines_section(fleet)
+        + outliers_section(fleet)
         + groups_section(fleet)
-        + _machines(fleet)
         # What a simulation computed says nothing of the chips beside it.
         + numbers_section(fleet.reports.worst[fleet.simulated], simulated=fleet.simulated)
         + _folded(fleet)
@@ -153,28 +151,3 @@ def _differing(name: str, kept: Kept, results: list[CheckResult], *, full: bool)
         f"{checks_section(others, 'Different from most machines') if others else ''}"
         f"{rest}</details>"
     )
-
-
-def _machines(fleet: Fleet) -> str:
-    """Every machine, with how the checks ended on it that are not in order everywhere."""
-    wrong = list(dict.fromkeys(check_of(group.results[0]) for group in fleet.groups))[:_COLUMNS]
-    rows = "".join(
-        f"<tr><td>{escape(name)}</td><td>{escape(about(report))}</td>"
-        f"<td>{escape(verdict(report).headline)}</td>{_cells(report, wrong)}"
-        f'<td class="n">{escape(str(report.exit_status))}</td></tr>'
-        for name, report in zip(fleet.names, fleet.reports, strict=True)
-    )
-    heads = "".join(f"<th>{escape(check)}</th>" for check in wrong)
-    return (
-        '<h2>Machines</h2><div class="card scroll"><table><thead><tr><th>machine</th>'
-        f'<th>examined</th><th>verdict</th>{heads}<th class="n">exit status</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
-
-
-def _cells(report: Report, checks: Sequence[str]) -> str:
-    """How each check ended, the gravest of its devices; nothing where it is not in the report."""
-    worst: dict[str, Status] = {}
-    for result in sorted(report.results, key=lambda result: gravity(result.status), reverse=True):
-        worst[check_of(result)] = result.status
-    return "".join(f"<td>{badge(worst[check]) if check in worst else ''}</td>" for check in checks)

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.figure import Severity
-from pyaclnn.doctor.report.record import Status, check_of
+from pyaclnn.doctor.report.record import Status
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
     GOOD,
@@ -23,7 +22,6 @@ from pyaclnn.doctor.report.verdict import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pyaclnn.doctor.report.fleet import Fleet
     from pyaclnn.doctor.report.record import CheckResult, Evidence, Report
     from pyaclnn.doctor.report.verdict import Verdict
 
@@ -32,9 +30,11 @@ __all__ = [
     "banner",
     "checks_section",
     "environment_section",
-    "groups_section",
+    "paragraph",
+    "problem_card",
     "problems_section",
     "seconds",
+    "story_of",
     "verdict_section",
 ]
 
@@ -78,33 +78,19 @@ def verdict_section(verdict: Verdict, results: Iterable[CheckResult]) -> str:
         f'<section class="card verdict {tone}"><div class="what">'
         f'<div class="sign" aria-hidden="true">{_SIGNS.get(verdict.tone, _DASH)}</div><div>'
         f"<h1>{escape(verdict.headline)}</h1>"
-        f"{_paragraph(verdict.detail)}</div></div>{_next(verdict.next_step)}"
+        f"{paragraph(verdict.detail)}</div></div>{_next(verdict.next_step)}"
         f'<ul class="tally">{counts}</ul></section>'
     )
 
 
 def problems_section(results: Iterable[CheckResult]) -> str:
     """Return everything that went wrong, each with its evidence, causes and next step."""
-    cards = "".join(_problem(result, _story(result)) for result in problems(results))
+    cards = "".join(problem_card(result, story_of(result)) for result in problems(results))
     return f"<h2>What is wrong</h2>{cards}" if cards else ""
 
 
-def groups_section(fleet: Fleet) -> str:
-    """Return what went wrong anywhere, each with the machines that have it."""
-    cards = []
-    for group in fleet.groups:
-        first = group.results[0]
-        shared = replace(first, id=check_of(first), evidence=(), numbers=())
-        places = (
-            f"<p><b>{len(group.hosts)} of {len(fleet.reports)} machines:</b> "
-            f"{escape(', '.join(group.hosts))}</p>"
-        )
-        story = _paragraph(first.summary) + places + _story(shared, summary=False)
-        cards.append(_problem(shared, story))
-    return f"<h2>What is wrong, and where</h2>{''.join(cards)}" if cards else ""
-
-
-def _problem(result: CheckResult, story: str) -> str:
+def problem_card(result: CheckResult, story: str) -> str:
+    """Return what went wrong with a check, as a card."""
     return (
         f'<article class="card problem{"" if result.status.broken else " mild"}">'
         f"<h3>{badge(result.status)} <span>{escape(result.title)}</span> "
@@ -161,7 +147,7 @@ def _check(result: CheckResult, longest: float) -> str:
         if result.seconds >= _MOMENT
         else ""
     )
-    inner = _story(result, summary=False) or '<p class="soft small">Nothing more to tell.</p>'
+    inner = story_of(result, summary=False) or '<p class="soft small">Nothing more to tell.</p>'
     return (
         f'<details class="check{calm}"><summary>{badge(result.status)}'
         f'<span class="mono soft">{escape(result.id)}</span>'
@@ -171,8 +157,9 @@ def _check(result: CheckResult, longest: float) -> str:
     )
 
 
-def _story(result: CheckResult, *, summary: bool = True) -> str:
-    parts = [_paragraph(result.summary)] if summary else []
+def story_of(result: CheckResult, *, summary: bool = True) -> str:
+    """Return all that a result rests on."""
+    parts = [paragraph(result.summary)] if summary else []
     if result.code is not None:
         name = f" {escape(result.code_name)}" if result.code_name else ""
         parts.append(f'<p class="mono">{escape(str(result.code))}{name}</p>')
@@ -201,7 +188,8 @@ def _next(step: str | None) -> str:
     return f'<div class="next"><b>Next</b><span>{escape(step)}</span></div>' if step else ""
 
 
-def _paragraph(text: str) -> str:
+def paragraph(text: str) -> str:
+    """Return a text as a paragraph; nothing if there is none."""
     return f"<p>{escape(text)}</p>" if text else ""
 
 

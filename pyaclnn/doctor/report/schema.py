@@ -7,6 +7,7 @@ from typing import Any
 
 from pyaclnn.doctor.report.fields import described
 from pyaclnn.doctor.report.fleet import TOLD
+from pyaclnn.doctor.report.outliers import Outlier
 from pyaclnn.doctor.report.reading import FLEET
 from pyaclnn.doctor.report.record import SCHEMA, Report
 
@@ -21,12 +22,19 @@ def schema() -> dict[str, Any]:
     names = {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}
     told = {name: result[name] for name in TOLD}
     known["group"] = _object({**told, "hosts": names, "simulated": {"type": "boolean"}})
+    described(Outlier, known)
+    text = {"type": "string"}
+    worse = known["outlier"]["properties"]
+    known["outlier"] = _object(
+        {"host": text, "device": text, "simulated": {"type": "boolean"}, **worse}
+    )
     known["fleet"] = _object(
         {
             "schema": {"const": SCHEMA},
             "kind": {"const": FLEET},
             "exit_status": known["report"]["properties"]["exit_status"],
             "groups": {"type": "array", "items": {"$ref": "#/$defs/group"}},
+            "outliers": {"type": "array", "items": {"$ref": "#/$defs/outlier"}},
             "reports": {"type": "array", "items": {"$ref": "#/$defs/report"}},
         }
     )

@@ -70,6 +70,10 @@ _PLAIN_WIDTH: Final = 110
 _CALM: Final = frozenset({Status.PASS, Status.SKIP, Status.NOT_RUN})
 _MOST_BRIEF: Final = 2
 """How many problems are told in short."""
+_MOST_MACHINES: Final = 40
+"""Of more machines those on which all is well are only counted."""
+_MOST_OUTLIERS: Final = 20
+"""How many outliers of a fleet are told, the worst first."""
 _MOST_LINES: Final = 12
 """How many lines of one piece of evidence are shown; the other formats have all of them."""
 
@@ -152,6 +156,7 @@ def _fleet(fleet: Fleet) -> Iterable[RenderableType]:
         yield _banner()
     yield _verdict(said)
     yield _table(fleet)
+    yield from _outliers(fleet)
     for group in fleet.groups:
         yield from _problem(group.results[0], _places(group, fleet))
     yield Text()
@@ -159,21 +164,45 @@ def _fleet(fleet: Fleet) -> Iterable[RenderableType]:
 
 
 def _places(group: Failures, fleet: Fleet) -> str:
-    return f"{len(group.hosts)} of {len(fleet.reports)} machines: {', '.join(group.hosts)}"
+    where = ", on the simulated NPU" if group.simulated else ""
+    return f"{len(group.hosts)} of {len(fleet.reports)} machines{where}: {', '.join(group.hosts)}"
+
+
+def _outliers(fleet: Fleet) -> Iterable[RenderableType]:
+    """The devices whose figures are worse than those of the others of their chip."""
+    if not fleet.outliers:
+        return
+    yield Text()
+    yield Rule(
+        Text("worse than the others", style="bold"), align="left", style="dim", characters="─"
+    )
+    for machine, device, simulated, outlier in fleet.outliers[:_MOST_OUTLIERS]:
+        style = "dim" if simulated else "yellow"
+        asked = f"{outlier.severity.value} {'(simulated) ' if simulated else ''}"
+        yield Text.assemble((asked, style), f"{machine} device {device}: {outlier}")
+    more = len(fleet.outliers) - _MOST_OUTLIERS
+    if more > 0:
+        yield Text(f"{more} more in the JSON report", style="dim")
 
 
 def _table(fleet: Fleet, *, no_wrap: bool = False) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("machine", "examined", "verdict", "exit"):
         table.add_column(heading, style="bold" if heading == "machine" else "", no_wrap=no_wrap)
-    for name, report in zip(fleet.names, fleet.reports, strict=True):
+    machines = list(zip(fleet.names, fleet.reports, strict=True))
+    told = machines
+    if len(machines) > _MOST_MACHINES:
+        told = [(name, report) for name, report in machines if report.exit_status]
+    for name, report in told:
         table.add_row(
             Text(name),
             Text(about(report)),
             Text(verdict(report).headline),
             str(report.exit_status),
         )
-    return Padding(table, (1, 0, 0, 0))
+    fine = len(machines) - len(told)
+    rest = [Text(f"and {fine} machines on which all is well", style="dim")] if fine else []
+    return Padding(Group(table, *rest), (1, 0, 0, 0))
 
 
 def _brief(given: Sequence[Report] | Fleet, detail: Detail) -> Iterable[RenderableType]:

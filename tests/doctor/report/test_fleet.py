@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.doctor.report.figure import Figure, Severity
 from pyaclnn.doctor.report.fleet import fleet_verdict, gather, merge
 from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.record import CheckResult, Report, Status, host_name
@@ -180,3 +181,63 @@ def test_a_simulated_machine_does_not_brand_the_rest(
     assert words not in mixed.partition("Machines")[0]
     assert "the simulated NPU" in mixed
     assert "of the simulation" not in mixed.partition('class="machine"')[0]
+
+
+# ---- real and simulated -------------------------------------------------------------------------
+
+
+def test_what_a_simulation_does_wrong_is_kept_apart_and_comes_last() -> None:
+    broken, mock = on("real", failing("x")), on("mock", failing("x"), failing("worse", "A-001@0"))
+    mock = dataclasses.replace(mock, backend="mock", simulated=True)
+    groups = merge([mock, mock, broken]).groups
+    assert [(group.simulated, group.hosts) for group in groups] == [
+        (False, ("real",)),
+        (True, ("mock",)),
+        (True, ("mock",)),
+    ]
+
+
+def test_of_a_mixed_fleet_the_page_marks_the_rows_of_simulated_machines() -> None:
+    page = as_html([samples.SIMULATED, samples.HEALTHY, samples.BROKEN])
+    assert page.count('<tr class="mock">') == 1
+    assert as_html([samples.HEALTHY, samples.BROKEN]).count('<tr class="mock">') == 0
+
+
+def test_of_many_machines_the_terminal_counts_those_on_which_all_is_well() -> None:
+    fine = [dataclasses.replace(samples.HEALTHY, host={"name": f"n{k}"}) for k in range(50)]
+    text = as_text([*fine, dataclasses.replace(samples.BROKEN, host={"name": "bad"})])
+    assert "and 50 machines on which all is well" in text
+    assert "bad" in text
+    assert "n49 " not in text
+
+
+# ---- figures ------------------------------------------------------------------------------------
+
+
+def measured(name: str, *speeds: float, simulated: bool = False, chip: str = "910B3") -> Report:
+    results = [
+        result(f"FIG-101@{device}", figures=(Figure("copy", speed, "GB/s"),))
+        for device, speed in enumerate(speeds)
+    ]
+    report = on(name, *results, status=0)
+    backend = "mock" if simulated else "cann"
+    return dataclasses.replace(report, soc_name=chip, simulated=simulated, backend=backend)
+
+
+def test_a_device_that_is_slower_than_those_of_all_machines_is_told_in_every_format() -> None:
+    given = [measured(f"m{k}", 20.0, 20.1) for k in range(5)] + [measured("slow", 20.0, 9.0)]
+    fleet = merge(given)
+    ((machine, device, simulated, outlier),) = fleet.outliers
+    assert (machine, device, simulated, outlier.severity) == ("slow", "1", False, Severity.DRAIN)
+    for told in (as_html(given), as_text(given)):
+        assert "copy 9 GB/s, 55 % worse than 20" in told
+    assert fleet.to_json()["outliers"][0]["host"] == "slow"
+
+
+def test_devices_are_compared_with_those_of_their_chip_and_kind_only() -> None:
+    other = [measured(f"o{k}", 9.0, chip="310P") for k in range(4)]
+    mock = [measured(f"s{k}", 0.5, simulated=True) for k in range(4)]
+    assert merge([*(measured(f"m{k}", 20.0) for k in range(4)), *other, *mock]).outliers == ()
+    slow = measured("s9", 0.1, simulated=True)
+    (found,) = merge([*mock, slow, measured("m", 20.0)]).outliers
+    assert (found.machine, found.simulated) == ("s9", True)

@@ -343,4 +343,4 @@ def test_one_report_is_a_machine_and_several_are_a_fleet() -> None:
         return re.findall("<h2>(.*?)</h2>", as_html(given))
 
     assert "Machines" not in headings(samples.HEALTHY)
-    assert headings(*FLEET)[:2] == ["What is wrong, and where", "Machines"]
+    assert headings(*FLEET)[:2] == ["Machines", "What is wrong, and where"]

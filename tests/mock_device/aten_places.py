@@ -71,13 +71,6 @@ PLACES = [
         (np.arange(4.0).reshape(1, 4, 1, 1) * np.ones((1, 1, 2, 2))).astype("f"),
         2,
     ),
-    vector(
-        "aclnnConstantPadNd",
-        np.pad(ANY, ((0, 1), (2, 0)), constant_values=7),
-        ANY,
-        (2, 0, 0, 1),
-        7.0,
-    ),
     vector("aclnnDiag", np.diag(V3, 1), V3, 1),
     vector("aclnnDiagFlat", np.diagflat(SQUARE, -1), SQUARE, -1),
     vector("aclnnExpand", np.broadcast_to(V3, (2, 3)), V3, (2, 3)),

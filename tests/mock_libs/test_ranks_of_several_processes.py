@@ -16,10 +16,13 @@ import pytest
 from pyaclnn.mock import libdir
 
 from .programs import HERE
+from .sanitized import KINDS, OPTIONS, build_libraries, flags_of, start
 from .test_collectives import all_reduce, call
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from .programs import Programs
 
 _NUMBER = count()
 _TIMEOUT = 120
@@ -136,3 +139,35 @@ def test_a_wrong_time_limit_is_named(world: World, name: str, text: str) -> None
     assert one["joined"] == 1
     assert "EI0001: [PID: " in one["text"]
     assert f"{name} is '{text}'; it must be a number of seconds" in one["text"]
+
+
+@pytest.fixture(params=["c", *(pytest.param(k, marks=pytest.mark.exhaustive) for k in KINDS)])
+def program(
+    request: pytest.FixtureRequest, programs: Programs, tmp_path_factory: pytest.TempPathFactory
+) -> list[str | Path]:
+    """The command of a program in C, also with the compiler's sanitizers."""
+    kind: str = request.param
+    if kind == "c":
+        return [programs.build("ranks.c")]
+    link = build_libraries(tmp_path_factory, kind)
+    return [*start(), programs.build("ranks.c", *flags_of(kind), link=link)]
+
+
+def test_a_program_in_c_sums_over_threads_and_over_processes(
+    program: list[str | Path], programs: Programs, tmp_path: Path
+) -> None:
+    environment = {**OPTIONS, "PYACLNN_MOCK_DEVICES": "3", "PYACLNN_MOCK_STRICT": "1"}
+    alone = programs.run([*program, "all", "3"], environment)
+    assert (alone.returncode, alone.stderr) == (0, "")
+    several = [
+        subprocess.Popen(
+            [*map(str, program), str(rank), "2", str(tmp_path / "root")],
+            env={**os.environ, **environment},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    for process in several:
+        _, errors = process.communicate(timeout=_TIMEOUT)
+        assert (process.returncode, errors) == (0, "")

@@ -44,6 +44,24 @@ def cat(tensors: list[Array], dim: int, out: Array) -> Array:
     return np.concatenate(kept, _axis(kept[0], dim)).astype(out.dtype, casting="same_kind")
 
 
+@operator("aclnnConstantPadNd")
+def constant_pad_nd(self: Array, pad: tuple[int, ...], value: Array) -> Array:
+    """A value around the tensor: two widths a dimension, the last one first; some below 0."""
+    if len(pad) % 2 or len(pad) > 2 * self.ndim:
+        raise ValueError(f"pad has {len(pad)} elements; it must have two a dimension")
+    pairs = [*zip(pad[::2], pad[1::2], strict=True)]
+    widths = [(0, 0)] * (self.ndim - len(pairs)) + pairs[::-1]
+    if any(sum(pair) + length < 0 for pair, length in zip(widths, self.shape, strict=True)):
+        raise ValueError(f"pad {list(pad)} takes more away than {list(self.shape)} has")
+    grown = [(max(before, 0), max(after, 0)) for before, after in widths]
+    out = np.pad(self, grown, constant_values=np.asarray(value).astype(self.dtype))
+    kept = (
+        slice(max(-before, 0), length - max(-after, 0))
+        for (before, after), length in zip(widths, out.shape, strict=True)
+    )
+    return out[tuple(kept)]
+
+
 @operator("aclnnStack")
 def stack(tensors: list[Array], dim: int) -> Array:
     """Tensors of one shape, side by side along a new dimension."""

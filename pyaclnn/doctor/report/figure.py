@@ -38,6 +38,12 @@ class Severity(str, Enum):
     MONITOR = "MONITOR"
     DRAIN = "DRAIN"
 
+    @property
+    def asks(self) -> str:
+        """What it asks for, in words; nothing of NONE."""
+        words = {Severity.MONITOR: "look at it again", Severity.DRAIN: "give it no new work"}
+        return words.get(self, "")
+
 
 @dataclass(frozen=True)
 class Figure:

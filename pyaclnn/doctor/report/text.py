@@ -16,7 +16,6 @@ from rich.table import Table
 from rich.text import Text
 
 from pyaclnn.doctor.report.clean import cleaned
-from pyaclnn.doctor.report.figure import Severity
 from pyaclnn.doctor.report.figures_text import figures_table
 from pyaclnn.doctor.report.fleet import fleet_of, fleet_verdict, only
 from pyaclnn.doctor.report.record import Status, check_of, host_name
@@ -298,9 +297,8 @@ def _problem(result: CheckResult, places: str | None = None) -> Iterable[Rendera
     yield Text()
     yield _heading(result)
     lines: list[RenderableType] = [Text(result.summary)]
-    if result.severity is not Severity.NONE:
-        asks = {Severity.MONITOR: "look at it again", Severity.DRAIN: "give it no new work"}
-        lines.append(Text(f"severity {result.severity.value}: {asks[result.severity]}"))
+    if result.severity.asks:
+        lines.append(Text(f"severity {result.severity.value}: {result.severity.asks}"))
     if places:
         lines.append(Text(places, style="bold"))
     if result.code is not None:

@@ -23,8 +23,8 @@ __all__ = ["ElfError", "SharedLibrary", "exported_symbols", "read_library"]
 _MACHINES: Final = {62: "x86_64", 183: "aarch64", 243: "riscv64", 258: "loongarch64"}
 _SHARED: Final = 3
 _PT_LOAD, _PT_DYNAMIC = 1, 2
-_DT_NEEDED, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 1, 5, 6, 10
-_DT_SONAME, _DT_RPATH, _DT_RUNPATH = 14, 15, 29
+_DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 1, 4, 5, 6, 10
+_DT_SONAME, _DT_RPATH, _DT_RUNPATH, _DT_GNU_HASH = 14, 15, 29, 0x6FFFFEF5
 _HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 _SEGMENT: Final = struct.Struct("<IIQQQQQQ")
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
@@ -89,7 +89,7 @@ def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
                 return _Reader(image, machine).library(path)
             except ElfError:
                 raise
-            except (struct.error, IndexError, OverflowError, ValueError):
+            except (struct.error, LookupError, OverflowError, ValueError):
                 raise ElfError("the file is damaged or cut short") from None
 
 
@@ -183,12 +183,27 @@ class _Reader:
         return self.strings[offset : self.strings.index(b"\0", offset)].decode()
 
     def _symbol_table(self, values: dict[int, int]) -> tuple[int, int]:
-        """Where the dynamic symbols are; their number stands in the section headers only."""
+        """Where the dynamic symbols are, and their bytes, by the section headers if there are."""
         offset, entry, count = self.sections
         for index in range(count if offset and entry == _SECTION.size else 0):
             section = _SECTION.unpack_from(self.image, offset + index * entry)
             if section[1] == _SHT_DYNSYM:
                 return section[4], section[5]
-        # Stripped of headers: linkers put the strings right behind the symbols.
-        start = self._offset(values[_DT_SYMTAB])
-        return start, max(self._offset(values[_DT_STRTAB]) - start, 0)
+        return self._offset(values[_DT_SYMTAB]), self._symbols(values) * _SYMBOL.size
+
+    def _symbols(self, values: dict[int, int]) -> int:
+        """The number of dynamic symbols, by the table in which a loader looks names up."""
+        if _DT_HASH in values:
+            _, chains = struct.unpack_from("<2I", self.image, self._offset(values[_DT_HASH]))
+            return int(chains)
+        place = self._offset(values[_DT_GNU_HASH])
+        buckets, first, words, _ = struct.unpack_from("<4I", self.image, place)
+        place += 16 + 8 * words
+        last = max(struct.unpack_from(f"<{buckets}I", self.image, place), default=0)
+        if last < first:
+            return int(first)  # none that anybody could look up
+        place += 4 * buckets
+        # The lowest bit marks the end of a bucket's chain, of which this is the last.
+        while not struct.unpack_from("<I", self.image, place + 4 * (last - first))[0] & 1:
+            last += 1
+        return int(last) + 1

@@ -6,6 +6,8 @@ Usage: ``python -m pyaclnn.bindgen INCLUDE CATALOGUE AREAS CHIPS OUTPUT_DIRECTOR
 
 from __future__ import annotations
 
+import fcntl
+import os
 import sys
 from pathlib import Path
 
@@ -21,6 +23,16 @@ from .split import write_split
 def main() -> None:
     """Generate every C source that follows from the headers, which are read once."""
     include, catalogue, areas, chips, output = map(Path, sys.argv[1:])
+    # Every process that imports an editable installation builds it; two may do so at once.
+    folder = os.open(output, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        _generate(include, catalogue, areas, chips, output)
+    finally:
+        os.close(folder)
+
+
+def _generate(include: Path, catalogue: Path, areas: Path, chips: Path, output: Path) -> None:
     declarations = read(include)
     by_hand = {function.name for function in declarations.functions}
     table = [function for function in read_table(catalogue) if function.name not in by_hand]

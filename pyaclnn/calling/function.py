@@ -7,6 +7,7 @@ call names each argument instead of looping over them.
 
 from __future__ import annotations
 
+import itertools
 import linecache
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any
@@ -193,22 +194,27 @@ def _keys(operator: Operator) -> Iterator[str]:
             yield f"{name}._layout"
 
 
+def _numbered(operator: Operator) -> Iterator[tuple[Tensor | Option, int | None]]:
+    """The parameters in the order of C; constants are numbered, and results are."""
+    constants, results = itertools.count(), itertools.count()
+    for parameter in operator.parameters.values():
+        if isinstance(parameter, Option):
+            yield parameter, None if parameter.kind is Kind.ABSENT else next(constants)
+        else:
+            yield parameter, None if parameter.read else next(results)
+
+
 def _values(operator: Operator) -> Iterator[str]:
     """The words of the message, in the order of C; constants and results by number."""
-    constants = results = 0
-    for parameter in operator.parameters.values():
-        if isinstance(parameter, Option) and parameter.kind is Kind.ABSENT:
-            yield "0"
-        elif isinstance(parameter, Option):
-            yield f"path.constants[{constants}]"
-            constants += 1
-        elif isinstance(parameter, Tensor) and not parameter.read:
-            array = f"results[{results}]"
-            results += 1
+    for parameter, number in _numbered(operator):
+        if isinstance(parameter, Option):
+            yield "0" if number is None else f"path.constants[{number}]"
+        elif number is not None:
+            array = f"results[{number}]"
             always = parameter.when is None and operator.mask is None and not parameter.asked
             there = f"{array}._tensor_at"
             yield there if always else f"(0 if {array} is None else {there})"
-        elif isinstance(parameter, Tensor) and parameter.optional:
+        elif parameter.optional:
             yield f"(0 if {parameter.name} is None else {parameter.name}._tensor_at)"
         else:
             yield f"{parameter.name}._tensor_at"
@@ -216,15 +222,8 @@ def _values(operator: Operator) -> Iterator[str]:
 
 def _arguments(operator: Operator) -> Iterator[str]:
     """The arguments themselves, in the order of C."""
-    constants = results = 0
-    for parameter in operator.parameters.values():
-        if isinstance(parameter, Option) and parameter.kind is Kind.ABSENT:
-            yield "None"
-        elif isinstance(parameter, Option):
-            yield f"path.kept[{constants}]"
-            constants += 1
-        elif isinstance(parameter, Tensor) and not parameter.read:
-            yield f"results[{results}]"
-            results += 1
+    for parameter, number in _numbered(operator):
+        if isinstance(parameter, Option):
+            yield "None" if number is None else f"path.kept[{number}]"
         else:
-            yield parameter.name
+            yield parameter.name if number is None else f"results[{number}]"

@@ -3,29 +3,26 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.parameters import Kind, Option, Role, Tensor
-from pyaclnn.operators.types import Types
 from pyaclnn.operators.words import PACKED, Word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from pyaclnn.operators.parameters import Parameter
-    from pyaclnn.operators.types import Row
+    from pyaclnn.operators.types import Row, Types
     from pyaclnn.operators.words import Dims, Lengths
 
-__all__ = ["Build", "Operator", "ShapeError", "describe", "snake_case"]
+__all__ = ["Build", "Operator", "ShapeError"]
 
 _LEADERS = ("input", "x", "x1")
 # PyTorch always says eps, CANN says either.
 _SYNONYMS = {"eps": "epsilon", "epsilon": "eps"}
-_WORDS = ("barred", "channels_last", "compared", "idle_without", "needed", "null_is_invalid")
 
 
 class Build(Enum):
@@ -300,95 +297,6 @@ class Operator:
         return dims
 
 
-def describe(
-    c_name: str,
-    build: Build,
-    says: str,
-    *,
-    types: Mapping[str, str],
-    about: Mapping[str, Any],
-    **parameters: Parameter,
-) -> Operator:
-    """Describe an operator.
-
-    Args:
-        c_name: The C name of phase 2.
-        build: How CANN builds it.
-        says: What it computes.
-        types: Rows of types by chip families, see :mod:`pyaclnn.operators.types`.
-        about: Further attributes of `Operator`. ``python`` lists the names of the Python signature,
-            with ``*`` before those that are given by name alone; by default it is the order of C.
-            ``later`` has, by the name of a release, what is otherwise from that release on: any of
-            these attributes, and ``build``, ``types`` and ``parameters``, the last with the changed
-            attributes of parameters by their C names.
-        **parameters: What is said of the C parameters, by their C names in the order of C.
-    """
-    named = {
-        key: replace(p, c_name=key, name=p.name or _name(key, p)) for key, p in parameters.items()
-    }
-    more = _attributes(about, named)
-    arguments = [p.name for p in named.values() if not _is_derived(p)]
-    python = str(more.pop("python", " ".join(arguments))).split()
-    star = python.index("*") if "*" in python else len(python)
-    base = c_name.removeprefix("aclnn")
-    return Operator(
-        c_name=c_name,
-        name=snake_case(base),
-        build=build,
-        says=says,
-        parameters=named,
-        types=Types.of(types),
-        order=more.pop("order", "nmdasfe"),
-        positional=tuple(python[:star]),
-        keywords=tuple(python[star + 1 :]),
-        result_type=more.pop("result_type", f"{base}Result"),
-        definition=more.get("definition", snake_case(base)),
-        quirks=more.pop("quirks", more.pop("definition", snake_case(base))),
-        **more,
-    )
-
-
-def _attributes(about: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> dict[str, Any]:
-    """Attributes of an operator as it has them, of what a description says."""
-    more: dict[str, Any]
-    more = {key: tuple(value.split()) if key in _WORDS else value for key, value in about.items()}
-    if "listed" in more:
-        more["listed"] = Types.of({"*": more["listed"]}).rows
-    if "types" in more:
-        more["types"] = Types.of(more["types"])
-    if "parameters" in more:
-        changed = {
-            c_name: replace(parameters[c_name], **to) for c_name, to in more["parameters"].items()
-        }
-        more["parameters"] = {**parameters, **changed}
-    if "later" in more:
-        more["later"] = {
-            release: _attributes(changes, parameters) for release, changes in more["later"].items()
-        }
-    return more
-
-
 def _order(release: str) -> tuple[int, ...]:
     """The place of a release in time."""
     return tuple(map(int, release.split(".")))
-
-
-def _is_derived(parameter: Parameter) -> bool:
-    if isinstance(parameter, Tensor):
-        return parameter.role is Role.RESULT
-    return isinstance(parameter, Option) and parameter.derived is not None
-
-
-def _name(c_name: str, parameter: Parameter) -> str:
-    if isinstance(parameter, Option) and parameter.derived is not None:
-        return c_name
-    name = c_name.removesuffix("Optional")
-    if isinstance(parameter, Tensor) and parameter.written and name != "out":
-        name = name.removesuffix("Out").removesuffix("Ref")
-    return snake_case(name)
-
-
-@cache
-def snake_case(name: str) -> str:
-    """Write a C name as Python does."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()

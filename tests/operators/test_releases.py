@@ -6,7 +6,7 @@ from __future__ import annotations
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.operators import all_operators
 from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.description import Build, describe
 from pyaclnn.operators.parameters import given, real, result
 from pyaclnn.operators.types import Types
 

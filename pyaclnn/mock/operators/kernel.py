@@ -12,8 +12,9 @@ import numpy as np
 from pyaclnn import reference
 from pyaclnn.mock.memory import DeviceMemoryError
 from pyaclnn.mock.operators.types import kinds_of
+from pyaclnn.operators.description import snake_case
 from pyaclnn.operators.lists import in_lists
-from pyaclnn.operators.operator import Build, snake_case
+from pyaclnn.operators.operator import Build
 from pyaclnn.operators.parameters import Kind
 from pyaclnn.operators.request import quirks_of
 from pyaclnn.operators.types import TYPES

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.description import Build, describe
 from pyaclnn.operators.parameters import flag, given, real, result
 
 __all__ = ["ADD_LAYER_NORM", "ADD_LAYER_NORM_GRAD"]

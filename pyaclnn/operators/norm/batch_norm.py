@@ -7,7 +7,7 @@ from itertools import product
 from math import nan, prod
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.description import Build, describe
 from pyaclnn.operators.parameters import flag, given, integer, mask, real, result, updated
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.operators.description import Build, describe
 from pyaclnn.operators.norm.group_norm import some_groups, undivided
-from pyaclnn.operators.operator import Build, describe
 from pyaclnn.operators.parameters import flag, given, integer, real, result, string
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.description import Build, describe
 from pyaclnn.operators.parameters import given, real, result, updated
 
 __all__ = ["ADD_RMS_NORM_CAST", "INPLACE_ADD_RMS_NORM"]

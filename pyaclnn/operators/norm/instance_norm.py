@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.description import Build, describe
 from pyaclnn.operators.parameters import given, real, result, string
 
 if TYPE_CHECKING:

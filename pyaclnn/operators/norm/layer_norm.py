@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from math import nan
 
-from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.description import Build, describe
 from pyaclnn.operators.parameters import given, integer, lengths, mask, real, result
 
 __all__ = ["FAST_LAYER_NORM", "LAYER_NORM", "LAYER_NORM_BACKWARD", "LAYER_NORM_WITH_IMPL_MODE"]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pyaclnn.operators.operator import Build, describe
+from pyaclnn.operators.description import Build, describe
 from pyaclnn.operators.parameters import flag, given, integer, real, result, string
 
 __all__ = [

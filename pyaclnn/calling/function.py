@@ -200,7 +200,7 @@ def _numbered(operator: Operator) -> Iterator[tuple[Tensor | Option, int | None]
     for parameter in operator.parameters.values():
         if isinstance(parameter, Option):
             yield parameter, None if parameter.kind is Kind.ABSENT else next(constants)
-        else:
+        elif isinstance(parameter, Tensor):
             yield parameter, None if parameter.read else next(results)
 
 

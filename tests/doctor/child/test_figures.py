@@ -111,7 +111,7 @@ def test_alone_there_is_nobody_to_copy_to(session: Session) -> None:
     [
         ("aclrtMemcpyAsync=slow:20000", "FIG-101", "host_to_device_pinned"),
         ("aclrtMemcpy=slow:20000", "FIG-101", "device_to_host_pageable"),
-        ("aclnnRmsNorm@0=slow:2000", "FIG-105", "launches"),
+        ("aclnnRmsNorm@0=slow:500", "FIG-105", "launches"),
     ],
 )
 def test_what_is_slow_shows_in_its_figure(
@@ -119,7 +119,7 @@ def test_what_is_slow_shows_in_its_figure(
 ) -> None:
     with faults(fault):
         [figure] = [f for f in step(session, check).figures if f.name == slower]
-    most = SIZE / 0.02 / 1e9 if figure.unit == "GB/s" else 1 / 0.002
+    most = SIZE / 0.02 / 1e9 if figure.unit == "GB/s" else 1 / 0.0005
     assert figure.value <= most
 
 

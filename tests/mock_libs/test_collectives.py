@@ -260,3 +260,24 @@ def test_wrong_calls_are_answered_and_leave_the_communicator_whole(programs: Pro
             assert (answer["status"], answer["synchronized"], answer["error"]) == (0, 507049, 1)
             assert text in answer["text"]
     assert {answer["synchronized"] for answer in answers[-RANKS:]} == {0}
+
+
+FAULTS = {
+    "HcclAllReduce:1=9": ([9, 0, 0], [0, 0, 0]),
+    "HcclAllReduce:1=async:507015": ([0, 0, 0], [507015, 507057, 507057]),
+    "HcclAllReduce:1=wrong": ([0, 0, 0], [0, 0, 0]),
+}
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_one_rank_is_injected(fault: str, programs: Programs) -> None:
+    status, synchronized = FAULTS[fault]
+    # A rank whose call was refused leaves the others waiting.
+    step = [all_reduce(rank) for rank in range(RANKS if status[0] == 0 else 1)]
+    answers = told(programs, [step], PYACLNN_MOCK_FAULTS=fault)
+    assert [answer["status"] for answer in answers] == status[: len(step)]
+    assert [answer["synchronized"] for answer in answers] == synchronized[: len(step)]
+    if fault.endswith("wrong"):
+        sums = [np.frombuffer(bytes.fromhex(a["receive"]), np.float32)[0] for a in answers]
+        assert [value == RANKS for value in sums] == [False, True, True]

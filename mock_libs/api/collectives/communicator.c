@@ -41,10 +41,11 @@ HcclResult HcclCommDestroy(HcclComm comm)
 {
     mock_enter();
     const HcclResult came = destroy(comm);
-    const bool last = mock_communicators() == NULL;
+    pthread_t attendant;
+    const bool dismissed = mock_communicators() == NULL && mock_attendant_dismiss(&attendant);
     mock_leave();
-    if (last) {
-        mock_attendant_stop();
+    if (dismissed) {
+        pthread_join(attendant, NULL);
     }
     return came;
 }
@@ -122,9 +123,13 @@ __attribute__((constructor)) static void set_up(void)
 
 __attribute__((destructor)) static void at_exit(void)
 {
-    mock_attendant_stop();
+    pthread_t attendant;
     mock_enter();
+    const bool dismissed = mock_attendant_dismiss(&attendant);
     mock_communicators_leave();
     mock_meetings_collect();
     mock_leave();
+    if (dismissed) {
+        pthread_join(attendant, NULL);
+    }
 }

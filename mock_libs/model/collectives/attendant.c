@@ -3,23 +3,23 @@
  * queue an operation and then wait, without CANN, for another process that waits for just this. */
 #include "attendant.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "entry.h"
 #include "lock.h"
 #include "waiting.h"
 
 static pthread_t thread;
-static bool running, stopping;
+static bool running;
+static unsigned current; /* number of the thread that is to run; an older one ends */
 
-static void *attend(void *unused)
+static void *attend(void *number)
 {
-    (void)unused;
+    const uintptr_t own = (uintptr_t)number;
     mock_enter();
-    while (!stopping) {
+    while (own == current) {
         mock_attend();
     }
     mock_leave();
@@ -32,25 +32,22 @@ void mock_attendant_start(void)
     if (running) {
         return;
     }
-    stopping = false;
+    current++;
     /* Signals are for the program's own threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    running = pthread_create(&thread, NULL, attend, NULL) == 0;
+    running = pthread_create(&thread, NULL, attend, (void *)(uintptr_t)current) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void mock_attendant_stop(void)
+bool mock_attendant_dismiss(pthread_t *dismissed)
 {
-    mock_enter();
     const bool was_running = running;
-    stopping = true;
+    *dismissed = thread;
+    running = false;
+    current++;
     mock_progress();
-    mock_leave();
-    if (was_running) {
-        pthread_join(thread, NULL);
-        running = false;
-    }
+    return was_running;
 }
 
 void mock_attendant_forked(void)

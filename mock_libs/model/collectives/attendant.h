@@ -3,10 +3,13 @@
 #ifndef MOCK_ATTENDANT_H
 #define MOCK_ATTENDANT_H
 
+#include <pthread.h>
+#include <stdbool.h>
+
 /* Starts the thread, unless there is one. */
 void mock_attendant_start(void);
-/* Ends it, if there is one; called without the lock. */
-void mock_attendant_stop(void);
+/* Lets it go, if there is one: then the caller joins it, without the lock. */
+bool mock_attendant_dismiss(pthread_t *dismissed);
 /* A child has no such thread. */
 void mock_attendant_forked(void);
 

@@ -40,7 +40,7 @@ STOREYS = [
     {"calling"},
     {"aclnn"},
     {"ops", "installed"},
-    {"smoke"},
+    {"smoke", "torch"},
     {"doctor", "ascendc", "configuration", "pytest_plugin"},
     {"fleet"},
     {"cli"},

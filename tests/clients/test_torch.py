@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = HERE.parents[1] / "examples" / "pytorch"
 
-_TREE = ast.parse((HERE / "torch_cases.py").read_text(encoding="utf-8"))
 NAMES = [
     node.name
-    for node in _TREE.body
+    for file in ("torch_cases.py", "pyaclnn_cases.py")
+    for node in ast.parse((HERE / file).read_text(encoding="utf-8")).body
     if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
 ]
 # Programs that are wrong -> the rule they break.
@@ -77,6 +78,59 @@ def test_neither_the_order_of_work_nor_the_release_changes_anything(
 def test_a_wrong_program_leaves_a_record(ask: Ask, case: str, rule: str) -> None:
     records = ask(case, PYACLNN_MOCK_SOC=CHIPS[0])["records"]
     assert {record["rule"] for record in records} == {rule}
+
+
+REFUSED = """
+import numpy as np, torch, torch_npu, pyaclnn.torch as norms
+x = torch.ones(4, 8)
+calls = {
+    "cpu": lambda: norms.layer_norm(x, 8),
+    "weight": lambda: norms.layer_norm(x.npu(), 8, torch.ones(8)),
+    "numpy": lambda: norms.rms_norm(x.numpy(), 8, eps=1e-6),
+    "elsewhere": lambda: norms.layer_norm(x.npu(), 8, torch.ones(8, device="npu:1")),
+    "dtype": lambda: norms.group_norm(x.double().npu(), 2),
+    "twice": lambda: torch.autograd.grad(
+        (norms.layer_norm(y := x.npu().requires_grad_(), 8) ** 2).sum(), y, create_graph=True
+    )[0].sum().backward(),
+}
+for name, call in calls.items():
+    try:
+        call()
+    except Exception as error:
+        print(name, type(error).__name__, str(error).replace(chr(10), " "))
+"""
+
+
+@pytest.mark.usefixtures("torch_npu")
+def test_what_lies_elsewhere_is_told_the_way() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", REFUSED],
+        env=settings(PYACLNN_MOCK_STRICT="1", PYACLNN_MOCK_ALLOW="alive-at-finalize"),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    said = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
+    wrong = "InvalidArgumentError layer_norm(): "
+    assert said["cpu"].startswith(f"{wrong}'input' is on cpu; it must be on an NPU. Hint: move it")
+    assert said["weight"].startswith(f"{wrong}'weight' is on cpu; it must be on an NPU.")
+    assert "'input' is a ndarray; it must be a torch.Tensor on an NPU." in said["numpy"]
+    assert (
+        said["elsewhere"] == f"{wrong}'weight' is on npu:1; it must be on npu:0, as the others are."
+    )
+    assert "'input' is float64; it must be float32" in said["dtype"]
+    assert "once_differentiable" in said["twice"]
+
+
+@pytest.mark.usefixtures("torch_npu")
+def test_the_programs_of_the_how_to_run(tmp_path: Path) -> None:
+    text = (HERE.parents[1] / "docs/how-to/pytorch.md").read_text(encoding="utf-8")
+    programs = re.findall(r"^```py title=.*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(programs) == 2
+    (tmp_path / "programs.py").write_text("\n".join(programs), encoding="utf-8")
+    assert run(tmp_path / "programs.py").count("tensor(") == 1
 
 
 def run(program: object, *arguments: object, **variables: str) -> str:

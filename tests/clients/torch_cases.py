@@ -99,42 +99,6 @@ def copies_and_streams(device: str) -> Results:
     return {"there and back": back, "normed": normed}
 
 
-def sharing_with_pyaclnn(device: str) -> Results:
-    x = _random(ROWS, WIDTH).to(device) * 2
-    if device == "cpu":
-        return {"normed": torch.nn.functional.layer_norm(x, (WIDTH,)), "host": x}
-    import pyaclnn  # noqa: PLC0415  # torch-npu comes first
-
-    npu = pyaclnn.Device.current()
-    with pyaclnn.Stream.borrow(torch.npu.current_stream().npu_stream, npu) as stream:
-        shared = pyaclnn.from_dlpack(x, npu)
-        normed = pyaclnn.layer_norm(shared, WIDTH, stream=stream)[0]
-        stream.synchronize()
-        found = torch.from_numpy(normed.numpy())
-        host = torch.from_numpy(pyaclnn.to_device(x.cpu(), npu).numpy())
-    return {"normed": found, "host": host}
-
-
-def arrays_of_pyaclnn(device: str) -> Results:
-    """PyTorch works on a device array where it is, also when that is still to be written."""
-    x = _random(ROWS, WIDTH)
-    if device == "cpu":
-        return {"normed": torch.nn.functional.layer_norm(2 * x, (WIDTH,))}
-    torch.npu.set_device(device)
-    import pyaclnn  # noqa: PLC0415  # torch-npu comes first
-
-    npu = pyaclnn.Device.current()
-    with pyaclnn.Stream(npu) as stream:
-        array = pyaclnn.to_device(x, npu)
-        twice = pyaclnn.aclnn.muls(array, 2.0, stream=stream)
-        shared = torch.from_dlpack(twice)
-        assert shared.data_ptr() == twice.address
-        del array, twice
-        normed = torch.nn.functional.layer_norm(shared, (WIDTH,)).cpu()
-        del shared
-    return {"normed": normed}
-
-
 def losses(device: str) -> Results:
     found: Results = {}
     for name in ("l1_loss", "mse_loss", "smooth_l1_loss"):

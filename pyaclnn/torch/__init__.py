@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms for PyTorch on an NPU, with gradients, on PyTorch's current stream and without a copy.
+
+They need PyTorch and torch-npu (``pip install 'pyaclnn[torch]'``), which are imported when a
+function is called. The names are those of ``torch.nn.functional``, and so are the results.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.torch.norms import AddRmsNorm, GroupNorm, LayerNorm, Norm, RmsNorm
+from pyaclnn.torch.tensors import Tensor, pytorch, require_npu
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["add_rms_norm", "group_norm", "layer_norm", "rms_norm"]
+
+
+def layer_norm(
+    input: Tensor,  # PyTorch's name
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize over the trailing axes, as ``torch.nn.functional.layer_norm``.
+
+    Drives ``aclnnLayerNorm`` and ``aclnnLayerNormBackward``.
+
+    Args:
+        input: What is normalized; float32, float16 or bfloat16, on an NPU, strided if need be.
+        normalized_shape: The lengths of the trailing axes to normalize over.
+        weight: The scale, of that shape; ones if None.
+        bias: The shift, of that shape; zeros if None.
+        eps: Added to the variance.
+
+    Returns:
+        A contiguous tensor of the shape and dtype of ``input``. Its gradient can be taken once.
+
+    Raises:
+        InvalidArgumentError: An argument is not acceptable, or lies on another device.
+        ImportError: PyTorch or torch-npu is not installed.
+        AclError: CANN refused the call.
+    """
+    return _apply(LayerNorm(_lengths(normalized_shape), eps), input, weight, bias)[0]
+
+
+def rms_norm(
+    input: Tensor,  # PyTorch's name
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """Normalize by the root of the mean square, as ``torch.nn.functional.rms_norm``.
+
+    Drives ``aclnnRmsNorm`` and ``aclnnRmsNormGrad``.
+
+    Args:
+        input: What is normalized; float32, float16 or bfloat16, on an NPU, strided if need be.
+        normalized_shape: The lengths of the trailing axes to normalize over.
+        weight: The scale, of that shape; ones if None.
+        eps: Added to the mean square; the machine epsilon of the dtype of ``input`` if None.
+
+    Returns:
+        A contiguous tensor of the shape and dtype of ``input``. Its gradient can be taken once.
+
+    Raises:
+        InvalidArgumentError: An argument is not acceptable, or lies on another device.
+        ImportError: PyTorch or torch-npu is not installed.
+        AclError: CANN refused the call.
+    """
+    torch = pytorch()
+    require_npu("rms_norm", "input", input)
+    eps = torch.finfo(input.dtype).eps if eps is None else eps
+    if weight is None:
+        weight = input.new_ones(_lengths(normalized_shape))
+    elif tuple(weight.shape) != _lengths(normalized_shape):
+        given, wanted = f"of shape {tuple(weight.shape)}", f"of shape {_lengths(normalized_shape)}"
+        raise InvalidArgumentError.of("rms_norm", "weight", given, wanted)
+    return _apply(RmsNorm(eps), input, weight)[0]
+
+
+def add_rms_norm(
+    x1: Tensor, x2: Tensor, weight: Tensor, eps: float = 1e-6
+) -> tuple[Tensor, Tensor]:
+    """Add two tensors and normalize the sum by the root of its mean square.
+
+    Drives ``aclnnAddRmsNorm`` and ``aclnnRmsNormGrad``.
+
+    Args:
+        x1: The one; float32, float16 or bfloat16, on an NPU.
+        x2: The other, of the same shape and dtype.
+        weight: The scale, of the dtype of both, whose axes are those to normalize over.
+        eps: Added to the mean square.
+
+    Returns:
+        The norm of the sum, and the sum: contiguous tensors of the shape and dtype of ``x1``.
+        Their gradient can be taken once.
+
+    Raises:
+        InvalidArgumentError: An argument is not acceptable, or lies on another device.
+        ImportError: PyTorch or torch-npu is not installed.
+        AclError: CANN refused the call.
+    """
+    normed, total = _apply(AddRmsNorm(eps), x1, x2, weight)
+    return normed, total
+
+
+def group_norm(
+    input: Tensor,  # PyTorch's name
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize the channels of each group together, as ``torch.nn.functional.group_norm``.
+
+    Drives ``aclnnGroupNorm`` and ``aclnnGroupNormBackward``.
+
+    Args:
+        input: What is normalized, of shape (N, C, ...); float32, float16 or bfloat16, on an NPU.
+        num_groups: Into how many groups the channels are divided.
+        weight: The scale of each channel, of the dtype of ``input``; ones if None.
+        bias: The shift of each channel, of the dtype of ``input``; zeros if None.
+        eps: Added to the variance.
+
+    Returns:
+        A contiguous tensor of the shape and dtype of ``input``. Its gradient can be taken once.
+
+    Raises:
+        InvalidArgumentError: An argument is not acceptable, or lies on another device.
+        ImportError: PyTorch or torch-npu is not installed.
+        AclError: CANN refused the call.
+    """
+    return _apply(GroupNorm(num_groups, eps), input, weight, bias)[0]
+
+
+def _lengths(shape: int | Sequence[int]) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+def _apply(norm: Norm, *given: Tensor) -> tuple[Tensor, ...]:
+    results: tuple[Tensor, ...] = _function().apply(norm, *given)
+    return results
+
+
+@functools.cache
+def _function() -> Any:
+    """The autograd function of every norm, made when PyTorch is there."""
+    autograd = pytorch().autograd
+
+    class AclnnNorm(autograd.Function):  # type: ignore[misc,name-defined]  # known at run time
+        """A norm that pyaclnn launches."""
+
+        @staticmethod
+        def forward(context: Any, norm: Norm, *given: Tensor) -> tuple[Tensor, ...]:
+            results, saved = norm.forward(*given)
+            context.norm = norm
+            context.save_for_backward(*saved)
+            return results
+
+        @staticmethod
+        @autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+        def backward(context: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+            wanted = context.needs_input_grad[1:]
+            return None, *context.norm.backward(context.saved_tensors, gradients, wanted)
+
+    return AclnnNorm

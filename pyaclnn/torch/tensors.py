@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors of PyTorch on an NPU as device arrays, and PyTorch's current stream as a stream.
+
+Nothing is copied, and nothing is kept: as with PyTorch's own operators, the memory is PyTorch's,
+and what is queued on its current stream comes before whatever PyTorch does with the memory then.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from pyaclnn.errors import AclError, InvalidArgumentError
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.buffer import Buffer
+from pyaclnn.runtime.device import default_device
+from pyaclnn.runtime.dtypes import dtype_of
+from pyaclnn.runtime.shapes import span
+from pyaclnn.runtime.stream import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Tensor", "Tensors", "on_npu", "pytorch", "require_npu"]
+
+Tensor: TypeAlias = Any
+"""A ``torch.Tensor``; PyTorch need not be there to read this."""
+
+_DENSE: Final = frozenset({-1, 0, 1, 2, 30})
+"""Formats of torch-npu whose elements lie where strides say."""
+_streams: Final[dict[tuple[int, int], Stream]] = {}
+"""PyTorch's streams, which it never destroys, with what belongs to them here."""
+
+
+def pytorch() -> Any:
+    """Return PyTorch with torch-npu.
+
+    Raises:
+        ImportError: One of them is not installed.
+    """
+    try:
+        import_module("torch_npu")
+        return import_module("torch")
+    except ModuleNotFoundError as error:
+        message = (
+            f"pyaclnn.torch needs PyTorch and torch-npu, and there is no {error.name}: "
+            "pip install 'pyaclnn[torch]'"
+        )
+        raise ImportError(message, name=error.name) from error
+
+
+def _leave() -> None:
+    """Let go of PyTorch's streams while they are there."""
+    while _streams:
+        _, stream = _streams.popitem()
+        with contextlib.suppress(AclError), stream:
+            stream.synchronize()
+
+
+class Tensors:
+    """The tensors of one call, on one NPU.
+
+    Attributes:
+        stream: PyTorch's current stream there.
+    """
+
+    def __init__(self, routine: str, index: int, stream: Stream) -> None:
+        """See ``on_npu``."""
+        self._routine = routine
+        self._index = index
+        self.stream = stream
+
+    def arrays(self, **tensors: Tensor | None) -> list[Any]:
+        """Look at tensors, given by their arguments' names, as device arrays."""
+        return [self.array(name, tensor) for name, tensor in tensors.items()]
+
+    def array(self, name: str, tensor: Tensor | None) -> DeviceArray | None:
+        """Look at a tensor as a device array.
+
+        Args:
+            name: The argument's name, for messages.
+            tensor: The tensor; None stays None.
+
+        Raises:
+            InvalidArgumentError: It lies elsewhere, or is not dense.
+        """
+        if tensor is None:
+            return None
+        require_npu(self._routine, name, tensor)
+        if tensor.device.index != self._index:
+            given, wanted = f"on {tensor.device}", f"on npu:{self._index}, as the others are"
+            raise InvalidArgumentError.of(self._routine, name, given, wanted)
+        dtype = dtype_of(str(tensor.dtype).removeprefix("torch."), self._routine, name)
+        device = self.stream.device
+        shape = tuple(tensor.shape)
+        if not tensor.numel():
+            return DeviceArray.empty(shape, dtype, device)
+        strides = tuple(step * dtype.itemsize for step in tensor.stride())
+        nbytes = span(shape, strides, dtype.itemsize)
+        return DeviceArray(Buffer.borrow(tensor.data_ptr(), nbytes, device), shape, dtype, strides)
+
+
+def require_npu(routine: str, name: str, tensor: Tensor) -> None:
+    """Require a dense tensor on an NPU.
+
+    Args:
+        routine: The public function, for the message.
+        name: The argument's name.
+        tensor: What the caller gave.
+
+    Raises:
+        InvalidArgumentError: It is something else.
+    """
+    torch = pytorch()
+    if not isinstance(tensor, torch.Tensor):
+        given = f"a {type(tensor).__name__}"
+        hint = "NumPy arrays and device arrays are for the functions of pyaclnn itself."
+        raise InvalidArgumentError.of(routine, name, given, "a torch.Tensor on an NPU", hint)
+    if tensor.device.type != "npu":
+        hint = f"move it with {name}.npu(), or use torch.nn.functional where it is."
+        raise InvalidArgumentError.of(routine, name, f"on {tensor.device}", "on an NPU", hint)
+    form = import_module("torch_npu").get_npu_format(tensor)
+    if form not in _DENSE:
+        hint = f"torch_npu.npu_format_cast({name}, 2) makes it so."
+        raise InvalidArgumentError.of(routine, name, f"of torch-npu's format {form}", "ND", hint)
+
+
+@contextlib.contextmanager
+def on_npu(routine: str, name: str, tensor: Tensor) -> Iterator[Tensors]:
+    """Make the NPU of a tensor current, and PyTorch's queue there empty, for one call.
+
+    Args:
+        routine: The public function, for messages.
+        name: The argument's name.
+        tensor: The tensor by which the NPU is chosen.
+
+    Raises:
+        InvalidArgumentError: It lies elsewhere.
+    """
+    require_npu(routine, name, tensor)
+    torch = pytorch()
+    with torch.npu.device(tensor.device):
+        device = default_device()
+        # Asking for the handle has PyTorch submit what it still holds back.
+        handle = torch.npu.current_stream().npu_stream
+        key = device._context, handle
+        stream = _streams.get(key)
+        if stream is None:
+            if not _streams:
+                # Registered after torch-npu's own end, and so called before it.
+                atexit.register(_leave)
+            stream = _streams[key] = Stream.borrow(handle, device)
+        yield Tensors(routine, tensor.device.index, stream)

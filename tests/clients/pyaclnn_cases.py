@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases, as in `torch_cases`, of PyTorch and pyaclnn together; on the CPU PyTorch is alone."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch_cases import ROWS, WIDTH, _backward, _given, _random
+
+if TYPE_CHECKING:
+    from torch_cases import Results
+
+
+def sharing_with_pyaclnn(device: str) -> Results:
+    x = _random(ROWS, WIDTH).to(device) * 2
+    if device == "cpu":
+        return {"normed": torch.nn.functional.layer_norm(x, (WIDTH,)), "host": x}
+    import pyaclnn  # noqa: PLC0415  # torch-npu comes first
+
+    npu = pyaclnn.Device.current()
+    with pyaclnn.Stream.borrow(torch.npu.current_stream().npu_stream, npu) as stream:
+        shared = pyaclnn.from_dlpack(x, npu)
+        normed = pyaclnn.layer_norm(shared, WIDTH, stream=stream)[0]
+        stream.synchronize()
+        found = torch.from_numpy(normed.numpy())
+        host = torch.from_numpy(pyaclnn.to_device(x.cpu(), npu).numpy())
+    return {"normed": found, "host": host}
+
+
+def arrays_of_pyaclnn(device: str) -> Results:
+    """PyTorch works on a device array where it is, also when that is still to be written."""
+    x = _random(ROWS, WIDTH)
+    if device == "cpu":
+        return {"normed": torch.nn.functional.layer_norm(2 * x, (WIDTH,))}
+    torch.npu.set_device(device)
+    import pyaclnn  # noqa: PLC0415  # torch-npu comes first
+
+    npu = pyaclnn.Device.current()
+    with pyaclnn.Stream(npu) as stream:
+        array = pyaclnn.to_device(x, npu)
+        twice = pyaclnn.aclnn.muls(array, 2.0, stream=stream)
+        shared = torch.from_dlpack(twice)
+        assert shared.data_ptr() == twice.address
+        del array, twice
+        normed = torch.nn.functional.layer_norm(shared, (WIDTH,)).cpu()
+        del shared
+    return {"normed": normed}
+
+
+def streams_of_pytorch(device: str) -> Results:
+    """PyTorch's streams are given to pyaclnn as they are, also with work that is held back."""
+    x = _random(ROWS, WIDTH)
+    if device == "cpu":
+        return {"normed": torch.nn.functional.rms_norm(2 * x, (WIDTH,), None, 1e-6)}
+    torch.npu.set_device(device)
+    import pyaclnn  # noqa: PLC0415  # torch-npu comes first
+
+    side, given = torch.npu.Stream(), x.to(device)
+    side.wait_stream(torch.npu.current_stream())
+    with torch.npu.stream(side):
+        shared = pyaclnn.DeviceArray.from_dlpack(given * 2, stream=side)
+        normed = pyaclnn.rms_norm(shared, pyaclnn.ones(WIDTH), stream=side).y
+    return {"normed": torch.from_numpy(normed.numpy(stream=side))}
+
+
+def _norms(device: str, dtype: torch.dtype, *, affine: bool) -> Results:
+    """The norms of pyaclnn, and of PyTorch on the CPU, of a view, with their gradients."""
+    norms: Any = torch.nn.functional
+    if device != "cpu":
+        import pyaclnn.torch as norms  # noqa: PLC0415  # torch-npu comes first
+    weight, bias = (1 + _random(WIDTH, dtype=dtype), _random(WIDTH, dtype=dtype, seed=2))
+    used = (weight, bias) if affine else ()
+    rows = _random(WIDTH, ROWS, dtype=dtype, seed=1)
+    calls = {
+        "layer": (rows, lambda x, *a: norms.layer_norm(x.t(), (WIDTH,), *a), used),
+        "rms": (rows, lambda x, *a: norms.rms_norm(x.t(), (WIDTH,), *a), used[:1]),
+        "group": (
+            _random(5, WIDTH, 2, dtype=dtype),
+            lambda x, *a: norms.group_norm(x.transpose(0, 2), 4, *a),
+            used,
+        ),
+    }
+    found: Results = {}
+    for name, (x, call, others) in calls.items():
+        results = _backward(call, device, *(tensor.clone() for tensor in (x, *others)))
+        found |= {f"{name}: {key}": value for key, value in results.items()}
+    return found
+
+
+def norms_of_pyaclnn(device: str) -> Results:
+    return _norms(device, torch.float32, affine=True)
+
+
+def norms_of_pyaclnn_without_weights(device: str) -> Results:
+    return _norms(device, torch.float32, affine=False)
+
+
+def norms_of_pyaclnn_in_float16(device: str) -> Results:
+    return _norms(device, torch.float16, affine=True)
+
+
+def norms_of_pyaclnn_in_bfloat16(device: str) -> Results:
+    return _norms(device, torch.bfloat16, affine=True)
+
+
+def sums_that_pyaclnn_norms(device: str) -> Results:
+    """Both results are used, and one tensor is given twice."""
+
+    def norm(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        if device == "cpu":
+            normed, total = torch.nn.functional.rms_norm(x + x, (WIDTH,), weight, 1e-6), x + x
+        else:
+            import pyaclnn.torch  # noqa: PLC0415  # torch-npu comes first
+
+            normed, total = pyaclnn.torch.add_rms_norm(x, x, weight)
+        return normed * total
+
+    return _backward(norm, device, _random(ROWS, WIDTH), _random(WIDTH, seed=1))
+
+
+def norms_of_pyaclnn_in_a_network(device: str) -> Results:
+    """On a stream of its own, in the midst of PyTorch's operators; and once without gradients."""
+    norm: Any = torch.nn.functional.layer_norm
+    side: Any = contextlib.nullcontext()
+    if device != "cpu":
+        torch.npu.set_device(device)
+        from pyaclnn.torch import layer_norm as norm  # noqa: PLC0415  # torch-npu comes first
+
+        side = torch.npu.stream(torch.npu.Stream())
+    with side:
+        x, weight = (_given(_random(ROWS, WIDTH), device), _given(_random(WIDTH, seed=1), device))
+        y = norm(norm(x * 2, (WIDTH,), weight), (WIDTH,)) + x
+        (y * y).sum().backward()
+        with torch.no_grad():
+            plain = norm(x, (WIDTH,), weight)
+        assert not plain.requires_grad
+        found = {"out": y, "plain": plain, "gradient": x.grad, "of weight": weight.grad}
+        return {name: value.detach().cpu() for name, value in found.items()}

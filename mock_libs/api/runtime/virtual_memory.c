@@ -6,6 +6,7 @@
 #include "entry.h"
 #include "hazard.h"
 #include "message.h"
+#include "share.h"
 #include "space.h"
 #include "violation.h"
 
@@ -179,7 +180,13 @@ static aclError free_physical(aclrtDrvMemHandle handle)
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "physical memory is still mapped; call aclrtUnmapMem first");
     }
-    mock_physical_free(physical);
+    const bool used_elsewhere = mock_share_is_used(physical);
+    if (physical->source != 0) {
+        mock_import_end(physical);
+    } else {
+        mock_share_end(physical);
+    }
+    mock_physical_free(physical, used_elsewhere);
     return ACL_SUCCESS;
 }
 

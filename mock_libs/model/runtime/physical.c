@@ -7,37 +7,53 @@
 #include "message.h"
 #include "violation.h"
 
-struct physical *mock_physical_new(struct device *device, uint64_t bytes)
+struct physical *mock_physical_foreign(struct device *device, uint64_t source, int file,
+                                       uint64_t offset, uint64_t bytes)
 {
     struct physical *physical = calloc(1, sizeof *physical);
     void *handle = physical == NULL ? NULL : mock_handle_new(MOCK_PHYSICAL, physical);
-    struct block *block =
-        handle == NULL ? NULL : mock_heap_take(&device->heap, bytes, bytes, MOCK_GRANULE);
-    if (block == NULL) {
-        mock_handle_close(handle, MOCK_PHYSICAL);
+    if (handle == NULL) {
         free(physical);
         return NULL;
     }
-    block->physical = true;
     *physical = (struct physical){.handle = handle,
                                   .device = device,
                                   .next = device->physicals,
-                                  .block = block,
-                                  .descriptor = device->memory_fd,
-                                  .offset = block->offset,
+                                  .source = source,
+                                  .descriptor = file,
+                                  .offset = offset,
                                   .bytes = bytes};
     device->physicals = physical;
     return physical;
 }
 
-void mock_physical_free(struct physical *physical)
+struct physical *mock_physical_new(struct device *device, uint64_t bytes)
+{
+    struct block *block = mock_heap_take(&device->heap, bytes, bytes, MOCK_GRANULE);
+    if (block == NULL) {
+        return NULL;
+    }
+    block->physical = true;
+    struct physical *physical =
+        mock_physical_foreign(device, 0, device->memory_fd, block->offset, bytes);
+    if (physical == NULL) {
+        mock_heap_give(&device->heap, block);
+    } else {
+        physical->block = block;
+    }
+    return physical;
+}
+
+void mock_physical_free(struct physical *physical, bool used_elsewhere)
 {
     struct physical **link = &physical->device->physicals;
     while (*link != physical) {
         link = &(*link)->next;
     }
     *link = physical->next;
-    mock_heap_give(&physical->device->heap, physical->block);
+    if (physical->block != NULL && !used_elsewhere) {
+        mock_heap_give(&physical->device->heap, physical->block);
+    }
     mock_handle_close(physical->handle, MOCK_PHYSICAL);
     free(physical);
 }

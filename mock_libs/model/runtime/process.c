@@ -24,6 +24,7 @@
 #include "payload.h"
 #include "python.h"
 #include "release.h"
+#include "share.h"
 #include "space.h"
 #include "wire.h"
 
@@ -80,7 +81,7 @@ static aclError map_memory(struct device *device)
     struct heap *heap = &device->heap;
     heap->bytes = bytes_to_reserve(heap->bytes);
     device->memory_fd = mock_descriptor_above(memfd_create("pyaclnn-device", MFD_CLOEXEC));
-    if (device->memory_fd < 0 || !resize(device->memory_fd, heap->bytes)) {
+    if (device->memory_fd < 0 || !resize(device->memory_fd, heap->bytes + MOCK_SHARES_BYTES)) {
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no shared memory: %s",
                          device->id, strerror(errno));
     }

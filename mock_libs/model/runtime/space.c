@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "share.h"
+
 enum { RESERVED = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 
 /* Room at a multiple of an alignment, or NULL. */
@@ -186,13 +188,18 @@ void mock_space_close(struct device *device)
             mock_space_unmap(space, (struct mapping *)space->mappings.root);
         }
     }
+    mock_share_close(device);
     while (device->physicals != NULL) {
-        mock_physical_free(device->physicals);
+        if (device->physicals->source != 0) {
+            mock_import_end(device->physicals);
+        }
+        mock_physical_free(device->physicals, false);
     }
 }
 
 void mock_space_forked(const struct device *device)
 {
+    mock_share_close(device);
     for (const struct reservation *space = spaces; space != NULL; space = space->next) {
         if (space->device == device) {
             mmap(space->alias, space->bytes, PROT_READ | PROT_WRITE, RESERVED | MAP_FIXED, -1, 0);

@@ -19,6 +19,15 @@ _UNMAP = "aclrtUnmapMem(at);\n"
 _BACK = "aclrtFreePhysical(memory);\naclrtReleaseMemAddress(at);"
 _FILL = "aclrtMemsetAsync(at, BYTES, 0, BYTES, stream);\n"
 
+_EXPORT = (
+    "uint64_t number = 0;\naclrtDrvMemHandle again = NULL;\n"
+    "aclrtMemExportToShareableHandle(memory, ACL_MEM_HANDLE_TYPE_NONE, 0, &number);\n"
+)
+_IMPORT = (
+    "if (aclrtMemImportFromShareableHandle(number, 0, &again) == 0) {\n"
+    "    aclrtFreePhysical(again);\n}\n"
+)
+
 VIRTUAL_MEMORY = (
     Rule(
         id="mapped-outside-reservation",
@@ -83,5 +92,21 @@ VIRTUAL_MEMORY = (
         source="CANN: aclrtReleaseMemAddress comes after aclrtUnmapMem",
         wrong=_BOTH + _MAP + "aclrtReleaseMemAddress(at);\n" + _UNMAP + _BACK,
         right=_BOTH + _MAP + _UNMAP + _BACK,
+    ),
+    Rule(
+        id="import-not-allowed",
+        title="a process imports physical memory that it was not let into",
+        explanation="Who exports memory names the processes that may import it, unless the export "
+        "goes without that. Others are refused (207006).",
+        fix="give the process to aclrtMemSetPidToShareableHandle before it imports, or export with "
+        "ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION",
+        source="CANN: aclrtMemSetPidToShareableHandle; driver, not permitted (207006)",
+        wrong=_BOTH + _EXPORT + _IMPORT + _BACK,
+        right=_BOTH
+        + _EXPORT
+        + "int32_t process = getpid();\n"
+        + "aclrtMemSetPidToShareableHandle(number, &process, 1);\n"
+        + _IMPORT
+        + _BACK,
     ),
 )

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handles by which other processes of this machine get at physical memory. */
+#include "share.h"
+
+#include <unistd.h>
+
+#include "context.h"
+#include "entry.h"
+#include "message.h"
+#include "violation.h"
+
+static aclError export_memory(aclrtDrvMemHandle handle, uint64_t flags, uint64_t *number)
+{
+    aclError status;
+    const struct physical *physical = mock_physical_find(handle, &status);
+    if (physical == NULL) {
+        return status;
+    }
+    if (number == NULL || flags > ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "shareableHandle is NULL, or flags 0x%llx are neither 0 nor 1",
+                         (unsigned long long)flags);
+    }
+    if (physical->source != 0) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "this memory was imported; who has allocated it can export it");
+    }
+    const uint64_t made = mock_share(physical, flags != 0);
+    if (made == 0) {
+        return mock_fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "too much memory is exported already");
+    }
+    *number = made;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType,
+                                         uint64_t flags, uint64_t *shareableHandle)
+{
+    if (handleType != ACL_MEM_HANDLE_TYPE_NONE) {
+        return mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                         "aclrtMemExportToShareableHandle: handleType %d is not simulated",
+                         (int)handleType);
+    }
+    MOCK_GUARDED(export_memory(handle, flags, shareableHandle));
+}
+
+static aclError allow(uint64_t number, const int32_t *processes, size_t count)
+{
+    if (processes == NULL || count == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "pid is NULL, or pidNum is 0");
+    }
+    if (!mock_share_allow(number, processes, count)) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "this process exports nothing as 0x%llx, or to too many processes",
+                         (unsigned long long)number);
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid, size_t pidNum)
+{
+    MOCK_GUARDED(allow(shareableHandle, pid, pidNum));
+}
+
+static aclError import_memory(uint64_t number, struct device *device, aclrtDrvMemHandle *handle)
+{
+    struct physical *physical;
+    if (device == NULL || !device->open) {
+        return mock_fail(ACL_ERROR_RT_INVALID_DEVICEID, "the device to import to is not open");
+    }
+    switch (mock_import(number, device, &physical)) {
+    case MOCK_IMPORTED:
+        *handle = physical->handle;
+        return ACL_SUCCESS;
+    case MOCK_NOT_SHARED:
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "nothing is exported as 0x%llx: the memory was freed, its process has "
+                         "ended, or is another user's",
+                         (unsigned long long)number);
+    case MOCK_NOT_ALLOWED:
+        mock_violate(MOCK_IMPORT_NOT_ALLOWED, "shareable handle", NULL, NULL,
+                     "process %d is not among those that aclrtMemSetPidToShareableHandle was given",
+                     (int)getpid());
+        return mock_fail(ACL_ERROR_RT_NO_PERMISSION,
+                         "the exporting process has not let process %d in: "
+                         "aclrtMemSetPidToShareableHandle",
+                         (int)getpid());
+    case MOCK_NO_ROOM:
+        break;
+    }
+    return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a handle");
+}
+
+static aclError import_to(uint64_t number, int32_t device, aclrtDrvMemHandle *handle)
+{
+    return handle == NULL ? mock_fail(ACL_ERROR_INVALID_PARAM, "handle is NULL")
+                          : import_memory(number, mock_device_find(device), handle);
+}
+
+aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId,
+                                           aclrtDrvMemHandle *handle)
+{
+    MOCK_GUARDED(import_to(shareableHandle, deviceId, handle));
+}
+
+/* ---- the newer forms ------------------------------------------------------------------------ */
+
+/* Between servers, handles are of a form of their own. */
+static aclError check_type(aclrtMemSharedHandleType type, const void *handle)
+{
+    if (handle == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "shareableHandle is NULL");
+    }
+    return type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT
+               ? ACL_SUCCESS
+               : mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                           "shareable handles of type %d are not simulated: only those within one "
+                           "machine are",
+                           (int)type);
+}
+
+aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags,
+                                           aclrtMemSharedHandleType shareType,
+                                           void *shareableHandle)
+{
+    const aclError status = check_type(shareType, shareableHandle);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    MOCK_GUARDED(export_memory(handle, flags, shareableHandle));
+}
+
+aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle,
+                                           aclrtMemSharedHandleType shareType, int32_t *pid,
+                                           size_t pidNum)
+{
+    const aclError status = check_type(shareType, shareableHandle);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    MOCK_GUARDED(allow(*(const uint64_t *)shareableHandle, pid, pidNum));
+}
+
+static aclError import_here(uint64_t number, aclrtDrvMemHandle *handle)
+{
+    aclError status = ACL_ERROR_INVALID_PARAM;
+    const struct context *context = handle == NULL ? NULL : mock_usable_context(&status);
+    return context == NULL ? status : import_memory(number, context->device, handle);
+}
+
+aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle,
+                                             aclrtMemSharedHandleType shareType, uint64_t flags,
+                                             aclrtDrvMemHandle *handle)
+{
+    const aclError status = check_type(shareType, shareableHandle);
+    if (status != ACL_SUCCESS || handle == NULL || flags != 0) {
+        return status != ACL_SUCCESS
+                   ? status
+                   : mock_fail(ACL_ERROR_INVALID_PARAM, "handle is NULL, or flags are not 0");
+    }
+    MOCK_GUARDED(import_here(*(const uint64_t *)shareableHandle, handle));
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Physical memory that other processes of this machine may map. */
+#include "share.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A number is the process, its descriptor of the file, the slot of the table, how often it was used. */
+enum { FILE_BITS = 16, SLOT_BITS = 10, ROUND_BITS = 16, MOST_ALLOWED = 20 };
+enum { SLOTS = 1 << SLOT_BITS };
+
+struct slot {
+    uint64_t number; /* 0: free */
+    uint64_t offset, bytes;
+    _Atomic uint32_t users; /* those who have imported it */
+    uint32_t rounds, everybody, allowed;
+    int32_t processes[MOST_ALLOWED];
+};
+
+_Static_assert(sizeof(struct slot) * SLOTS <= MOCK_SHARES_BYTES, "the table fits its place");
+
+static struct slot *own[MOCK_MOST_DEVICES];
+static uint64_t sources;
+
+static struct slot *map_table(int file)
+{
+    struct stat status;
+    if (fstat(file, &status) != 0 || status.st_size < MOCK_SHARES_BYTES) {
+        return NULL;
+    }
+    void *table = mmap(NULL, MOCK_SHARES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                       status.st_size - MOCK_SHARES_BYTES);
+    return table == MAP_FAILED ? NULL : table;
+}
+
+static struct slot *slot_in(struct slot *table, uint64_t number)
+{
+    struct slot *slot = &table[(number >> ROUND_BITS) % SLOTS];
+    return number != 0 && slot->number == number ? slot : NULL;
+}
+
+uint64_t mock_share(const struct physical *physical, bool everybody)
+{
+    const struct device *device = physical->device;
+    struct slot **table = &own[device->id];
+    if (*table == NULL) {
+        *table = map_table(device->memory_fd);
+    }
+    for (uint64_t i = 0; *table != NULL && i < SLOTS; i++) {
+        struct slot *slot = &(*table)[i];
+        if (slot->number == 0 && slot->users == 0) {
+            slot->rounds++;
+            slot->offset = physical->offset;
+            slot->bytes = physical->bytes;
+            slot->everybody = everybody;
+            slot->allowed = 0;
+            slot->number = (((uint64_t)getpid() << FILE_BITS | (uint64_t)device->memory_fd)
+                                << SLOT_BITS |
+                            i) << ROUND_BITS |
+                           (slot->rounds & ((1u << ROUND_BITS) - 1));
+            return slot->number;
+        }
+    }
+    return 0;
+}
+
+bool mock_share_allow(uint64_t number, const int32_t *processes, size_t count)
+{
+    struct slot *slot = NULL;
+    for (int i = 0; i < MOCK_MOST_DEVICES && slot == NULL; i++) {
+        slot = own[i] == NULL ? NULL : slot_in(own[i], number);
+    }
+    if (slot == NULL || count > MOST_ALLOWED - slot->allowed) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        slot->processes[slot->allowed++] = processes[i];
+    }
+    return true;
+}
+
+static bool is_allowed(const struct slot *slot)
+{
+    bool allowed = slot->everybody != 0;
+    for (uint32_t i = 0; i < slot->allowed && i < MOST_ALLOWED; i++) {
+        allowed = allowed || slot->processes[i] == getpid();
+    }
+    return allowed;
+}
+
+static int open_file(uint64_t number)
+{
+    char path[64];
+    const uint64_t where = number >> (ROUND_BITS + SLOT_BITS);
+    snprintf(path, sizeof path, "/proc/%llu/fd/%llu", (unsigned long long)(where >> FILE_BITS),
+             (unsigned long long)(where & ((1u << FILE_BITS) - 1)));
+    return open(path, O_RDWR | O_CLOEXEC);
+}
+
+enum mock_import mock_import(uint64_t number, struct device *device, struct physical **physical)
+{
+    const int file = open_file(number);
+    struct slot *table = file < 0 ? NULL : map_table(file);
+    struct slot *slot = table == NULL ? NULL : slot_in(table, number);
+    enum mock_import came = slot == NULL         ? MOCK_NOT_SHARED
+                            : !is_allowed(slot) ? MOCK_NOT_ALLOWED
+                                                : MOCK_IMPORTED;
+    if (came == MOCK_IMPORTED) {
+        *physical = mock_physical_foreign(device, ++sources, file, slot->offset, slot->bytes);
+        came = *physical == NULL ? MOCK_NO_ROOM : MOCK_IMPORTED;
+    }
+    if (came == MOCK_IMPORTED) {
+        atomic_fetch_add(&slot->users, 1);
+        (*physical)->number = number;
+    } else if (file >= 0) {
+        close(file);
+    }
+    if (table != NULL) {
+        munmap(table, MOCK_SHARES_BYTES);
+    }
+    return came;
+}
+
+/* What of a device's memory lies where some that was shared does, or NULL. */
+static struct slot *next_shared(const struct physical *physical, struct slot *slot)
+{
+    struct slot *table = own[physical->device->id];
+    slot = slot == NULL ? table : slot + 1;
+    while (table != NULL && slot < table + SLOTS &&
+           (slot->rounds == 0 || slot->offset != physical->offset)) {
+        slot++;
+    }
+    return table == NULL || slot == table + SLOTS ? NULL : slot;
+}
+
+void mock_share_end(const struct physical *physical)
+{
+    struct slot *slot = next_shared(physical, NULL);
+    for (; slot != NULL; slot = next_shared(physical, slot)) {
+        slot->number = 0;
+    }
+}
+
+bool mock_share_is_used(const struct physical *physical)
+{
+    struct slot *slot = next_shared(physical, NULL);
+    while (slot != NULL && atomic_load(&slot->users) == 0) {
+        slot = next_shared(physical, slot);
+    }
+    return slot != NULL;
+}
+
+void mock_import_end(const struct physical *physical)
+{
+    struct slot *table = map_table(physical->descriptor);
+    if (table != NULL) {
+        atomic_fetch_sub(&table[(physical->number >> ROUND_BITS) % SLOTS].users, 1);
+        munmap(table, MOCK_SHARES_BYTES);
+    }
+    close(physical->descriptor);
+}
+
+void mock_share_close(const struct device *device)
+{
+    if (own[device->id] != NULL) {
+        munmap(own[device->id], MOCK_SHARES_BYTES);
+        own[device->id] = NULL;
+    }
+}

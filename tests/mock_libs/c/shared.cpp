@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two processes on one piece of device memory: the parent exports it, and lets the child in; the
+// child's NPU computes on it.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "acl/acl.h"
+#include "aclnnop/aclnn_abs.h"
+
+#define EXPECT(condition)                                                                  \
+    do {                                                                                   \
+        if (!(condition)) {                                                                \
+            const char *text = aclGetRecentErrMsg();                                       \
+            std::printf("line %d: not %s: %s\n", __LINE__, #condition, text ? text : "-"); \
+            std::exit(1);                                                                  \
+        }                                                                                  \
+    } while (0)
+#define OK(call) EXPECT((call) == 0)
+
+namespace {
+
+constexpr size_t PIECE = 2 << 20, COUNT = 256;
+
+void *map(aclrtDrvMemHandle memory)
+{
+    void *address;
+    OK(aclrtReserveMemAddress(&address, PIECE, 0, nullptr, 0));
+    OK(aclrtMapMem(address, PIECE, 0, memory, 0));
+    return address;
+}
+
+void unmap(void *address, aclrtDrvMemHandle memory)
+{
+    OK(aclrtUnmapMem(address));
+    OK(aclrtReleaseMemAddress(address));
+    OK(aclrtFreePhysical(memory));
+}
+
+aclTensor *tensor(float *address)
+{
+    const int64_t dims[] = {COUNT};
+    return aclCreateTensor(dims, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, dims, 1, address);
+}
+
+// y = |x|, both in memory of another process.
+void compute(float *x_at, float *y_at)
+{
+    uint64_t size;
+    aclOpExecutor *executor;
+    void *workspace = nullptr;
+    aclTensor *x = tensor(x_at), *y = tensor(y_at);
+    OK(aclnnAbsGetWorkspaceSize(x, y, &size, &executor));
+    if (size > 0) {
+        OK(aclrtMalloc(&workspace, size, ACL_MEM_MALLOC_HUGE_FIRST));
+    }
+    OK(aclnnAbs(workspace, size, executor, nullptr));
+    OK(aclrtSynchronizeStream(nullptr));
+    if (workspace != nullptr) {
+        OK(aclrtFree(workspace));
+    }
+    OK(aclDestroyTensor(x));
+    OK(aclDestroyTensor(y));
+}
+
+uint64_t next_number()
+{
+    unsigned long long number = 0;
+    EXPECT(std::scanf("%llu", &number) == 1);
+    return number;
+}
+
+int child()
+{
+    aclrtDrvMemHandle memory;
+    OK(aclrtSetDevice(0));
+    EXPECT(aclrtMemImportFromShareableHandle(next_number(), 0, &memory) ==
+           ACL_ERROR_RT_NO_PERMISSION);
+    std::printf("refused\n");
+    std::fflush(stdout);
+    OK(aclrtMemImportFromShareableHandle(next_number(), 0, &memory));
+    auto *x = static_cast<float *>(map(memory));
+    compute(x, x + COUNT);
+    unmap(x, memory);
+    OK(aclrtResetDevice(0));
+    std::printf("computed\n");
+    return 0;
+}
+
+std::string line_of(std::FILE *file)
+{
+    char text[256] = "";
+    return std::fgets(text, sizeof text, file) == nullptr ? "" : text;
+}
+
+int parent(const char *program)
+{
+    std::vector<float> values(COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        values[i] = i % 2 == 0 ? -1.5f * static_cast<float>(i) : static_cast<float>(i);
+    }
+    aclrtPhysicalMemProp property = {};
+    property.memAttr = ACL_HBM_MEM_HUGE;
+    property.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    aclrtDrvMemHandle memory;
+    uint64_t number;
+    OK(aclrtSetDevice(0));
+    OK(aclrtMallocPhysical(&memory, PIECE, &property, 0));
+    auto *x = static_cast<float *>(map(memory));
+    const size_t bytes = COUNT * sizeof(float);
+    OK(aclrtMemcpy(x, bytes, values.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));
+    OK(aclrtMemExportToShareableHandle(memory, ACL_MEM_HANDLE_TYPE_NONE, 0, &number));
+
+    int to_child[2], from_child[2];
+    OK(pipe(to_child));
+    OK(pipe(from_child));
+    std::fflush(stdout);
+    const pid_t process = fork();
+    if (process == 0) {
+        dup2(to_child[0], 0);
+        dup2(from_child[1], 1);
+        close(to_child[1]);
+        close(from_child[0]);
+        execl(program, program, "child", nullptr);
+        _exit(127);
+    }
+    close(to_child[0]);
+    close(from_child[1]);
+    std::FILE *answers = fdopen(from_child[0], "r");
+    dprintf(to_child[1], "%llu\n", static_cast<unsigned long long>(number));
+    std::string told = line_of(answers);
+    std::printf("%s", told.c_str());
+    int32_t allowed = process;
+    OK(aclrtMemSetPidToShareableHandle(number, &allowed, 1));
+    dprintf(to_child[1], "%llu\n", static_cast<unsigned long long>(number));
+    told = line_of(answers);
+    std::printf("%s", told.c_str());
+    int status = 0;
+    EXPECT(waitpid(process, &status, 0) == process && status == 0);
+    std::fclose(answers);
+    close(to_child[1]);
+
+    std::vector<float> found(COUNT);
+    OK(aclrtMemcpy(found.data(), bytes, x + COUNT, bytes, ACL_MEMCPY_DEVICE_TO_HOST));
+    for (size_t i = 0; i < COUNT; i++) {
+        EXPECT(found[i] == (values[i] < 0 ? -values[i] : values[i]));
+    }
+    aclrtDrvMemHandle again;
+    unmap(x, memory);
+    EXPECT(aclrtMemImportFromShareableHandle(number, 0, &again) == ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtMemSetPidToShareableHandle(number, &allowed, 1) == ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtResetDevice(0));
+    std::puts("done");
+    return 0;
+}
+
+} // namespace
+
+int main(int count, char **arguments)
+{
+    OK(aclInit(nullptr));
+    const int status = count > 1 ? child() : parent(arguments[0]);
+    OK(aclFinalize());
+    return status;
+}

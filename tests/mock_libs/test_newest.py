@@ -28,7 +28,7 @@ for name, before, kind in %r:
     found.append([answer, told.decode() if isinstance(told, bytes) else told, text])
 print(json.dumps(found))
 """
-INVALID, NO_FILE = 100000, 100003
+INVALID, NO_FILE, NO_DEVICE = 100000, 100003, 107001
 # The function, what it is given before the place of its answer, the type of that; the status, and
 # the answer, or a word of what it says.
 CASES: dict[str, tuple[str, tuple[Any, ...], str, int, Any]] = {
@@ -45,6 +45,16 @@ CASES: dict[str, tuple[str, tuple[Any, ...], str, int, Any]] = {
     "a limit, rounded up": ("aclrtSetOpExecuteTimeOutV2", (2_500_001,), "long", 0, 2_501_000),
     "one that fits": ("aclrtSetOpExecuteTimeOutV2", (2_501_000,), "long", 0, 2_501_000),
     "no limit": ("aclrtSetOpExecuteTimeOutV2", (0,), "long", 0, 0),
+    "one's own device": ("aclrtGetLogicDevIdByUserDevId", (0,), "int", 0, 1),
+    "another one": ("aclrtGetLogicDevIdByUserDevId", (1,), "int", 0, 3),
+    "its physical number": ("aclrtGetPhyDevIdByUserDevId", (1,), "int", 0, 3),
+    "one too many": ("aclrtGetPhyDevIdByUserDevId", (2,), "int", NO_DEVICE, "user's number 2"),
+    "back from logical": ("aclrtGetUserDevIdByLogicDevId", (3,), "int", 0, 1),
+    "back from physical": ("aclrtGetUserDevIdByPhyDevId", (1,), "int", 0, 0),
+    "of an invisible one": ("aclrtGetUserDevIdByPhyDevId", (2,), "int", NO_DEVICE, "number 2"),
+    "logical of physical": ("aclrtGetLogicDevIdByPhyDevId", (2,), "int", 0, 2),
+    "physical of logical": ("aclrtGetPhyDevIdByLogicDevId", (4,), "int", NO_DEVICE, "number 4"),
+    "a device's number to NULL": ("aclrtGetLogicDevIdByUserDevId", (0,), "", INVALID, "is NULL"),
     "a limit nobody hears of": ("aclrtSetOpExecuteTimeOutV2", (1,), "", INVALID, "is NULL"),
 }
 
@@ -52,7 +62,9 @@ CASES: dict[str, tuple[str, tuple[Any, ...], str, int, Any]] = {
 @pytest.fixture(scope="module")
 def answers(programs: Programs) -> dict[str, tuple[int, Any, str]]:
     calls = [case[:3] for case in CASES.values()]
-    done = programs.run([sys.executable, "-c", _CALLS % calls], {"PYACLNN_MOCK_CANN": "9.1"})
+    machine = {"PYACLNN_MOCK_DEVICES": "4", "ASCEND_RT_VISIBLE_DEVICES": "1,3"}
+    environment = {"PYACLNN_MOCK_CANN": "9.1", **machine}
+    done = programs.run([sys.executable, "-c", _CALLS % calls], environment)
     assert done.returncode == 0, done.stderr
     return dict(zip(CASES, json.loads(done.stdout), strict=True))
 

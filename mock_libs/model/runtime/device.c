@@ -91,6 +91,26 @@ aclError mock_device_total(uint32_t *count)
     return count_devices(count, ACL_ERROR_RT_NO_DEVICE);
 }
 
+int32_t mock_device_machine(void)
+{
+    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MOST_DEVICES);
+    return physical < 0 ? 0 : (int32_t)physical;
+}
+
+int32_t mock_device_number(int32_t id)
+{
+    const int32_t physical = mock_device_machine();
+    if (id < 0 || id >= (restricted ? (int32_t)count_visible(physical) : physical)) {
+        return -1;
+    }
+    char *text = visible;
+    for (int32_t before = 0; restricted && before < id; before++) {
+        strtol(text, &text, 10);
+        text++; /* the comma */
+    }
+    return restricted ? (int32_t)strtol(text, NULL, 10) : id;
+}
+
 struct device *mock_device_find(int32_t id)
 {
     uint32_t count = 0;

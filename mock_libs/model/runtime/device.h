@@ -47,6 +47,9 @@ struct mock_device_memory {
 /* Devices as the caller numbers them, after ASCEND_RT_VISIBLE_DEVICES. */
 aclError mock_device_total(uint32_t *count);
 struct device *mock_device_find(int32_t id);
+/* The machine's number of a device that this process sees, or -1 / how many the machine has. */
+int32_t mock_device_number(int32_t id);
+int32_t mock_device_machine(void);
 /* The chip of the open devices, for a process sees one kind; or else the one that is wanted. NULL:
  * no such chip (mock_fail has been told). */
 const struct chip *mock_device_chip(void);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The numbers of devices: the program's own, which ASCEND_RT_VISIBLE_DEVICES decides, and the logical
+ * and physical ones, which are the same here. */
+#include "device.h"
+#include "entry.h"
+#include "message.h"
+
+static aclError no_such(const char *kind, int32_t number)
+{
+    return mock_fail(ACL_ERROR_RT_INVALID_DEVICEID,
+                     "no device has the %s number %d, as far as this process sees devices", kind,
+                     number);
+}
+
+static aclError of_user(int32_t user, int32_t *number)
+{
+    if (number == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the number is NULL");
+    }
+    const int32_t found = mock_device_number(user);
+    if (found < 0) {
+        return no_such("user's", user);
+    }
+    *number = found;
+    return ACL_SUCCESS;
+}
+
+static aclError to_user(int32_t number, int32_t *user)
+{
+    if (user == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the number is NULL");
+    }
+    for (int32_t each = 0; mock_device_number(each) >= 0; each++) {
+        if (mock_device_number(each) == number) {
+            *user = each;
+            return ACL_SUCCESS;
+        }
+    }
+    return no_such("device's", number);
+}
+
+/* Of logical and physical numbers, which need not be visible ones. */
+static aclError same(int32_t number, int32_t *other)
+{
+    if (other == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the number is NULL");
+    }
+    if (number < 0 || number >= mock_device_machine()) {
+        return no_such("device's", number);
+    }
+    *other = number;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t *const logicDevId)
+{
+    MOCK_GUARDED(of_user(userDevid, logicDevId));
+}
+
+aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId)
+{
+    MOCK_GUARDED(of_user(userDevId, phyDevId));
+}
+
+aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId, int32_t *const userDevid)
+{
+    MOCK_GUARDED(to_user(logicDevId, userDevid));
+}
+
+aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId)
+{
+    MOCK_GUARDED(to_user(phyDevId, userDevId));
+}
+
+aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const logicDevId)
+{
+    MOCK_GUARDED(same(phyDevId, logicDevId));
+}
+
+aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t *const phyDevId)
+{
+    MOCK_GUARDED(same(logicDevId, phyDevId));
+}

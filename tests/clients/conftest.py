@@ -31,11 +31,41 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     item.add_marker(pytest.mark.clients)
 
 
+BESIDE_CUDA = """
+#include <string>
+#include <unordered_set>
+namespace c10::CachingAllocator {
+struct AcceleratorAllocatorConfig {
+    static std::unordered_set<std::string> &getMutableKeys();
+};
+std::unordered_set<std::string> &AcceleratorAllocatorConfig::getMutableKeys()
+{
+    return *new std::unordered_set<std::string>;
+}
+}
+"""
+"""PyTorch's list of the names of its allocators' options, empty each time it is asked for.
+
+From 2.14 on, torch-npu ends at import beside a PyTorch that was built for CUDA, which is all that
+the package index has: each of the two registers the same names.
+"""
+
+
 @pytest.fixture(scope="session")
-def torch_npu() -> None:
-    """Skip where torch-npu is not installed."""
-    if find_spec("torch_npu") is None:
+def torch_npu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Skip where torch-npu is not installed; let it start beside any build of PyTorch."""
+    torch = find_spec("torch")
+    if find_spec("torch_npu") is None or torch is None or torch.origin is None:
         pytest.skip("torch-npu is not installed")
+    with pytest.MonkeyPatch.context() as patch:
+        if (Path(torch.origin).parent / "lib/libtorch_cuda.so").exists():
+            folder = tmp_path_factory.mktemp("beside")
+            (folder / "keys.cpp").write_text(BESIDE_CUDA, encoding="utf-8")
+            library = str(folder / "keys.so")
+            command = ["c++", "-std=c++17", "-shared", "-fPIC", "-o", library, "keys.cpp"]
+            subprocess.run(command, cwd=folder, check=True)
+            patch.setenv("LD_PRELOAD", library)
+        yield
 
 
 def settings(**variables: str) -> dict[str, str]:

@@ -63,7 +63,7 @@ def test_flags_are_for_a_shell() -> None:
     libraries = pyaclnn("mock", "libdir").stdout.strip()
     assert pyaclnn("mock", "cflags").stdout == f"-I{include} -DACL_STUBS_CANN=801\n"
     assert pyaclnn("mock", "ldflags").stdout == (
-        f"-L{libraries} -Wl,-rpath,{libraries} -lascendcl -lnnopbase -lopapi\n"
+        f"-L{libraries} -Wl,-rpath,{libraries} -lascendcl -lnnopbase -lopapi -lhccl\n"
     )
 
 

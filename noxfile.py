@@ -41,6 +41,7 @@ EMULATED_TESTS = (
     ),
 )
 AGES = ("oldest", "newest")
+FIRST_NUMPY = {"3.13": "2.1", "3.14": "2.3"}  # where there was none for 1.26
 COVERED_BY = (*EMULATED_TESTS, "tests/calling", "tests/installed", "tests/tiling", "tests/unit")
 LEAST_COVERED = {"Python": 45, "lines of C": 55, "branches of C": 35}  # in percent
 LOCK = ("--constraint", "constraints.txt")  # where the age of what is installed is not the subject
@@ -172,8 +173,8 @@ def _numpy(session: nox.Session, age: str) -> list[str]:
     """What to install for the oldest or the newest NumPy that a Python can have."""
     if age == "newest":
         return ["numpy"]
-    if session.python == "3.13":
-        return ["numpy==2.1.*"]
+    if session.python in FIRST_NUMPY:
+        return [f"numpy=={FIRST_NUMPY[session.python]}.*"]
     return ["numpy==1.26.*", "ml_dtypes<0.6"]  # the newest for that NumPy
 
 

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from pyaclnn.cli import parser
 from pyaclnn.variables import TOLD, VARIABLES
@@ -91,3 +92,11 @@ def test_every_variable_that_is_read_is_in_the_table() -> None:
 def test_the_table_of_variables_can_be_printed() -> None:
     said = pyaclnn("env", "--variables").stdout.splitlines()
     assert [line.split()[0] for line in said] == list(VARIABLES)
+
+
+def test_the_site_is_complete_by_itself() -> None:
+    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    # The theme's search in files asks for one from elsewhere unless there is one of this name.
+    (worker,) = [name for name in config["extra"]["polyfills"] if "iframe-worker" in name]
+    assert (ROOT / "docs" / worker).is_file()
+    assert config["theme"]["font"] is False

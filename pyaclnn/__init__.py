@@ -61,6 +61,7 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
     )
     from pyaclnn.runtime.event import Event as Event
     from pyaclnn.runtime.foreign import StreamLike as StreamLike
+    from pyaclnn.runtime.guest import borrowed as borrowed
     from pyaclnn.runtime.handle import live_handles as live_handles
     from pyaclnn.runtime.pinned import pinned_empty as pinned_empty
     from pyaclnn.runtime.stream import Stream as Stream
@@ -91,6 +92,7 @@ _NAMES = [
     "UntrustedPathWarning",
     "__version__",
     "backend",
+    "borrowed",
     "device_count",
     "empty_like",
     "from_dlpack",
@@ -119,6 +121,7 @@ _HOMES = (
     "runtime.pinned",
     "runtime.array",
     "runtime.creation",
+    "runtime.guest",
     "runtime.handle",
     "calling.empty",
     "calling.inference",

@@ -77,6 +77,41 @@ assert not mock.violations()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_what_was_borrowed_goes_back_with_the_statement_though_streams_stay_open(
+    run_python: Run,
+) -> None:
+    done = run_python(
+        HOST
+        + """
+try:
+    with pyaclnn.borrowed():
+        raise AssertionError
+except pyaclnn.ContextError as error:
+    assert "no device is current" in str(error)
+assert raw.aclrtSetDevice(0) == 0
+known = pyaclnn.Device.current()
+free = lambda: known.memory_info().free
+own, before = pyaclnn.Stream(), free()
+for _ in range(2):
+    with pyaclnn.borrowed() as device:
+        assert not device.owned
+        use_default_stream(), use_borrowed_stream()
+        x = pyaclnn.to_device(ROWS)
+        pyaclnn.rms_norm(x, x[0], stream=own).y.numpy(stream=own)
+        gc.collect()
+        del x
+        assert free() < before, "nothing was kept: nothing is shown"
+    assert free() == before, before - free()
+own.close()
+del known, device
+assert pyaclnn.live_handles() == {}, pyaclnn.live_handles()
+assert raw.aclrtResetDevice(0) == 0
+assert not mock.violations(), mock.violations()
+"""
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("use", ["use_default_stream", "use_borrowed_stream", "use_own_stream"])
 def test_what_outlives_a_reset_frees_nothing_of_those_who_come_after(

@@ -12,11 +12,26 @@ from pyaclnn.lazy import public_names
 
 if TYPE_CHECKING:
     from pyaclnn.fleet.examination import NoNpuError, examine
+    from pyaclnn.fleet.gradients import (
+        ShardedGradients,
+        layer_norm_backward,
+        rms_norm_grad,
+    )
     from pyaclnn.fleet.npu import FleetError
+    from pyaclnn.fleet.shards import ShardLostError
     from pyaclnn.fleet.survey import Stopped
 
-__all__ = ["FleetError", "NoNpuError", "Stopped", "examine"]
+__all__ = [
+    "FleetError",
+    "NoNpuError",
+    "ShardLostError",
+    "ShardedGradients",
+    "Stopped",
+    "examine",
+    "layer_norm_backward",
+    "rms_norm_grad",
+]
 
-_HOMES = ("npu", "survey", "examination")
+_HOMES = ("npu", "survey", "examination", "shards", "gradients")
 
 __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

@@ -14,9 +14,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
-from pyaclnn import fleet
+from pyaclnn import fleet, reference
+from pyaclnn.accuracy import judge
 from pyaclnn.doctor.report.record import Status
 
 if TYPE_CHECKING:
@@ -247,6 +249,60 @@ def test_an_id_that_a_node_has_twice_is_a_finding(cluster: Any) -> None:
     twice = results(found, "twin")["RAY-102@3"]
     assert twice.status is Status.FAIL
     assert "two processes were given NPU 3" in twice.summary
+
+
+# ---- sharded gradients --------------------------------------------------------------------------
+
+
+def batch() -> tuple[Any, ...]:
+    chance = np.random.default_rng(7)
+    x, dy = chance.normal(size=(2, 900, 48)).astype(np.float32)
+    weight = chance.normal(1, 0.1, 48).astype(np.float32)
+    mean, variance = x.mean(1, keepdims=True), x.var(1, keepdims=True)
+    return dy, x, mean, (1 / np.sqrt(variance + 1e-5)).astype(np.float32), weight
+
+
+CUTS = [300, 350, 700]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_gradients_of_shards_are_those_of_one_device() -> None:
+    import ray  # noqa: PLC0415  # where it is
+
+    dy, x, mean, rstd, weight = batch()
+    slopes, rows, means, rstds = (np.split(array, CUTS) for array in (dy, x, mean, rstd))
+    found = fleet.layer_norm_backward(
+        [ray.put(part) for part in slopes], rows, 48, means, rstds, weight, np.zeros_like(weight)
+    )
+    golden = reference.layer_norm_backward(dy, x, (48,), mean, rstd, weight, np.zeros_like(weight))
+    given = (np.concatenate(ray.get(found.grad_input)), found.grad_weight, found.grad_bias)
+    for actual, expected in zip(given, golden, strict=True):
+        assert judge(np.asarray(actual), np.asarray(expected)).passed
+    rms = fleet.rms_norm_grad(slopes, rows, rstds, weight)
+    for actual, expected in zip(
+        (np.concatenate(ray.get(rms.grad_input)), rms.grad_weight),
+        reference.rms_norm_grad(dy, x, rstd, weight),
+        strict=True,
+    ):
+        assert judge(np.asarray(actual), np.asarray(expected)).passed
+
+
+def test_a_shard_that_a_device_loses_is_computed_again_elsewhere_or_named(cluster: Any) -> None:
+    dy, x, mean, rstd, weight = batch()
+    with another(cluster, "lossy", 1, PYACLNN_MOCK_FAULTS="aclnnRmsNormGrad=lost"):
+        import ray  # noqa: PLC0415  # where it is
+
+        (lossy,) = [n["NodeID"] for n in ray.nodes() if n["NodeName"] == "lossy" and n["Alive"]]
+        nodes = sorted(n["NodeID"] for n in ray.nodes() if n["Alive"])
+        # As many shards as nodes: one of them is tried on the node that loses it.
+        slopes, rows, rstds = (np.array_split(array, len(nodes)) for array in (dy, x, rstd))
+        found = fleet.rms_norm_grad(slopes, rows, rstds, weight)
+        with pytest.raises(fleet.ShardLostError, match=f"shard {nodes.index(lossy)} of 4"):
+            fleet.rms_norm_grad(slopes, rows, rstds, weight, attempts=1)
+    golden = reference.rms_norm_grad(dy, x, rstd, weight)[1]
+    assert found.grad_weight is not None
+    assert judge(found.grad_weight, golden).passed
+    assert mean.shape == (900, 1)
 
 
 # ---- no cluster to work on: as processes, which connect themselves ------------------------------

@@ -6,6 +6,7 @@
 #include "hazard.h"
 #include "message.h"
 #include "place.h"
+#include "share.h"
 #include "space.h"
 #include "violation.h"
 
@@ -80,6 +81,7 @@ static void report_free(const struct device *device, const void *address,
                         const struct block *block)
 {
     const struct block *known = block;
+    const struct reservation *space = mock_space_of(address);
     if (device != NULL && block == NULL) {
         known = mock_heap_freed(&device->heap, address);
     }
@@ -92,11 +94,27 @@ static void report_free(const struct device *device, const void *address,
     mock_violate(MOCK_MEMORY_NOT_ALLOCATED, "memory", address,
                  known == NULL ? NULL : &known->history, "%s",
                  block != NULL    ? "the address lies inside of a block; free its start"
-                 : mock_space_of(address) != NULL
+                 : space != NULL && space->number != 0
+                     ? "this memory was imported: aclrtIpcMemClose gives it back"
+                 : space != NULL
                      ? "this address is one of aclrtReserveMemAddress: aclrtReleaseMemAddress "
                        "gives it back"
                  : device == NULL ? "this is no device memory"
                                   : "there is no block at this address");
+}
+
+/* Whether another process has imported a part of a block that is freed now. */
+static bool end_share(const struct device *device, const struct block *block)
+{
+    const bool used = mock_share_is_used(device, block->offset, block->size);
+    mock_share_end(device, block->offset, block->size);
+    if (used) {
+        mock_violate(MOCK_MEMORY_FREED_WHILE_IMPORTED, "device memory",
+                     device->heap.base + block->offset, &block->history,
+                     "a process has imported these %llu bytes, and has not closed the key",
+                     (unsigned long long)block->requested);
+    }
+    return used;
 }
 
 /* Frees at once, whatever is queued: using freed memory then reads poison. */
@@ -106,6 +124,10 @@ static aclError release(void *address)
     const struct block *block = device == NULL ? NULL : mock_heap_find(&device->heap, address);
     if (block != NULL) {
         mock_hazard_free(address, block->size, MOCK_MEMORY_FREED_IN_USE);
+    }
+    if (block != NULL && device->heap.base + block->offset == address && end_share(device, block)) {
+        mock_heap_keep(&device->heap, address);
+        return ACL_SUCCESS;
     }
     if (device == NULL || !mock_heap_free(&device->heap, address)) {
         report_free(device, address, block);

@@ -2,12 +2,9 @@
 /* Handles by which other processes of this machine get at physical memory. */
 #include "share.h"
 
-#include <unistd.h>
-
 #include "context.h"
 #include "entry.h"
 #include "message.h"
-#include "violation.h"
 
 static aclError export_memory(aclrtDrvMemHandle handle, uint64_t flags, uint64_t *number)
 {
@@ -25,7 +22,8 @@ static aclError export_memory(aclrtDrvMemHandle handle, uint64_t flags, uint64_t
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "this memory was imported; who has allocated it can export it");
     }
-    const uint64_t made = mock_share(physical, flags != 0);
+    const uint64_t made =
+        mock_share(physical->device, physical->offset, physical->bytes, flags != 0);
     if (made == 0) {
         return mock_fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "too much memory is exported already");
     }
@@ -68,27 +66,11 @@ static aclError import_memory(uint64_t number, struct device *device, aclrtDrvMe
     if (device == NULL || !device->open) {
         return mock_fail(ACL_ERROR_RT_INVALID_DEVICEID, "the device to import to is not open");
     }
-    switch (mock_import(number, device, &physical)) {
-    case MOCK_IMPORTED:
+    const aclError status = mock_import(number, device, &physical);
+    if (status == ACL_SUCCESS) {
         *handle = physical->handle;
-        return ACL_SUCCESS;
-    case MOCK_NOT_SHARED:
-        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
-                         "nothing is exported as 0x%llx: the memory was freed, its process has "
-                         "ended, or is another user's",
-                         (unsigned long long)number);
-    case MOCK_NOT_ALLOWED:
-        mock_violate(MOCK_IMPORT_NOT_ALLOWED, "shareable handle", NULL, NULL,
-                     "process %d is not among those that aclrtMemSetPidToShareableHandle was given",
-                     (int)getpid());
-        return mock_fail(ACL_ERROR_RT_NO_PERMISSION,
-                         "the exporting process has not let process %d in: "
-                         "aclrtMemSetPidToShareableHandle",
-                         (int)getpid());
-    case MOCK_NO_ROOM:
-        break;
     }
-    return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a handle");
+    return status;
 }
 
 static aclError import_to(uint64_t number, int32_t device, aclrtDrvMemHandle *handle)

@@ -66,7 +66,8 @@ static struct reservation *find_space(const void *address, aclError *status)
         return NULL;
     }
     struct reservation *space = mock_space_of(address);
-    if (space == NULL) {
+    if (space == NULL || space->number != 0) {
+        space = NULL;
         *status = mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                             "%p is no address of aclrtReserveMemAddress, or was given back",
                             address);
@@ -180,13 +181,15 @@ static aclError free_physical(aclrtDrvMemHandle handle)
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "physical memory is still mapped; call aclrtUnmapMem first");
     }
-    const bool used_elsewhere = mock_share_is_used(physical);
     if (physical->source != 0) {
         mock_import_end(physical);
-    } else {
-        mock_share_end(physical);
+        mock_physical_free(physical, false);
+        return ACL_SUCCESS;
     }
-    mock_physical_free(physical, used_elsewhere);
+    const struct device *device = physical->device;
+    const bool used = mock_share_is_used(device, physical->offset, physical->bytes);
+    mock_share_end(device, physical->offset, physical->bytes);
+    mock_physical_free(physical, used);
     return ACL_SUCCESS;
 }
 

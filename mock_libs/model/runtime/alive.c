@@ -75,7 +75,7 @@ static void report_device(struct device *device)
 static void report_addresses(void)
 {
     for (struct reservation *space = mock_spaces(); space != NULL; space = space->next) {
-        if (!space->reported) {
+        if (!space->reported && space->number == 0) { /* or else a handle stands for it */
             space->reported = true;
             mock_violate(at_end, "reserved addresses", space->base, &space->history,
                          "these %llu bytes of addresses were not given back by "
@@ -181,7 +181,9 @@ size_t mock_alive_list(char *text, size_t capacity)
     mock_pinned_each(list_host, NULL);
     mock_devices_each(list_device);
     for (const struct reservation *space = mock_spaces(); space != NULL; space = space->next) {
-        list_one("reserved_addresses", space->base, &space->history.created);
+        if (space->number == 0) {
+            list_one("reserved_addresses", space->base, &space->history.created);
+        }
     }
     return listing.length;
 }

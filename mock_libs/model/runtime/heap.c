@@ -129,6 +129,11 @@ bool mock_heap_free(struct heap *heap, const void *address)
     return found;
 }
 
+void mock_heap_keep(struct heap *heap, const void *address)
+{
+    mock_blocks_find(&heap->blocks, offset_of(heap, address))->physical = true;
+}
+
 struct visit {
     struct heap *heap;
     void (*visit)(struct heap *heap, const struct block *block, void *data);

@@ -25,6 +25,8 @@ void mock_heap_give(struct heap *heap, struct block *block);
 /* The same by address, of a block that has one. */
 bool mock_heap_allocate(struct heap *heap, uint64_t size, uint64_t requested, void **address);
 bool mock_heap_free(struct heap *heap, const void *address);
+/* Takes its address from a block that another process still uses, and keeps it. */
+void mock_heap_keep(struct heap *heap, const void *address);
 /* The live block that holds an address of the heap, or NULL. */
 const struct block *mock_heap_find(const struct heap *heap, const void *address);
 /* The block freed last that held an address, or NULL. */

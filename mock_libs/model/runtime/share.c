@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Physical memory that other processes of this machine may map. */
+/* Memory of devices that other processes of this machine may map. */
 #include "share.h"
 
 #include <fcntl.h>
@@ -9,6 +9,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "message.h"
+#include "violation.h"
 
 /* A number is the process, its descriptor of the file, the slot of the table, how often it was used. */
 enum { FILE_BITS = 16, SLOT_BITS = 10, ROUND_BITS = 16, MOST_ALLOWED = 20 };
@@ -44,9 +47,8 @@ static struct slot *slot_in(struct slot *table, uint64_t number)
     return number != 0 && slot->number == number ? slot : NULL;
 }
 
-uint64_t mock_share(const struct physical *physical, bool everybody)
+uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes, bool everybody)
 {
-    const struct device *device = physical->device;
     struct slot **table = &own[device->id];
     if (*table == NULL) {
         *table = map_table(device->memory_fd);
@@ -55,8 +57,8 @@ uint64_t mock_share(const struct physical *physical, bool everybody)
         struct slot *slot = &(*table)[i];
         if (slot->number == 0 && slot->users == 0) {
             slot->rounds++;
-            slot->offset = physical->offset;
-            slot->bytes = physical->bytes;
+            slot->offset = offset;
+            slot->bytes = bytes;
             slot->everybody = everybody;
             slot->allowed = 0;
             slot->number = (((uint64_t)getpid() << FILE_BITS | (uint64_t)device->memory_fd)
@@ -69,12 +71,18 @@ uint64_t mock_share(const struct physical *physical, bool everybody)
     return 0;
 }
 
-bool mock_share_allow(uint64_t number, const int32_t *processes, size_t count)
+static struct slot *own_slot(uint64_t number)
 {
     struct slot *slot = NULL;
     for (int i = 0; i < MOCK_MOST_DEVICES && slot == NULL; i++) {
         slot = own[i] == NULL ? NULL : slot_in(own[i], number);
     }
+    return slot;
+}
+
+bool mock_share_allow(uint64_t number, const int32_t *processes, size_t count)
+{
+    struct slot *slot = own_slot(number);
     if (slot == NULL || count > MOST_ALLOWED - slot->allowed) {
         return false;
     }
@@ -102,19 +110,38 @@ static int open_file(uint64_t number)
     return open(path, O_RDWR | O_CLOEXEC);
 }
 
-enum mock_import mock_import(uint64_t number, struct device *device, struct physical **physical)
+static aclError check_import(uint64_t number, const struct slot *slot)
+{
+    if (slot == NULL) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "nothing is exported as 0x%llx: the memory was freed, its process has "
+                         "ended, or is another user's",
+                         (unsigned long long)number);
+    }
+    if (!is_allowed(slot)) {
+        mock_violate(MOCK_IMPORT_NOT_ALLOWED, "exported memory", NULL, NULL,
+                     "process %d is not among those that were let in", (int)getpid());
+        return mock_fail(ACL_ERROR_RT_NO_PERMISSION,
+                         "the exporting process has not let process %d in: "
+                         "aclrtMemSetPidToShareableHandle, for a key aclrtIpcMemSetImportPid",
+                         (int)getpid());
+    }
+    return ACL_SUCCESS;
+}
+
+aclError mock_import(uint64_t number, struct device *device, struct physical **physical)
 {
     const int file = open_file(number);
     struct slot *table = file < 0 ? NULL : map_table(file);
     struct slot *slot = table == NULL ? NULL : slot_in(table, number);
-    enum mock_import came = slot == NULL         ? MOCK_NOT_SHARED
-                            : !is_allowed(slot) ? MOCK_NOT_ALLOWED
-                                                : MOCK_IMPORTED;
-    if (came == MOCK_IMPORTED) {
+    aclError status = check_import(number, slot);
+    if (status == ACL_SUCCESS) {
         *physical = mock_physical_foreign(device, ++sources, file, slot->offset, slot->bytes);
-        came = *physical == NULL ? MOCK_NO_ROOM : MOCK_IMPORTED;
+        status = *physical == NULL ? mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                                               "no host memory for what is imported")
+                                   : ACL_SUCCESS;
     }
-    if (came == MOCK_IMPORTED) {
+    if (status == ACL_SUCCESS) {
         atomic_fetch_add(&slot->users, 1);
         (*physical)->number = number;
     } else if (file >= 0) {
@@ -123,34 +150,44 @@ enum mock_import mock_import(uint64_t number, struct device *device, struct phys
     if (table != NULL) {
         munmap(table, MOCK_SHARES_BYTES);
     }
-    return came;
+    return status;
 }
 
-/* What of a device's memory lies where some that was shared does, or NULL. */
-static struct slot *next_shared(const struct physical *physical, struct slot *slot)
+/* What was shared, or is, and begins in a part of a device's memory; NULL: no more. */
+static struct slot *next_shared(const struct device *device, uint64_t offset, uint64_t bytes,
+                                struct slot *slot)
 {
-    struct slot *table = own[physical->device->id];
+    struct slot *table = own[device->id];
     slot = slot == NULL ? table : slot + 1;
     while (table != NULL && slot < table + SLOTS &&
-           (slot->rounds == 0 || slot->offset != physical->offset)) {
+           (slot->rounds == 0 || slot->offset - offset >= bytes)) {
         slot++;
     }
     return table == NULL || slot == table + SLOTS ? NULL : slot;
 }
 
-void mock_share_end(const struct physical *physical)
+bool mock_share_withdraw(uint64_t number)
 {
-    struct slot *slot = next_shared(physical, NULL);
-    for (; slot != NULL; slot = next_shared(physical, slot)) {
+    struct slot *slot = own_slot(number);
+    if (slot != NULL) {
+        slot->number = 0;
+    }
+    return slot != NULL;
+}
+
+void mock_share_end(const struct device *device, uint64_t offset, uint64_t bytes)
+{
+    struct slot *slot = next_shared(device, offset, bytes, NULL);
+    for (; slot != NULL; slot = next_shared(device, offset, bytes, slot)) {
         slot->number = 0;
     }
 }
 
-bool mock_share_is_used(const struct physical *physical)
+bool mock_share_is_used(const struct device *device, uint64_t offset, uint64_t bytes)
 {
-    struct slot *slot = next_shared(physical, NULL);
+    struct slot *slot = next_shared(device, offset, bytes, NULL);
     while (slot != NULL && atomic_load(&slot->users) == 0) {
-        slot = next_shared(physical, slot);
+        slot = next_shared(device, offset, bytes, slot);
     }
     return slot != NULL;
 }

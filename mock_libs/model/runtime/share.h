@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Physical memory that other processes of this machine may map. What is shared stands in a table behind
- * the memory in its file, which whoever imports opens by way of the process that shares. */
+/* Memory of devices that other processes of this machine may map. What is shared stands in a table
+ * behind the memory in its file, which whoever imports opens by way of the process that shares. */
 #ifndef MOCK_SHARE_H
 #define MOCK_SHARE_H
 
@@ -9,21 +9,22 @@
 /* What the table takes behind the memory of a device. */
 enum { MOCK_SHARES_BYTES = 128 << 10 };
 
-/* Shares memory of this process, with every process if there is no validation, and says by which
- * number; 0: the table is full. */
-uint64_t mock_share(const struct physical *physical, bool everybody);
+/* Shares memory of a device of this process, with every process if there is no validation, and says
+ * by which number; 0: the table is full. */
+uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes, bool everybody);
 /* Lets processes in. false: this process shares nothing under the number, or there are too many. */
 bool mock_share_allow(uint64_t number, const int32_t *processes, size_t count);
 
-enum mock_import { MOCK_IMPORTED, MOCK_NOT_SHARED, MOCK_NOT_ALLOWED, MOCK_NO_ROOM };
-
 /* Makes physical memory for a device of what is shared under a number, by whatever process. */
-enum mock_import mock_import(uint64_t number, struct device *device, struct physical **physical);
-/* Nobody may import it any more / it was imported, and is given back. */
-void mock_share_end(const struct physical *physical);
+aclError mock_import(uint64_t number, struct device *device, struct physical **physical);
+/* It was imported, and is given back. */
 void mock_import_end(const struct physical *physical);
-/* Whether another process uses what was shared of it. */
-bool mock_share_is_used(const struct physical *physical);
+/* Nobody may import it any more: what stands under a number (false: this process shares nothing so),
+ * or whatever begins in a part of a device's memory. */
+bool mock_share_withdraw(uint64_t number);
+void mock_share_end(const struct device *device, uint64_t offset, uint64_t bytes);
+/* Whether somebody has imported, and not given back, what begins in that part. */
+bool mock_share_is_used(const struct device *device, uint64_t offset, uint64_t bytes);
 /* A device closes, or belongs to the parent of a child. */
 void mock_share_close(const struct device *device);
 

@@ -9,6 +9,7 @@
 #include "share.h"
 
 enum { RESERVED = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+enum { PAGE = 64 << 10 }; /* the largest of any machine this runs on */
 
 /* Room at a multiple of an alignment, or NULL. */
 static uint8_t *make_room(uint64_t bytes, uint64_t alignment, void *hint)
@@ -179,11 +180,58 @@ bool mock_is_mapped(const void *address, uint64_t bytes)
     return mock_memory_find(device, address, &found) && mock_block_holds(&found, offset, bytes);
 }
 
+/* ---- imported by a key -------------------------------------------------------------------- */
+
+void *mock_space_import(struct physical *physical)
+{
+    const uint64_t head = physical->offset % PAGE;
+    const uint64_t bytes = head + physical->bytes;
+    struct reservation *space =
+        mock_space_reserve((bytes + MOCK_GRANULE - 1) / MOCK_GRANULE * MOCK_GRANULE, MOCK_GRANULE,
+                           NULL);
+    physical->offset -= head;
+    physical->bytes = bytes;
+    const int error = space == NULL ? errno : mock_space_map(space, 0, physical, 0, bytes);
+    if (error != 0) {
+        if (space != NULL) {
+            mock_space_release(space);
+        }
+        errno = error;
+        return NULL;
+    }
+    space->number = physical->number;
+    return space->base + head;
+}
+
+struct reservation *mock_space_imported(uint64_t number)
+{
+    struct reservation *space = spaces;
+    while (space != NULL && space->number != number) {
+        space = space->next;
+    }
+    return space;
+}
+
+void mock_space_import_end(struct reservation *space)
+{
+    struct mapping *mapping = (struct mapping *)space->mappings.root;
+    struct physical *physical = mapping->physical;
+    mock_space_unmap(space, mapping);
+    mock_import_end(physical);
+    mock_physical_free(physical, false);
+    mock_space_release(space);
+}
+
 /* ---- the device --------------------------------------------------------------------------- */
 
 void mock_space_close(struct device *device)
 {
-    for (struct reservation *space = spaces; space != NULL; space = space->next) {
+    for (struct reservation *space = spaces, *next; space != NULL; space = next) {
+        next = space->next;
+        if (space->device == device && space->number != 0) {
+            mock_space_import_end(space);
+            continue;
+        }
         while (space->device == device && space->mappings.root != NULL) {
             mock_space_unmap(space, (struct mapping *)space->mappings.root);
         }

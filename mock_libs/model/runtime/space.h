@@ -11,6 +11,7 @@ struct reservation {
     uint8_t *base;  /* the addresses handed out: without access, like those of the heap */
     uint8_t *alias; /* where the runtime itself reaches what is mapped */
     uint64_t bytes;
+    uint64_t number; /* of what was imported to it by a key; 0: the program has reserved it */
     struct blocks mappings; /* by their distance from the base */
     struct mock_history history;
     bool reported; /* as still alive, so that it is said once */
@@ -41,6 +42,13 @@ void mock_space_unmap(struct reservation *space, struct mapping *mapping);
 struct mapping *mock_space_holding(const struct reservation *space, uint64_t offset);
 struct mapping *mock_space_meeting(const struct reservation *space, uint64_t offset,
                                    uint64_t bytes);
+
+/* Maps memory that was imported under a number, which ends with it, and says where it begins; NULL
+ * with the reason in errno: nothing was mapped. */
+void *mock_space_import(struct physical *physical);
+/* Where that is, or NULL / the end of it. */
+struct reservation *mock_space_imported(uint64_t number);
+void mock_space_import_end(struct reservation *space);
 
 /* The device that an address leads to, or NULL: it is an address of the host, or nothing is mapped. */
 struct device *mock_device_of(const void *address);

@@ -28,6 +28,15 @@ _IMPORT = (
     "    aclrtFreePhysical(again);\n}\n"
 )
 
+_KEY = (
+    "char key[65];\nvoid *again;\nint32_t process = getpid();\n"
+    "aclrtIpcMemGetExportKey(device, BYTES, key, sizeof key, 0);\n"
+    "aclrtIpcMemSetImportPid(key, &process, 1);\n"
+    "aclrtIpcMemImportByKey(&again, key, 0);\n"
+)
+_FREE = "aclrtFree(device);\ndevice = NULL;\n"
+_CLOSE = "aclrtIpcMemClose(key);\n"
+
 VIRTUAL_MEMORY = (
     Rule(
         id="mapped-outside-reservation",
@@ -95,11 +104,11 @@ VIRTUAL_MEMORY = (
     ),
     Rule(
         id="import-not-allowed",
-        title="a process imports physical memory that it was not let into",
+        title="a process imports memory of another that it was not let into",
         explanation="Who exports memory names the processes that may import it, unless the export "
         "goes without that. Others are refused (207006).",
-        fix="give the process to aclrtMemSetPidToShareableHandle before it imports, or export with "
-        "ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION",
+        fix="give the process to aclrtMemSetPidToShareableHandle (for a key to "
+        "aclrtIpcMemSetImportPid) before it imports, or export with the flag against validation",
         source="CANN: aclrtMemSetPidToShareableHandle; driver, not permitted (207006)",
         wrong=_BOTH + _EXPORT + _IMPORT + _BACK,
         right=_BOTH
@@ -108,5 +117,16 @@ VIRTUAL_MEMORY = (
         + "aclrtMemSetPidToShareableHandle(number, &process, 1);\n"
         + _IMPORT
         + _BACK,
+    ),
+    Rule(
+        id="memory-freed-while-imported",
+        title="memory is freed while a process has imported it by a key",
+        explanation="The other process goes on reading and writing there, whoever has the memory "
+        "by then. The simulated NPU keeps it from everybody else until the device closes.",
+        fix="let the importing process call aclrtIpcMemClose first, then aclrtFree",
+        source="CANN: aclrtIpcMemClose; that it comes before aclrtFree is this project's reading",
+        wrong=_KEY + _FREE + _CLOSE,
+        right=_KEY + _CLOSE + _FREE,
+        since="9.1",
     ),
 )

@@ -67,6 +67,32 @@ void compute(float *x_at, float *y_at)
     OK(aclDestroyTensor(y));
 }
 
+#if ACL_STUBS_CANN >= 901
+// The same by a key, which names a part of an allocation at no particular address.
+std::string next_key()
+{
+    char key[80];
+    EXPECT(std::scanf("%79s", key) == 1);
+    return key;
+}
+
+void compute_by_key()
+{
+    void *address;
+    EXPECT(aclrtIpcMemImportByKey(&address, next_key().c_str(), 0) == ACL_ERROR_RT_NO_PERMISSION);
+    std::printf("refused\n");
+    std::fflush(stdout);
+    const std::string key = next_key();
+    OK(aclrtIpcMemImportByKey(&address, key.c_str(), 0));
+    EXPECT(aclrtIpcMemImportByKey(&address, key.c_str(), 0) == ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtUnmapMem(address) == ACL_ERROR_RT_PARAM_INVALID);
+    auto *x = static_cast<float *>(address);
+    compute(x, x + COUNT);
+    OK(aclrtIpcMemClose(key.c_str()));
+    EXPECT(aclrtIpcMemClose(key.c_str()) == ACL_ERROR_RT_PARAM_INVALID);
+}
+#endif
+
 uint64_t next_number()
 {
     unsigned long long number = 0;
@@ -86,8 +112,13 @@ int child()
     auto *x = static_cast<float *>(map(memory));
     compute(x, x + COUNT);
     unmap(x, memory);
-    OK(aclrtResetDevice(0));
     std::printf("computed\n");
+    std::fflush(stdout);
+#if ACL_STUBS_CANN >= 901
+    compute_by_key();
+    std::printf("computed\n");
+#endif
+    OK(aclrtResetDevice(0));
     return 0;
 }
 
@@ -96,6 +127,51 @@ std::string line_of(std::FILE *file)
     char text[256] = "";
     return std::fgets(text, sizeof text, file) == nullptr ? "" : text;
 }
+
+// What the child says to a line, shown.
+void tell(int to_child, std::FILE *answers, const std::string &line)
+{
+    dprintf(to_child, "%s\n", line.c_str());
+    std::printf("%s", line_of(answers).c_str());
+}
+
+void check(const float *y, const std::vector<float> &values)
+{
+    std::vector<float> found(COUNT);
+    const size_t bytes = COUNT * sizeof(float);
+    OK(aclrtMemcpy(found.data(), bytes, y, bytes, ACL_MEMCPY_DEVICE_TO_HOST));
+    for (size_t i = 0; i < COUNT; i++) {
+        EXPECT(found[i] == (values[i] < 0 ? -values[i] : values[i]));
+    }
+}
+
+#if ACL_STUBS_CANN >= 901
+void share_by_key(int to_child, std::FILE *answers, int32_t process,
+                  const std::vector<float> &values)
+{
+    void *whole, *again;
+    char key[65], late[65];
+    const size_t bytes = COUNT * sizeof(float);
+    OK(aclrtMalloc(&whole, 4 * bytes, ACL_MEM_MALLOC_HUGE_FIRST));
+    auto *x = static_cast<float *>(whole) + COUNT;
+    OK(aclrtMemcpy(x, bytes, values.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));
+    EXPECT(aclrtIpcMemGetExportKey(x, 2 * bytes, key, 64, 0) == ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtIpcMemGetExportKey(x, 2 * bytes, key, sizeof key, 0));
+    OK(aclrtIpcMemGetExportKey(x, bytes, late, sizeof late,
+                               ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION));
+    tell(to_child, answers, key);
+    OK(aclrtIpcMemSetImportPid(key, &process, 1));
+    tell(to_child, answers, key);
+    check(x + COUNT, values);
+    OK(aclrtIpcMemClose(key));
+    EXPECT(aclrtIpcMemImportByKey(&again, key, 0) == ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtIpcMemSetImportPid(key, &process, 1) == ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtIpcMemClose(key) == ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtIpcMemImportByKey(&again, "no key", 0) == ACL_ERROR_RT_PARAM_INVALID);
+    OK(aclrtFree(whole));
+    EXPECT(aclrtIpcMemImportByKey(&again, late, 0) == ACL_ERROR_RT_PARAM_INVALID);
+}
+#endif
 
 int parent(const char *program)
 {
@@ -131,24 +207,19 @@ int parent(const char *program)
     close(to_child[0]);
     close(from_child[1]);
     std::FILE *answers = fdopen(from_child[0], "r");
-    dprintf(to_child[1], "%llu\n", static_cast<unsigned long long>(number));
-    std::string told = line_of(answers);
-    std::printf("%s", told.c_str());
+    tell(to_child[1], answers, std::to_string(number));
     int32_t allowed = process;
     OK(aclrtMemSetPidToShareableHandle(number, &allowed, 1));
-    dprintf(to_child[1], "%llu\n", static_cast<unsigned long long>(number));
-    told = line_of(answers);
-    std::printf("%s", told.c_str());
+    tell(to_child[1], answers, std::to_string(number));
+#if ACL_STUBS_CANN >= 901
+    share_by_key(to_child[1], answers, process, values);
+#endif
     int status = 0;
     EXPECT(waitpid(process, &status, 0) == process && status == 0);
     std::fclose(answers);
     close(to_child[1]);
 
-    std::vector<float> found(COUNT);
-    OK(aclrtMemcpy(found.data(), bytes, x + COUNT, bytes, ACL_MEMCPY_DEVICE_TO_HOST));
-    for (size_t i = 0; i < COUNT; i++) {
-        EXPECT(found[i] == (values[i] < 0 ? -values[i] : values[i]));
-    }
+    check(x + COUNT, values);
     aclrtDrvMemHandle again;
     unmap(x, memory);
     EXPECT(aclrtMemImportFromShareableHandle(number, 0, &again) == ACL_ERROR_RT_PARAM_INVALID);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys by which other processes of this machine get at memory of aclrtMalloc. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "context.h"
+#include "entry.h"
+#include "hazard.h"
+#include "message.h"
+#include "place.h"
+#include "share.h"
+#include "space.h"
+#include "violation.h"
+
+enum { KEY_BYTES = 65 }; /* what CANN's documents ask for */
+
+static const char KEY[] = "pyaclnn-%016" PRIx64;
+
+/* ---- whose memory it is ---------------------------------------------------------------------- */
+
+static aclError check_exported(const struct device *device, const void *address, size_t size)
+{
+    if (device != NULL && mock_space_of(address) != NULL) {
+        return mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                         "%p is mapped memory; what aclrtMallocPhysical gave is shared by "
+                         "aclrtMemExportToShareableHandle, and what was imported by who has it",
+                         address);
+    }
+    if (device == NULL) {
+        mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, NULL,
+                     "devPtr is no device memory");
+    } else if (mock_reach(address, size) == NULL) {
+        mock_report_dead_memory("devPtr", address, size);
+    } else {
+        return ACL_SUCCESS;
+    }
+    return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live device memory",
+                     address, size);
+}
+
+static aclError export_key(void *address, size_t size, char *key, size_t length, uint64_t flags)
+{
+    if (address == NULL || key == NULL || size == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "devPtr or key is NULL, or the size is 0");
+    }
+    if (length < KEY_BYTES || flags > ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "len %zu must be at least %d, flags 0x%" PRIx64 " must be 0 or 1", length,
+                         KEY_BYTES, flags);
+    }
+    const struct device *device = mock_device_of(address);
+    const aclError status = check_exported(device, address, size);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    const uint64_t offset = (uint64_t)((uint8_t *)address - device->heap.base);
+    const uint64_t number = mock_share(device, offset, size, flags != 0);
+    if (number == 0) {
+        return mock_fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "too much memory is exported already");
+    }
+    snprintf(key, length, KEY, number);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtIpcMemGetExportKey(void *devPtr, size_t size, char *key, size_t len, uint64_t flags)
+{
+    MOCK_GUARDED(export_key(devPtr, size, key, len, flags));
+}
+
+/* The number in a key, or 0 with the code in *status. */
+static uint64_t number_in(const char *key, aclError *status)
+{
+    char same[KEY_BYTES];
+    uint64_t number = 0;
+    *status = ACL_SUCCESS;
+    if (key == NULL) {
+        *status = mock_fail(ACL_ERROR_INVALID_PARAM, "key is NULL");
+        return 0;
+    }
+    sscanf(key, "pyaclnn-%16" SCNx64, &number);
+    snprintf(same, sizeof same, KEY, number);
+    if (number == 0 || strcmp(key, same) != 0) {
+        *status = mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                            "key is none that aclrtIpcMemGetExportKey has given");
+        return 0;
+    }
+    return number;
+}
+
+static aclError allow(const char *key, const int32_t *processes, size_t count)
+{
+    aclError status;
+    const uint64_t number = number_in(key, &status);
+    if (number == 0) {
+        return status;
+    }
+    if (processes == NULL || count == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "pid is NULL, or num is 0");
+    }
+    return mock_share_allow(number, processes, count)
+               ? ACL_SUCCESS
+               : mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                           "this process exports nothing as %s, or to too many processes", key);
+}
+
+aclError aclrtIpcMemSetImportPid(const char *key, int32_t *pid, size_t num)
+{
+    MOCK_GUARDED(allow(key, pid, num));
+}
+
+/* ---- who uses it ----------------------------------------------------------------------------- */
+
+static aclError import_key(void **address, const char *key, uint64_t flags)
+{
+    aclError status;
+    const uint64_t number = number_in(key, &status);
+    if (number == 0) {
+        return status;
+    }
+    if (address == NULL || flags > ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "devPtr is NULL, or flags 0x%" PRIx64 " are neither 0 nor 1", flags);
+    }
+    if (mock_space_imported(number) != NULL) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "this process has imported %s, and not closed it", key);
+    }
+    const struct context *context = mock_usable_context(&status);
+    struct physical *physical;
+    status = context == NULL ? status : mock_import(number, context->device, &physical);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    *address = mock_space_import(physical);
+    if (*address == NULL) {
+        const int error = errno;
+        mock_import_end(physical);
+        mock_physical_free(physical, false);
+        return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "the host cannot map it: %s",
+                         strerror(error));
+    }
+    return ACL_SUCCESS;
+}
+
+aclError aclrtIpcMemImportByKey(void **devPtr, const char *key, uint64_t flags)
+{
+    MOCK_GUARDED(import_key(devPtr, key, flags));
+}
+
+/* Ends the import, or else the export. */
+static aclError close_key(const char *key)
+{
+    aclError status;
+    const uint64_t number = number_in(key, &status);
+    struct reservation *space = number == 0 ? NULL : mock_space_imported(number);
+    if (space != NULL) {
+        mock_hazard_free(space->base, space->bytes, MOCK_UNMAPPED_IN_USE);
+        mock_space_import_end(space);
+        return ACL_SUCCESS;
+    }
+    return number == 0 || mock_share_withdraw(number)
+               ? status
+               : mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                           "this process neither exports nor has imported %s: it was closed "
+                           "before, or the memory was freed",
+                           key);
+}
+
+aclError aclrtIpcMemClose(const char *key)
+{
+    MOCK_GUARDED(close_key(key));
+}

@@ -16,13 +16,12 @@ from typing import Any
 
 import pytest
 
-from pyaclnn import bindgen
 from pyaclnn._binding import ffi, lib
 from pyaclnn.calling import operator as operators
 
 from .convention_cases import C_TYPES, CASES, checker, program, values_of
 
-CONVENTION = Path(bindgen.__file__).with_name("convention.c")
+CONVENTION = Path(__file__).parents[2] / "pyaclnn/bindgen/convention.c"
 REACHED = [(n, kinds) for n, kinds in enumerate(CASES) if lib.binding_reaches(kinds.encode())]
 
 

@@ -208,3 +208,134 @@ aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t sp
     const struct copy copy = {dst, src, width, height, dpitch, spitch};
     MOCK_GUARDED(rectangle_async(&copy, kind, stream));
 }
+
+/* ---- many by one call -------------------------------------------------------------------------- */
+
+struct batch {
+    void *const *destinations;
+    const size_t *capacities;
+    void *const *sources;
+    const size_t *sizes;
+    size_t count;
+    const aclrtMemcpyBatchAttr *attributes;
+    const size_t *firsts; /* copies from which on an attribute holds */
+    size_t attribute_count;
+    const aclrtStream *stream; /* NULL: the host waits */
+};
+
+static aclError check_batch(const struct batch *batch)
+{
+    if (batch->destinations == NULL || batch->capacities == NULL || batch->sources == NULL ||
+        batch->sizes == NULL || batch->attributes == NULL || batch->firsts == NULL ||
+        batch->count == 0 || batch->attribute_count == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "an array of the batch is NULL, or numBatches or numAttrs is 0");
+    }
+    for (size_t i = 0; i < batch->attribute_count; i++) {
+        const size_t first = batch->firsts[i];
+        if (first >= batch->count || (i == 0 ? first != 0 : first <= batch->firsts[i - 1])) {
+            return mock_fail(ACL_ERROR_INVALID_PARAM,
+                             "attrsIndexes[%zu] is %zu: the first must be 0, each larger than the "
+                             "one before, and all below numBatches (%zu)",
+                             i, first, batch->count);
+        }
+    }
+    return ACL_SUCCESS;
+}
+
+/* Whether an address lies where the attribute says. */
+static bool lies(const void *address, const aclrtMemLocation *location)
+{
+    const struct device *device = mock_device_of(address);
+    return device == NULL ? location->type == ACL_MEM_LOCATION_TYPE_HOST
+                          : location->type == ACL_MEM_LOCATION_TYPE_DEVICE &&
+                                location->id == (uint32_t)device->id;
+}
+
+static aclError copy_one(const struct batch *batch, size_t i, const aclrtMemcpyBatchAttr *attribute)
+{
+    void *const destination = batch->destinations[i], *const source = batch->sources[i];
+    const bool right =
+        lies(destination, &attribute->dstLoc) && lies(source, &attribute->srcLoc);
+    if (destination != NULL && source != NULL && !right) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "copy %zu goes from %p to %p, which do not both lie where its attribute "
+                         "says (type %d of %u to type %d of %u)",
+                         i, source, destination, (int)attribute->srcLoc.type,
+                         attribute->srcLoc.id, (int)attribute->dstLoc.type, attribute->dstLoc.id);
+    }
+    return batch->stream == NULL
+               ? plain(destination, batch->capacities[i], source, batch->sizes[i],
+                       ACL_MEMCPY_DEFAULT)
+               : plain_async(destination, batch->capacities[i], source, batch->sizes[i],
+                             ACL_MEMCPY_DEFAULT, *batch->stream);
+}
+
+/* One copy after the other, up to the first that fails, which *failed says. */
+static aclError copy_all(const struct batch *batch, size_t *failed)
+{
+    aclError status = check_batch(batch);
+    for (size_t i = 0, next = 0; status == ACL_SUCCESS && i < batch->count; i++) {
+        next += next < batch->attribute_count && batch->firsts[next] == i ? 1 : 0;
+        status = copy_one(batch, i, &batch->attributes[next - 1]);
+        *failed = i;
+    }
+    return status;
+}
+
+/* Of no copy at all: SIZE_MAX. */
+static aclError copy_told(const struct batch *batch, size_t *failed)
+{
+    size_t last = SIZE_MAX;
+    if (failed == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "failIndex is NULL");
+    }
+    const aclError status = copy_all(batch, &last);
+    if (status != ACL_SUCCESS) {
+        *failed = last;
+    }
+    return status;
+}
+
+static aclError copy_untold(const struct batch *batch)
+{
+    size_t unused;
+    return copy_all(batch, &unused);
+}
+
+aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
+                          size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes,
+                          size_t numAttrs, size_t *failIndex)
+{
+    const struct batch batch = {dsts,  destMaxs,     srcs,     sizes, numBatches,
+                                attrs, attrsIndexes, numAttrs, NULL};
+    MOCK_GUARDED(copy_told(&batch, failIndex));
+}
+
+aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
+                               size_t numBatches, aclrtMemcpyBatchAttr *attrs,
+                               size_t *attrsIndexes, size_t numAttrs, size_t *failIndex,
+                               aclrtStream stream)
+{
+    const struct batch batch = {dsts,  destMaxs,     srcs,     sizes,  numBatches,
+                                attrs, attrsIndexes, numAttrs, &stream};
+    MOCK_GUARDED(copy_told(&batch, failIndex));
+}
+
+aclError aclrtMemcpyBatchV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
+                            size_t numBatches, aclrtMemcpyBatchAttr *attrs, size_t *attrsIndexes,
+                            size_t numAttrs)
+{
+    const struct batch batch = {dsts,  destMaxs,     srcs,     sizes, numBatches,
+                                attrs, attrsIndexes, numAttrs, NULL};
+    MOCK_GUARDED(copy_untold(&batch));
+}
+
+aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
+                                 size_t numBatches, aclrtMemcpyBatchAttr *attrs,
+                                 size_t *attrsIndexes, size_t numAttrs, aclrtStream stream)
+{
+    const struct batch batch = {dsts,  destMaxs,     srcs,     sizes,  numBatches,
+                                attrs, attrsIndexes, numAttrs, &stream};
+    MOCK_GUARDED(copy_untold(&batch));
+}

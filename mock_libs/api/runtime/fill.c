@@ -33,7 +33,7 @@ static aclError check_filled(const void *address, size_t count)
                      count);
 }
 
-static aclError fill(void *address, size_t capacity, int value, size_t count)
+static aclError fill(void *address, size_t capacity, uint32_t pattern, size_t count)
 {
     if (count == 0) {
         return ACL_SUCCESS;
@@ -44,17 +44,22 @@ static aclError fill(void *address, size_t capacity, int value, size_t count)
         status = status != ACL_SUCCESS ? status : check_filled(address, count);
     }
     if (status == ACL_SUCCESS) {
-        mock_fill_now(address, value, count);
+        mock_fill_now(address, pattern, count);
     }
     return status;
 }
 
-aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
+static uint32_t of_byte(int32_t value)
 {
-    MOCK_GUARDED(fill(devPtr, maxCount, value, count));
+    return ((uint32_t)value & 0xFFu) * 0x01010101u;
 }
 
-static aclError fill_async(void *address, size_t capacity, int value, size_t count,
+aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
+{
+    MOCK_GUARDED(fill(devPtr, maxCount, of_byte(value), count));
+}
+
+static aclError fill_async(void *address, size_t capacity, uint32_t pattern, size_t count,
                            aclrtStream handle)
 {
     if (count == 0) {
@@ -70,7 +75,7 @@ static aclError fill_async(void *address, size_t capacity, int value, size_t cou
     if (mock_is_pageable(address, count)) {
         status = mock_capture_keeps_moving(stream);
         status = status != ACL_SUCCESS ? status : mock_stream_finish(stream, NULL);
-        return status != ACL_SUCCESS ? status : fill(address, capacity, value, count);
+        return status != ACL_SUCCESS ? status : fill(address, capacity, pattern, count);
     }
     const struct device *device = mock_device_of(address);
     if (device != NULL && device != stream->context->device) {
@@ -86,7 +91,7 @@ static aclError fill_async(void *address, size_t capacity, int value, size_t cou
     task->as.fill.on_device = mock_device_of(address) != NULL;
     task->as.fill.destination = address;
     task->as.fill.bytes = count;
-    task->as.fill.value = value;
+    task->as.fill.pattern = pattern;
     mock_hazard_queued(stream, task);
     return ACL_SUCCESS;
 }
@@ -94,5 +99,52 @@ static aclError fill_async(void *address, size_t capacity, int value, size_t cou
 aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count,
                           aclrtStream stream)
 {
-    MOCK_GUARDED(fill_async(devPtr, maxCount, value, count, stream));
+    MOCK_GUARDED(fill_async(devPtr, maxCount, of_byte(value), count, stream));
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* They go where words may lie, in memory that the runtime itself has given. */
+static aclError check_words(const void *address, size_t capacity, size_t count)
+{
+    if (address == NULL || (uintptr_t)address % sizeof(uint32_t) != 0 ||
+        mock_is_pageable(address, sizeof(uint32_t))) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "ptr %p must be a multiple of 4, in memory of aclrtMalloc, "
+                         "aclrtMallocHost or aclrtMapMem",
+                         address);
+    }
+    if (count > capacity / sizeof(uint32_t)) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "%zu words do not fit the memory, which was given as %zu bytes", count,
+                         capacity);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError fill_words(void *address, size_t capacity, uint32_t value, size_t count)
+{
+    const aclError status = check_words(address, capacity, count);
+    return status != ACL_SUCCESS ? status
+                                 : fill(address, capacity, value, count * sizeof value);
+}
+
+aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N)
+{
+    MOCK_GUARDED(fill_words(ptr, memSize, value, N));
+}
+
+static aclError fill_words_async(void *address, size_t capacity, uint32_t value, size_t count,
+                                 aclrtStream stream)
+{
+    const aclError status = check_words(address, capacity, count);
+    return status != ACL_SUCCESS
+               ? status
+               : fill_async(address, capacity, value, count * sizeof value, stream);
+}
+
+aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N,
+                             aclrtStream stream)
+{
+    MOCK_GUARDED(fill_words_async(ptr, memSize, value, N, stream));
 }

@@ -83,13 +83,15 @@ struct task {
         struct {
             struct copy copy;
             bool to_device, from_device;
+            int reduction; /* aclrtReduceKind, with numbers of this type; 0: it is a plain copy */
+            aclDataType type;
             bool checked; /* `sum` says what the host memory held when the copy was queued */
             uint64_t sum;
         } copy;
         struct {
             void *destination;
             uint64_t bytes;
-            int value;
+            uint32_t pattern; /* four bytes, time and again */
             bool on_device;
         } fill;
         struct {

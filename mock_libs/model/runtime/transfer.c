@@ -9,6 +9,7 @@
 #include "hazard.h"
 #include "pinned.h"
 #include "place.h"
+#include "reduce.h"
 #include "space.h"
 
 /* What was written to a range is not what is there, where a bit is stuck. */
@@ -46,10 +47,20 @@ void mock_copy_now(const struct copy *now)
     copy(now, mock_alias(now->destination), mock_alias(now->source));
 }
 
-void mock_fill_now(void *address, int value, uint64_t bytes)
+static void fill(uint8_t *destination, uint32_t pattern, uint64_t bytes)
+{
+    memset(destination, (int)(pattern & 0xFFu), bytes);
+    if (pattern != (pattern & 0xFFu) * 0x01010101u) {
+        for (uint64_t at = 0; at + sizeof pattern <= bytes; at += sizeof pattern) {
+            memcpy(destination + at, &pattern, sizeof pattern);
+        }
+    }
+}
+
+void mock_fill_now(void *address, uint32_t pattern, uint64_t bytes)
 {
     mock_hazard_touch(address, bytes, true);
-    memset(mock_alias(address), value, bytes);
+    fill(mock_alias(address), pattern, bytes);
     spoil(address, bytes);
 }
 
@@ -81,6 +92,13 @@ void mock_copy_run(struct stream *stream, const struct task *task)
         return;
     }
     mock_hazard_copy(task);
+    if (task->as.copy.reduction != 0) {
+        spoil(queued->source, queued->width);
+        mock_reduce(task->as.copy.reduction, task->as.copy.type, destination, source,
+                    queued->width);
+        spoil(queued->destination, queued->width);
+        return;
+    }
     copy(queued, destination, source);
 }
 
@@ -93,7 +111,7 @@ void mock_fill_run(struct stream *stream, const struct task *task)
                          "the memory of a queued fill was freed before the fill ran");
         return;
     }
-    memset(destination, task->as.fill.value, task->as.fill.bytes);
+    fill(destination, task->as.fill.pattern, task->as.fill.bytes);
     spoil(task->as.fill.destination, task->as.fill.bytes);
     mock_hazard_host_written(task->as.fill.destination, task->as.fill.bytes);
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.explanations.cluster import CLUSTER
 from pyaclnn.explanations.driver import DEVICE_MANAGEMENT, DRIVER, MESSAGES, DriverCode
 from pyaclnn.explanations.entry import Explanation
 from pyaclnn.explanations.graph_engine import GRAPH_ENGINE
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "CLUSTER",
     "COLLECTIVE",
     "DEVICE_MANAGEMENT",
     "DRIVER",

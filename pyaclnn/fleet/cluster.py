@@ -7,6 +7,8 @@ import contextlib
 import logging
 import os
 import socket
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.doctor.report.record import Report
@@ -24,6 +26,9 @@ __all__ = ["Cluster", "connected"]
 
 _REACHED: Final = 5.0
 """Seconds in which an address must take a connection."""
+_ANSWERS: Final = 20.0
+"""Seconds in which Ray must answer there, with the start of a process that asks."""
+_ASK: Final = "import sys, ray._raylet as r; r.GcsClient(address=sys.argv[1])"
 _RESOURCE: Final = "NPU"
 _MEMORY: Final = 100 << 20
 
@@ -81,18 +86,35 @@ def connected(address: str | None = None, simulate: int | None = None) -> Iterat
 
 
 def _reach(address: str) -> None:
-    """Refuse an address where nothing listens: Ray itself would try for minutes, and then abort."""
+    """Refuse an address where no Ray answers: Ray itself would try for minutes, and then abort.
+
+    A process asks, because what waits inside Ray cannot be given up from within.
+    """
     host, colon, port = address.removeprefix("ray://").rpartition(":")
-    if colon and port.isdigit():
-        socket.create_connection((host.strip("[]"), int(port)), _REACHED).close()
+    if not colon or not port.isdigit():
+        return
+    socket.create_connection((host.strip("[]"), int(port)), _REACHED).close()
+    if address.startswith("ray://"):  # has a time limit of its own
+        return
+    asked = [sys.executable, "-c", _ASK, address]
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=_ANSWERS)  # noqa: S603  # ourselves
+    except subprocess.TimeoutExpired:
+        raise ConnectionError(
+            f"it takes connections, but no Ray has answered within {_ANSWERS:g} s"
+        ) from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise ConnectionError(said[-1] if said else f"Ray ended with {done.returncode}")
 
 
 def _no_cluster(address: str | None, error: Exception) -> str:
     where = "here" if address in {None, "auto"} else f"at {address}"
     reason = str(error).partition("\n")[0]
     return (
-        f"no Ray cluster answers {where}: {reason}\nName one with --address HOST:PORT, start one "
-        "with `ray start --head`, or try it without any: pyaclnn fleet doctor --simulate 8"
+        f"RAY-103 no Ray cluster answers {where}: {reason}\nName one with --address HOST:PORT, "
+        "start one with `ray start --head`, or try it without any: pyaclnn fleet doctor "
+        "--simulate 8"
     )
 
 

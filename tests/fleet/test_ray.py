@@ -96,7 +96,8 @@ def another(cluster: Any, name: str, npus: int, **variables: str) -> Iterator[An
         yield node
     finally:
         if node in cluster.list_all_nodes():
-            cluster.remove_node(node, allow_graceful=False)
+            # A node that does not say goodbye counts as alive until it has missed heartbeats.
+            cluster.remove_node(node, allow_graceful=True)
 
 
 def results(found: Fleet, node: str) -> dict[str, CheckResult]:
@@ -164,12 +165,21 @@ def test_every_npu_is_examined_once_on_its_node(cluster: Any) -> None:
 
 
 @pytest.mark.usefixtures("cluster")
-def test_a_process_that_is_killed_costs_its_own_npu() -> None:
-    hit = when_examined(lambda _: os.kill(probes()[0], signal.SIGKILL))
-    found = fleet.examine(only=SLOW, deadline=120, patience=PATIENCE, tell=hit)
+@pytest.mark.parametrize(
+    ("number", "deadline", "status", "words"),
+    [
+        (signal.SIGKILL, 120.0, Status.CRASH, "ActorDiedError"),
+        (signal.SIGSTOP, 20.0, Status.TIMEOUT, "no report within 20 s"),
+    ],
+)
+def test_a_process_that_is_killed_or_stands_still_costs_its_own_npu(
+    number: signal.Signals, deadline: float, status: Status, words: str
+) -> None:
+    hit = when_examined(lambda _: os.kill(probes()[0], number))
+    found = fleet.examine(only=SLOW, deadline=deadline, patience=PATIENCE, tell=hit)
     lost = [r for report in found.reports for r in report.results if r.id.startswith("RAY-102@")]
-    assert [one.status for one in lost] == [Status.CRASH]
-    assert "ActorDiedError" in lost[0].summary
+    assert [one.status for one in lost] == [status]
+    assert words in lost[0].summary
     assert list(opened(found).values()) == [Status.PASS] * 4
     assert found.exit_status == 1
     assert not left()
@@ -193,6 +203,46 @@ def test_a_node_that_dies_is_told_and_the_others_go_on(cluster: Any) -> None:
     assert opened(found).items() >= dict.fromkeys(ALL, Status.PASS).items()
     assert any(result.status.broken for result in results(found, "gone").values())
     assert found.exit_status == 1
+
+
+def test_a_driver_that_hangs_is_named_and_wrong_numbers_are_those_of_their_npu(
+    cluster: Any,
+) -> None:
+    hang = another(cluster, "hung", 1, PYACLNN_MOCK_FAULTS="aclnnRmsNorm=hang")
+    wrong = another(cluster, "wrong", 1, PYACLNN_MOCK_FAULTS="aclnnRmsNorm=wrong")
+    with hang, wrong:
+        found = fleet.examine(only=SLOW, deadline=40, patience=PATIENCE)
+    bad = {
+        (name.split()[0], result.id)
+        for name, report in zip(found.names, found.reports, strict=True)
+        for result in report.results
+        if result.status.broken
+    }
+    assert bad == {("hung", "NUM-rms_norm@0"), ("wrong", "NUM-rms_norm@0")}
+    hung, wrong_one = (results(found, name)["NUM-rms_norm@0"] for name in ("hung", "wrong"))
+    assert (hung.status, wrong_one.status) == (Status.TIMEOUT, Status.FAIL)
+    assert "aclrtSynchronizeStreamWithTimeout" in hung.summary
+    assert opened(found).items() >= dict.fromkeys(ALL, Status.PASS).items()
+
+
+@pytest.mark.usefixtures("cluster")
+def test_an_npu_that_others_use_could_not_be_examined() -> None:
+    import ray  # noqa: PLC0415  # where it is
+
+    class Job:
+        def work(self) -> bool:
+            return True
+
+    job = ray.remote(num_cpus=0, resources={"NPU": 1}, max_restarts=0)(Job).remote()
+    assert ray.get(job.work.remote(), timeout=PATIENCE)
+    try:
+        found = fleet.examine(only=QUICK, patience=15)
+    finally:
+        ray.kill(job)
+    assert len(opened(found)) == 4
+    (untold,) = [r for report in found.reports for r in report.results if r.status is Status.ERROR]
+    assert "others use it" in untold.summary
+    assert found.exit_status == 3
 
 
 def test_an_id_that_a_node_has_twice_is_a_finding(cluster: Any) -> None:
@@ -284,16 +334,26 @@ def test_a_cluster_without_npus_is_said_to_have_none() -> None:
     assert "the cluster has no NPU" in done.stderr
 
 
-def test_an_address_where_nothing_listens_is_given_up() -> None:
+@pytest.mark.parametrize("listening", [False, True])
+def test_an_address_that_does_not_answer_is_given_up(listening: bool) -> None:
     pytest.importorskip("ray", reason="Ray is not installed")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
+        if listening:
+            taken.listen()
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         status, said, seconds = command("--address", address)
     assert status == 3, said
-    assert f"no Ray cluster answers at {address}" in said
+    assert f"RAY-103 no Ray cluster answers at {address}" in said
+    assert not listening or "takes connections, but no Ray has answered" in said
     assert "Traceback" not in said
     assert seconds < 90
+
+
+def test_the_cluster_at_an_address_is_examined(cluster: Any) -> None:
+    status, said, _ = command("--address", cluster.address, "--only", "DEV-104")
+    assert status == 0, said
+    assert "5 NPUs on 3 nodes, each in a process of its own" in said
 
 
 def test_a_newcomer_understands_the_screen() -> None:

@@ -14,6 +14,7 @@ from pyaclnn.cann import status as codes
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.doctor.checks import catalogue
 from pyaclnn.explanations import (
+    CLUSTER,
     COLLECTIVE,
     DEVICE_MANAGEMENT,
     DRIVER,
@@ -74,7 +75,8 @@ def look_up(asked: str) -> list[Entry]:
     Args:
         asked: A status code such as ``507033``; a name, also without its prefix and in any case;
             a code of the driver (``17``) or of device management (``-8020``); the beginning of a
-            message (``EE1015``); the id of a check; or a text in which some of these stand.
+            message (``EE1015``); the id of a check, of a machine or a cluster; or a text in which
+            some of these stand.
 
     Returns:
         The answers; none if nothing in it is known.
@@ -155,9 +157,16 @@ def _exactly(asked: str) -> Entry | None:
     for number, known in DRIVER.items():
         if wanted in {known.name, _short(known.name)}:
             return _number(number)
+    return _finding(wanted) if _CHECK.fullmatch(wanted) else None
+
+
+def _finding(name: str) -> Entry | None:
+    """A check of one machine, or what is found out about a cluster."""
+    of_cluster = name.partition("@")[0]
+    if of_cluster in CLUSTER:
+        return _entry(f"{of_cluster} (pyaclnn fleet doctor)", CLUSTER[of_cluster])
     with contextlib.suppress(catalogue.UnknownCheckError):
-        if _CHECK.fullmatch(wanted):
-            return of_check(wanted)
+        return of_check(name)
     return None
 
 

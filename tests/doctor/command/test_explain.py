@@ -14,6 +14,7 @@ from pyaclnn.doctor.command import arguments as command
 from pyaclnn.doctor.command.look_up import look_up, suggestions
 from pyaclnn.errors import AclError
 from pyaclnn.explanations import (
+    CLUSTER,
     COLLECTIVE,
     DEVICE_MANAGEMENT,
     DRIVER,
@@ -29,6 +30,7 @@ EVERY = {
     **{known.name: known.explanation for known in DRIVER.values()},
     **MESSAGES,
     **COLLECTIVE,
+    **CLUSTER,
     **{f"ERR00{kind:03}": known for kind, known in TORCH_KINDS.items()},
     **{error.pattern.pattern: error.explanation for error in LOADER},
 }
@@ -136,6 +138,8 @@ ASKED = [
     ("EE1015", "EE1015 (begins a text of CANN)"),
     ("ez9999", "EZ9999 (begins a text of CANN)"),
     ("env-002", "ENV-002 visible devices"),
+    ("ray-101", "RAY-101 (pyaclnn fleet doctor)"),
+    ("RAY-102@3", "RAY-102 (pyaclnn fleet doctor)"),
 ]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyaclnn.lazy import public_names
 
 if TYPE_CHECKING:
+    from pyaclnn.fleet.batch import ShardedBatchNorm, sync_batch_norm
     from pyaclnn.fleet.examination import NoNpuError, examine
     from pyaclnn.fleet.gradients import (
         ShardedGradients,
@@ -25,13 +26,15 @@ __all__ = [
     "FleetError",
     "NoNpuError",
     "ShardLostError",
+    "ShardedBatchNorm",
     "ShardedGradients",
     "Stopped",
     "examine",
     "layer_norm_backward",
     "rms_norm_grad",
+    "sync_batch_norm",
 ]
 
-_HOMES = ("npu", "survey", "examination", "shards", "gradients")
+_HOMES = ("npu", "survey", "examination", "shards", "gradients", "batch")
 
 __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

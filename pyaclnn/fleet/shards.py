@@ -11,7 +11,7 @@ from pyaclnn.errors import DeviceLostError
 from pyaclnn.fleet.npu import FleetError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,20 +58,20 @@ def added(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
 
 def compute(
     ray: Any,
-    name: str,
+    work: str | Callable[..., tuple[Any, ...]],
     shards: Sequence[Sequence[Any]],
     options: Mapping[str, Any],
     returns: int,
     attempts: int = ATTEMPTS,
 ) -> list[tuple[Any, tuple[Any, ...]]]:
-    """Call an operator on each shard, on an NPU of the node on which its first array lies.
+    """Call an operator or a function on each shard, on an NPU of its first array's node.
 
     Args:
         ray: The module, connected.
-        name: The operator, e.g. ``layer_norm_backward``.
+        work: The operator, e.g. ``layer_norm_backward``, or a function of a module.
         shards: The arguments for each shard: arrays, references to them, or what is no array.
         options: Further arguments, the same for all.
-        returns: How many results it has.
+        returns: How many results it has, at least 2: a shard is done when the second is there.
         attempts: How often a shard is tried.
 
     Returns:
@@ -89,13 +89,14 @@ def compute(
     if not nodes:
         raise FleetError("the cluster has no NPU to compute on")
     call = ray.remote(num_cpus=0, resources={"NPU": 1}, max_retries=0, num_returns=returns)(_call)
+    name = work if isinstance(work, str) else work.__name__.lstrip("_")
     homes = [_home(ray, shard[0]) for shard in shards]
 
     def submit(number: int, attempt: int) -> list[Any]:
         node = place(nodes, homes[number], number, attempt)
         strategy = NodeAffinitySchedulingStrategy(node, soft=True)
         told = call.options(scheduling_strategy=strategy)
-        references: list[Any] = told.remote(name, dict(options), *shards[number])
+        references: list[Any] = told.remote(work, dict(options), *shards[number])
         return references
 
     under_way = [submit(number, 0) for number in range(len(shards))]
@@ -130,8 +131,11 @@ def _home(ray: Any, array: Any) -> str | None:
     return found[0] if found else None
 
 
-def _call(name: str, options: dict[str, Any], *arguments: Any) -> tuple[Any, ...]:
+def _call(
+    work: str | Callable[..., tuple[Any, ...]], options: dict[str, Any], *arguments: Any
+) -> tuple[Any, ...]:
     """What runs on an NPU."""
     import pyaclnn  # noqa: PLC0415  # in the process on the NPU
 
-    return tuple(getattr(pyaclnn, name)(*arguments, **options))
+    call = getattr(pyaclnn, work) if isinstance(work, str) else work
+    return tuple(call(*arguments, **options))

@@ -307,6 +307,32 @@ def test_a_shard_that_a_device_loses_is_computed_again_elsewhere_or_named(cluste
     assert mean.shape == (900, 1)
 
 
+def test_batch_norm_of_shards_is_that_of_the_whole_batch_and_outlives_a_device(
+    cluster: Any,
+) -> None:
+    chance = np.random.default_rng(8)
+    batch = chance.normal(3, 2, (30, 5, 4, 4)).astype(np.float32)
+    shards = np.split(batch, [15, 20, 27])
+    weight, bias = chance.normal(1, 0.1, (2, 5)).astype(np.float32)
+    mean, variance = np.zeros(5, np.float32), np.ones(5, np.float32)
+    golden = reference.batch_norm(batch, mean, variance, weight, bias, training=True)
+    faults = "aclnnBatchNormStats=lost; aclnnBatchNormElemt=lost"
+    with another(cluster, "lossy", 1, PYACLNN_MOCK_FAULTS=faults):
+        import ray  # noqa: PLC0415  # where it is
+
+        (lossy,) = [n["NodeID"] for n in ray.nodes() if n["NodeName"] == "lossy" and n["Alive"]]
+        # What lies nowhere is tried on the node of its number.
+        hit = sorted(n["NodeID"] for n in ray.nodes() if n["Alive"]).index(lossy)
+        given = [part if n == hit else ray.put(part) for n, part in enumerate(shards)]
+        found = fleet.sync_batch_norm(given, mean, variance, weight, bias)
+        with pytest.raises(fleet.ShardLostError, match=f"shard {hit} of 4 of statistics"):
+            fleet.sync_batch_norm(given, attempts=1)
+        output = np.concatenate(ray.get(found.output))
+    actual = (output, found.save_mean, found.save_invstd, mean, variance)
+    for one, expected in zip(actual, golden, strict=True):
+        assert judge(np.asarray(one), np.asarray(expected)).passed
+
+
 # ---- no cluster to work on: as processes, which connect themselves ------------------------------
 
 

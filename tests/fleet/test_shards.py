@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pyaclnn.fleet.batch import sync_batch_norm
 from pyaclnn.fleet.gradients import layer_norm_backward
 from pyaclnn.fleet.shards import added, place
 
@@ -39,3 +40,5 @@ def test_lists_that_do_not_fit_together_are_refused_by_their_names() -> None:
         layer_norm_backward(rows * 2, rows, 4, rows, rows)
     with pytest.raises(ValueError, match="at least one"):
         layer_norm_backward([], [], 4, [], [])
+    with pytest.raises(ValueError, match="at least one"):
+        sync_batch_norm([])

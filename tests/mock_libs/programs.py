@@ -14,9 +14,11 @@ from pyaclnn.mock import cflags, ldflags
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["COMPILER", "HERE", "Programs"]
+__all__ = ["BLEND", "COMPILER", "HERE", "Programs"]
 
 HERE = Path(__file__).parent
+BLEND = HERE / "blend.py"
+"""The kernel of the operator of ``c/package.cpp``."""
 COMPILER = os.environ.get("CC", "cc").split()
 _TIMEOUT = 300
 _OWN = ("ASCEND_RT_VISIBLE_DEVICES", "PYACLNN_MOCK_DEVICES", "PYACLNN_MOCK_SOC")
@@ -38,10 +40,12 @@ class Programs:
         return self.run([sys.executable, "-c", start + code], environment)
 
     def build(self, source: str, *flags: str, link: Sequence[str] | None = None) -> Path:
-        """Build a C program of the folder ``c``, unless that was done before."""
+        """Build a program of the folder ``c``, unless that was done before."""
         program = self.folder / "".join([Path(source).stem, *flags])
         if program.exists():
             return program
+        if source.endswith(".cpp"):  # a linker for C has no library for them
+            flags = ("-fno-exceptions", *flags)
         arguments = [*cflags(), *flags, str(HERE / "c" / source), "-o", str(program)]
         subprocess.run(
             [*COMPILER, *arguments, "-pthread", *(ldflags() if link is None else link)],

@@ -12,7 +12,7 @@ import pytest
 
 from pyaclnn.mock import cflags, ldflags, libdir
 
-from .programs import COMPILER, HERE
+from .programs import BLEND, COMPILER, HERE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,17 +29,6 @@ aclnnStatus aclnnBlendGetWorkspaceSize(const aclTensor *x, const aclTensorList *
     uint64_t *workspaceSize, aclOpExecutor **executor);
 aclnnStatus aclnnBlend(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
     aclrtStream stream);
-"""
-_KERNEL = """
-import numpy as np
-import pyaclnn.mock
-
-@pyaclnn.mock.operator("aclnnBlend", shrinks=True)
-def blend(x, parts, stateRef, attr0, attr1, attr2, attr3, attr4):
-    sign = -1 if attr2 else 1
-    assert (attr3, attr4) == ("wide", (5, 7)), (attr3, attr4)
-    out = sign * (x * np.float32(attr0) + parts[1])
-    return stateRef + attr1, out[:1], [part + x for part in parts]
 """
 _PROGRAM = """
 import json
@@ -82,7 +71,6 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (api / "include").mkdir(parents=True)
     (api / "lib").mkdir()
     (api / "include" / "aclnn_blend.h").write_text(_HEADER, encoding="utf-8")
-    (folder / "kernels.py").write_text(_KERNEL, encoding="utf-8")
     library: list[str | Path] = [
         "-shared",
         "-fPIC",
@@ -109,8 +97,7 @@ def _told(programs: Programs, package: Path, **environment: str) -> list[Any]:
 
 
 def test_its_operator_runs_on_a_kernel_of_the_users(programs: Programs, package: Path) -> None:
-    kernels = str(package / "kernels.py")
-    *refused, results = _told(programs, package, PYACLNN_MOCK_OPERATORS=kernels)
+    *refused, results = _told(programs, package, PYACLNN_MOCK_OPERATORS=str(BLEND))
     assert [code for code, _ in refused] == [NULLPTR, INVALID, INJECTED]
     assert "x != nullptr" in refused[0][1]
     assert results == [

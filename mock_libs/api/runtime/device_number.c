@@ -3,6 +3,7 @@
  * and physical ones, which are the same here. */
 #include "device.h"
 #include "entry.h"
+#include "frame.h"
 #include "message.h"
 
 static aclError no_such(const char *kind, int32_t number)
@@ -12,10 +13,16 @@ static aclError no_such(const char *kind, int32_t number)
                      number);
 }
 
+static aclError no_place(void)
+{
+    return mock_fail(ACL_ERROR_INVALID_PARAM, "%s: the pointer for the number is NULL",
+                     mock_frame_current()->function->name);
+}
+
 static aclError of_user(int32_t user, int32_t *number)
 {
     if (number == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the number is NULL");
+        return no_place();
     }
     const int32_t found = mock_device_number(user);
     if (found < 0) {
@@ -28,7 +35,7 @@ static aclError of_user(int32_t user, int32_t *number)
 static aclError to_user(int32_t number, int32_t *user)
 {
     if (user == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the number is NULL");
+        return no_place();
     }
     for (int32_t each = 0; mock_device_number(each) >= 0; each++) {
         if (mock_device_number(each) == number) {
@@ -43,7 +50,7 @@ static aclError to_user(int32_t number, int32_t *user)
 static aclError same(int32_t number, int32_t *other)
 {
     if (other == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the number is NULL");
+        return no_place();
     }
     if (number < 0 || number >= mock_device_machine()) {
         return no_such("device's", number);

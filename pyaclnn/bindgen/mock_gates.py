@@ -38,7 +38,12 @@ GENERATED = "/* Generated from include_stubs; edit the headers or the generator 
 """How every file begins that follows from the headers."""
 STATUS = frozenset({"aclError", "aclnnStatus", "HcclResult", "int32_t", "rtError_t"})
 """The types of a result that tells of failure by a code."""
-NOTHING = {"aclDataType": "ACL_DT_UNDEFINED", "aclFormat": "ACL_FORMAT_UNDEFINED"}
+NOTHING = {
+    "aclDataType": "ACL_DT_UNDEFINED",
+    "aclFormat": "ACL_FORMAT_UNDEFINED",
+    "aclComplex64": "(aclComplex64){0}",
+    "aclComplex128": "(aclComplex128){0}",
+}
 """Type of another result -> what tells of failure, if it is not 0."""
 _NEWER = frozenset({"aclrtBinaryLoadFromData"})
 """Exported by older releases too: programs that find their way without it link it."""

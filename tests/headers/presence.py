@@ -3,7 +3,8 @@
 
 Sources: CANN 8.1.RC1 toolkit headers; CANN: runtime include/external/acl; CANN: opbase
 include/nnopbase/aclnn; CANN: ops-nn norm. What is older than aclnn: what torch-npu links;
-Nnopbase: what operator packages of fbgemm-ascend link.
+Nnopbase: what operator packages of fbgemm-ascend link;
+_ZNK: what numpy-ascend links.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ aclGetTensorListSize aclGetViewOffset aclGetViewShape aclGetViewStrides aclInitT
 aclSetAclOpExecutorRepeatable aclSetDynamicInputTensorAddr aclSetDynamicOutputTensorAddr
 aclSetDynamicTensorAddr aclSetInputTensorAddr aclSetOutputTensorAddr aclSetRawTensorAddr
 aclSetTensorAddr aclnnFinalize aclnnInit
-aclrtBinaryGetFunction aclrtGetFunctionAddr
+aclrtBinaryGetFunction aclrtBinaryLoad aclrtBinaryLoadFromFile aclrtBinaryUnLoad
+aclrtCreateBinary aclrtDestroyBinary aclrtGetFunctionAddr aclrtKernelArgsAppend
+aclrtKernelArgsFinalize aclrtKernelArgsInit aclrtLaunchKernelWithConfig
 aclmdlRICaptureBegin aclmdlRICaptureEnd aclmdlRICaptureGetInfo
 aclmdlRICaptureTaskGrpBegin aclmdlRICaptureTaskGrpEnd aclmdlRICaptureTaskUpdateBegin
 aclmdlRICaptureTaskUpdateEnd aclmdlRICaptureThreadExchangeMode aclmdlRIDebugPrint
@@ -136,6 +139,9 @@ aclrtWaitAndResetNotify
 aclrtExceptionInfoCallbackRegister aclrtExceptionInfoCallbackUnregister
 aclrtGetArgsFromExceptionInfo aclrtGetFuncHandleFromExceptionInfo aclrtLaunchHostFunc
 aclDumpOpTensors aclrtBinaryLoadFromData
+_ZNK2ge12AscendString9GetStringEv _ZNK8aclArrayIlE7GetDataEv _ZNK9aclScalar11GetDataTypeEv
+_ZNK9aclScalar11ToComplex64Ev _ZNK9aclScalar12ToComplex128Ev _ZNK9aclScalar7GetDataEv
+_ZNK9aclScalar7ToFloatEv _ZNK9aclScalar8ToStringEv _ZNK9aclTensor7GetDataEv
 """
 
 # Known to exist in these areas, but with parameter types that are not known in full.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What programs link beyond the runtime and the operators: it is there, and refuses by its name.
 
-Which symbols: those that torch-npu 2.1 to 2.14 link, read from its wheels.
+Which symbols: those that torch-npu 2.1 to 2.14 and numpy-ascend 14 link, read from their wheels.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ aclmdlFinalizeDump aclmdlInitDump aclmdlSetDump
 aclopCompileAndExecute aclopCreateAttr aclopDestroyAttr aclopSetAttrBool aclopSetAttrDataType
 aclopSetAttrFloat aclopSetAttrInt aclopSetAttrListBool aclopSetAttrListFloat aclopSetAttrListInt
 aclopSetAttrListListInt aclopSetAttrString
-aclrtBinaryGetFunction aclrtBinaryLoadFromData aclrtGetFunctionAddr
+aclrtBinaryGetFunction aclrtBinaryLoad aclrtBinaryLoadFromData aclrtBinaryLoadFromFile
+aclrtBinaryUnLoad aclrtCreateBinary aclrtDestroyBinary aclrtGetFunctionAddr aclrtKernelArgsAppend
+aclrtKernelArgsFinalize aclrtKernelArgsInit aclrtLaunchKernelWithConfig
 """
 _TASKS = """
 MsprofGetHashId MsprofRegisterCallback MsprofReportAdditionalInfo MsprofReportApi
@@ -39,10 +41,12 @@ BRINGING = {
     "acl_tdt_channel": "libascendcl.so",
     "ge_runner": "libruntime.so",
     "graph": "libruntime.so",
+    "op_common": "libnnopbase.so",
 }
 # What the others answer: nothing, or that a type or a format is undefined.
 ANSWERS = {
     **dict.fromkeys(("aclCreateDataBuffer", "aclCreateTensorDesc", "aclopCreateAttr"), 0),
+    "aclrtCreateBinary": 0,
     **dict.fromkeys(("aclDestroyTensorDesc", "aclSetTensorDescName", "aclopDestroyAttr"), None),
     **dict.fromkeys(("aclGetTensorDescType", "aclGetTensorDescFormat"), -1),
     **dict.fromkeys(("aclGetTensorDescNumDims", "MsprofGetHashId", "MsprofSysCycleTime"), 0),

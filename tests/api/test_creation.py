@@ -118,10 +118,8 @@ class TestWritingToAPart:
         array[0] = array[3]
         assert (array.numpy()[0] == counting((4, 6))[3]).all()
 
-    def test_gaps_and_other_dtypes_are_refused(self) -> None:
+    def test_other_dtypes_and_shapes_are_refused(self) -> None:
         array = to_device(counting((4, 6)))
-        with pytest.raises(InvalidArgumentError, match="it must be a contiguous device array"):
-            array[:, 0] = 1
         with pytest.raises(InvalidArgumentError, match="it must be int32"):
             array[0] = np.ones(6)
         with pytest.raises(InvalidArgumentError, match="what can be broadcast to"):

@@ -171,3 +171,31 @@ def test_a_program_in_c_sums_over_threads_and_over_processes(
     for process in several:
         _, errors = process.communicate(timeout=_TIMEOUT)
         assert (process.returncode, errors) == (0, "")
+
+
+_ENDS_AT_ONCE = """
+import os, socket, subprocess, sys
+meeting = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+meeting.bind(b"\\0" + sys.argv[1].encode())
+meeting.listen()
+place = str(meeting.fileno())
+code = "import os; from pyaclnn.mock.collectives.process import main; os.read(0, 1); main([%r])"
+command = [sys.executable, "-c", code % place]
+subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[meeting.fileno()])
+os._exit(0)
+"""
+
+
+def test_the_process_where_ranks_meet_ends_with_who_started_it_before_it_began(
+    tmp_path: Path,
+) -> None:
+    # It begins when its standard input ends, which is when the host has.
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _ENDS_AT_ONCE, str(tmp_path)],
+        stdout=subprocess.PIPE,  # open for as long as one of the two lives
+        stderr=subprocess.STDOUT,
+        timeout=_TIMEOUT / 4,
+        check=False,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "")

@@ -24,7 +24,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def kernels(tmp_path: Path) -> Path:
-    [block] = re.findall(r"^```py\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
+    block, *_ = re.findall(r"^```py\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
     path = tmp_path / "kernels.py"
     path.write_text(block, encoding="utf-8")
     return path

@@ -69,6 +69,14 @@ def patience_of(environment: Mapping[str, str]) -> Patience:
     )
 
 
+def _process_behind(own: socket.socket) -> tuple[int, int]:
+    """Who connected a socket, or listens at it: the process, and its user."""
+    process, user, _ = struct.unpack(
+        "iii", own.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    )
+    return process, user
+
+
 class _Connection:
     """The socket of a rank."""
 
@@ -76,8 +84,7 @@ class _Connection:
         self.socket = own
         self.rank: Rank | None = None
         self.group: Group | None = None
-        credentials = own.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-        self.process, self.user, _ = struct.unpack("iii", credentials)
+        self.process, self.user = _process_behind(own)
 
     def send(self, answer: Answer) -> None:
         """Send a packet; a rank that is gone is seen to be when its socket is read."""
@@ -109,7 +116,8 @@ class _Meeting:
         self._selector = selectors.DefaultSelector()
         self._selector.register(listening, selectors.EVENT_READ)
         self._connections = 0
-        self._parent = os.getppid()
+        # Not the parent of now: the host may have ended while this process was starting.
+        self._host, _ = _process_behind(listening)
         self._patience: Patience | None = None
         self._refusal = ""
         try:
@@ -120,7 +128,7 @@ class _Meeting:
     def run(self) -> None:
         """Go on until nobody is left, or nobody can come any more."""
         came = False
-        while self._connections or not (came or os.getppid() != self._parent):
+        while self._connections or not (came or os.getppid() != self._host):
             deadline = min((group.deadline() for group in self._groups.values()), default=0.0)
             pause = min(max(deadline - time.monotonic(), 0.0), _PAUSE) if deadline else _PAUSE
             for key, _ in self._selector.select(pause):

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "write_chips", "write_fallbacks", "write_operators", "write_release"]
 
+_REFUSING: Final = {"acl/rt/kernel.h": "mock_unimplemented_binary"}
+"""Header -> what refuses its functions with a text of their own."""
+
 KINDS: Final[Mapping[str, str]] = {
     "aclTensor *": "t",
     "aclTensorList *": "T",
@@ -112,7 +115,8 @@ def _fallbacks(declarations: Declarations, library: str, release: str) -> Iterat
         yield f'\n__attribute__((weak, section("{REFUSALS}")))'
         yield f"{function.signature(function.name)}\n{{"
         yield from (f"    (void)({p.name});" for p in function.parameters)
-        result = f'mock_unimplemented("{function.name}")'
+        refuse = _REFUSING.get(function.header, "mock_unimplemented")
+        result = f'{refuse}("{function.name}")'
         if function.returns in STATUS:
             yield f"    return ({function.returns}){result};\n}}"
         else:

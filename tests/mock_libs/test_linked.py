@@ -7,6 +7,7 @@ Which symbols: those that torch-npu 2.1 to 2.14 and numpy-ascend 14 link, read f
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,10 @@ def test_every_function_refuses_by_its_name(programs: Programs) -> None:
     for name, (answer, text, _) in answers(programs, "").items():
         assert f"{name} is declared by CANN but not implemented by the simulated NPU" in text
         assert expected(name, 999001, answer), name
+        # Whoever wants a binary to run is told what there is instead.
+        wants = re.match("aclrt.*(Binary|Kernel|FunctionAddr)", name) is not None
+        for way in ("pyaclnn.mock.operator", "pyaclnn.ascendc.compile"):
+            assert (way in text) == wants, name
 
 
 def test_every_function_is_counted_and_can_be_made_to_fail(programs: Programs) -> None:

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "frame.h"
+
 enum { TEXT_BYTES = 4096 };
 
 /* One text is filled while the other one, already fetched, stays valid for its reader. */
@@ -63,9 +65,12 @@ aclError mock_fail(aclError code, const char *format, ...)
     va_end(arguments);
     /* A text of the device begins with a code of its own. */
     const bool coded = has_message_code(plain);
-    snprintf(text, TEXT_BYTES, "%.6s: [PID: %ld] %s simulated NPU: %.3900s",
-             coded ? plain : message_code(code), (long)getpid(), stamp,
-             coded ? plain + CODE_BYTES : plain);
+    /* Every other one says whose it is. */
+    const char *function = coded ? NULL : mock_origin_now().function;
+    const bool named = function == NULL || strstr(plain, function) != NULL;
+    snprintf(text, TEXT_BYTES, "%.6s: [PID: %ld] %s simulated NPU: %.64s%s%.3800s",
+             coded ? plain : message_code(code), (long)getpid(), stamp, named ? "" : function,
+             named ? "" : ": ", coded ? plain + CODE_BYTES : plain);
     if (is_runtime_code(code)) {
         last_error = code;
     }
@@ -76,6 +81,16 @@ int mock_unimplemented(const char *function)
 {
     return mock_fail(MOCK_NOT_IMPLEMENTED,
                      "%s is declared by CANN but not implemented by the simulated NPU", function);
+}
+
+int mock_unimplemented_binary(const char *function)
+{
+    return mock_fail(MOCK_NOT_IMPLEMENTED,
+                     "%s is declared by CANN but not implemented by the simulated NPU: only a chip "
+                     "runs the binary of a kernel. Call an operator, to which pyaclnn.mock.operator "
+                     "gives a NumPy function; or run the kernel's source on the host, by "
+                     "pyaclnn.ascendc.compile",
+                     function);
 }
 
 const char *mock_message_take(void)

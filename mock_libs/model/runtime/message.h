@@ -14,6 +14,8 @@
 aclError mock_fail(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Records a text and returns MOCK_NOT_IMPLEMENTED. */
 int mock_unimplemented(const char *function);
+/* The same of what loads and launches kernels, with the ways there are instead. */
+int mock_unimplemented_binary(const char *function);
 
 #pragma GCC visibility pop
 

@@ -93,6 +93,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         options = parser().parse_args(arguments)
     except SystemExit as done:  # after --help and --version too, whose output may fail as any other
         return int(done.code or 0)
+    if getattr(options, "cann", None) is not None:
+        os.environ[VARIABLE] = options.cann  # for whatever is asked of the simulated NPU
     return int(options.action(options))
 
 
@@ -272,16 +274,8 @@ def _add_release(part: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--cann",
         metavar="RELEASE",
-        action=_Release,
         help=f"the release of CANN: {' or '.join(RELEASES)}; by default {VARIABLE}, then {DEFAULT}",
     )
-
-
-class _Release(argparse.Action):
-    """Chooses the release for whatever is asked of the simulated NPU in this process."""
-
-    def __call__(self, _: object, __: object, value: object, ___: object = None) -> None:
-        os.environ[VARIABLE] = str(value)
 
 
 def _mock_print(options: argparse.Namespace) -> int:

@@ -13,7 +13,6 @@ is written by hand, calls them all.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cffi
@@ -22,12 +21,14 @@ from .declarations import BOUND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from .declarations import Declarations, Function
 
 __all__ = ["write_binding"]
 
-_LAUNCHER = (
+_BY_HAND = (
+    "loader.c",
     "faults.c",
     "timelines.c",
     "failures.c",
@@ -37,8 +38,10 @@ _LAUNCHER = (
     "call.c",
     "plans.c",
     "launcher.c",
+    "lending.c",
+    "callers.c",
 )
-"""The hand-written C of launching, in an order that compiles."""
+"""The C that is written by hand, in an order that compiles."""
 
 _IN_PYTHON = (
     # Calls phase 1 where the machine's calling convention is not known.
@@ -59,45 +62,42 @@ _IN_PYTHON = (
 """What C calls."""
 
 
-def write_binding(declarations: Declarations, output: Path) -> None:
+def write_binding(declarations: Declarations, sources: Path, output: Path) -> None:
     """Write the C source of the extension module.
 
     Args:
         declarations: What the headers declare.
+        sources: The folder of the C that is written by hand, which an installation does not have.
         output: The file to write.
     """
     # A trampoline cannot forward "...": a variadic function is for C programs only.
     bound = BOUND - {"operators"}
     functions = [f for f in declarations.functions if f.library in bound and not f.variadic]
     ffi = cffi.FFI()
-    ffi.cdef("\n".join(_cdef(declarations, functions)))
-    source = "\n".join(_source(declarations, functions))
+    ffi.cdef("\n".join(_cdef(declarations, functions, sources)))
+    source = "\n".join(_source(declarations, functions, sources))
     ffi.set_source("pyaclnn._binding", source)
     # A file that would be the same is not written: then nothing is compiled again.
     ffi.emit_c_code(str(output))
 
 
-def _cdef(declarations: Declarations, functions: list[Function]) -> Iterator[str]:
+def _cdef(declarations: Declarations, functions: list[Function], sources: Path) -> Iterator[str]:
     yield from declarations.types
     yield from (f"#define {c.name} {c.value}" for c in declarations.constants)
     yield from (f"{f.signature(f.name)};" for f in functions)
-    yield _hand_written("loader.h")
-    yield _hand_written("launcher.h")
+    yield (sources / "loader.h").read_text(encoding="utf-8")
+    yield (sources / "launcher.h").read_text(encoding="utf-8")
     yield from (f'extern "Python" {declared}' for declared in _IN_PYTHON)
 
 
-def _hand_written(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
-
-
-def _source(declarations: Declarations, functions: list[Function]) -> Iterator[str]:
+def _source(declarations: Declarations, functions: list[Function], sources: Path) -> Iterator[str]:
     headers = (h for h in declarations.headers if not h.startswith("aclnnop/"))
     yield from (f'#include "{header}"' for header in headers)
-    yield _hand_written("launcher.h")
+    yield (sources / "launcher.h").read_text(encoding="utf-8")
     yield from (f"static {declared}" for declared in _IN_PYTHON)
     for function in functions:
         yield from _trampoline(function)
-    yield _hand_written("loader.h")
+    yield (sources / "loader.h").read_text(encoding="utf-8")
     yield "const struct binding_function binding_functions[] = {"
     for f in functions:
         names = ",".join(p.name for p in f.parameters)
@@ -109,10 +109,7 @@ def _source(declarations: Declarations, functions: list[Function]) -> Iterator[s
         for name in (function.name for function in functions)
     )
     yield "};"
-    yield _hand_written("loader.c")
-    yield from map(_hand_written, _LAUNCHER)
-    yield _hand_written("lending.c")
-    yield _hand_written("callers.c")
+    yield from ((sources / name).read_text(encoding="utf-8") for name in _BY_HAND)
     # From here on, which is where cffi's wrappers stand, each name means its trampoline.
     yield from (f"#define {f.name} call_{f.name}" for f in functions)
 

@@ -11,8 +11,7 @@ import os
 import shlex
 import shutil
 import subprocess
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,8 +19,12 @@ from pyaclnn._binding import ffi, lib
 from pyaclnn.calling import operator as operators
 
 from .convention_cases import C_TYPES, CASES, checker, program, values_of
+from .test_reader import SOURCES
 
-CONVENTION = Path(__file__).parents[2] / "pyaclnn/bindgen/convention.c"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONVENTION = SOURCES / "convention.c"
 REACHED = [(n, kinds) for n, kinds in enumerate(CASES) if lib.binding_reaches(kinds.encode())]
 
 

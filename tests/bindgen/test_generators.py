@@ -18,7 +18,7 @@ from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks, write_ope
 from pyaclnn.bindgen.reader import HeaderError, read
 from pyaclnn.cann.signatures import signatures
 
-from .test_reader import STUBS
+from .test_reader import SOURCES, STUBS
 
 # What is made for each library.
 ENDS = ("names.h", *(f"{what}_{r}.c" for what in ("gates", "fallbacks") for r in RELEASES))
@@ -124,7 +124,7 @@ def test_the_binding_has_every_function_of_the_stubs_that_python_can_call() -> N
 
 @pytest.mark.exhaustive
 def test_the_binding_does_not_change_with_the_headers_of_operators(tmp_path: Path) -> None:
-    write_binding(read(STUBS), tmp_path / "before.c")
+    write_binding(read(STUBS), SOURCES, tmp_path / "before.c")
     shutil.copytree(STUBS, tmp_path / "include")
     header = tmp_path / "include" / "aclnnop" / "aclnn_new.h"
     header.write_text(
@@ -135,7 +135,7 @@ def test_the_binding_does_not_change_with_the_headers_of_operators(tmp_path: Pat
     )
     declarations = read(tmp_path / "include")
     assert any(f.name == "aclnnNewGetWorkspaceSize" for f in declarations.functions)
-    write_binding(declarations, tmp_path / "after.c")
+    write_binding(declarations, SOURCES, tmp_path / "after.c")
     assert (tmp_path / "before.c").read_bytes() == (tmp_path / "after.c").read_bytes()
 
 

@@ -13,6 +13,7 @@ from pyaclnn.operators import by_c_name
 from pyaclnn.operators.catalogue import catalogue
 
 STUBS = Path(__file__).parents[2] / "include_stubs"
+SOURCES = STUBS.parent / "pyaclnn" / "bindgen"
 
 
 def write(folder: Path, name: str, text: str) -> None:

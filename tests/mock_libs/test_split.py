@@ -171,7 +171,7 @@ def test_what_is_new_in_the_release_is_there_or_refuses_by_its_name(programs: Pr
         refused = f"{name} is declared by CANN but not implemented by the simulated NPU"
         assert answer != 0, name
         assert (answer == 999001) == (refused in text), (name, text)
-        assert text, f"{name} does not say what it would have"
+        assert name in text, (name, text)
 
 
 def test_what_is_not_needed_cannot_be_put_in_front(tmp_path: Path) -> None:

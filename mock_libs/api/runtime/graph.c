@@ -75,18 +75,12 @@ aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream)
     MOCK_GUARDED(execute_async(modelRI, stream));
 }
 
-static aclError execute(aclmdlRI model, int32_t timeout)
+static aclError execute(aclmdlRI model, const struct timespec *deadline)
 {
-    struct timespec deadline;
-    const struct timespec *limit;
     aclError status;
     struct graph *graph = find_ready(model, false, &status);
     const struct context *context = graph == NULL ? NULL : mock_usable_context(&status);
     if (context == NULL) {
-        return status;
-    }
-    status = mock_limit(timeout, ACL_ERROR_RT_PARAM_INVALID, &deadline, &limit);
-    if (status != ACL_SUCCESS) {
         return status;
     }
     if (context->handle != graph->context) {
@@ -95,12 +89,18 @@ static aclError execute(aclmdlRI model, int32_t timeout)
     }
     struct stream *own = mock_handle_get(graph->lanes->own, MOCK_STREAM);
     status = mock_graph_replay(graph, NULL);
-    return status != ACL_SUCCESS ? status : mock_stream_finish(own, limit);
+    return status != ACL_SUCCESS ? status : mock_stream_finish(own, deadline);
 }
 
 aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout)
 {
-    MOCK_GUARDED(execute(modelRI, timeout));
+    struct timespec deadline;
+    const struct timespec *limit;
+    const aclError status = mock_limit(timeout, ACL_ERROR_RT_PARAM_INVALID, &deadline, &limit);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    MOCK_GUARDED(execute(modelRI, limit));
 }
 
 static aclError destroy(aclmdlRI model)

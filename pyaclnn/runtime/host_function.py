@@ -152,7 +152,8 @@ def await_functions(timeline: Timeline) -> None:
     Args:
         timeline: The stream's, which is about to be destroyed.
     """
-    server = _servers.get(_key(timeline))
+    with _lock:  # a thread that is not found has ended its subscription
+        server = _servers.get(_key(timeline))
     if server is not None and server is not threading.current_thread():
         server.join()
 

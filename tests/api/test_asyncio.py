@@ -6,14 +6,16 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pytest
 
 from pyaclnn import mock
+from pyaclnn.cann.gate import cleanup
 from pyaclnn.errors import InvalidArgumentError, KernelError
 from pyaclnn.ops import rms_norm
+from pyaclnn.runtime import host_function
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.stream import Stream
 
@@ -75,6 +77,23 @@ def test_what_is_closed_while_a_cancelled_wait_ends_is_destroyed_after_that(devi
             gate.set()
 
     asyncio.run(main())
+    assert no_thread_is_left()
+
+
+def test_a_stream_is_destroyed_after_its_thread_has_left_it(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leaving = threading.Event()
+
+    def slowly(*what: Any) -> None:
+        leaving.set()
+        time.sleep(0.1)
+        cleanup(*what)
+
+    monkeypatch.setattr(host_function, "cleanup", slowly)
+    with Stream(device) as stream:
+        assert stream.launch_host_func(int).result(PATIENCE) == 0
+        assert leaving.wait(PATIENCE)
     assert no_thread_is_left()
 
 

@@ -24,10 +24,14 @@ WAITS_FOR_A_THREAD = {"aclrtLaunchCallback", "aclrtProcessReport"}
 FLAGS_WITHOUT_A_WAIT = "ACL_EVENT_TIME_LINE"
 """A stream waits for an event of ACL_EVENT_SYNC until somebody records it."""
 
-SELDOM = {"aclrtSetDevice", "aclrtResetDevice", "aclrtResetDeviceForce", "aclrtCreateContext"}
-"""What may start or end a device process, which takes a tenth of a second."""
+SELDOM = {
+    *("aclrtSetDevice", "aclrtResetDevice", "aclrtResetDeviceForce", "aclrtCreateContext"),
+    *("HcclGetRootInfo", "HcclCommInitAll", "HcclCommInitRootInfo", "HcclCommInitRootInfoConfig"),
+}
+"""What may start or end a process, which takes a tenth of a second."""
 
 _OPAQUE = re.compile(r"typedef void \*(\w+);")
+_FOR_EACH_RANK = re.compile(r"\w*(Counts|[dD]ispls)")
 _SMALL_COUNT = re.compile(r"\w*Num|size")
 
 
@@ -103,12 +107,14 @@ def _keeper(function: Function) -> str:
 def _gives(parameter: Parameter, handles: frozenset[str]) -> bool:
     """Whether a handle or an address is written where a parameter points."""
     target = parameter.type.removesuffix("*").strip()
+    if parameter.name == "space":
+        return False  # of which only the library knows how much there is
     return parameter.type == "void **" or (
         parameter.type.endswith("*") and target in handles | {"aclOpExecutor *"}
     )
 
 
-def _argument(  # noqa: PLR0911 (a table)
+def _argument(  # noqa: C901, PLR0911 (a table)
     function: Function, parameter: Parameter, handles: frozenset[str]
 ) -> str:
     type_, name = parameter.type, parameter.name
@@ -116,12 +122,14 @@ def _argument(  # noqa: PLR0911 (a table)
         return FLAGS_WITHOUT_A_WAIT
     if name == "timeout":
         return "(int)dice(4)"
+    if name == "nRanks":
+        return "dice(2)"  # others would never come
     if _is_heaped(function) and name in {"hostPtr", "handle"} and "**" not in type_:
         return "heap_pointer()"
     if name == "handle" and "StreamConfigHandle" in type_:
         return "heap_pointer()"
     if type_ in ("void *", "const void *"):
-        followed = name in {"value", "attrValue"}
+        followed = name in {"value", "attrValue", "attrAddr"} or _FOR_EACH_RANK.fullmatch(name)
         return "readable()" if followed else "memory()"
     if type_.endswith("*"):
         opaque = re.fullmatch(r"(const )?acl(Tensor|Scalar|\w+Array|\w+List|OpExecutor) \*", type_)

@@ -53,6 +53,8 @@ def run(programs: Programs, fuzz: Path, seed: str, calls: int) -> None:
         # is too large gives NULL, as it does without a sanitizer.
         "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
         "PYACLNN_MOCK_SOC": "Ascend310P3",
+        "HCCL_CONNECT_TIMEOUT": "1",
+        "HCCL_EXEC_TIMEOUT": "1",
     }
     result = programs.run([*start(), fuzz, seed, str(calls)], environment)
     lines = result.stderr.splitlines()

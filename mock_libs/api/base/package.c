@@ -23,9 +23,19 @@ aclnnStatus NnopbaseCreateExecutorSpace(void **space)
     return ACLNN_SUCCESS;
 }
 
+enum { LONGEST_NAME = 200 };
+
+/* Whatever is given goes into records, and to a process that finds kernels by it. */
+static bool is_name(const char *text)
+{
+    const size_t length = strspn(
+        text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return length > 0 && length <= LONGEST_NAME && text[length] == '\0';
+}
+
 static void *get_executor(const char *type)
 {
-    char name[256];
+    char name[LONGEST_NAME + sizeof "aclnn"];
     snprintf(name, sizeof name, "aclnn%s", type);
     struct executor *executor = calloc(1, sizeof *executor);
     if (executor != NULL) {
@@ -56,6 +66,10 @@ void *NnopbaseGetExecutor(void *space, const char *opType, char *inputsDesc, uin
     (void)attrsNum;
     if (space == NULL || opType == NULL) {
         mock_fail(ACLNN_ERR_PARAM_NULLPTR, "NnopbaseGetExecutor: space or opType is NULL");
+        return NULL;
+    }
+    if (!is_name(opType)) {
+        mock_fail(ACLNN_ERR_PARAM_INVALID, "NnopbaseGetExecutor: opType is no name");
         return NULL;
     }
     mock_enter();
@@ -224,6 +238,9 @@ aclnnStatus NnopbaseAddParamName(void *executor, uint32_t index, const char *nam
 {
     if (name == NULL) {
         return mock_fail(ACLNN_ERR_PARAM_NULLPTR, "NnopbaseAddParamName: name is NULL");
+    }
+    if (!is_name(name)) {
+        return mock_fail(ACLNN_ERR_PARAM_INVALID, "NnopbaseAddParamName: name is no name");
     }
     MOCK_GUARDED(add_name(executor, index, name, isInput));
 }

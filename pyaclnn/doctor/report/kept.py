@@ -136,6 +136,8 @@ class Reports(Sequence[Report]):
 
     def _quickly(self, data: Any) -> tuple[Report, dict[str, Any] | None]:
         """The report without comparisons that passed, and a table of all; an error if unsure."""
+        if not isinstance(data["results"], list):
+            raise TypeError
         table = joined([found for one in data["results"] if (found := one["numbers"]) is not None])
         if not fits(Number, table):
             raise ValueError

@@ -94,8 +94,8 @@ void mock_copy_run(struct stream *stream, const struct task *task)
     mock_hazard_copy(task);
     if (task->as.copy.reduction != 0) {
         spoil(queued->source, queued->width);
-        mock_reduce(task->as.copy.reduction, task->as.copy.type, destination, source,
-                    queued->width);
+        const aclrtReduceKind kind = (aclrtReduceKind)task->as.copy.reduction;
+        mock_reduce(kind, task->as.copy.type, destination, source, queued->width);
         spoil(queued->destination, queued->width);
         return;
     }

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
     from pyaclnn.runtime.handle import Resource
@@ -29,7 +29,10 @@ async def awaited(resource: Resource, wait: Callable[[Callable[[], bool]], None]
     Raises:
         AclError: What ``wait`` raises.
     """
-    loop = asyncio.get_running_loop()
+    # Who awaits has it; all others would wait for it when they import this.
+    from asyncio import get_running_loop  # noqa: PLC0415
+
+    loop = get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
 
     def tell(error: BaseException | None) -> None:

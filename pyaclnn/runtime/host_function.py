@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import ffi, lib
@@ -24,6 +23,7 @@ from pyaclnn.runtime.progress import has_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from pyaclnn.runtime.timeline import Timeline
 
@@ -44,6 +44,9 @@ class _Queued:
     """A function, and where its result goes."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
+        # Not sooner: it brings logging along, of which those without such functions have no need.
+        from concurrent.futures import Future  # noqa: PLC0415
+
         self._function = function
         self.future: Future[Any] = Future()
 

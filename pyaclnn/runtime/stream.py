@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from pyaclnn.cann.raw import Pointer
-    from pyaclnn.runtime.foreign import StreamLike
+    from pyaclnn.runtime.foreign import SharedStream, StreamLike
     from pyaclnn.runtime.memory import Memory
 
 __all__ = ["Stream", "catch_up", "require_stream"]
 
-_Result = TypeVar("_Result")
+_T = TypeVar("_T")
 
 
 class Stream(Handle):
@@ -124,15 +124,20 @@ class Stream(Handle):
             InvalidArgumentError: ``handle`` is none of these, or of another device.
         """
         shared = shared_stream("Stream.borrow", handle)
-        if shared is not None:
-            place = require_device("Stream.borrow", device)
-            if shared.device_id not in (None, place.id):
-                given, wanted = f"of device {shared.device_id}", f"of device {place.id}"
-                raise InvalidArgumentError.of("Stream.borrow", "handle", given, wanted)
-            borrowed = cls(place, handle=_stream_pointer(shared.handle))
-            borrowed._lender = handle
-            return borrowed
-        return cls(device, handle=_stream_pointer(handle))
+        if shared is None:
+            return cls(device, handle=_stream_pointer(handle))
+        return cls._lent(shared, handle, device)
+
+    @classmethod
+    def _lent(cls, shared: SharedStream, lender: object, device: Device | None) -> Stream:
+        """Borrow a stream of another library that has said which it is."""
+        place = require_device("Stream.borrow", device)
+        if shared.device_id not in (None, place.id):
+            given, wanted = f"of device {shared.device_id}", f"of device {place.id}"
+            raise InvalidArgumentError.of("Stream.borrow", "handle", given, wanted)
+        borrowed = cls(place, handle=_stream_pointer(shared.handle))
+        borrowed._lender = lender
+        return borrowed
 
     @classmethod
     def default(cls, device: Device | None = None) -> Stream:
@@ -196,9 +201,7 @@ class Stream(Handle):
             message = "memory that this work needs was given back.\nHint: close it later."
             raise ContextError(message, routine="Stream")
 
-    def launch_host_func(
-        self, function: Callable[..., _Result], *arguments: Any
-    ) -> Future[_Result]:
+    def launch_host_func(self, function: Callable[..., _T], *arguments: Any) -> Future[_T]:
         """Have a Python function called when the stream comes there; the stream waits for it.
 
         It is called in another thread. It must not wait for this stream, which waits for it.
@@ -363,9 +366,7 @@ def _destroy(owner: Resource, slot: Pointer, timelines: list[Timeline], _: Point
         timeline.retire()
 
 
-def require_stream(
-    routine: str, stream: Stream | StreamLike | None, device: Device | None
-) -> Stream:
+def require_stream(routine: str, stream: StreamLike | None, device: Device | None) -> Stream:
     """Check the ``stream`` argument of an operation.
 
     Args:
@@ -386,12 +387,13 @@ def require_stream(
         return Stream.default(device)
     where = f" of device {device.id}, where the arrays are" if device is not None else ""
     expected = f"an open Stream{where}, or None"
-    if not isinstance(stream, Stream) and shared_stream(routine, stream) is not None:
-        stream = Stream.borrow(stream, device)
     if not isinstance(stream, Stream):
-        given = f"{stream!r} ({type(stream).__name__})"
-        hint = "a stream of another library can be used through Stream.borrow(handle)."
-        raise InvalidArgumentError.of(routine, "stream", given, expected, hint)
+        shared = shared_stream(routine, stream)
+        if shared is None:
+            given = f"{stream!r} ({type(stream).__name__})"
+            hint = "a stream of another library can be used through Stream.borrow(handle)."
+            raise InvalidArgumentError.of(routine, "stream", given, expected, hint)
+        stream = Stream._lent(shared, stream, device)  # noqa: SLF001  # its own room
     if stream.closed or (device is not None and stream.device.id != device.id):
         raise InvalidArgumentError.of(routine, "stream", repr(stream), expected)
     return stream

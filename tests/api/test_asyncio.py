@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import pytest
@@ -20,10 +20,13 @@ from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Awaitable, Callable
 
     from pyaclnn.runtime.array import DeviceArray
     from pyaclnn.runtime.device import Device
+
+    Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 
 PATIENCE = 60
 ROWS = np.full((2, 8), 3, np.float32)
@@ -214,6 +217,22 @@ def test_the_functions_of_a_stream_that_is_closed_are_called(
     owned.close()
     assert seen == [1, 2]
     assert no_thread_is_left()
+
+
+def test_who_awaits_nothing_does_not_load_asyncio(run_python: Run) -> None:
+    done = run_python(
+        """
+import sys
+import pyaclnn
+brought = {"asyncio", "concurrent.futures", "logging"}
+pyaclnn.Stream, pyaclnn.Event
+assert not brought & sys.modules.keys(), brought & sys.modules.keys()
+with pyaclnn.Stream() as stream:
+    assert stream.launch_host_func(int, "7").result() == 7
+assert "concurrent.futures" in sys.modules
+"""
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_what_cannot_be_called_is_refused(stream: Stream) -> None:

@@ -56,15 +56,12 @@ static aclnnStatus replace(const struct executor *executor, struct mock_tensor_s
 
 static void report_executor(const aclOpExecutor *handle, const struct executor *executor)
 {
-    enum mock_mark mark;
-    struct mock_history history;
-    mock_handle_past(handle, MOCK_EXECUTOR, &mark, &history);
     if (executor->from_cache) {
-        mock_violate(MOCK_EXECUTOR_ADDRESS_FROM_CACHE, "aclOpExecutor", handle, &history,
-                     "phase 1 of %s was answered from the cache", executor->operator_name);
+        mock_violate_object(MOCK_EXECUTOR_ADDRESS_FROM_CACHE, MOCK_EXECUTOR, handle,
+                            "phase 1 of %s was answered from the cache", executor->operator_name);
     } else if (!executor->repeatable) {
-        mock_violate(MOCK_EXECUTOR_ADDRESS_ONE_SHOT, "aclOpExecutor", handle, &history,
-                     "this executor of %s was not made repeatable", executor->operator_name);
+        mock_violate_object(MOCK_EXECUTOR_ADDRESS_ONE_SHOT, MOCK_EXECUTOR, handle,
+                            "this executor of %s was not made repeatable", executor->operator_name);
     }
 }
 

@@ -91,14 +91,11 @@ static struct tensor *find(const aclTensor *handle, aclnnStatus *status)
 
 static void report_change(const aclTensor *handle)
 {
-    enum mock_mark mark;
-    struct mock_history history;
     const unsigned needed = mock_handle_needed(handle, false);
     if (needed > 0) {
-        mock_handle_past(handle, MOCK_TENSOR, &mark, &history);
-        mock_violate(MOCK_OBJECT_CHANGED_BETWEEN_PHASES, "aclTensor", handle, &history,
-                     "%u executor%s phase 2 ahead with this tensor", needed,
-                     needed == 1 ? " has" : "s have");
+        mock_violate_object(MOCK_OBJECT_CHANGED_BETWEEN_PHASES, MOCK_TENSOR, handle,
+                            "%u executor%s phase 2 ahead with this tensor", needed,
+                            needed == 1 ? " has" : "s have");
     }
 }
 

@@ -17,12 +17,10 @@ static void destroy_elements(struct values *list, enum mock_kind element)
 {
     for (uint64_t i = 0; i < list->count; i++) {
         const void *handle = list->items.handles[i];
-        enum mock_mark mark;
-        struct mock_history history;
         if (handle != NULL && mock_handle_get(handle, element) == NULL) {
-            mock_handle_past(handle, element, &mark, &history);
-            mock_violate(MOCK_LIST_ELEMENT_DESTROYED, mock_kind_name(element), handle, &history,
-                         "element %llu was destroyed before its list", (unsigned long long)i);
+            mock_violate_object(MOCK_LIST_ELEMENT_DESTROYED, element, handle,
+                                "element %llu was destroyed before its list",
+                                (unsigned long long)i);
         }
         mock_handle_mark(handle, MOCK_MARK_LISTED);
         free(mock_handle_close(handle, element));

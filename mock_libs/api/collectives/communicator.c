@@ -19,8 +19,6 @@ static HcclResult null(const char *what)
 
 static HcclResult destroy(HcclComm handle)
 {
-    enum mock_mark mark;
-    struct mock_history history;
     struct communicator *communicator = mock_handle_get(handle, MOCK_COMMUNICATOR);
     if (communicator == NULL) {
         mock_violate_handle(handle, MOCK_COMMUNICATOR, true);
@@ -28,10 +26,9 @@ static HcclResult destroy(HcclComm handle)
         return HCCL_E_PTR;
     }
     if (communicator->queued != NULL) {
-        mock_handle_past(handle, MOCK_COMMUNICATOR, &mark, &history);
-        mock_violate(MOCK_COMMUNICATOR_DESTROYED_IN_USE, "communicator", handle, &history,
-                     "%s was queued with it, and its stream has not come to the end of that",
-                     communicator->queued->origin.function);
+        mock_violate_object(MOCK_COMMUNICATOR_DESTROYED_IN_USE, MOCK_COMMUNICATOR, handle,
+                            "%s was queued with it, and its stream has not come to the end of that",
+                            communicator->queued->origin.function);
     }
     mock_communicator_delete(communicator);
     return HCCL_SUCCESS;

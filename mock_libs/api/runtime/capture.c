@@ -15,10 +15,7 @@ static bool is_mode(aclmdlRICaptureMode mode)
 
 static aclError unpaired(const struct stream *stream, aclError code, const char *text)
 {
-    enum mock_mark mark;
-    struct mock_history history;
-    mock_handle_past(stream->handle, MOCK_STREAM, &mark, &history);
-    mock_violate(MOCK_CAPTURE_UNPAIRED, "stream", stream->handle, &history, "%s", text);
+    mock_violate_object(MOCK_CAPTURE_UNPAIRED, MOCK_STREAM, stream->handle, "%s", text);
     return mock_fail(code, "stream %d: %s", stream->id, text);
 }
 
@@ -74,12 +71,9 @@ static aclError check_captured(const struct graph *graph)
         return mock_fail(graph->broken, "the capture broke off; aclmdlRICaptureEnd gives no graph");
     }
     if (!mock_capture_is_joined(graph, &astray)) {
-        enum mock_mark mark;
-        struct mock_history history;
-        mock_handle_past(astray->captured, MOCK_STREAM, &mark, &history);
-        mock_violate(MOCK_CAPTURE_UNJOINED, "stream", astray->captured, &history,
-                     "it joined the capture, and the first stream waits for no event behind its "
-                     "last work");
+        mock_violate_object(MOCK_CAPTURE_UNJOINED, MOCK_STREAM, astray->captured,
+                            "it joined the capture, and the first stream waits for no event behind "
+                            "its last work");
         return mock_fail(ACL_ERROR_RT_STREAM_UNJOINED,
                          "a stream that joined the capture has not come back to the first one");
     }

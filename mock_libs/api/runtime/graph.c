@@ -12,14 +12,6 @@
 #include "violation.h"
 #include "waiting.h"
 
-static void report(enum mock_rule rule, const struct graph *graph, const char *text)
-{
-    enum mock_mark mark;
-    struct mock_history history;
-    mock_handle_past(graph->handle, MOCK_GRAPH, &mark, &history);
-    mock_violate(rule, mock_kind_name(MOCK_GRAPH), graph->handle, &history, "%s", text);
-}
-
 /* The graph behind a handle, or NULL with the code in *status. */
 static struct graph *find(aclmdlRI handle, bool destroying, aclError *status)
 {
@@ -40,7 +32,7 @@ static struct graph *find_ready(aclmdlRI handle, bool destroying, aclError *stat
 {
     struct graph *graph = find(handle, destroying, status);
     if (graph != NULL && graph->capturing) {
-        report(MOCK_GRAPH_UNFINISHED, graph, "its capture has not ended");
+        mock_violate_object(MOCK_GRAPH_UNFINISHED, MOCK_GRAPH, handle, "its capture has not ended");
         *status = mock_fail(ACL_ERROR_RT_MODEL_CAPTURED,
                             "the graph is being captured; end that first");
         return NULL;
@@ -111,7 +103,8 @@ static aclError destroy(aclmdlRI model)
         return status;
     }
     if (mock_graph_is_running(graph)) {
-        report(MOCK_GRAPH_DESTROYED_IN_USE, graph, "a replay of it has not ended");
+        mock_violate_object(MOCK_GRAPH_DESTROYED_IN_USE, MOCK_GRAPH, model,
+                            "a replay of it has not ended");
         return mock_fail(ACL_ERROR_RT_MODEL_RUNNING,
                          "the graph is running; synchronize with its stream before destroying it");
     }

@@ -55,11 +55,8 @@ static aclError destroy(aclrtNotify handle)
                          "%p is no live notify: it was destroyed, or never was one", handle);
     }
     if (notify->waits > 0) {
-        enum mock_mark mark;
-        struct mock_history history;
-        mock_handle_past(handle, MOCK_NOTIFY, &mark, &history);
-        mock_violate(MOCK_NOTIFY_DESTROYED_IN_USE, "notify", handle, &history,
-                     "%llu wait(s) for it are queued", (unsigned long long)notify->waits);
+        mock_violate_object(MOCK_NOTIFY_DESTROYED_IN_USE, MOCK_NOTIFY, handle,
+                            "%llu wait(s) for it are queued", (unsigned long long)notify->waits);
     }
     free(mock_handle_close(handle, MOCK_NOTIFY));
     mock_progress();

@@ -142,11 +142,8 @@ static void report_executor(const char *operator_name, const aclOpExecutor *hand
 {
     const char *failed_operator = mock_failed_operator();
     if (failed_operator != NULL && strcmp(failed_operator, operator_name) == 0) {
-        struct mock_history history;
-        enum mock_mark mark;
-        mock_handle_past(handle, MOCK_EXECUTOR, &mark, &history);
-        mock_violate(MOCK_EXECUTOR_USED_AFTER_FAILURE, "aclOpExecutor", handle, &history,
-                     "phase 1 of %s failed and made no executor", operator_name);
+        mock_violate_object(MOCK_EXECUTOR_USED_AFTER_FAILURE, MOCK_EXECUTOR, handle,
+                            "phase 1 of %s failed and made no executor", operator_name);
     } else {
         mock_executor_report_dead(handle);
     }
@@ -165,19 +162,16 @@ static aclnnStatus check_place(const struct executor *executor, const char *oper
                                const aclOpExecutor *handle, aclrtStream stream)
 {
     const int device = mock_stream_device(stream);
-    enum mock_mark mark;
-    struct mock_history history;
-    mock_handle_past(handle, MOCK_EXECUTOR, &mark, &history);
     if (strcmp(executor->operator_name, operator_name) != 0) {
-        mock_violate(MOCK_EXECUTOR_OF_ANOTHER_OPERATOR, "aclOpExecutor", handle, &history,
-                     "this executor is one of %s", executor->operator_name);
+        mock_violate_object(MOCK_EXECUTOR_OF_ANOTHER_OPERATOR, MOCK_EXECUTOR, handle,
+                            "this executor is one of %s", executor->operator_name);
         return mock_fail(ACLNN_ERR_INNER, "%s: the executor is one of %s", operator_name,
                          executor->operator_name);
     }
     if (device >= 0 && device != executor->device) {
-        mock_violate(MOCK_PHASES_ON_DIFFERENT_DEVICES, "aclOpExecutor", handle, &history,
-                     "phase 1 ran with device %d current; the stream belongs to device %d",
-                     executor->device, device);
+        mock_violate_object(MOCK_PHASES_ON_DIFFERENT_DEVICES, MOCK_EXECUTOR, handle,
+                            "phase 1 ran with device %d current; the stream belongs to device %d",
+                            executor->device, device);
         return mock_fail(ACLNN_ERR_INNER,
                          "%s: phase 1 ran on device %d, phase 2 is to run on device %d",
                          operator_name, executor->device, device);

@@ -9,14 +9,6 @@
 static struct graph *capturing;
 static _Thread_local aclmdlRICaptureMode thread_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
 
-static void report(enum mock_rule rule, enum mock_kind kind, const void *handle, const char *text)
-{
-    enum mock_mark mark;
-    struct mock_history history;
-    mock_handle_past(handle, kind, &mark, &history);
-    mock_violate(rule, mock_kind_name(kind), handle, &history, "%s", text);
-}
-
 static void break_off(struct graph *graph)
 {
     graph->broken = graph->broken == ACL_SUCCESS ? ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED
@@ -117,7 +109,7 @@ bool mock_capture_is_joined(const struct graph *graph, const struct lane **astra
 static aclError refuse_wait(const struct stream *stream, struct graph *graph, aclError code,
                             const char *text)
 {
-    report(MOCK_CAPTURE_MIXED, MOCK_STREAM, stream->handle, text);
+    mock_violate_object(MOCK_CAPTURE_MIXED, MOCK_STREAM, stream->handle, "%s", text);
     break_off(graph);
     return mock_fail(code, "stream %d: %s", stream->id, text);
 }
@@ -164,8 +156,8 @@ aclError mock_capture_wait(struct stream *stream, const struct event *event)
                            "it is being captured, and waits for an event that is not");
     }
     if (graph == NULL && event->captured != NULL) {
-        report(MOCK_CAPTURE_MIXED, MOCK_STREAM, stream->handle,
-               "it waits for an event whose latest record belongs to a graph");
+        mock_violate_object(MOCK_CAPTURE_MIXED, MOCK_STREAM, stream->handle,
+                            "it waits for an event whose latest record belongs to a graph");
         return mock_fail(ACL_ERROR_RT_EVENT_CAPTURED,
                          "the event was recorded in a capture and stands for nothing outside it");
     }
@@ -179,8 +171,8 @@ aclError mock_capture_ask_stream(const struct stream *stream)
     if (stream->lane == NULL) {
         return ACL_SUCCESS;
     }
-    report(MOCK_CAPTURE_DISTURBED, MOCK_STREAM, stream->handle,
-           "it is being captured: nothing that it was given runs before a replay");
+    mock_violate_object(MOCK_CAPTURE_DISTURBED, MOCK_STREAM, stream->handle,
+                        "it is being captured: nothing that it was given runs before a replay");
     break_off(stream->lane->graph);
     return mock_fail(ACL_ERROR_RT_STREAM_CAPTURED, "stream %d is being captured", stream->id);
 }
@@ -191,8 +183,8 @@ aclError mock_capture_ask_event(const struct event *event, const void *handle)
         return ACL_SUCCESS;
     }
     struct graph *graph = graph_of(event);
-    report(MOCK_CAPTURE_DISTURBED, MOCK_EVENT, handle,
-           "its latest record was captured: it tells nothing of what runs");
+    mock_violate_object(MOCK_CAPTURE_DISTURBED, MOCK_EVENT, handle,
+                        "its latest record was captured: it tells nothing of what runs");
     if (graph != NULL) {
         break_off(graph);
     }
@@ -213,8 +205,8 @@ aclError mock_capture_holds(const struct stream *stream)
     if (stream->lane == NULL) {
         return ACL_SUCCESS;
     }
-    report(MOCK_CAPTURED_STREAM_ENDED, MOCK_STREAM, stream->handle,
-           "it is being captured: end the capture first");
+    mock_violate_object(MOCK_CAPTURED_STREAM_ENDED, MOCK_STREAM, stream->handle,
+                        "it is being captured: end the capture first");
     return mock_fail(ACL_ERROR_RT_STREAM_CAPTURED, "stream %d is being captured", stream->id);
 }
 
@@ -240,8 +232,8 @@ aclError mock_capture_forbids(void)
     if (graph == NULL) {
         return ACL_SUCCESS;
     }
-    report(MOCK_CAPTURE_UNSAFE_CALL, MOCK_GRAPH, graph->handle,
-           "the call works at once, while this graph is being captured");
+    mock_violate_object(MOCK_CAPTURE_UNSAFE_CALL, MOCK_GRAPH, graph->handle,
+                        "the call works at once, while this graph is being captured");
     return mock_fail(ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT,
                      "no call that works at once while a graph is being captured; capture in "
                      "ACL_MODEL_RI_CAPTURE_MODE_RELAXED, or call it before");
@@ -252,9 +244,9 @@ aclError mock_capture_keeps_moving(const struct stream *stream)
     if (stream->lane == NULL) {
         return ACL_SUCCESS;
     }
-    report(MOCK_CAPTURE_WOULD_BLOCK, MOCK_STREAM, stream->handle,
-           "for host memory that is not pinned the call would wait for this stream, which is being "
-           "captured");
+    mock_violate_object(MOCK_CAPTURE_WOULD_BLOCK, MOCK_STREAM, stream->handle,
+                        "for host memory that is not pinned the call would wait for this stream, "
+                        "which is being captured");
     break_off(stream->lane->graph);
     return mock_fail(ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC,
                      "stream %d is being captured: the host memory must come from aclrtMallocHost",

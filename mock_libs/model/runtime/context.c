@@ -28,11 +28,8 @@ struct context *mock_context_or_violation(void)
         mock_violate(MOCK_NO_CONTEXT, "context", NULL, NULL,
                      "this thread has not made any context current");
     } else if (context == NULL) {
-        enum mock_mark mark;
-        struct mock_history history;
-        mock_handle_past(current, MOCK_CONTEXT, &mark, &history);
-        mock_violate(MOCK_CONTEXT_GONE, "context", current, &history,
-                     "the context that this thread made current was destroyed");
+        mock_violate_object(MOCK_CONTEXT_GONE, MOCK_CONTEXT, current,
+                            "the context that this thread made current was destroyed");
     }
     return context;
 }

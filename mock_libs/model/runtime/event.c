@@ -44,10 +44,7 @@ struct event *mock_event_find(aclrtEvent handle, aclError *status)
 
 void mock_event_report(enum mock_rule rule, aclrtEvent handle, const char *text)
 {
-    enum mock_mark mark;
-    struct mock_history history;
-    mock_handle_past(handle, MOCK_EVENT, &mark, &history);
-    mock_violate(rule, "event", handle, &history, "%s", text);
+    mock_violate_object(rule, MOCK_EVENT, handle, "%s", text);
 }
 
 void mock_event_recorded(void *handle, uint64_t number)

@@ -71,18 +71,15 @@ void mock_stream_delete(struct stream *stream)
 
 void mock_stream_report_foreign(const struct stream *stream, const struct context *context)
 {
-    enum mock_mark mark;
-    struct mock_history history;
     const int own = stream->context->device->id, current = context->device->id;
-    mock_handle_past(stream->handle, MOCK_STREAM, &mark, &history);
     if (own != current) {
-        mock_violate(MOCK_STREAM_OF_ANOTHER_DEVICE, "stream", stream->handle, &history,
-                     "the stream is one of device %d; the thread's current device is %d", own,
-                     current);
+        mock_violate_object(MOCK_STREAM_OF_ANOTHER_DEVICE, MOCK_STREAM, stream->handle,
+                            "the stream is one of device %d; the thread's current device is %d",
+                            own, current);
     } else {
-        mock_violate(MOCK_STREAM_OF_ANOTHER_CONTEXT, "stream", stream->handle, &history,
-                     "the stream stands in context %p; the thread's current one is %p",
-                     stream->context->handle, context->handle);
+        mock_violate_object(MOCK_STREAM_OF_ANOTHER_CONTEXT, MOCK_STREAM, stream->handle,
+                            "the stream stands in context %p; the thread's current one is %p",
+                            stream->context->handle, context->handle);
     }
 }
 

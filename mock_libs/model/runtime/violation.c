@@ -283,16 +283,15 @@ static void record(const struct violation *violation)
     }
 }
 
-void mock_violate(unsigned rule, const char *what, const void *handle,
-                  const struct mock_history *history, const char *format, ...)
+__attribute__((format(printf, 5, 0))) static void violate(unsigned rule, const char *what,
+                                                          const void *handle,
+                                                          const struct mock_history *history,
+                                                          const char *format, va_list arguments)
 {
     char detail[1024], at[PLACE_BYTES], created[PLACE_BYTES], destroyed[PLACE_BYTES];
     const struct mock_origin origin = mock_origin_now();
     const struct mock_history none = {0};
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(detail, sizeof detail, format, arguments);
-    va_end(arguments);
     history = history == NULL ? &none : history;
     record(&(struct violation){.rule = rule,
                                .function = origin.function,
@@ -302,6 +301,27 @@ void mock_violate(unsigned rule, const char *what, const void *handle,
                                .created = place_of(&history->created, created),
                                .destroyed = place_of(&history->destroyed, destroyed),
                                .detail = detail});
+}
+
+void mock_violate(unsigned rule, const char *what, const void *handle,
+                  const struct mock_history *history, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    violate(rule, what, handle, history, format, arguments);
+    va_end(arguments);
+}
+
+void mock_violate_object(unsigned rule, enum mock_kind kind, const void *handle, const char *format,
+                         ...)
+{
+    enum mock_mark mark;
+    struct mock_history history;
+    va_list arguments;
+    mock_handle_past(handle, kind, &mark, &history);
+    va_start(arguments, format);
+    violate(rule, mock_kind_name(kind), handle, &history, format, arguments);
+    va_end(arguments);
 }
 
 void mock_violate_handle(const void *handle, enum mock_kind kind, bool destroying)

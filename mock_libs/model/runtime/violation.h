@@ -17,6 +17,9 @@ extern pthread_mutex_t mock_violation_lock;
 void mock_violate(unsigned rule, const char *what, const void *handle,
                   const struct mock_history *history, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* The same of a handle that is one of a kind, or was: with what is known of its life. */
+void mock_violate_object(unsigned rule, enum mock_kind kind, const void *handle, const char *format,
+                         ...) __attribute__((format(printf, 4, 5)));
 /* The same for a handle that is not a live one of a kind; the rule follows from what it is. NULL
  * breaks no rule. */
 void mock_violate_handle(const void *handle, enum mock_kind kind, bool destroying);

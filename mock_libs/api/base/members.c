@@ -68,14 +68,6 @@ aclDataType _ZNK9aclScalar11GetDataTypeEv(const aclScalar *self)
 
 /* ---- a scalar as a number ------------------------------------------------------------------ */
 
-static float brain_float(uint16_t value)
-{
-    const uint32_t bits = (uint32_t)value << 16;
-    float result;
-    memcpy(&result, &bits, sizeof result);
-    return result;
-}
-
 /* What a caller of any type of number is given. */
 static aclComplex128 read(const struct scalar *scalar)
 {
@@ -114,7 +106,7 @@ static aclComplex128 read(const struct scalar *scalar)
     case ACL_FLOAT16:
         return (aclComplex128){(double)mock_half_to_float(value.u16), 0};
     case ACL_BF16:
-        return (aclComplex128){(double)brain_float(value.u16), 0};
+        return (aclComplex128){(double)mock_brain_to_float(value.u16), 0};
     case ACL_FLOAT:
         return (aclComplex128){(double)value.f32[0], 0};
     case ACL_COMPLEX64:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Half-precision numbers. */
+/* Numbers of 16 bits. */
 #include "half.h"
 
+#include <math.h>
 #include <string.h>
 
 float mock_half_to_float(uint16_t value)
@@ -47,4 +48,20 @@ uint16_t mock_half_from_float(float value)
     const uint32_t rest = fraction & ((1u << shift) - 1), half = 1u << (shift - 1);
     const uint32_t up = rest > half || (rest == half && (kept & 1u)) ? 1 : 0;
     return (uint16_t)(sign | (kept + up));
+}
+
+float mock_brain_to_float(uint16_t value)
+{
+    const uint32_t bits = (uint32_t)value << 16;
+    float result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+uint16_t mock_brain_from_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return isnan(value) ? (uint16_t)(bits >> 16 | 0x40u)
+                        : (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Half-precision numbers, as their bits. */
+/* Numbers of 16 bits, as their bits. */
 #ifndef MOCK_HALF_H
 #define MOCK_HALF_H
 
@@ -10,6 +10,9 @@
 float mock_half_to_float(uint16_t value);
 /* Rounds to the nearest, ties to even. */
 uint16_t mock_half_from_float(float value);
+/* The same of bfloat16. */
+float mock_brain_to_float(uint16_t value);
+uint16_t mock_brain_from_float(float value);
 
 #pragma GCC visibility pop
 

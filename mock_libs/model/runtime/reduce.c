@@ -24,23 +24,6 @@ uint64_t mock_reduce_size(aclDataType type)
     }
 }
 
-static float bfloat_to_float(uint16_t value)
-{
-    const uint32_t bits = (uint32_t)value << 16;
-    float result;
-    memcpy(&result, &bits, sizeof result);
-    return result;
-}
-
-/* Rounds to the nearest, ties to even. */
-static uint16_t bfloat_from_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return isnan(value) ? (uint16_t)(bits >> 16 | 0x40u)
-                        : (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
-}
-
 static float of_floats(aclrtReduceKind kind, float one, float other)
 {
     if (kind == ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM || isnan(one) || isnan(other)) {
@@ -84,7 +67,7 @@ void mock_reduce(aclrtReduceKind kind, aclDataType type, void *destination, cons
         EACH(uint16_t, of_floats, mock_half_to_float, mock_half_from_float)
         break;
     case ACL_BF16:
-        EACH(uint16_t, of_floats, bfloat_to_float, bfloat_from_float)
+        EACH(uint16_t, of_floats, mock_brain_to_float, mock_brain_from_float)
         break;
     default:
         EACH(float, of_floats, , )

@@ -12,7 +12,6 @@
 #include "place.h"
 #include "share.h"
 #include "space.h"
-#include "violation.h"
 
 enum { KEY_BYTES = 65 }; /* what CANN's documents ask for */
 
@@ -28,16 +27,10 @@ static aclError check_exported(const struct device *device, const void *address,
                          "aclrtMemExportToShareableHandle, and what was imported by who has it",
                          address);
     }
-    if (device == NULL) {
-        mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, NULL,
-                     "devPtr is no device memory");
-    } else if (mock_reach(address, size) == NULL) {
-        mock_report_dead_memory("devPtr", address, size);
-    } else {
-        return ACL_SUCCESS;
-    }
-    return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live device memory",
-                     address, size);
+    return mock_is_on_device("devPtr", address, size)
+               ? ACL_SUCCESS
+               : mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live device memory",
+                           address, size);
 }
 
 static aclError export_key(void *address, size_t size, char *key, size_t length, uint64_t flags)

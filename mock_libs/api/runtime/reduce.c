@@ -8,8 +8,6 @@
 #include "hazard.h"
 #include "message.h"
 #include "place.h"
-#include "space.h"
-#include "violation.h"
 
 /* Numbers to bring together, of some bytes. */
 struct reduction {
@@ -46,18 +44,11 @@ static aclError check_reduction(const struct reduction *of)
 
 static aclError check_memory(const char *name, const void *address, uint64_t bytes)
 {
-    const bool on_device = mock_device_of(address) != NULL;
-    if (on_device && mock_reach(address, bytes) != NULL) {
-        return ACL_SUCCESS;
-    }
-    if (on_device) {
-        mock_report_dead_memory(name, address, bytes);
-    } else {
-        mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, NULL, "%s is no device memory",
-                     name);
-    }
-    return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
-                     "%s %p is not %" PRIu64 " bytes of live device memory", name, address, bytes);
+    return mock_is_on_device(name, address, bytes)
+               ? ACL_SUCCESS
+               : mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                           "%s %p is not %" PRIu64 " bytes of live device memory", name, address,
+                           bytes);
 }
 
 static aclError reduce(const struct reduction *of, aclrtStream handle, const void *reserve)

@@ -5,8 +5,6 @@
 #include "entry.h"
 #include "message.h"
 #include "place.h"
-#include "space.h"
-#include "violation.h"
 
 static aclError queue(void *address, uint64_t value, uint32_t condition, uint32_t last,
                       aclrtStream handle, enum task_kind kind)
@@ -24,14 +22,7 @@ static aclError queue(void *address, uint64_t value, uint32_t condition, uint32_
         return mock_fail(ACL_ERROR_RT_ADDR_UNALIGNED, "devAddr %p is no multiple of %zu", address,
                          sizeof value);
     }
-    const bool on_device = mock_device_of(address) != NULL;
-    if (!on_device || mock_reach(address, sizeof value) == NULL) {
-        if (on_device) {
-            mock_report_dead_memory("devAddr", address, sizeof value);
-        } else {
-            mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, NULL,
-                         "devAddr is no device memory");
-        }
+    if (!mock_is_on_device("devAddr", address, sizeof value)) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live device memory",
                          address, sizeof value);
     }

@@ -145,6 +145,20 @@ void mock_report_dead_memory(const char *what, const void *address, uint64_t byt
     }
 }
 
+bool mock_is_on_device(const char *what, const void *address, uint64_t bytes)
+{
+    if (mock_device_of(address) == NULL) {
+        mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, NULL, "%s is no device memory",
+                     what);
+        return false;
+    }
+    const bool live = mock_reach(address, bytes) != NULL;
+    if (!live) {
+        mock_report_dead_memory(what, address, bytes);
+    }
+    return live;
+}
+
 bool mock_is_beyond_the_host(const char *what, const void *address)
 {
     struct mock_history history;

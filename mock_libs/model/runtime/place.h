@@ -30,6 +30,8 @@ void *mock_reach(const void *address, uint64_t bytes);
 bool mock_is_live(const void *address, uint64_t bytes, bool writing);
 /* Records what is wrong with memory that is not all live. */
 void mock_report_dead_memory(const char *what, const void *address, uint64_t bytes);
+/* Whether a range is live memory of a device; where it is not, a rule is broken. */
+bool mock_is_on_device(const char *what, const void *address, uint64_t bytes);
 /* Whether it is host memory that the system may move: no copy of it is asynchronous. */
 bool mock_is_pageable(const void *address, uint64_t bytes);
 

@@ -3,7 +3,6 @@
  * and physical ones, which are the same here. */
 #include "device.h"
 #include "entry.h"
-#include "frame.h"
 #include "message.h"
 
 static aclError no_such(const char *kind, int32_t number)
@@ -15,8 +14,7 @@ static aclError no_such(const char *kind, int32_t number)
 
 static aclError no_place(void)
 {
-    return mock_fail(ACL_ERROR_INVALID_PARAM, "%s: the pointer for the number is NULL",
-                     mock_frame_current()->function->name);
+    return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the number is NULL");
 }
 
 static aclError of_user(int32_t user, int32_t *number)

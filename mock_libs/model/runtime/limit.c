@@ -2,7 +2,6 @@
 /* The time limit that a waiting function is given. */
 #include "limit.h"
 
-#include "frame.h"
 #include "lock.h"
 #include "message.h"
 
@@ -10,8 +9,8 @@ aclError mock_limit(int32_t milliseconds, aclError refusal, struct timespec *dea
                     const struct timespec **limit)
 {
     if (milliseconds == 0 || milliseconds < -1) {
-        return mock_fail(refusal, "%s: timeout is %d ms; it must be -1 (for ever) or above 0",
-                         mock_frame_current()->function->name, milliseconds);
+        return mock_fail(refusal, "timeout is %d ms; it must be -1 (for ever) or above 0",
+                         milliseconds);
     }
     *deadline = mock_deadline(milliseconds);
     *limit = milliseconds == -1 ? NULL : deadline;

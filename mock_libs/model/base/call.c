@@ -7,6 +7,7 @@
 
 #include "entry.h"
 #include "objects.h"
+#include "task.h"
 #include "violation.h"
 
 static void put(struct mock_call *call, const void *data, size_t length)
@@ -65,7 +66,7 @@ void mock_call_begin(struct mock_call *call, const char *operator_name)
     memset(call, 0, sizeof *call);
     call->operator_name = operator_name;
     mock_enter();
-    static const uint8_t prefix[PREFIX];
+    static const uint8_t prefix[MOCK_PREFIX];
     put(call, prefix, sizeof prefix); /* known in phase 2 */
     put_string(call, operator_name);
     put_u32(call, 0); /* flags and number of arguments: known in mock_call_phase1 */
@@ -262,7 +263,7 @@ void mock_call_string(struct mock_call *call, const char *name, const char *valu
 
 void mock_call_finish(struct mock_call *call, uint32_t flags)
 {
-    uint8_t *counts = call->bytes + PREFIX + sizeof(uint32_t) + strlen(call->operator_name);
+    uint8_t *counts = call->bytes + MOCK_PREFIX + sizeof(uint32_t) + strlen(call->operator_name);
     memcpy(counts, &flags, sizeof flags);
     memcpy(counts + sizeof flags, &call->arguments, sizeof call->arguments);
 }

@@ -58,10 +58,6 @@ void mock_call_string(struct mock_call *call, const char *name, const char *valu
 /* What the device process takes at once. */
 enum { MOCK_MOST_PAYLOAD = 4 << 20 };
 
-/* The workspace's address and size, the number of the plan and that of the pieces of memory to map
- * stand before the call in the message of phase 2. */
-enum { PREFIX = 32 };
-
 /* Fills in what is known last: the flags of the call and the number of its arguments. */
 void mock_call_finish(struct mock_call *call, uint32_t flags);
 /* Frees what nobody has taken over. */

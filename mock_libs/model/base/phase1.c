@@ -9,6 +9,7 @@
 #include "executor.h"
 #include "message.h"
 #include "payload.h"
+#include "task.h"
 #include "wire.h"
 
 static aclnnStatus ask_device(const struct mock_call *call, struct plan *plan)
@@ -17,8 +18,8 @@ static aclnnStatus ask_device(const struct mock_call *call, struct plan *plan)
     uint8_t *answer;
     size_t length;
     /* The runtime has recorded why; its own code stays the thread's last error. */
-    if (device == NULL || !mock_device_request(device, MOCK_CHECK, call->bytes + PREFIX,
-                                               call->length - PREFIX, NULL, &answer, &length)) {
+    if (device == NULL || !mock_device_request(device, MOCK_CHECK, call->bytes + MOCK_PREFIX,
+                                               call->length - MOCK_PREFIX, NULL, &answer, &length)) {
         return ACLNN_ERR_RUNTIME_ERROR;
     }
     struct mock_reader reader = {answer, length, 0, true};
@@ -54,7 +55,7 @@ static aclnnStatus create(struct mock_call *call, uint32_t null_pointers, uint64
 {
     struct plan plan;
     const bool hit = null_pointers == 0 && mock_current_device() != NULL &&
-                     mock_cache_find(call->bytes + PREFIX, call->length - PREFIX, &plan);
+                     mock_cache_find(call->bytes + MOCK_PREFIX, call->length - MOCK_PREFIX, &plan);
     mock_write_addresses(call->bytes, call->slots, call->slot_count);
     if (!hit) {
         const aclnnStatus status = ask_device(call, &plan);

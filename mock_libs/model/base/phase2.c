@@ -96,15 +96,15 @@ static aclnnStatus launch_kernel(struct executor *executor, const void *workspac
 
 static void remember(const struct executor *executor)
 {
-    uint8_t *key = malloc(executor->length - PREFIX);
+    uint8_t *key = malloc(executor->length - MOCK_PREFIX);
     if (key == NULL) {
         return;
     }
-    memcpy(key, executor->message + PREFIX, executor->length - PREFIX);
+    memcpy(key, executor->message + MOCK_PREFIX, executor->length - MOCK_PREFIX);
     for (size_t i = 0; i < executor->slot_count; i++) {
-        memset(key + executor->slots[i].address_at - PREFIX, 0, sizeof(uint64_t));
+        memset(key + executor->slots[i].address_at - MOCK_PREFIX, 0, sizeof(uint64_t));
     }
-    mock_cache_store(key, executor->length - PREFIX, &executor->plan);
+    mock_cache_store(key, executor->length - MOCK_PREFIX, &executor->plan);
     free(key);
 }
 

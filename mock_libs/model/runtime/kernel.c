@@ -77,8 +77,8 @@ static void ask_for_wrong_numbers(uint8_t *message)
 {
     enum { WRONG_NUMBERS = 8 };
     uint32_t name, flags;
-    memcpy(&name, message + MOCK_RUN_PREFIX, sizeof name);
-    uint8_t *place = message + MOCK_RUN_PREFIX + sizeof name + name;
+    memcpy(&name, message + MOCK_PREFIX, sizeof name);
+    uint8_t *place = message + MOCK_PREFIX + sizeof name + name;
     memcpy(&flags, place, sizeof flags);
     flags |= WRONG_NUMBERS;
     memcpy(place, &flags, sizeof flags);

@@ -98,8 +98,8 @@ static void insert(struct mock_launch *kernel, const struct list *list)
     if (longer == NULL) {
         return;
     }
-    uint8_t *place = longer + MOCK_RUN_PREFIX;
-    memmove(place + bytes, place, kernel->length - MOCK_RUN_PREFIX);
+    uint8_t *place = longer + MOCK_PREFIX;
+    memmove(place + bytes, place, kernel->length - MOCK_PREFIX);
     memcpy(place, list->pieces, bytes);
     memcpy(place - sizeof count, &count, sizeof count);
     kernel->message = longer;

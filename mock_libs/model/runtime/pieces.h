@@ -7,9 +7,6 @@
 #include "device.h"
 #include "task.h"
 
-/* Workspace, its size, the number of the call, the count of pieces: in front of every MOCK_RUN. */
-enum { MOCK_RUN_PREFIX = 32 };
-
 /* Puts behind the prefix what is mapped now to the ranges of a kernel. Without memory for that it
  * leaves the message alone, and the kernel fails. */
 void mock_pieces_add(const struct device *device, struct mock_launch *kernel);

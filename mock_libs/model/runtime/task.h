@@ -17,6 +17,10 @@ struct mock_range {
     bool written, workspace;
 };
 
+/* The workspace's address and size, the number of the plan and that of the pieces of memory to map
+ * stand before the call in the payload of MOCK_RUN. */
+enum { MOCK_PREFIX = 32 };
+
 /* A kernel to queue: the payload of MOCK_RUN, and the device memory it uses. */
 struct mock_launch {
     uint8_t *message;

@@ -106,8 +106,7 @@ static void report_free(const struct device *device, const void *address,
 /* Whether another process has imported a part of a block that is freed now. */
 static bool end_share(const struct device *device, const struct block *block)
 {
-    const bool used = mock_share_is_used(device, block->offset, block->size);
-    mock_share_end(device, block->offset, block->size);
+    const bool used = mock_share_end(device, block->offset, block->size);
     if (used) {
         mock_violate(MOCK_MEMORY_FREED_WHILE_IMPORTED, "device memory",
                      device->heap.base + block->offset, &block->history,

@@ -186,10 +186,8 @@ static aclError free_physical(aclrtDrvMemHandle handle)
         mock_physical_free(physical, false);
         return ACL_SUCCESS;
     }
-    const struct device *device = physical->device;
-    const bool used = mock_share_is_used(device, physical->offset, physical->bytes);
-    mock_share_end(device, physical->offset, physical->bytes);
-    mock_physical_free(physical, used);
+    mock_physical_free(physical,
+                       mock_share_end(physical->device, physical->offset, physical->bytes));
     return ACL_SUCCESS;
 }
 

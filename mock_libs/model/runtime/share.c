@@ -153,19 +153,6 @@ aclError mock_import(uint64_t number, struct device *device, struct physical **p
     return status;
 }
 
-/* What was shared, or is, and begins in a part of a device's memory; NULL: no more. */
-static struct slot *next_shared(const struct device *device, uint64_t offset, uint64_t bytes,
-                                struct slot *slot)
-{
-    struct slot *table = own[device->id];
-    slot = slot == NULL ? table : slot + 1;
-    while (table != NULL && slot < table + SLOTS &&
-           (slot->rounds == 0 || slot->offset - offset >= bytes)) {
-        slot++;
-    }
-    return table == NULL || slot == table + SLOTS ? NULL : slot;
-}
-
 bool mock_share_withdraw(uint64_t number)
 {
     struct slot *slot = own_slot(number);
@@ -175,21 +162,18 @@ bool mock_share_withdraw(uint64_t number)
     return slot != NULL;
 }
 
-void mock_share_end(const struct device *device, uint64_t offset, uint64_t bytes)
+bool mock_share_end(const struct device *device, uint64_t offset, uint64_t bytes)
 {
-    struct slot *slot = next_shared(device, offset, bytes, NULL);
-    for (; slot != NULL; slot = next_shared(device, offset, bytes, slot)) {
-        slot->number = 0;
+    bool used = false;
+    struct slot *table = own[device->id];
+    for (size_t i = 0; table != NULL && i < SLOTS; i++) {
+        struct slot *slot = &table[i];
+        if (slot->rounds > 0 && slot->offset - offset < bytes) {
+            slot->number = 0;
+            used = used || atomic_load(&slot->users) > 0;
+        }
     }
-}
-
-bool mock_share_is_used(const struct device *device, uint64_t offset, uint64_t bytes)
-{
-    struct slot *slot = next_shared(device, offset, bytes, NULL);
-    while (slot != NULL && atomic_load(&slot->users) == 0) {
-        slot = next_shared(device, offset, bytes, slot);
-    }
-    return slot != NULL;
+    return used;
 }
 
 void mock_import_end(const struct physical *physical)

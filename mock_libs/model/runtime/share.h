@@ -19,12 +19,11 @@ bool mock_share_allow(uint64_t number, const int32_t *processes, size_t count);
 aclError mock_import(uint64_t number, struct device *device, struct physical **physical);
 /* It was imported, and is given back. */
 void mock_import_end(const struct physical *physical);
-/* Nobody may import it any more: what stands under a number (false: this process shares nothing so),
- * or whatever begins in a part of a device's memory. */
+/* Nobody may import any more what stands under a number. false: this process shares nothing so. */
 bool mock_share_withdraw(uint64_t number);
-void mock_share_end(const struct device *device, uint64_t offset, uint64_t bytes);
-/* Whether somebody has imported, and not given back, what begins in that part. */
-bool mock_share_is_used(const struct device *device, uint64_t offset, uint64_t bytes);
+/* The same of whatever begins in a part of a device's memory. true: somebody has imported such, and
+ * not given it back. */
+bool mock_share_end(const struct device *device, uint64_t offset, uint64_t bytes);
 /* A device closes, or belongs to the parent of a child. */
 void mock_share_close(const struct device *device);
 

@@ -125,8 +125,8 @@ aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle,
 
 static aclError import_here(uint64_t number, aclrtDrvMemHandle *handle)
 {
-    aclError status = ACL_ERROR_INVALID_PARAM;
-    const struct context *context = handle == NULL ? NULL : mock_usable_context(&status);
+    aclError status;
+    const struct context *context = mock_usable_context(&status);
     return context == NULL ? status : import_memory(number, context->device, handle);
 }
 

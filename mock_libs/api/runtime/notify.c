@@ -45,14 +45,10 @@ aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag)
 
 static aclError destroy(aclrtNotify handle)
 {
-    struct notify *notify = mock_handle_get(handle, MOCK_NOTIFY);
-    if (handle == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "the notify is NULL");
-    }
+    aclError status;
+    const struct notify *notify = mock_notify_find(handle, true, &status);
     if (notify == NULL) {
-        mock_violate_handle(handle, MOCK_NOTIFY, true);
-        return mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
-                         "%p is no live notify: it was destroyed, or never was one", handle);
+        return status;
     }
     if (notify->waits > 0) {
         mock_violate_object(MOCK_NOTIFY_DESTROYED_IN_USE, MOCK_NOTIFY, handle,
@@ -71,7 +67,7 @@ aclError aclrtDestroyNotify(aclrtNotify notify)
 static aclError id_of(aclrtNotify handle, uint32_t *id)
 {
     aclError status;
-    const struct notify *notify = mock_notify_find(handle, &status);
+    const struct notify *notify = mock_notify_find(handle, false, &status);
     if (notify != NULL && id == NULL) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "notifyId is NULL");
     }
@@ -90,7 +86,7 @@ static aclError queue(aclrtNotify handle, aclrtStream stream_handle, enum task_k
                       uint32_t seconds)
 {
     aclError status;
-    struct notify *notify = mock_notify_find(handle, &status);
+    struct notify *notify = mock_notify_find(handle, false, &status);
     struct stream *stream =
         notify == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
     struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, kind, &status);
@@ -119,10 +115,10 @@ static aclError reset(aclrtNotify *notifies, size_t num)
         return mock_fail(ACL_ERROR_INVALID_PARAM, "notifies is NULL, or num is 0");
     }
     for (size_t i = 0; i < num && status == ACL_SUCCESS; i++) {
-        mock_notify_find(notifies[i], &status);
+        mock_notify_find(notifies[i], false, &status);
     }
     for (size_t i = 0; i < num && status == ACL_SUCCESS; i++) {
-        mock_notify_find(notifies[i], &status)->set = false;
+        mock_notify_find(notifies[i], false, &status)->set = false;
     }
     return status;
 }

@@ -5,14 +5,14 @@
 #include "message.h"
 #include "violation.h"
 
-struct notify *mock_notify_find(const void *handle, aclError *status)
+struct notify *mock_notify_find(const void *handle, bool destroying, aclError *status)
 {
     struct notify *notify = mock_handle_get(handle, MOCK_NOTIFY);
     *status = ACL_SUCCESS;
     if (handle == NULL) {
         *status = mock_fail(ACL_ERROR_INVALID_PARAM, "the notify is NULL");
     } else if (notify == NULL) {
-        mock_violate_handle(handle, MOCK_NOTIFY, false);
+        mock_violate_handle(handle, MOCK_NOTIFY, destroying);
         *status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
                             "%p is no live notify: it was destroyed, or never was one", handle);
     }

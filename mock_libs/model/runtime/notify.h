@@ -14,7 +14,7 @@ struct notify {
 };
 
 /* The notify behind a handle, or NULL with the code in *status. */
-struct notify *mock_notify_find(const void *handle, aclError *status);
+struct notify *mock_notify_find(const void *handle, bool destroying, aclError *status);
 /* A stream has come to a record. */
 void mock_notify_recorded(const void *handle);
 /* A wait is dropped. */

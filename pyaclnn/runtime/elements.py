@@ -61,23 +61,22 @@ class Elements:
         """
         array: Any = self
         part, make = array[index], type(array)
-        source: Any = value
-        if not isinstance(value, make):
-            source = fitted(value, part.shape, part.dtype)
-            if not part.is_contiguous:
-                check_alike("__setitem__", source, part._layout, "value")
-                source, host = make.empty(part.shape, part.dtype, part.device), source
-                source.copy_from(host)
-        elif not (part.is_contiguous and source.is_contiguous):
-            check_alike("__setitem__", source._layout, part._layout, "value")
-        if part.is_contiguous and (not isinstance(source, make) or source.is_contiguous):
-            part.copy_from(source)
-        elif part.size:
-            queue = require_stream("__setitem__", None, part.device)
-            for used in (part, source):
-                follow_writers(used._place(), used._layout.span, queue)  # noqa: SLF001  # an array
-            _face().aclnn.inplace_copy(part, source, stream=queue)
-            queue.synchronize()
+        ours = isinstance(value, make)
+        given: Any = value if ours else fitted(value, part.shape, part.dtype)
+        if part.is_contiguous and (not ours or given.is_contiguous):
+            part.copy_from(given)
+            return
+        check_alike("__setitem__", given._layout if ours else given, part._layout, "value")
+        if not part.size:
+            return
+        if not ours:
+            given, host = make.empty(part.shape, part.dtype, part.device), given
+            given.copy_from(host)
+        queue = require_stream("__setitem__", None, part.device)
+        for used in (part, given):
+            follow_writers(used._place(), used._layout.span, queue)  # noqa: SLF001  # an array
+        _face().aclnn.inplace_copy(part, given, stream=queue)
+        queue.synchronize()
 
 
 def _face() -> Any:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.dlpack import SpeaksDLPack
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.layout import Layout
-    from pyaclnn.runtime.memory import Memory
     from pyaclnn.runtime.transfer import Place
 
 __all__ = ["Lent"]
@@ -52,8 +51,6 @@ class _Lender(Protocol):
     def address(self) -> int: ...
     @property
     def device(self) -> Device: ...
-    @property
-    def _memory(self) -> Memory: ...
     @property
     def _layout(self) -> Layout: ...
     def _place(self) -> Place: ...

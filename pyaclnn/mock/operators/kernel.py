@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_BFLOAT16 = "bfloat16"
 _UNKNOWN = "f32"
 
 

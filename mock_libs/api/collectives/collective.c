@@ -5,8 +5,8 @@
 
 #include "communicator.h"
 #include "entry.h"
-#include "message.h"
 #include "place.h"
+#include "refusal.h"
 #include "submission.h"
 
 /* How much of a buffer a rank uses: as much as `count` says, that for each rank, or only where it is
@@ -117,10 +117,9 @@ HcclResult HcclAllGather(void *sendBuf, void *recvBuf, uint64_t sendCount, HcclD
 
 static HcclResult differ(const char *what)
 {
-    mock_fail((aclError)HCCL_E_PARA, "EI0003: HcclAlltoAll: %s of what is sent and of what is "
-              "received differ",
-              what);
-    return HCCL_E_PARA;
+    return MOCK_REFUSE(HCCL_E_PARA, "EI0003: HcclAlltoAll: %s of what is sent and of what is "
+                       "received differ",
+                       what);
 }
 
 HcclResult HcclAlltoAll(const void *sendBuf, uint64_t sendCount, HcclDataType sendType,
@@ -177,9 +176,8 @@ static HcclResult queue_lists(struct mock_exchange_part part, const void *const 
 {
     for (uint32_t i = 0; i < count; i++) {
         if (lists[i] == NULL || mock_is_beyond_the_host("a list of counts", lists[i])) {
-            mock_fail((aclError)HCCL_E_PTR, "EI0003: %s: a list of counts or displacements is %s",
-                      part.operation, lists[i] == NULL ? "NULL" : "memory of a device");
-            return HCCL_E_PTR;
+            return MOCK_REFUSE(HCCL_E_PTR, "EI0003: %s: a list of counts or displacements is %s",
+                               part.operation, lists[i] == NULL ? "NULL" : "memory of a device");
         }
     }
     mock_enter();

@@ -9,21 +9,15 @@
 #include "entry.h"
 #include "handles.h"
 #include "message.h"
+#include "refusal.h"
 #include "violation.h"
-
-static HcclResult null(const char *what)
-{
-    mock_fail((aclError)HCCL_E_PTR, "EI0003: %s is NULL", what);
-    return HCCL_E_PTR;
-}
 
 static HcclResult destroy(HcclComm handle)
 {
     struct communicator *communicator = mock_handle_get(handle, MOCK_COMMUNICATOR);
     if (communicator == NULL) {
         mock_violate_handle(handle, MOCK_COMMUNICATOR, true);
-        mock_fail((aclError)HCCL_E_PTR, "%p is no live communicator", handle);
-        return HCCL_E_PTR;
+        return MOCK_REFUSE(HCCL_E_PTR, "%p is no live communicator", handle);
     }
     if (communicator->queued != NULL) {
         mock_violate_object(MOCK_COMMUNICATOR_DESTROYED_IN_USE, MOCK_COMMUNICATOR, handle,
@@ -54,7 +48,7 @@ static HcclResult tell(HcclComm handle, uint32_t *number, bool ranks)
     const struct communicator *communicator = mock_communicator_find(handle);
     HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_SUCCESS;
     if (communicator != NULL && number == NULL) {
-        came = null(ranks ? "rankSize" : "rank");
+        came = MOCK_REFUSE_NULL(ranks ? "rankSize" : "rank");
     } else if (communicator != NULL) {
         *number = ranks ? communicator->ranks : communicator->rank;
     }
@@ -78,7 +72,7 @@ HcclResult HcclGetCommName(HcclComm comm, char *commName)
     const struct communicator *communicator = mock_communicator_find(comm);
     HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_SUCCESS;
     if (communicator != NULL && commName == NULL) {
-        came = null("commName");
+        came = MOCK_REFUSE_NULL("commName");
     } else if (communicator != NULL) {
         strcpy(commName, communicator->name);
     }
@@ -92,7 +86,7 @@ HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError)
     struct communicator *communicator = mock_communicator_find(comm);
     HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_SUCCESS;
     if (communicator != NULL && asyncError == NULL) {
-        came = null("asyncError");
+        came = MOCK_REFUSE_NULL("asyncError");
     } else if (communicator != NULL) {
         mock_communicator_look(communicator);
         *asyncError = communicator->asynchronous;

@@ -5,15 +5,14 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "message.h"
+#include "refusal.h"
 
 /* It changes nothing: sums are always made in the order of the ranks. */
 static _Atomic int32_t deterministic;
 
 static HcclResult refuse(HcclConfig config)
 {
-    mock_fail((aclError)HCCL_E_PARA, "EI0003: there is no configuration %d", (int)config);
-    return HCCL_E_PARA;
+    return MOCK_REFUSE(HCCL_E_PARA, "EI0003: there is no configuration %d", (int)config);
 }
 
 HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue)
@@ -31,8 +30,7 @@ HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue)
         return refuse(config);
     }
     if (configValue == NULL) {
-        mock_fail((aclError)HCCL_E_PTR, "EI0003: configValue is NULL");
-        return HCCL_E_PTR;
+        return MOCK_REFUSE_NULL("configValue");
     }
     configValue->value = deterministic;
     return HCCL_SUCCESS;

@@ -8,7 +8,7 @@
 #include "entry.h"
 #include "context.h"
 #include "membership.h"
-#include "message.h"
+#include "refusal.h"
 
 #define GUARDED(expression)                 \
     do {                                    \
@@ -18,17 +18,11 @@
         return came;                        \
     } while (0)
 
-static HcclResult null(const char *what)
-{
-    mock_fail((aclError)HCCL_E_PTR, "EI0003: %s is NULL", what);
-    return HCCL_E_PTR;
-}
-
 static HcclResult get_root_info(HcclRootInfo *info)
 {
     struct mock_address address;
     if (info == NULL) {
-        return null("rootInfo");
+        return MOCK_REFUSE_NULL("rootInfo");
     }
     const HcclResult came = mock_meeting_open(&address);
     if (came == HCCL_SUCCESS) {
@@ -53,9 +47,9 @@ static HcclResult read_config(const HcclCommConfig *config, const char **name)
     }
     if (magic != HCCL_COMM_CONFIG_MAGIC_WORD ||
         (*name != NULL && memchr(*name, '\0', COMM_NAME_MAX_LENGTH) == NULL)) {
-        mock_fail((aclError)HCCL_E_PARA,
-                  "EI0003: config was not filled in by HcclCommConfigInit, or its name has no end");
-        return HCCL_E_PARA;
+        return MOCK_REFUSE(HCCL_E_PARA,
+                           "EI0003: config was not filled in by HcclCommConfigInit, or its name "
+                           "has no end");
     }
     return HCCL_SUCCESS;
 }
@@ -78,12 +72,12 @@ static HcclResult init_by_root_info(uint32_t ranks, const HcclRootInfo *info, ui
 {
     struct mock_address address;
     if (info == NULL || comm == NULL) {
-        return null(info == NULL ? "rootInfo" : "comm");
+        return MOCK_REFUSE_NULL(info == NULL ? "rootInfo" : "comm");
     }
     if (!mock_address_read(info, &address)) {
-        mock_fail((aclError)HCCL_E_PARA,
-                  "EI0003: rootInfo is not what HcclGetRootInfo of a simulated NPU has made");
-        return HCCL_E_PARA;
+        return MOCK_REFUSE(HCCL_E_PARA,
+                           "EI0003: rootInfo is not what HcclGetRootInfo of a simulated NPU has "
+                           "made");
     }
     const struct device *device = mock_current_device();
     if (device == NULL) {
@@ -112,8 +106,7 @@ static HcclResult check_devices(uint32_t count, const int32_t *devices)
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = 0; j < i; j++) {
             if (devices[i] == devices[j]) {
-                mock_fail((aclError)HCCL_E_PARA, "EI0003: device %d is named twice", devices[i]);
-                return HCCL_E_PARA;
+                return MOCK_REFUSE(HCCL_E_PARA, "EI0003: device %d is named twice", devices[i]);
             }
         }
         if (!mock_device_exists(devices[i])) {
@@ -142,11 +135,10 @@ static HcclResult join_all(uint32_t count, const int32_t *devices, struct commun
 static HcclResult init_all(uint32_t count, const int32_t *devices, HcclComm *comms)
 {
     if (devices == NULL || comms == NULL) {
-        return null(devices == NULL ? "devices" : "comms");
+        return MOCK_REFUSE_NULL(devices == NULL ? "devices" : "comms");
     }
     if (count == 0) {
-        mock_fail((aclError)HCCL_E_PARA, "EI0003: ndev is 0");
-        return HCCL_E_PARA;
+        return MOCK_REFUSE(HCCL_E_PARA, "EI0003: ndev is 0");
     }
     HcclResult came = check_devices(count, devices);
     struct communicator **joined =
@@ -187,7 +179,7 @@ static HcclResult create_sub(const HcclComm *comm, uint32_t count, const uint32_
                              HcclComm *made)
 {
     if (comm == NULL || made == NULL) {
-        return null(comm == NULL ? "comm" : "subComm");
+        return MOCK_REFUSE_NULL(comm == NULL ? "comm" : "subComm");
     }
     const struct communicator *whole = mock_communicator_find(*comm);
     if (whole == NULL) {
@@ -198,11 +190,10 @@ static HcclResult create_sub(const HcclComm *comm, uint32_t count, const uint32_
         return HCCL_SUCCESS;
     }
     if (rank >= count || ranks[rank] != whole->rank) {
-        mock_fail((aclError)HCCL_E_PARA,
-                  "EI0003: subCommRankId is %u; it must be the place of rank %u in rankIds, which "
-                  "has %u",
-                  rank, whole->rank, count);
-        return HCCL_E_PARA;
+        return MOCK_REFUSE(HCCL_E_PARA,
+                           "EI0003: subCommRankId is %u; it must be the place of rank %u in "
+                           "rankIds, which has %u",
+                           rank, whole->rank, count);
     }
     char *group = name_of_group(number, count, ranks);
     if (group == NULL) {

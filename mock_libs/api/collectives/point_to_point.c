@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "entry.h"
-#include "message.h"
+#include "refusal.h"
 #include "submission.h"
 
 static struct mock_exchange_part part_of(const HcclSendRecvItem *item)
@@ -28,9 +28,8 @@ static HcclResult submit(const HcclSendRecvItem *items, uint32_t count, HcclComm
     HcclResult came = parts == NULL ? HCCL_E_MEMORY : HCCL_SUCCESS;
     for (uint32_t i = 0; parts != NULL && i < count; i++) {
         if ((unsigned)items[i].sendRecvType > HCCL_RECV) {
-            mock_fail((aclError)HCCL_E_PARA, "EI0003: item %u is neither HCCL_SEND nor HCCL_RECV",
-                      i);
-            came = HCCL_E_PARA;
+            came = MOCK_REFUSE(HCCL_E_PARA, "EI0003: item %u is neither HCCL_SEND nor HCCL_RECV",
+                               i);
         }
         parts[i] = part_of(&items[i]);
     }
@@ -62,8 +61,7 @@ HcclResult HcclBatchSendRecv(HcclSendRecvItem *sendRecvInfo, uint32_t itemNum, H
 {
     if (sendRecvInfo == NULL || itemNum == 0) {
         const HcclResult came = sendRecvInfo == NULL ? HCCL_E_PTR : HCCL_E_PARA;
-        mock_fail((aclError)came, "EI0003: sendRecvInfo has no items");
-        return came;
+        return MOCK_REFUSE(came, "EI0003: sendRecvInfo has no items");
     }
     return submit(sendRecvInfo, itemNum, comm, stream);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "refusal.h"
 #include "python.h"
 #include "child.h"
 
@@ -89,10 +90,9 @@ static HcclResult start(int descriptor, struct meeting *meeting)
 {
     char python[PATH_MAX];
     if (!mock_find_python(python)) {
-        mock_fail((aclError)HCCL_E_SYSCALL,
-                  "no Python is known that could run the process in which ranks meet; set "
-                  "PYACLNN_MOCK_PYTHON to one that can import pyaclnn");
-        return HCCL_E_SYSCALL;
+        return MOCK_REFUSE(HCCL_E_SYSCALL,
+                           "no Python is known that could run the process in which ranks meet; set "
+                           "PYACLNN_MOCK_PYTHON to one that can import pyaclnn");
     }
     const int descriptors[] = {descriptor, -1};
     const int failed = mock_spawn(python, PROGRAM, descriptors, &meeting->process);
@@ -109,8 +109,7 @@ HcclResult mock_meeting_open(struct mock_address *address)
     uint64_t chance[2];
     mock_meetings_collect();
     if (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance) {
-        mock_fail((aclError)HCCL_E_SYSCALL, "no random name: %s", strerror(errno));
-        return HCCL_E_SYSCALL;
+        return MOCK_REFUSE(HCCL_E_SYSCALL, "no random name: %s", strerror(errno));
     }
     snprintf(address->name, sizeof address->name, "pyaclnn-hccl-%016llx%016llx",
              (unsigned long long)chance[0], (unsigned long long)chance[1]);

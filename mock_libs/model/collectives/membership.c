@@ -9,6 +9,7 @@
 
 #include "attendant.h"
 #include "message.h"
+#include "refusal.h"
 #include "packet.h"
 #include "wire.h"
 
@@ -34,9 +35,8 @@ HcclResult mock_join(const struct mock_place_in_group *place, struct communicato
 {
     *joined = NULL;
     if (place->ranks == 0 || place->rank >= place->ranks) {
-        mock_fail((aclError)HCCL_E_PARA, "EI0003: rank %u of %u: ranks count from 0", place->rank,
-                  place->ranks);
-        return HCCL_E_PARA;
+        return MOCK_REFUSE(HCCL_E_PARA, "EI0003: rank %u of %u: ranks count from 0", place->rank,
+                           place->ranks);
     }
     const int socket = mock_meeting_connect(place->address);
     if (socket < 0) {
@@ -46,8 +46,7 @@ HcclResult mock_join(const struct mock_place_in_group *place, struct communicato
                                     place->ranks);
     if (*joined == NULL) {
         close(socket);
-        mock_fail((aclError)HCCL_E_MEMORY, "no host memory for a communicator");
-        return HCCL_E_MEMORY;
+        return MOCK_REFUSE(HCCL_E_MEMORY, "no host memory for a communicator");
     }
     if (place->name != NULL) {
         snprintf((*joined)->name, sizeof (*joined)->name, "%s", place->name);

@@ -10,14 +10,15 @@
 #include "device.h"
 #include "errand.h"
 #include "handles.h"
-#include "message.h"
 #include "packet.h"
 #include "place.h"
+#include "refusal.h"
 #include "stream.h"
 #include "task.h"
 #include "violation.h"
 
-size_t mock_element_bytes(HcclDataType data_type)
+/* Bytes of an element, or 0: there is no such type. */
+static size_t element_bytes(HcclDataType data_type)
 {
     static const size_t BYTES[] = {
         [HCCL_DATA_TYPE_INT8] = 1,   [HCCL_DATA_TYPE_INT16] = 2,  [HCCL_DATA_TYPE_INT32] = 4,
@@ -144,11 +145,10 @@ static HcclResult use(const struct communicator *communicator, const char *what,
     switch (mock_memory_place(communicator->device, address, 0, bytes, &history)) {
     case MOCK_INSIDE:
         if (!is_unmapped(communicator, address)) {
-            mock_fail((aclError)HCCL_E_NOT_SUPPORT,
-                      "%s was mapped by aclrtMapMem: on the simulated NPU ranks reach memory of "
-                      "aclrtMalloc only",
-                      what);
-            return HCCL_E_NOT_SUPPORT;
+            return MOCK_REFUSE(HCCL_E_NOT_SUPPORT,
+                               "%s was mapped by aclrtMapMem: on the simulated NPU ranks reach "
+                               "memory of aclrtMalloc only",
+                               what);
         }
         errand->ranges[errand->range_count++] =
             (struct mock_range){address, bytes, written, false};
@@ -165,32 +165,30 @@ static HcclResult use(const struct communicator *communicator, const char *what,
         break;
     case MOCK_NOWHERE:
         if (address == NULL) {
-            mock_fail((aclError)HCCL_E_PTR, "EI0003: %s is NULL", what);
-            return HCCL_E_PTR;
+            return MOCK_REFUSE_NULL(what);
         }
         mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, &history,
                      "%s is no live memory from aclrtMalloc", what);
         break;
     }
-    mock_fail((aclError)HCCL_E_PARA,
-              "EI0003: %s is not %llu bytes of device memory that the communicator can reach", what,
-              (unsigned long long)bytes);
-    return HCCL_E_PARA;
+    return MOCK_REFUSE(HCCL_E_PARA,
+                       "EI0003: %s is not %llu bytes of device memory that the communicator can "
+                       "reach",
+                       what, (unsigned long long)bytes);
 }
 
 static HcclResult check(const struct communicator *communicator,
                         const struct mock_exchange_part *part, struct mock_errand *errand)
 {
-    const uint64_t item = mock_element_bytes(part->data_type);
+    const uint64_t item = element_bytes(part->data_type);
     const bool single = part->peer < communicator->ranks;
     uint64_t sent, received;
     if (item == 0 || (unsigned)part->reduction > HCCL_REDUCE_MIN || !single) {
-        mock_fail((aclError)HCCL_E_PARA,
-                  "EI0003: %s: data type %d, reduction %d, rank %u: the communicator has %u ranks, "
-                  "and HcclDataType and HcclReduceOp have the others",
-                  part->operation, (int)part->data_type, (int)part->reduction, part->peer,
-                  communicator->ranks);
-        return HCCL_E_PARA;
+        return MOCK_REFUSE(HCCL_E_PARA,
+                           "EI0003: %s: data type %d, reduction %d, rank %u: the communicator has "
+                           "%u ranks, and HcclDataType and HcclReduceOp have the others",
+                           part->operation, (int)part->data_type, (int)part->reduction, part->peer,
+                           communicator->ranks);
     }
     if (__builtin_mul_overflow(part->send_count, item, &sent) ||
         __builtin_mul_overflow(part->receive_count, item, &received)) {
@@ -267,9 +265,8 @@ static HcclResult check_stream(const struct communicator *communicator, aclrtStr
             mock_violate_handle(stream, MOCK_STREAM, false);
         }
         const HcclResult code = stream == NULL ? HCCL_E_PTR : HCCL_E_PARA;
-        mock_fail((aclError)code, "EI0003: %p is no stream of device %d, which the communicator has",
-                  stream, communicator->device);
-        return code;
+        return MOCK_REFUSE(code, "EI0003: %p is no stream of device %d, which the communicator has",
+                           stream, communicator->device);
     }
     return HCCL_SUCCESS;
 }
@@ -315,8 +312,7 @@ HcclResult mock_submit(HcclComm handle, const struct mock_exchange_part *parts, 
         }
     }
     if (came == HCCL_SUCCESS) {
-        came = HCCL_E_MEMORY;
-        mock_fail((aclError)came, "no host memory for another collective operation");
+        came = MOCK_REFUSE(HCCL_E_MEMORY, "no host memory for another collective operation");
     }
     free(errand.ranges);
     free(submission);

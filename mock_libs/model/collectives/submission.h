@@ -3,8 +3,6 @@
 #ifndef MOCK_SUBMISSION_H
 #define MOCK_SUBMISSION_H
 
-#include <stddef.h>
-
 #include "hccl/hccl.h"
 
 /* One exchange, as the caller describes it; `lists` holds, for each rank, what the operation needs. */
@@ -22,8 +20,6 @@ struct mock_exchange_part {
     enum { MOCK_OF_ALL, MOCK_SENT_TO, MOCK_RECEIVED_FROM } between;
 };
 
-/* Bytes of an element, or 0: there is no such type. */
-size_t mock_element_bytes(HcclDataType data_type);
 /* Queues parts on a stream as one piece of work. */
 HcclResult mock_submit(HcclComm handle, const struct mock_exchange_part *parts, uint32_t count,
                        aclrtStream stream);

@@ -115,11 +115,11 @@ HcclResult HcclAllGather(void *sendBuf, void *recvBuf, uint64_t sendCount, HcclD
     return queue(part, OWN, ALL, comm, stream);
 }
 
-static HcclResult differ(const char *what)
+static HcclResult differ(const char *operation, const char *what)
 {
-    return MOCK_REFUSE(HCCL_E_PARA, "EI0003: HcclAlltoAll: %s of what is sent and of what is "
+    return MOCK_REFUSE(HCCL_E_PARA, "EI0003: Hccl%s: %s of what is sent and of what is "
                        "received differ",
-                       what);
+                       operation, what);
 }
 
 HcclResult HcclAlltoAll(const void *sendBuf, uint64_t sendCount, HcclDataType sendType,
@@ -132,7 +132,7 @@ HcclResult HcclAlltoAll(const void *sendBuf, uint64_t sendCount, HcclDataType se
                                             .send = sendBuf,
                                             .receive = (void *)(uintptr_t)recvBuf};
     if (sendType != recvType || sendCount != recvCount) {
-        return differ(sendType != recvType ? "the types" : "the counts");
+        return differ(part.operation, sendType != recvType ? "the types" : "the counts");
     }
     return queue(part, ALL, ALL, comm, stream);
 }
@@ -160,20 +160,26 @@ static uint64_t extent(const uint64_t *counts, const uint64_t *starts, uint32_t 
 /* Which of the two buffers is cut by lists, of which each has two: counts and displacements. */
 enum cut { SENT, RECEIVED, BOTH };
 
+static uint32_t lists_of(enum cut cut)
+{
+    return cut == BOTH ? 4 : 2;
+}
+
 /* Takes over the lists, which are as long as there are ranks, and sees how far they reach. */
 static void describe(struct mock_exchange_part *part, const uint64_t *lists, enum cut cut,
                      uint32_t ranks)
 {
     const uint64_t *received = cut == BOTH ? lists + 2 * (size_t)ranks : lists;
     part->lists = lists;
-    part->list_count = (cut == BOTH ? 4 : 2) * ranks;
+    part->list_count = lists_of(cut) * ranks;
     part->send_count = cut == RECEIVED ? part->count : extent(lists, lists + ranks, ranks);
     part->receive_count = cut == SENT ? part->count : extent(received, received + ranks, ranks);
 }
 
 static HcclResult queue_lists(struct mock_exchange_part part, const void *const *lists,
-                              enum cut cut, uint32_t count, HcclComm comm, aclrtStream stream)
+                              enum cut cut, HcclComm comm, aclrtStream stream)
 {
+    const uint32_t count = lists_of(cut);
     for (uint32_t i = 0; i < count; i++) {
         if (lists[i] == NULL || mock_is_beyond_the_host("a list of counts", lists[i])) {
             return MOCK_REFUSE(HCCL_E_PTR, "EI0003: %s: a list of counts or displacements is %s",
@@ -208,9 +214,9 @@ HcclResult HcclAlltoAllV(const void *sendBuf, const void *sendCounts, const void
                                             .send = sendBuf,
                                             .receive = (void *)(uintptr_t)recvBuf};
     if (sendType != recvType) {
-        return differ("the types");
+        return differ(part.operation, "the types");
     }
-    return queue_lists(part, lists, BOTH, 4, comm, stream);
+    return queue_lists(part, lists, BOTH, comm, stream);
 }
 
 HcclResult HcclAllGatherV(void *sendBuf, uint64_t sendCount, void *recvBuf, const void *recvCounts,
@@ -223,7 +229,7 @@ HcclResult HcclAllGatherV(void *sendBuf, uint64_t sendCount, void *recvBuf, cons
                                             .count = sendCount,
                                             .send = sendBuf,
                                             .receive = recvBuf};
-    return queue_lists(part, lists, RECEIVED, 2, comm, stream);
+    return queue_lists(part, lists, RECEIVED, comm, stream);
 }
 
 HcclResult HcclReduceScatterV(void *sendBuf, const void *sendCounts, const void *sendDispls,
@@ -237,5 +243,5 @@ HcclResult HcclReduceScatterV(void *sendBuf, const void *sendCounts, const void 
                                             .count = recvCount,
                                             .send = sendBuf,
                                             .receive = recvBuf};
-    return queue_lists(part, lists, SENT, 2, comm, stream);
+    return queue_lists(part, lists, SENT, comm, stream);
 }

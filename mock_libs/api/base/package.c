@@ -119,11 +119,17 @@ static aclnnStatus add(const void *handle, const struct mock_part *part)
     return ACLNN_SUCCESS;
 }
 
+/* Whatever lies beyond the last index is refused alike. */
+static uint32_t index_of(size_t index)
+{
+    return index > MOCK_MOST_PARTS ? MOCK_MOST_PARTS + 1 : (uint32_t)index;
+}
+
 static aclnnStatus add_object(const void *executor, enum mock_role role, char kind,
                               const void *object, size_t index)
 {
-    const uint32_t place = index > MOCK_MOST_PARTS ? MOCK_MOST_PARTS + 1 : (uint32_t)index;
-    const struct mock_part part = {.role = role, .index = place, .kind = kind, .handle = object};
+    const struct mock_part part = {
+        .role = role, .index = index_of(index), .kind = kind, .handle = object};
     MOCK_GUARDED(add(executor, &part));
 }
 
@@ -199,9 +205,7 @@ static aclnnStatus add_value(const void *handle, const void *value, size_t lengt
                              NnopbaseAttrDtype type)
 {
     aclnnStatus status;
-    struct mock_part part = {.role = MOCK_ATTRIBUTE,
-                             .index =
-                                 index > MOCK_MOST_PARTS ? MOCK_MOST_PARTS + 1 : (uint32_t)index};
+    struct mock_part part = {.role = MOCK_ATTRIBUTE, .index = index_of(index)};
     struct executor *executor = find(handle, &status);
     if (executor == NULL) {
         return status;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 struct lasting {
     struct lasting *next;
     char text[];

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import mmap
 import os
 from collections import OrderedDict
@@ -127,6 +128,7 @@ class JoinedPieces:
         self._runs.clear()
 
 
+@functools.cache
 def _system_mmap() -> ctypes._NamedFuncPointer:
     """The C library's ``mmap``, which Python's cannot stand in for: it takes an address."""
     function = ctypes.CDLL(None, use_errno=True).mmap

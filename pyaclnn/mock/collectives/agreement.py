@@ -39,10 +39,9 @@ def disagreement(all_: Sequence[Taking]) -> str:
     """
     asked = [_words(each.part) for each in all_]
     compared = [_pair(each.part) for each in all_] if all_[0].part.operation in PAIRED else asked
-    for each, words in zip(all_, compared, strict=True):
+    for each, words, told in zip(all_, compared, asked, strict=True):
         if words != compared[0]:
-            other = all_.index(each)
-            return f"rank {all_[0].rank} asks for {asked[0]}, rank {each.rank} for {asked[other]}"
+            return f"rank {all_[0].rank} asks for {asked[0]}, rank {each.rank} for {told}"
     check = _LISTS.get(all_[0].part.operation)
     return next(check(all_), "") if check else ""
 

@@ -6,19 +6,9 @@
 
 #include "notify.h"
 
-/* The stream whose queued work sets the flag first, or NULL. */
-static struct stream *find_record(const struct stream *but, const void *handle, uint64_t *position)
+static bool records(const struct task *task, const void *handle)
 {
-    for (struct stream *stream = mock_stream_oldest(); stream != NULL; stream = stream->younger) {
-        for (const struct task *task = stream == but ? NULL : stream->first; task != NULL;
-             task = task->next) {
-            if (task->kind == TASK_NOTIFY_RECORD && task->as.notify.notify == handle) {
-                *position = task->position;
-                return stream;
-            }
-        }
-    }
-    return NULL;
+    return task->kind == TASK_NOTIFY_RECORD && task->as.notify.notify == handle;
 }
 
 /* Whether a wait has taken longer than it may. */
@@ -46,7 +36,7 @@ bool mock_notify_taken(struct stream *stream, struct task *task, struct stream *
         notify->waits--;
         return true;
     }
-    *source = find_record(stream, task->as.notify.notify, position);
+    *source = mock_stream_with(records, task->as.notify.notify, stream, position);
     if (*source == NULL && is_late(task)) {
         notify->waits--;
         mock_stream_fail(stream, ACL_ERROR_RT_TASK_TIMEOUT,

@@ -129,17 +129,15 @@ aclError mock_graph_replay(struct graph *graph, struct stream *stream)
     return ACL_SUCCESS;
 }
 
+static bool belongs(const struct task *task, const void *graph)
+{
+    return task->graph == graph;
+}
+
 bool mock_graph_is_running(const struct graph *graph)
 {
-    for (const struct stream *stream = mock_stream_oldest(); stream != NULL;
-         stream = stream->younger) {
-        for (const struct task *task = stream->first; task != NULL; task = task->next) {
-            if (task->graph == graph->handle) {
-                return true;
-            }
-        }
-    }
-    return false;
+    uint64_t position;
+    return mock_stream_with(belongs, graph->handle, NULL, &position) != NULL;
 }
 
 void mock_graph_destroy(struct graph *graph)

@@ -53,17 +53,10 @@ static enum step run_wait(struct stream *stream, struct task *task)
     return MOVED;
 }
 
-static enum step run_notify_wait(struct stream *stream, struct task *task)
+/* Of a wait that is over, or that says who is ahead, if anybody is. */
+static enum step step_of(const struct stream *stream, bool over)
 {
-    if (mock_notify_taken(stream, task, &stream->ahead, &stream->ahead_position)) {
-        return MOVED;
-    }
-    return stream->ahead == NULL ? BLOCKED : WAITS;
-}
-
-static enum step run_value_wait(struct stream *stream, const struct task *task)
-{
-    if (mock_value_reached(stream, task, &stream->ahead, &stream->ahead_position)) {
+    if (over) {
         return MOVED;
     }
     return stream->ahead == NULL ? BLOCKED : WAITS;
@@ -146,12 +139,14 @@ static enum step run_task(struct stream *stream, struct task *task)
         mock_notify_recorded(task->as.notify.notify);
         return MOVED;
     case TASK_NOTIFY_WAIT:
-        return run_notify_wait(stream, task);
+        return step_of(stream, mock_notify_taken(stream, task, &stream->ahead,
+                                                 &stream->ahead_position));
     case TASK_VALUE_WRITE:
         mock_value_written(stream, task);
         return MOVED;
     case TASK_VALUE_WAIT:
-        return run_value_wait(stream, task);
+        return step_of(stream, mock_value_reached(stream, task, &stream->ahead,
+                                                  &stream->ahead_position));
     }
     return MOVED;
 }

@@ -24,6 +24,22 @@ struct stream *mock_stream_oldest(void)
     return oldest;
 }
 
+struct stream *mock_stream_with(bool (*is)(const struct task *task, const void *what),
+                                const void *what, const struct stream *but, uint64_t *position)
+{
+    for (struct stream *stream = oldest; stream != NULL; stream = stream->younger) {
+        const struct task *task = stream == but ? NULL : stream->first;
+        while (task != NULL && !is(task, what)) {
+            task = task->next;
+        }
+        if (task != NULL) {
+            *position = task->position;
+            return stream;
+        }
+    }
+    return NULL;
+}
+
 static struct stream **place_of(const struct stream *stream)
 {
     struct stream **link = &oldest;

@@ -36,6 +36,10 @@ struct stream {
 struct stream *mock_stream_new(struct context *context);
 /* The first of all streams; `younger` leads to the others. */
 struct stream *mock_stream_oldest(void);
+/* The first of them, but for one, that has a task queued which is one of those, and its position;
+ * NULL: none has. */
+struct stream *mock_stream_with(bool (*is)(const struct task *task, const void *what),
+                                const void *what, const struct stream *but, uint64_t *position);
 void mock_stream_delete(struct stream *stream);
 /* The stream behind a handle, NULL: the current context's default stream. On failure NULL, and
  * *status holds the code. `same_context`: refuse a stream of another context. */

@@ -67,15 +67,6 @@ bool mock_value_reached(struct stream *stream, const struct task *task, struct s
     if (holds(found, task->as.value.value, task->as.value.condition)) {
         return true;
     }
-    for (struct stream *other = mock_stream_oldest(); other != NULL && *source == NULL;
-         other = other->younger) {
-        for (const struct task *each = other == stream ? NULL : other->first;
-             each != NULL && *source == NULL; each = each->next) {
-            if (writes(each, task->as.value.address)) {
-                *source = other;
-                *position = each->position;
-            }
-        }
-    }
+    *source = mock_stream_with(writes, task->as.value.address, stream, position);
     return false;
 }

@@ -10,7 +10,7 @@ from pyaclnn.doctor.command.arguments import (
     LEVELS,
     add_detail,
     add_formats,
-    names_of,
+    add_selection,
     seconds_of,
 )
 
@@ -66,15 +66,7 @@ def add_to(commands: _Commands) -> None:
     )
     doctor.add_argument("--level", choices=LEVELS, default="medium", help="as of the doctor")
     doctor.add_argument("--backend", help="as of the doctor, on each node")
-    doctor.add_argument(
-        "--only", type=names_of, default=(), metavar="ID[,ID]", help="run only these"
-    )
-    doctor.add_argument(
-        "--skip", type=names_of, default=(), metavar="ID[,ID]", help="leave these out"
-    )
-    doctor.add_argument(
-        "--fail-on", choices=("warn",), default=None, help="exit with 1 also for a warning"
-    )
+    add_selection(doctor)
     doctor.add_argument(
         "--deadline",
         type=seconds_of,

@@ -17,8 +17,8 @@ __all__ = [
     "add_detail",
     "add_explain_to",
     "add_formats",
+    "add_selection",
     "add_to",
-    "names_of",
     "seconds_of",
 ]
 
@@ -80,15 +80,7 @@ def add_to(commands: _Commands) -> None:
         metavar="N[,N]|all",
         help="devices to examine (default: all)",
     )
-    doctor.add_argument(
-        "--only", type=names_of, default=(), metavar="ID[,ID]", help="run only these"
-    )
-    doctor.add_argument(
-        "--skip", type=names_of, default=(), metavar="ID[,ID]", help="leave these out"
-    )
-    doctor.add_argument(
-        "--fail-on", choices=("warn",), default=None, help="exit with 1 also for a warning"
-    )
+    add_selection(doctor)
     doctor.add_argument(
         "--soak",
         type=seconds_of,
@@ -199,6 +191,19 @@ def add_explain_to(commands: _Commands) -> None:
     explain.set_defaults(action=_explain, parser=explain)
 
 
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which checks are run, and whether a warning counts as a failure.
+
+    Args:
+        parser: The command.
+    """
+    for name, text in (("only", "run only these"), ("skip", "leave these out")):
+        parser.add_argument(f"--{name}", type=_names, default=(), metavar="ID[,ID]", help=text)
+    parser.add_argument(
+        "--fail-on", choices=("warn",), default=None, help="exit with 1 also for a warning"
+    )
+
+
 def add_formats(parser: argparse.ArgumentParser, default: object) -> None:
     """Add the options that name files for reports.
 
@@ -251,8 +256,7 @@ def _merge(options: argparse.Namespace) -> int:
     return doctor.merge(options)
 
 
-def names_of(text: str) -> tuple[str, ...]:
-    """Return the names in a list with commas."""
+def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 

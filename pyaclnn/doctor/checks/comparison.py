@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.doctor.checks.figures import BESIDE_OTHERS, EXPECTED
 from pyaclnn.doctor.checks.finding import Finding, ok, skip, value
 from pyaclnn.doctor.report.figure import Figure, Severity
-from pyaclnn.doctor.report.outliers import Outlier, graded, outliers
+from pyaclnn.doctor.report.outliers import Outlier, graded, outliers, shortfall
 from pyaclnn.doctor.report.record import Status
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ def _beside_expected(device: int, measured: Measured) -> Finding:
         if there is None or there.unit != wanted.unit:
             missing.append(wanted.name)
             continue
-        off = wanted.value - there.value if wanted.better == "more" else there.value - wanted.value
-        worse = off / abs(wanted.value) if wanted.value else float(off > 0)
+        _, worse = shortfall(there.value, wanted.value, wanted.better)
         if worse > expectation.tolerance:
             found.append(Outlier(there, wanted.value, worse, graded(worse)))
     known = {expectation.figure.name for expectation in baseline.expectations}

@@ -12,7 +12,15 @@ from pyaclnn.doctor.report.figure import Figure, Severity
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DRAIN_FROM", "LEAST_DEVIATION", "USUAL_DEVIATIONS", "Outlier", "graded", "outliers"]
+__all__ = [
+    "DRAIN_FROM",
+    "LEAST_DEVIATION",
+    "USUAL_DEVIATIONS",
+    "Outlier",
+    "graded",
+    "outliers",
+    "shortfall",
+]
 
 USUAL_DEVIATIONS: Final = 3.5
 """How many usual deviations (MAD, scaled to a normal distribution's) make an outlier."""
@@ -53,6 +61,21 @@ def graded(worse: float) -> Severity:
     return Severity.DRAIN if worse >= DRAIN_FROM else Severity.MONITOR
 
 
+def shortfall(value: float, usual: float, better: str) -> tuple[float, float]:
+    """Return by how much a value is worse than the usual one, and by what share of that.
+
+    Args:
+        value: The value.
+        usual: What it should be.
+        better: Which values are better: ``more``, or else ``less``.
+
+    Returns:
+        Both below 0 for a better value; the share of a usual value of 0 is 1 for a worse one.
+    """
+    off = usual - value if better == "more" else value - usual
+    return off, off / abs(usual) if usual else float(off > 0)
+
+
 def outliers(figures: Mapping[_Key, Figure]) -> dict[_Key, Outlier]:
     """Find those that are worse than the others.
 
@@ -69,16 +92,14 @@ def outliers(figures: Mapping[_Key, Figure]) -> dict[_Key, Outlier]:
     better = next((figure.better for figure in figures.values()), "neither")
     if better == "neither" or len(values) < 2:  # noqa: PLR2004  # one alone is no outlier
         return {}
-    sign = 1.0 if better == "more" else -1.0
     if len(values) < _ENOUGH:
-        usual, deviation = sign * max(sign * value for value in values), 0.0
+        usual, deviation = max(values) if better == "more" else min(values), 0.0
     else:
         usual = statistics.median(values)
         deviation = _NORMAL * statistics.median(abs(value - usual) for value in values)
     found = {}
     for key, figure in figures.items():
-        off = sign * (usual - figure.value)
-        share = off / abs(usual) if usual else float(off > 0)
+        off, share = shortfall(figure.value, usual, better)
         if share > LEAST_DEVIATION and off > USUAL_DEVIATIONS * deviation:
             severity = Severity.MONITOR if len(values) < _ENOUGH else graded(share)
             found[key] = Outlier(figure, usual, share, severity)

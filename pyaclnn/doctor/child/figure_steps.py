@@ -84,28 +84,31 @@ def _damaged(lost: _LostError) -> Finding:
     )
 
 
+def _waited(
+    copy: Callable[..., None], other: NDArray[Any] | DeviceArray, stream: Stream
+) -> Callable[[], None]:
+    """A copy on a stream that is over when it returns."""
+
+    def work() -> None:
+        copy(other, stream)
+        stream.synchronize()
+
+    return work
+
+
 def _host(session: Session) -> Finding:
     device, size = session.device, session.request["figure_bytes"]
-    sent, pinned, back = _random(size), pinned_empty(size, np.uint8, device), np.empty_like
-    figures = []
+    sent, pinned, figures = _random(size), pinned_empty(size, np.uint8, device), []
     with Stream(device) as stream:
         data = DeviceArray.empty((size,), np.uint8, device)
-
-        def waited(copy: Callable[..., None], host: NDArray[Any]) -> Callable[[], None]:
-            def work() -> None:
-                copy(host, stream)
-                stream.synchronize()
-
-            return work
-
         pinned[:] = sent
-        figures.append(
-            _rate("host_to_device_pinned", size, waited(data.copy_from, pinned), session)
-        )
+        work = _waited(data.copy_from, pinned, stream)
+        figures.append(_rate("host_to_device_pinned", size, work, session))
         pinned[:] = 0
-        figures.append(_rate("device_to_host_pinned", size, waited(data.copy_to, pinned), session))
+        work = _waited(data.copy_to, pinned, stream)
+        figures.append(_rate("device_to_host_pinned", size, work, session))
         _require_same("pinned memory, to the device and back", pinned, sent)
-        read = back(sent)
+        read = np.empty_like(sent)
         figures.append(
             _rate("host_to_device_pageable", size, lambda: data.copy_from(sent), session)
         )
@@ -115,21 +118,13 @@ def _host(session: Session) -> Finding:
     return _measured(figures)
 
 
-def _copied(to: DeviceArray, of: DeviceArray, stream: Stream) -> Callable[[], None]:
-    def work() -> None:
-        to.copy_from(of, stream)
-        stream.synchronize()
-
-    return work
-
-
 def _within(session: Session) -> Finding:
     device, size = session.device, session.request["figure_bytes"]
     sent = _random(size)
     with Stream(device) as stream:
         first = to_device(sent, device)
         second = DeviceArray.empty((size,), np.uint8, device)
-        figure = _rate("within_device", size, _copied(second, first, stream), session)
+        figure = _rate("within_device", size, _waited(second.copy_from, first, stream), session)
         _require_same("from one place of the device to another", second.numpy(), sent)
         first.close()
         second.close()
@@ -146,7 +141,7 @@ def _between(session: Session) -> Finding:
     for number in others:
         with Device(number) as other, Stream(other) as stream:
             there = DeviceArray.empty((size,), np.uint8, other)
-            work = _copied(there, first, stream)
+            work = _waited(there.copy_from, first, stream)
             figures.append(_rate(f"to_device_{number}", size, work, session))
             _require_same(f"from device {device.id} to {number}", there.numpy(), sent)
             there.close()
@@ -217,10 +212,7 @@ def _overlap(session: Session) -> Finding:
     host[:] = _random(size)
     with Stream(device) as copying, Stream(device) as computing:
         data, small = DeviceArray.empty((size,), np.uint8, device), _Small(computing)
-
-        def copy() -> None:
-            data.copy_from(host, copying)
-            copying.synchronize()
+        copy = _waited(data.copy_from, host, copying)
 
         def compute() -> None:
             for _ in range(count):
@@ -254,13 +246,12 @@ def _together(session: Session) -> Finding:
     host[:] = _random(size)
     with Stream(device) as stream:
         data, count = DeviceArray.empty((size,), np.uint8, device), 0
-        data.copy_from(host, stream)
-        stream.synchronize()
+        copy = _waited(data.copy_from, host, stream)
+        copy()
         there = meet(request["meeting"], device.id, len(request["peers"]))
         begun = time.monotonic()
         while count < _FEWEST or time.monotonic() - begun < request["figure_seconds"]:
-            data.copy_from(host, stream)
-            stream.synchronize()
+            copy()
             count += 1
         took = time.monotonic() - begun
         _require_same("copied beside all others", data.numpy(), host)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -128,8 +128,7 @@ def _found(tally: _Tally, size: int, free: int, *, simulated: bool) -> Finding:
         Figure("memory_bit_errors", tally.bits, "count", "less"),
     )
     if not tally.bits:
-        found = ok(f"{what} hold {tally.passes} patterns", *evidence)
-        return Finding(found.status, found.summary, found.evidence, figures=figures)
+        return replace(ok(f"{what} hold {tally.passes} patterns", *evidence), figures=figures)
     lasting = [error for error, _, again in tally.told if again]
     evidence += tuple(
         value(str(error), f"with {pattern}; {'again' if again else 'right'} when read once more")
@@ -147,9 +146,7 @@ def _found(tally: _Tally, size: int, free: int, *, simulated: bool) -> Finding:
         ),
         next_step=_NEXT,
     )
-    return Finding(
-        found.status, found.summary, found.evidence, found.causes, found.next_step, figures=figures
-    )
+    return replace(found, figures=figures)
 
 
 STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {"MEM-101": _memory}

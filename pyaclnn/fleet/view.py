@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pyaclnn.doctor.report import exits
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.doctor.report.record import Status, check_of
 from pyaclnn.doctor.report.text import COLOURS, SIGNS
 from pyaclnn.doctor.report.verdict import first_problem
 
@@ -53,7 +53,7 @@ def finding(ended: Ended) -> tuple[Status, str]:
         return ended.status, ended.reason
     problem = first_problem(ended.report)
     if problem is not None:
-        return problem.status, f"{problem.id.partition('@')[0]} {problem.title}: {problem.summary}"
+        return problem.status, f"{check_of(problem)} {problem.title}: {problem.summary}"
     if ended.report.exit_status == exits.PASSED:
         return Status.PASS, ""
     return Status.ERROR, "no check came to a conclusion"

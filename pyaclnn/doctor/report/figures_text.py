@@ -9,6 +9,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from pyaclnn.doctor.report.record import device_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -28,9 +30,8 @@ def figures_by_device(report: Report) -> dict[tuple[str, str], dict[str, Figure]
     """
     found: dict[tuple[str, str], dict[str, Figure]] = {}
     for result in report.results:
-        device = result.id.partition("@")[2]
         for figure in result.figures:
-            found.setdefault((figure.name, figure.unit), {})[device] = figure
+            found.setdefault((figure.name, figure.unit), {})[device_of(result)] = figure
     return found
 
 

@@ -186,7 +186,8 @@ def gather(paths: Iterable[str]) -> Fleet:
 
 def _together(given: Reports) -> Fleet:
     found: dict[tuple[object, ...], list[tuple[str, CheckResult]]] = {}
-    for name, report in zip(_names(given), given, strict=True):
+    names = _names(given)
+    for name, report in zip(names, given, strict=True):
         host = host_name(report)
         for result in problems(report.results):
             # What a simulation does wrong says nothing of the machines that do the same.
@@ -203,11 +204,9 @@ def _together(given: Reports) -> Fleet:
     groups.sort(
         key=lambda group: (group.simulated, gravity(group.results[0].status), -len(group.hosts))
     )
-    tones = {verdict(report).tone for report in given}
-    worst = next((tone for tone in _TONES if tone in tones), UNCLEAR)
+    worst = _worst([verdict(report).tone for report in given])
     statuses = [report.exit_status for report in given]
     status = exits.BROKEN if exits.BROKEN in statuses else max([_EXIT[worst], *statuses])
-    names = _names(given)
     return Fleet(given, tuple(groups), tuple(outlying(names, given)), status)
 
 
@@ -221,6 +220,10 @@ def _names(reports: Sequence[Report]) -> tuple[str, ...]:
         for report in reports
         for name in [host_name(report)]
     )
+
+
+def _worst(tones: Sequence[str]) -> str:
+    return next((tone for tone in _TONES if tone in tones), UNCLEAR)
 
 
 def fleet_verdict(fleet: Fleet) -> Verdict:
@@ -243,7 +246,7 @@ def fleet_verdict(fleet: Fleet) -> Verdict:
         )
         if tone in tones
     ]
-    worst = next((tone for tone in _TONES if tone in tones), UNCLEAR)
+    worst = _worst(tones)
     first = fleet.groups[0] if fleet.groups else None
     detail, step, result = "", None, None
     if first is not None and worst != GOOD:

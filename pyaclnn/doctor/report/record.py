@@ -32,6 +32,7 @@ __all__ = [
     "Seconds",
     "Status",
     "check_of",
+    "device_of",
     "host_name",
 ]
 
@@ -198,6 +199,11 @@ class CheckResult:
 def check_of(result: CheckResult) -> str:
     """Return the stable name of a result's check, without the device that it was made on."""
     return result.id.partition("@")[0]
+
+
+def device_of(result: CheckResult) -> str:
+    """Return the device that a result was made on, as its id tells it; nothing if on none."""
+    return result.id.partition("@")[2]
 
 
 @dataclass(frozen=True)

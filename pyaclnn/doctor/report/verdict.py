@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report import exits
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.doctor.report.record import Status, device_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -175,9 +175,9 @@ def _where(report: Report) -> str:
 def _computed(report: Report) -> bool:
     """Whether numbers were computed, and were right, on every device that was examined."""
     of_devices = [result for result in report.results if "@" in result.id]
-    examined = {result.id.partition("@")[2] for result in of_devices}
+    examined = {device_of(result) for result in of_devices}
     computed = {
-        result.id.partition("@")[2]
+        device_of(result)
         for result in of_devices
         if result.id.startswith("NUM-") and result.status.passed
     }

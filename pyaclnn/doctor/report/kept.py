@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 from pyaclnn.doctor.report.clean import cleaned
 from pyaclnn.doctor.report.columns import fits, those_with
-from pyaclnn.doctor.report.fields import hints_of, plain
+from pyaclnn.doctor.report.fields import hints_of
 from pyaclnn.doctor.report.quick import made, read_quickly
 from pyaclnn.doctor.report.record import CheckResult, Number, Report, Seconds, host_name
-from pyaclnn.doctor.report.table import joined, packed
+from pyaclnn.doctor.report.table import joined
 from pyaclnn.doctor.report.worst import Worst
 
 if TYPE_CHECKING:
@@ -92,10 +92,10 @@ class Reports(Sequence[Report]):
         Args:
             report: The report.
         """
-        worst = self.worst[report.simulated]
-        for result in report.results:
-            worst.add(packed([plain(number) for number in result.numbers]))
-        text = json.dumps(report.to_json(), allow_nan=False, separators=(",", ":"))
+        data, worst = report.to_json(), self.worst[report.simulated]
+        for result in data["results"]:
+            worst.add(result["numbers"])
+        text = json.dumps(data, allow_nan=False, separators=(",", ":"))
         results = tuple(
             replace(r, numbers=tuple(n for n in r.numbers if not n.passed)) for r in report.results
         )

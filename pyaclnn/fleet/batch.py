@@ -73,7 +73,7 @@ def sync_batch_norm(
     if not input:
         raise ValueError("input has no shards; there must be at least one")
     with connected() as ray:
-        found = compute(ray, _statistics, [(x, eps) for x in input], {}, 2, attempts)
+        found = compute(ray, _statistics, [(x, eps) for x in input], 2, attempts)
         counts, means, invstds = zip(*(own for _, (own,) in found), strict=True)
         gathered = (
             np.stack(means),
@@ -84,10 +84,10 @@ def sync_batch_norm(
             momentum,
             eps,
         )
-        ((_, (combined,)),) = compute(ray, _combined, [gathered], {}, 2, attempts)
+        ((_, (combined,)),) = compute(ray, _combined, [gathered], 2, attempts)
         mean, invstd, moved_mean, moved_var = combined
         calls = [(x, mean, invstd, weight, bias, eps) for x in input]
-        outputs = compute(ray, _normalized, calls, {}, 2, attempts)
+        outputs = compute(ray, _normalized, calls, 2, attempts)
     if running_mean is not None and running_var is not None:
         running_mean[...] = moved_mean
         running_var[...] = moved_var

@@ -69,7 +69,7 @@ def layer_norm_backward(
     shards = _together(grad_out=grad_out, input=input, mean=mean, rstd=rstd)
     calls = [(dy, x, normalized_shape, m, r, weight, bias) for dy, x, m, r in shards]
     with connected() as ray:
-        found = compute(ray, "layer_norm_backward", calls, {}, 3, attempts)
+        found = compute(ray, "layer_norm_backward", calls, 3, attempts)
     return ShardedGradients(
         [reference for reference, _ in found],
         added([parts[0] for _, parts in found]),
@@ -104,7 +104,7 @@ def rms_norm_grad(
     """
     calls = [(*shard, gamma) for shard in _together(dy=dy, x=x, rstd=rstd)]
     with connected() as ray:
-        found = compute(ray, "rms_norm_grad", calls, {}, 2, attempts)
+        found = compute(ray, "rms_norm_grad", calls, 2, attempts)
     references = [reference for reference, _ in found]
     return ShardedGradients(references, added([parts[0] for _, parts in found]), None)
 

@@ -11,7 +11,7 @@ from pyaclnn.errors import DeviceLostError
 from pyaclnn.fleet.npu import FleetError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -60,7 +60,6 @@ def compute(
     ray: Any,
     work: str | Callable[..., tuple[Any, ...]],
     shards: Sequence[Sequence[Any]],
-    options: Mapping[str, Any],
     returns: int,
     attempts: int = ATTEMPTS,
 ) -> list[tuple[Any, tuple[Any, ...]]]:
@@ -70,7 +69,6 @@ def compute(
         ray: The module, connected.
         work: The operator, e.g. ``layer_norm_backward``, or a function of a module.
         shards: The arguments for each shard: arrays, references to them, or what is no array.
-        options: Further arguments, the same for all.
         returns: How many results it has, at least 2: a shard is done when the second is there.
         attempts: How often a shard is tried.
 
@@ -96,7 +94,7 @@ def compute(
         node = place(nodes, homes[number], number, attempt)
         strategy = NodeAffinitySchedulingStrategy(node, soft=True)
         told = call.options(scheduling_strategy=strategy)
-        references: list[Any] = told.remote(work, dict(options), *shards[number])
+        references: list[Any] = told.remote(work, *shards[number])
         return references
 
     under_way = [submit(number, 0) for number in range(len(shards))]
@@ -131,11 +129,9 @@ def _home(ray: Any, array: Any) -> str | None:
     return found[0] if found else None
 
 
-def _call(
-    work: str | Callable[..., tuple[Any, ...]], options: dict[str, Any], *arguments: Any
-) -> tuple[Any, ...]:
+def _call(work: str | Callable[..., tuple[Any, ...]], *arguments: Any) -> tuple[Any, ...]:
     """What runs on an NPU."""
     import pyaclnn  # noqa: PLC0415  # in the process on the NPU
 
     call = getattr(pyaclnn, work) if isinstance(work, str) else work
-    return tuple(call(*arguments, **options))
+    return tuple(call(*arguments))

@@ -17,9 +17,9 @@ from pyaclnn.fleet.probe import Probe
 from pyaclnn.fleet.survey import Holds, Lost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from pyaclnn.fleet.probe import Wanted
+    from pyaclnn.doctor.checks.options import Options
     from pyaclnn.fleet.survey import Answer
 
 __all__ = ["Cluster", "connected"]
@@ -121,10 +121,11 @@ def _no_cluster(address: str | None, error: Exception) -> str:
 class Cluster:
     """Processes on the nodes of a cluster; the engine of a survey."""
 
-    def __init__(self, ray: Any, wanted: Wanted) -> None:
-        """Begin with a connection, and what each process is to examine."""
+    def __init__(self, ray: Any, options: Options, environment: Mapping[str, str]) -> None:
+        """Begin with a connection, what each process is to do, and variables for it."""
         self._ray = ray
-        self._wanted = wanted
+        self._options = options
+        self._environment = dict(environment)
         # max_calls and retries are of no use to an actor; it must not come back by itself.
         self._kind = ray.remote(
             num_cpus=0, resources={_RESOURCE: 1}, max_restarts=0, max_task_retries=0
@@ -163,15 +164,13 @@ class Cluster:
     def start(self, node: Node) -> Any:
         """Ask for a process on a node that holds an NPU, and return what stands for it."""
         place = self._affinity(node.id, soft=False)
-        process = self._kind.options(scheduling_strategy=place).remote(
-            dict(self._wanted.environment)
-        )
+        process = self._kind.options(scheduling_strategy=place).remote(self._environment)
         self._asked[process.holds.remote()] = process, False
         return process
 
     def examine(self, process: Any) -> None:
         """Have a process that holds an NPU examine it."""
-        self._asked[process.examine.remote(self._wanted)] = process, True
+        self._asked[process.examine.remote(self._options)] = process, True
 
     def answers(self, wait: float) -> list[tuple[Any, Answer]]:
         """Return what processes have answered since, after at most so many seconds."""

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.doctor.checks.options import Level, Options
 from pyaclnn.doctor.child.termination import terminable
 from pyaclnn.doctor.report.fleet import Fleet, merge
 from pyaclnn.fleet.assembly import reports_of
 from pyaclnn.fleet.cluster import Cluster, connected
 from pyaclnn.fleet.npu import Ended, FleetError, Node
-from pyaclnn.fleet.probe import Wanted
 from pyaclnn.fleet.survey import Limits, survey
 
 if TYPE_CHECKING:
@@ -71,19 +71,19 @@ def examine(
     if simulate is not None and simulate < 1:
         raise ValueError(f"simulate is {simulate}; it must be 1 or more")
     limit = DEADLINES[level] if deadline is None else deadline
-    wanted = Wanted(
-        level=level,
+    options = Options(
+        level=Level[level.upper()],
         backend="mock" if simulate is not None and backend is None else backend,
         only=tuple(only),
         skip=tuple(skip),
         fail_on_warn=fail_on_warn,
         # The doctor names the function that hangs; it has to come to that before it is ended.
         deadline=limit / 2,
-        environment=() if simulate is None else (("PYACLNN_MOCK_DEVICES", str(simulate)),),
     )
+    environment = {} if simulate is None else {"PYACLNN_MOCK_DEVICES": str(simulate)}
     limits = Limits(patience, limit, (os.cpu_count() or 1) if simulate is not None else 64)
     with connected(address, simulate) as ray:
-        cluster = Cluster(ray, wanted)
+        cluster = Cluster(ray, options, environment)
         nodes = cluster.nodes()
         if not nodes:
             raise NoNpuError(

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from pyaclnn.doctor.checks.options import Options
 from pyaclnn.doctor.report.fleet import merge
 from pyaclnn.doctor.report.record import Report, Status
 from pyaclnn.fleet.assembly import reports_of
 from pyaclnn.fleet.cluster import Cluster, connected
 from pyaclnn.fleet.npu import Ended, Node
-from pyaclnn.fleet.probe import Wanted
 from pyaclnn.fleet.survey import Holds
 
 if TYPE_CHECKING:
@@ -77,9 +77,8 @@ def main() -> None:
 
 def examined(ray: Any, npus: int) -> tuple[dict[str, float], Report]:
     """What the NPUs of this machine take, by step, and the report of one."""
-    cluster = Cluster(
-        ray, Wanted(environment=(("PYACLNN_MOCK_DEVICES", str(npus)),), backend="mock")
-    )
+    environment = {"PYACLNN_MOCK_DEVICES": str(npus)}
+    cluster = Cluster(ray, Options(backend="mock"), environment)
     (node,) = cluster.nodes()
     begun = time.perf_counter()
     processes = [cluster.start(node) for _ in range(npus)]

@@ -66,7 +66,6 @@ COLOURS: Final = {
 }
 
 _PLAIN_WIDTH: Final = 110
-_CALM: Final = frozenset({Status.PASS, Status.SKIP, Status.NOT_RUN})
 _MOST_BRIEF: Final = 2
 """How many problems are told in short."""
 _MOST_MACHINES: Final = 40

@@ -98,8 +98,9 @@ class _Connection:
         space = socket.CMSG_SPACE(array.array("i").itemsize)
         try:
             packet, controls, _, _ = self.socket.recvmsg(_MOST_BYTES, space)
-        except ConnectionError:
-            return None
+        except ConnectionResetError:
+            # Closed over packets it had not read: Linux says so once, before what it sent last.
+            packet, controls, _, _ = self.socket.recvmsg(_MOST_BYTES, space)
         descriptors = array.array("i")
         for level, kind, data in controls:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -179,8 +180,15 @@ def gather(paths: Iterable[str]) -> Fleet:
         ValueError: One of them cannot be read, or holds no report; the message names it.
     """
     reports = Reports()
-    for path in paths:
-        read_reports(path, reports)
+    # What is read has no cycles: to look for them again and again took a quarter of the time.
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        for path in paths:
+            read_reports(path, reports)
+    finally:
+        if collected:
+            gc.enable()
     return _together(reports)
 
 

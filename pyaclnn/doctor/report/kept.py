@@ -68,6 +68,7 @@ class Reports(Sequence[Report]):
         self.kept: list[Kept] = []
         self.worst = {False: Worst(), True: Worst()}
         self._known: dict[bytes, CheckResult] = {}
+        self._fitting: set[bytes] = set()
         self._read: dict[tuple[object, ...], list[Kept]] = {}
         for report in reports:
             self.keep(report)
@@ -139,7 +140,7 @@ class Reports(Sequence[Report]):
         if not isinstance(data["results"], list):
             raise TypeError
         table = joined([found for one in data["results"] if (found := one["numbers"]) is not None])
-        if not fits(Number, table):
+        if not fits(Number, table, self._fitting):
             raise ValueError
         results = tuple(map(self._result, data["results"]))
         return replace(cleaned(Report.from_json({**data, "results": []})), results=results), table

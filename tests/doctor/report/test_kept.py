@@ -4,17 +4,22 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
+import math
+import random
 import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pyaclnn.doctor.report.columns import fits
+from pyaclnn.doctor.report.fields import plain
 from pyaclnn.doctor.report.fleet import gather, merge
 from pyaclnn.doctor.report.kept import Reports
 from pyaclnn.doctor.report.record import Number, Report
-from pyaclnn.doctor.report.worst import Worst
+from pyaclnn.doctor.report.table import packed
+from pyaclnn.doctor.report.worst import Worst, worst_together
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:
@@ -58,6 +63,36 @@ def test_what_all_machines_computed_is_counted_without_being_kept() -> None:
     assert str(worst.numbers()) == str(Worst(both).numbers())
 
 
+@pytest.mark.parametrize("kinds", [1, 80])
+def test_machines_that_differ_are_counted_as_if_all_were_looked_at_together(kinds: int) -> None:
+    chance = random.Random(kinds)
+    rows = [
+        [
+            dataclasses.replace(
+                number,
+                passed=number.passed and machine != 50,
+                limit=chance.choice([0.5, 0.5, 0.5, 0.0, math.nan]) if machine > 90 else 0.5,
+                max_abs_error=math.nan if machine == 70 else chance.random(),
+                seconds=chance.random(),
+                error_histogram=((0.5, machine % kinds + 1), (math.inf, 1)),
+            )
+            for number in samples.WRONG_NUMBERS.results[1].numbers * 2
+        ]
+        for machine in range(100)
+    ]
+    worst = Worst()
+    for one in rows:
+        worst.add(packed([plain(number) for number in one]))
+    alike: dict[object, list[Number]] = {}
+    for number in itertools.chain(*rows):
+        about = number.operator, number.output, number.dtype, number.shape
+        alike.setdefault(about, []).append(number)
+    together = str([worst_together(same) for same in alike.values()])
+    assert [str(worst.numbers()) for _ in "ab"] == [together] * 2  # nothing is counted again
+    every = list(itertools.chain(*rows))
+    assert (worst.passed, worst.total) == (sum(n.passed for n in every), len(every))
+
+
 WRONG: list[tuple[str, Any]] = [
     ("shape", 4), ("shape", [4.0]), ("shape", [-1]), ("passed", 1), ("limit", 1), ("limit", "1"),
     ("limit", float("nan")), ("limit", float("-inf")), ("operator", None), ("verdict", 0),
@@ -71,7 +106,11 @@ def test_a_column_with_one_wrong_value_does_not_fit(name: str, value: Any) -> No
     each = {**{n: [v] * TABLE["count"] for n, v in TABLE["same"].items()}, **TABLE["each"]}
     table = {"count": TABLE["count"], "same": {}, "each": each}
     assert fits(Number, table)
-    assert not fits(Number, {**table, "each": {**each, name: [*each[name][1:], value]}})
+    wrong = {**table, "each": {**each, name: [*each[name][1:], value]}}
+    known: set[bytes] = set()
+    assert not fits(Number, wrong, known)
+    assert fits(Number, table, known)
+    assert not fits(Number, wrong, known)
 
 
 @pytest.mark.parametrize(

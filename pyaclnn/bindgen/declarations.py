@@ -55,6 +55,7 @@ _LIBRARY_OF = {
     "opdev/": "base",
     "nnopbase/": "packages",
     "aclnnop/": "operators",
+    "graph/": "ge",
     "hccl/": "collectives",
     "profiling/": "tasks",
     "runtime/": "tasks",

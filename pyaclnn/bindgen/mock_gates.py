@@ -30,7 +30,7 @@ __all__ = [
     "write_gates",
 ]
 
-LIBRARIES = ("runtime", "base", "packages", "graph", "tasks", "collectives")
+LIBRARIES = ("runtime", "base", "packages", "graph", "tasks", "ge", "collectives")
 """The kinds of library that the simulated NPU has, but for that of operators."""
 REFUSALS = "mock_refusals"
 """The section of what is there to be linked and refuses."""

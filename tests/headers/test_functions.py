@@ -26,7 +26,7 @@ _EXPECTED = {801: SINCE_8_1 | _PHASES, 901: SINCE_8_1 | SINCE_9_1 | _PHASES}
 # Defined in the header, and in no library.
 _INLINE = {"HcclCommConfigInit"}
 _PROTOTYPE = re.compile(
-    r"\b((?:[aA]cl|Hccl|Msprof|Nnopbase|_ZNK|_Z14Nnopbase|rt[A-Z])\w+)\s*\((?!\s*\*)"
+    r"\b((?:[aA]cl|Hccl|Msprof|Nnopbase|_ZNK?2ge|_ZNK|_Z14Nnopbase|rt[A-Z])\w+)\s*\((?!\s*\*)"
 )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.mock import libdir
+from pyaclnn.mock import ldflags, libdir
 
 if TYPE_CHECKING:
     from .programs import Programs
@@ -36,7 +36,23 @@ MsprofReportCompactInfo MsprofSysCycleTime
 rtDevBinaryRegister rtFunctionRegister rtGetC2cCtrlAddr rtKernelLaunch
 """
 _COLLECTIVES = "HcclCommInitClusterInfo HcclCommInitClusterInfoConfig HcclCommResume"
-REFUSING = {"ascendcl": _GRAPH.split(), "runtime": _TASKS.split(), "hccl": _COLLECTIVES.split()}
+# Of operators of graphs, which torch-npu 2.3 to 2.6.0 describe.
+_GE = """
+_ZN2ge12AscendStringC1EPKc _ZN2ge8Operator12AttrRegisterEPKcb _ZN2ge8Operator12AttrRegisterEPKcl
+_ZN2ge8Operator13InputRegisterEPKc _ZN2ge8Operator14OutputRegisterEPKc
+_ZN2ge8Operator20DynamicInputRegisterEPKcjb _ZN2ge8Operator20RequiredAttrRegisterEPKc
+_ZN2ge8Operator27DynamicInputRegisterByIndexEPKcjm _ZN2ge8OperatorC2EPKcS2_
+_ZN2ge8OperatorC2ERKNS_12AscendStringES3_
+"""
+REGISTERING = (
+    "_ZN2ge23OperatorCreatorRegisterC1EPKcRKSt8functionIFNS_8OperatorERKNS_12AscendStringEEE"
+)
+REFUSING = {
+    "ascendcl": _GRAPH.split(),
+    "runtime": _TASKS.split(),
+    "graph": _GE.split(),
+    "hccl": _COLLECTIVES.split(),
+}
 BRINGING = {
     "acl_op_compiler": "libascendcl.so",
     "acl_tdt_channel": "libascendcl.so",
@@ -48,6 +64,7 @@ BRINGING = {
 ANSWERS = {
     **dict.fromkeys(("aclCreateDataBuffer", "aclCreateTensorDesc", "aclopCreateAttr"), 0),
     "aclrtCreateBinary": 0,
+    **dict.fromkeys(REFUSING["graph"]),
     **dict.fromkeys(("aclDestroyTensorDesc", "aclSetTensorDescName", "aclopDestroyAttr"), None),
     **dict.fromkeys(("aclGetTensorDescType", "aclGetTensorDescFormat"), -1),
     **dict.fromkeys(("aclGetTensorDescNumDims", "MsprofGetHashId", "MsprofSysCycleTime"), 0),
@@ -111,7 +128,15 @@ def _tool(*command: str) -> str:
 def test_a_library_exports_that_and_nothing_else(library: str) -> None:
     listed = _tool("nm", "-D", "--defined-only", str(libdir() / f"lib{library}.so"))
     names = {line.split()[-1] for line in listed.splitlines()}
-    assert names == set(REFUSING.get(library, ()))
+    assert names == {*REFUSING.get(library, ()), *((REGISTERING,) if library == "graph" else ())}
+
+
+def test_an_operator_of_graphs_is_registered_when_its_library_is_loaded(programs: Programs) -> None:
+    program = programs.build("describing.cpp", link=[*ldflags(), "-lgraph", "-lstdc++"])
+    done = programs.run([program])
+    assert (done.returncode, done.stderr) == (0, "")
+    # What describes one itself is told so, and has an empty object.
+    assert "_ZN2ge8OperatorC2EPKcS2_ is declared by CANN but not implemented" in done.stdout
 
 
 @pytest.mark.parametrize(("library", "needed"), BRINGING.items())

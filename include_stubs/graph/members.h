@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Constructors and members of classes of C++ that programs link to describe operators of graphs:
+ * ge::OperatorCreatorRegister, ge::Operator, ge::AscendString. They stand here as a linker and a
+ * caller see them: the object is an argument. Provided by libgraph.so.
+ */
+#ifndef INCLUDE_STUBS_GRAPH_MEMBERS_H_
+#define INCLUDE_STUBS_GRAPH_MEMBERS_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "acl/acl_stubs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Called for each operator when a library that describes some is loaded. */
+ACL_FUNC_VISIBILITY void
+_ZN2ge23OperatorCreatorRegisterC1EPKcRKSt8functionIFNS_8OperatorERKNS_12AscendStringEEE(
+    void *self, const char *type, const void *creator);
+
+/* Called by such a creator, which a compiler of graphs calls. */
+ACL_FUNC_VISIBILITY void _ZN2ge12AscendStringC1EPKc(void *self, const char *text);
+ACL_FUNC_VISIBILITY void _ZN2ge8OperatorC2EPKcS2_(void *self, const char *name, const char *type);
+ACL_FUNC_VISIBILITY void _ZN2ge8OperatorC2ERKNS_12AscendStringES3_(void *self, const void *name,
+    const void *type);
+ACL_FUNC_VISIBILITY void _ZN2ge8Operator13InputRegisterEPKc(void *self, const char *name);
+ACL_FUNC_VISIBILITY void _ZN2ge8Operator14OutputRegisterEPKc(void *self, const char *name);
+ACL_FUNC_VISIBILITY void _ZN2ge8Operator20DynamicInputRegisterEPKcjb(void *self,
+    const char *name, unsigned int number, bool back);
+ACL_FUNC_VISIBILITY void _ZN2ge8Operator27DynamicInputRegisterByIndexEPKcjm(void *self,
+    const char *name, unsigned int number, size_t index);
+ACL_FUNC_VISIBILITY void _ZN2ge8Operator12AttrRegisterEPKcb(void *self, const char *name,
+    bool value);
+ACL_FUNC_VISIBILITY void _ZN2ge8Operator12AttrRegisterEPKcl(void *self, const char *name,
+    int64_t value);
+ACL_FUNC_VISIBILITY void _ZN2ge8Operator20RequiredAttrRegisterEPKc(void *self, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -33,16 +33,14 @@ MOST_KEPT: Final = 1024
 """So many paths are kept for an operator; a program with more shapes than that starts over."""
 
 
-def layouts(out: object) -> tuple[Layout | None, ...] | None:
-    """Return the layouts of arrays given as ``out``; None stands for none given.
+def layouts(out: object) -> tuple[Layout | None, ...]:
+    """Return the layouts of arrays given as ``out``; None stands for what is to be allocated.
 
     Raises:
         TypeError: ``out`` is no tuple or list.
         AttributeError: An array is no device array.
     """
-    if out is None:
-        return None
-    if out.__class__ is not tuple and out.__class__ is not list:
+    if type(out) is not tuple and type(out) is not list:
         raise TypeError
     return tuple([None if array is None else array._layout for array in cast("Any", out)])
 
@@ -98,6 +96,8 @@ class Path:
         options: The options that led to it, the very objects.
         kept: The arguments that are no tensors.
         constants: Their words in a message.
+        pack: Makes a message of all words and the tail.
+        tail: What the message says of arguments that are longer than a word.
         allocates: Whether there are results to be allocated.
     """
 
@@ -105,13 +105,13 @@ class Path:
         "_context",
         "_operator",
         "_outputs",
-        "_pack",
-        "_tail",
         "_wanted",
         "allocates",
         "constants",
         "kept",
         "options",
+        "pack",
+        "tail",
     )
 
     def __init__(self, call: Accepted, options: tuple[object, ...]) -> None:
@@ -120,8 +120,8 @@ class Path:
         found = dict(zip(call.names, call.arguments, strict=True))
         arrays = [found[name] for name in call.outputs]
         self._operator = operator(call.operator, call.written)
-        words, self._tail = self._operator.words(call.arguments)
-        self._pack = self._operator.packer(self._tail)
+        words, self.tail = self._operator.words(call.arguments)
+        self.pack = self._operator.packer(self.tail)
         layouts = [a._layout if isinstance(a, DeviceArray) else None for a in arrays]
         given = (a._layout for a in call.arguments if isinstance(a, DeviceArray))
         self._context = next(layout.context for layout in given)
@@ -171,18 +171,17 @@ class Path:
         pairs = zip(results, self._wanted, strict=True)
         return [result if wanted else None for result, wanted in pairs]
 
-    def queue(self, timeline: Timeline, *words: Any) -> int:
+    def queue(self, timeline: Timeline, message: bytes) -> int:
         """Make the call.
 
         Args:
             timeline: Of the stream to use.
-            *words: The words of the message, in the order of the C interface.
+            message: The arguments' words in the order of the C interface, and the tail.
 
         Returns:
             0; less than 0 if CANN was not asked and the call needs a closer look; more than 0 if
             CANN refused it, see ``failure``.
         """
-        message = self._pack(*words, self._tail)
         status: int = self._operator.function(timeline.struct, NO_PLAN, 0, message)
         if status == UNTIDY:
             report_untidy()

@@ -46,7 +46,6 @@ _run: Any = lib.binding_plan_run
 _run_on: Any = lib.binding_plan_run_on
 _run_with: Any = lib.binding_plan_run_with
 _pair: Final = struct.Struct("@QQ").pack
-_NOWHERE: Final = (-1, -1)
 
 __all__ = ["Plan", "plan", "plan_operator"]
 
@@ -71,7 +70,7 @@ class Plan:
         self._operator = operator(what, planned.written) if isinstance(what, str) else what
         # What C has; it never has an array that is not here, or among those that are to come.
         self._arguments = list(frozen(planned.arguments))
-        self._coming: tuple[DeviceArray, ...] | None = None
+        self._coming: dict[str, DeviceArray] | None = None
         # Name -> where the array stands among those that are given, and among all; its layout.
         self._slots: dict[str, tuple[int, int, Layout]] = {}
         for place, argument in enumerate(self._arguments):
@@ -159,23 +158,23 @@ class Plan:
                 return self._results
             if self._repeatable:
                 with self._lock:
-                    return self._settle(status, (), arrays, queue)
+                    return self._settle(status, arrays, queue)
         try:  # as ``with`` does, at half its price; no signal comes between this and the lock
             self._lock.acquire()
-            if arrays and self._coming is None:
+            if len(arrays) == 1 and self._coming is None:
                 # One that is only read, in as few steps as can be: C looks at what there is to see.
-                name, array = arrays.popitem()
-                index, place = self._readable.get(name, _NOWHERE)
-                if array.__class__ is DeviceArray and place >= 0 and not arrays:
-                    self._coming = coming = (array,)
+                (name,) = arrays
+                array, places = arrays[name], self._readable.get(name)
+                if type(array) is DeviceArray and places is not None:
+                    self._coming = arrays
+                    index, place = places
                     status = _run_with(self._struct, timeline.struct, index, array._tensor)
-                    if not status and self._coming is coming:
+                    if not status and self._coming is arrays:
                         self._arguments[place] = array
                         self._coming = None
                         return self._results
                     if status != OVERLAP:  # which is maybe none, element by element
-                        return self._settle(status, coming, {name: array}, queue)
-                arrays[name] = array
+                        return self._settle(status, arrays, queue)
             return self._run_closely(arrays, queue)
         finally:
             try:  # noqa: SIM105  # as above
@@ -196,10 +195,10 @@ class Plan:
             self._take_stock()
         wanted = self._check(arrays)
         if self._repeatable:
-            self._coming = coming = tuple(arrays.values())
+            self._coming = arrays
             message = b"".join([_pair(self._slots[n][0], a._tensor_at) for n, a in arrays.items()])
             status = _run_on(self._struct, queue._timeline.struct, len(arrays), message)
-            return self._settle(status, coming, arrays, queue)
+            return self._settle(status, arrays, queue)
         self._adopt(wanted)
         message = self._operator.message(wanted)
         status = self._operator.function(queue._timeline.struct, NO_PLAN, 1, message)
@@ -207,17 +206,11 @@ class Plan:
             settle(self._operator, status, queue, wanted, message)
         return self._results
 
-    def _settle(
-        self,
-        status: int,
-        coming: tuple[DeviceArray, ...],
-        arrays: dict[str, DeviceArray],
-        queue: Stream,
-    ) -> Any:
+    def _settle(self, status: int, arrays: dict[str, DeviceArray], queue: Stream) -> Any:
         """Deal with a run that was not a plain success, or whose arrays have to be noted."""
         if self.closed:
             self._refuse_closed()
-        self._coming = coming
+        self._coming = arrays
         self._take_stock()
         wanted = self._wanted(arrays)
         if wanted == self._arguments:  # C has them all: if anything failed, it is the run
@@ -247,7 +240,7 @@ class Plan:
         """
         has = self._arguments.copy()
         for index, place, _ in self._slots.values():
-            for array in self._coming or ():
+            for array in (self._coming or {}).values():
                 if not self.closed and self._struct.tensors[index] == array._tensor:
                     has[place] = array
         self._adopt(has)

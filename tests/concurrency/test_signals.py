@@ -274,7 +274,7 @@ def test_an_interrupted_plan_holds_whatever_c_has(stride: int, stream: Stream) -
 
         def check() -> None:
             known = {a._tensor for a in ready._arguments if isinstance(a, DeviceArray)}
-            known |= {a._tensor for a in ready._coming or ()}
+            known |= {a._tensor for a in (ready._coming or {}).values()}
             assert {struct.tensors[i] for i in range(struct.tensor_count)} <= known
             results = ready.run()
             stream.synchronize()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of what is known: operators, commands, variables, rules of the contract, status codes."""
+"""Pages of what is known: operators, C functions, commands, variables, rules, status codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import griffe
 
 import pyaclnn
-from pyaclnn import cli, explanations
+from pyaclnn import cli, explanations, raw
+from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.status import code_named, names
 from pyaclnn.chips import all_chips
 from pyaclnn.explanations import STATUS, Explanation
@@ -24,6 +25,7 @@ from pyaclnn.installed.listing import category_of, declared_operators, in_one_li
 from pyaclnn.mock import contract
 from pyaclnn.mock.aten import KERNELS, aten_calls
 from pyaclnn.mock.contract import RULES
+from pyaclnn.mock.functions import functions as exported
 from pyaclnn.mock.kernels import built_in
 from pyaclnn.operators import all_operators, by_c_name
 from pyaclnn.operators.catalogue import catalogue
@@ -37,10 +39,11 @@ if TYPE_CHECKING:
     from pyaclnn.mock.contract import Rule
     from pyaclnn.operators import Operator
 
-__all__ = ["catalogued", "codes", "commands", "operators", "rules", "variables"]
+__all__ = ["catalogued", "codes", "commands", "functions", "operators", "rules", "variables"]
 
-# As wide as a help text is shown, without colours, wherever the site is built.
-os.environ |= {"COLUMNS": "92", "NO_COLOR": "1"}
+# As wide as a help text is shown, without colours, wherever the site is built; and of the release
+# that has all functions.
+os.environ |= {"COLUMNS": "92", "NO_COLOR": "1", "PYACLNN_MOCK_CANN": "9.1"}
 
 
 def operators() -> Iterator[str]:
@@ -111,8 +114,9 @@ def catalogued() -> Iterator[str]:
     declared = declared_operators(None)
     yield (
         f"# All operators of CANN\n\nThe {len(declared)} operators that are known, as functions of "
-        "`pyaclnn.aclnn`. [Call any operator by name](../how-to/any-operator.md) tells how they "
-        "are called. On the simulated NPU, *own* is a kernel that it has itself, and *PyTorch* "
+        "`pyaclnn.aclnn`, whose `dir` lists those of an installation. "
+        "[Call any operator by name](../how-to/any-operator.md) tells how they are called. On "
+        "the simulated NPU, *own* is a kernel that it has itself, and *PyTorch* "
         f"one that it has with `{KERNELS}=torch`, which may differ from CANN in data types and "
         "defaults; any other can be [given one](../how-to/teach.md).\n\n"
     )
@@ -120,18 +124,38 @@ def catalogued() -> Iterator[str]:
     for name, signature in declared.items():
         entry = catalogue().get(name)
         releases = ", ".join(entry.releases) if entry else signature.since
-        line = f"`{in_one_line(name, signature)}`"
-        row = [f"`{name}`", line, releases, _kernel_of(name)]
+        row = [f"`{name}`<br>`{in_one_line(name, signature)}`", releases, _kernel_of(name)]
         groups.setdefault(category_of(name), []).append(row)
-    for category, rows in groups.items():
+    for category in sorted(groups, key=lambda category: (category == "others", category)):
         yield f"## {category[0].upper()}{category[1:]}\n\n"
-        yield from _table(["in C", "in Python", "CANN", "simulated"], rows)
+        yield from _table(["in C, and in Python", "CANN", "simulated"], groups[category])
 
 
 def _kernel_of(operator: str) -> str:
     if operator in by_c_name() or operator in built_in():
         return "own"
     return "PyTorch" if operator in aten_calls() else "—"
+
+
+def functions() -> Iterator[str]:
+    """Every C function that is not a phase of an operator, and the constants."""
+    yield (
+        "# Functions of C\n\nThese and the two phases of [each operator](catalogue.md) are in "
+        "[`pyaclnn.raw`](pyaclnn.raw.md). Under CANN stands the first release that has it. What "
+        "refuses on the simulated NPU can be linked, answers 999001 and says so.\n\n"
+    )
+    states = {function.name: function.state for function in exported()}
+    groups: dict[str, list[list[str]]] = {}
+    for name, known in sorted(signatures().items()):
+        if known.library != "operators":
+            line = f"`{name}`<br>`({', '.join(known.parameters)})`"
+            groups.setdefault(known.header, []).append([line, known.since, states[name]])
+    for header, rows in groups.items():
+        yield f"## {header}\n\n"
+        yield from _table(["function", "CANN", "simulated"], rows)
+    yield "## Constants\n\n"
+    constants = [name for name in dir(raw) if name.startswith("ACL")]
+    yield from _table(["name", "value"], ([f"`{n}`", str(getattr(raw, n))] for n in constants))
 
 
 def commands() -> Iterator[str]:

@@ -7,7 +7,9 @@ asked of the package itself.
 
 from __future__ import annotations
 
+import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,11 +25,15 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
-__all__ = ["on_config", "on_files"]
+__all__ = ["on_config", "on_files", "on_page_content"]
+
+INLINE = re.compile(r"(?<!<span></span>)<code>([^<]*)</code>")
+OPTION = re.compile(r"(?<!\S)--?\w[\w-]*")
 
 REFERENCE = {
     "Operators": ("operators", facts.operators),
     "All operators of CANN": ("catalogue", facts.catalogued),
+    "Functions of C": ("functions", facts.functions),
     "Commands": ("commands", facts.commands),
     "Environment variables": ("variables", facts.variables),
     "Rules of the contract": ("rules", facts.rules),
@@ -49,3 +55,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, text in {**written, **documents.pages()}.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Keep options in one piece: browsers break lines at any dash."""
+    option = partial(OPTION.sub, r'<span class="option">\g<0></span>')
+    return INLINE.sub(lambda code: f"<code>{option(code[1])}</code>", html)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,14 +17,18 @@ if TYPE_CHECKING:
 
 __all__ = ["attributes", "ours", "pages"]
 
-# Of the modules beside these, names are used by the package alone, or are the package's own.
-_PUBLIC = {"ascendc", "doctor", "pytest_plugin", "tiling", *pyaclnn._MODULES}
+# Of the modules beside these, names are used by the package alone, or are the package's own; what
+# is an operator has its place on the pages of operators.
+_PUBLIC = {
+    *{"ascendc", "ascendc.package", "doctor", "fleet", "pytest_plugin", "reference.ascendc"},
+    *{"tiling", "torch"},
+    *{*pyaclnn._MODULES} - {"aclnn", "ops"},
+}
 
 
 def pages() -> Mapping[str, Callable[[], Iterator[str]]]:
     """Return what writes a page, by the public module's name; the package itself comes first."""
-    modules = sorted(found.name for found in pkgutil.iter_modules(pyaclnn.__path__))
-    names = ["pyaclnn", *(f"pyaclnn.{name}" for name in modules if name in _PUBLIC - {"ops"})]
+    names = ["pyaclnn", *(f"pyaclnn.{name}" for name in sorted(_PUBLIC))]
     return {name: partial(_page, name) for name in names}
 
 

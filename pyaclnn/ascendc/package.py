@@ -2,7 +2,7 @@
 """Packages of custom operators: what makes kernels into operators of the simulated NPU.
 
 A package has the layout of CANN's custom operator packages, and is found in the same way: by the
-environment variable ``ASCEND_CUSTOM_OPP_PATH``, which names folders, separated by colons. ::
+environment variable ``ASCEND_CUSTOM_OPP_PATH``, which names folders, separated by colons:
 
     op_api/include/aclnn_….h        the C interface, as the author wrote it
     op_api/lib/libcust_opapi.so     both phases of every operator, generated from the headers

@@ -48,7 +48,7 @@ def add_to(commands: _Commands) -> None:
     doctor = parts.add_parser(
         "doctor",
         help="examine every NPU of a cluster, each in a process of its own",
-        description="Run `pyaclnn doctor` for every NPU of a Ray cluster, each in a fresh process "
+        description="Run `pyaclnn doctor` for every NPU of a Ray cluster, each in a fresh process\n"
         "on its node. A node or a driver that hangs is given up and reported; the rest goes on.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -28,7 +28,7 @@ _FIRST_AFTER_8_5 = "9.1"
 def build_home(folder: str | os.PathLike[str]) -> Path:
     """Make a folder that looks like the home of an installed CANN.
 
-    It has the following. ::
+    It has the following:
 
         lib64/                          links to what the package has, of the release
         include/                        the headers, which declare it unless told otherwise

@@ -3,7 +3,7 @@
 
 A file of such functions is named by the environment variable ``PYACLNN_MOCK_OPERATORS``, which
 may name several, separated by colons. The device process loads them with its first operator; so
-every program on the simulated NPU has them, in whatever language it is written. ::
+every program on the simulated NPU has them, in whatever language it is written:
 
     import pyaclnn.mock
 

@@ -56,8 +56,8 @@ def add_to(commands: _Commands) -> None:
     doctor = commands.add_parser(
         "doctor",
         help="find out whether this machine's CANN works, and if not, what to do",
-        description="Check this machine from the environment up to the numbers its operators "
-        "compute. Names the first thing that is broken, its likely causes and the next step. "
+        description="Check this machine from the environment up to the numbers its operators\n"
+        "compute. Names the first thing that is broken, its likely causes and the next step.\n"
         "Needs no special rights, changes nothing, and cannot be hung by the driver.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -13,7 +13,7 @@ from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.handle import Handle
 from pyaclnn.runtime.memory import Memory
 from pyaclnn.runtime.shapes import count_of
-from pyaclnn.runtime.timeline import release_idle
+from pyaclnn.runtime.timelines import release_idle
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,7 +31,7 @@ from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.initialization import ensure_runtime, owns_runtime
 from pyaclnn.runtime.progress import leave_stream
 from pyaclnn.runtime.shapes import count_of
-from pyaclnn.runtime.timeline import (
+from pyaclnn.runtime.timelines import (
     borrowed_timeline,
     borrowed_timelines,
     forget_timeline,

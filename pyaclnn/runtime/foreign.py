@@ -6,11 +6,16 @@ Modelled on ``__cuda_stream__``, by which libraries for other devices share thei
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
+from pyaclnn.cann import raw
 from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.runtime.shapes import count_of
 
-__all__ = ["SharedStream", "StreamLike", "shared_stream"]
+if TYPE_CHECKING:
+    from pyaclnn.cann.raw import Pointer
+
+__all__ = ["SharedStream", "StreamLike", "shared_stream", "stream_pointer"]
 
 
 @runtime_checkable
@@ -58,3 +63,21 @@ def shared_stream(routine: str, stream: Any) -> SharedStream | None:
     if not hasattr(stream, "npu_stream"):
         return None
     return SharedStream(stream.npu_stream, stream.device_index)
+
+
+def stream_pointer(handle: int | Pointer) -> Pointer:
+    """Return an ``aclrtStream`` that somebody else owns as a C pointer.
+
+    Args:
+        handle: Its address, or a C pointer to it.
+
+    Raises:
+        InvalidArgumentError: It is neither.
+    """
+    if raw.is_pointer(handle):
+        return handle
+    address = count_of(handle, 2**64 - 1)
+    if address is None:
+        expected = "the address of an aclrtStream, or a C pointer to it"
+        raise InvalidArgumentError.of("Stream.borrow", "handle", repr(handle), expected)
+    return raw.pointer_to(address)

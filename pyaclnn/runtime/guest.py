@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyaclnn.errors import ContextError
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.progress import leave_stream
-from pyaclnn.runtime.timeline import borrowed_timelines, release_idle, timelines_in
+from pyaclnn.runtime.timelines import borrowed_timelines, release_idle, timelines_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.runtime.handle import Resource
 from pyaclnn.runtime.ledger import LEDGER
-from pyaclnn.runtime.timeline import timeline_of
+from pyaclnn.runtime.timelines import timeline_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far streams have come, found out without waiting."""
+"""How far streams have come: found out by asking, or by waiting for all that is queued."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import contextlib
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, fetch
-from pyaclnn.errors import AclError, ContextError
+from pyaclnn.cann.gate import OUT, fetch, wait_for
+from pyaclnn.cann.status import code_named
+from pyaclnn.errors import AclError, ContextError, DeviceLostError
 from pyaclnn.runtime.context import Activation, is_gone
 from pyaclnn.runtime.milestone import Milestone
-from pyaclnn.runtime.timeline import forget_timeline
+from pyaclnn.runtime.timelines import forget_timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.handle import Resource
     from pyaclnn.runtime.memory import Memory, Use
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ask_those_left",
+    "finish",
     "has_run",
     "leave_stream",
     "note_progress",
@@ -116,6 +120,31 @@ def has_run(timeline: Timeline, stream: Pointer) -> bool:
     if done:
         timeline.passed(mark)
     return done
+
+
+def finish(timeline: Timeline, stream: Pointer, limit: int, given_up: Callable[[], bool]) -> None:
+    """Wait until everything queued on a stream so far has run. Drives ``aclrtSynchronizeStream``.
+
+    Args:
+        timeline: The stream's, whose context is current.
+        stream: The stream.
+        limit: Milliseconds; -1 to wait as long as it takes.
+        given_up: Says whether nobody waits for that any more.
+
+    Raises:
+        DeadlineError: The time is over; the work goes on.
+        KernelError: Work that had been queued failed.
+        DeviceLostError: The device no longer answers.
+    """
+    mark = timeline.mark
+    try:
+        wait_for("aclrtSynchronizeStream", stream, limit=limit, given_up=given_up)
+    except DeviceLostError as error:
+        # Nothing runs on a device that is gone. No other failure says that the work is over.
+        if error.code == code_named("ACL_ERROR_RT_LOST_HEARTBEAT"):
+            timeline.passed(mark)
+        raise
+    timeline.passed(mark)
 
 
 _left: Final[list[Milestone]] = []

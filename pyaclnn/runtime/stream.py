@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, refuse_if_forked, silence, wait_for
-from pyaclnn.cann.status import code_named
-from pyaclnn.errors import AclError, ContextError, DeviceLostError, InvalidArgumentError
+from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.runtime.awaiting import awaited
 from pyaclnn.runtime.context import Activation, give_back_in, is_gone
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.event import Event, require_event
-from pyaclnn.runtime.foreign import shared_stream
+from pyaclnn.runtime.foreign import shared_stream, stream_pointer
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.host_function import await_functions, launch_function
 from pyaclnn.runtime.pool import Pool, pool_of
-from pyaclnn.runtime.progress import ask_those_left, has_run, leave_stream, note_progress
-from pyaclnn.runtime.shapes import count_of
+from pyaclnn.runtime.progress import ask_those_left, finish, has_run, leave_stream, note_progress
 from pyaclnn.runtime.submission import Submission
-from pyaclnn.runtime.timeline import Timeline, borrowed_timeline
+from pyaclnn.runtime.timeline import Timeline
+from pyaclnn.runtime.timelines import borrowed_timeline
 from pyaclnn.runtime.timeout import milliseconds
 from pyaclnn.runtime.workspace import Workspace
 
@@ -70,7 +69,7 @@ class Stream(Handle):
         self._device = require_device("Stream", device)
         owner = self._device._held
         if handle is not None:
-            pointer = _stream_pointer(handle)
+            pointer = stream_pointer(handle)
             self._timeline = borrowed_timeline(owner.pointer, pointer)
             # A borrower leaves no unused memory behind: nobody tells when the stream ends.
             ask_those_left()
@@ -125,7 +124,7 @@ class Stream(Handle):
         """
         shared = shared_stream("Stream.borrow", handle)
         if shared is None:
-            return cls(device, handle=_stream_pointer(handle))
+            return cls(device, handle=stream_pointer(handle))
         return cls._lent(shared, handle, device)
 
     @classmethod
@@ -135,7 +134,7 @@ class Stream(Handle):
         if shared.device_id not in (None, place.id):
             given, wanted = f"of device {shared.device_id}", f"of device {place.id}"
             raise InvalidArgumentError.of("Stream.borrow", "handle", given, wanted)
-        borrowed = cls(place, handle=_stream_pointer(shared.handle))
+        borrowed = cls(place, handle=stream_pointer(shared.handle))
         borrowed._lender = lender
         return borrowed
 
@@ -181,25 +180,12 @@ class Stream(Handle):
         """
         catch_up(self)
         submission = Submission(self._timeline)
-        self._begin(submission, memories, written)
+        submission.begin_on(*memories, written=written)
         try:
             with self._device._active():
                 yield
         finally:
             submission.end()
-
-    def _begin(
-        self, submission: Submission, memories: tuple[Memory, ...], written: tuple[int, int]
-    ) -> None:
-        blocks = raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
-        status = submission.begin(blocks, len(memories), written)
-        if status == raw.BINDING_BUSY:
-            for memory in memories:
-                memory.make_room()
-            status = submission.begin(blocks, len(memories), written)
-        if status:
-            message = "memory that this work needs was given back.\nHint: close it later."
-            raise ContextError(message, routine="Stream")
 
     def launch_host_func(self, function: Callable[..., _T], *arguments: Any) -> Future[_T]:
         """Have a Python function called when the stream comes there; the stream waits for it.
@@ -269,15 +255,7 @@ class Stream(Handle):
 
     def _finish(self, limit: int = -1, given_up: Callable[[], bool] = lambda: False) -> None:
         """Do what ``synchronize`` does, with the device's context current; in milliseconds."""
-        mark = self._timeline.mark
-        try:
-            wait_for("aclrtSynchronizeStream", self.pointer, limit=limit, given_up=given_up)
-        except DeviceLostError as error:
-            # Nothing runs on a device that is gone. No other failure says that the work is over.
-            if error.code == code_named("ACL_ERROR_RT_LOST_HEARTBEAT"):
-                self._timeline.passed(mark)
-            raise
-        self._timeline.passed(mark)
+        finish(self._timeline, self.pointer, limit, given_up)
 
     def wait(self, event: Event) -> None:
         """Let work queued from now on wait for an event. Drives ``aclrtStreamWaitEvent``.
@@ -338,16 +316,6 @@ def catch_up(stream: Stream) -> None:
     if stream._timeline.crowded:
         stream._timeline.crowded = False
         note_progress(stream._timeline, stream.device._held)
-
-
-def _stream_pointer(handle: int | Pointer) -> Pointer:
-    if raw.is_pointer(handle):
-        return handle
-    address = count_of(handle, 2**64 - 1)
-    if address is None:
-        expected = "the address of an aclrtStream, or a C pointer to it"
-        raise InvalidArgumentError.of("Stream.borrow", "handle", repr(handle), expected)
-    return raw.pointer_to(address)
 
 
 def _destroy(owner: Resource, slot: Pointer, timelines: list[Timeline], _: Pointer) -> None:

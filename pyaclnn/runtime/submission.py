@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
+from pyaclnn.errors import ContextError
 
 if TYPE_CHECKING:
+    from pyaclnn.runtime.memory import Memory
     from pyaclnn.runtime.timeline import Timeline
 
 __all__ = ["Submission"]
@@ -39,6 +41,26 @@ class Submission:
             self._struct, blocks, count, *written, self._open
         )
         return status
+
+    def begin_on(self, *memories: Memory, written: tuple[int, int]) -> None:
+        """Begin, making room for the note in blocks that many streams use.
+
+        Args:
+            *memories: The memory it uses, which lives until the stream has passed it.
+            written: Where it writes the first of them: a byte, and the one after the last.
+
+        Raises:
+            ContextError: Memory was given back already.
+        """
+        blocks = raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
+        status = self.begin(blocks, len(memories), written)
+        if status == raw.BINDING_BUSY:
+            for memory in memories:
+                memory.make_room()
+            status = self.begin(blocks, len(memories), written)
+        if status:
+            message = "memory that this work needs was given back.\nHint: close it later."
+            raise ContextError(message, routine="Stream")
 
     def end(self) -> None:
         """Say that all of it is queued; twice is once."""

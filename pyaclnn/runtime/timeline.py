@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
@@ -30,12 +30,6 @@ __all__ = [
     "Timeline",
     "Wait",
     "WorkspaceStats",
-    "borrowed_timeline",
-    "borrowed_timelines",
-    "forget_timeline",
-    "release_idle",
-    "timeline_of",
-    "timelines_in",
 ]
 
 _MANY: Final = 64
@@ -93,7 +87,10 @@ class Timeline:
         crowded: Whether so much memory waits that the stream should be asked how far it is.
         pool: The cache of memory for results, once there is one.
         cap: The most bytes the workspace may grow to; None without a limit.
+        known: Those of all streams that are there, by number.
     """
+
+    known: ClassVar[weakref.WeakValueDictionary[int, Timeline]] = weakref.WeakValueDictionary()
 
     __slots__ = (
         "__weakref__",
@@ -138,7 +135,7 @@ class Timeline:
         self._workspaces: list[Block] = []
         self._fixed = False
         self._grown = 0
-        _timelines[self.struct.id] = self
+        self.known[self.struct.id] = self
 
     @property
     def mark(self) -> Mark:
@@ -319,73 +316,8 @@ class _Outdated:
             self._timeline.wait_for(self._submission, self)
 
 
-_timelines: Final[weakref.WeakValueDictionary[int, Timeline]] = weakref.WeakValueDictionary()
-_borrowed: Final[dict[tuple[int, int], Timeline]] = {}
-
-
-def release_idle(context: int) -> int:
-    """Give back what the pools of a context's streams hold and nobody uses.
-
-    Args:
-        context: The address of the context.
-
-    Returns:
-        How many bytes that were; some may wait for their stream.
-    """
-    pools = [timeline.pool for timeline in timelines_in(context)]
-    return sum(pool.trim() for pool in pools if pool is not None)
-
-
-def timeline_of(number: int) -> Timeline | None:
-    """Return a timeline by its number, or None if its stream is gone."""
-    return _timelines.get(number)
-
-
-def timelines_in(context: int) -> list[Timeline]:
-    """List the timelines of a context's streams.
-
-    Args:
-        context: The address of the context.
-    """
-    return [timeline for timeline in list(_timelines.values()) if timeline.context == context]
-
-
-def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:
-    """Return the timeline of a stream that somebody else owns, the same for every borrower.
-
-    Args:
-        context: The stream's context.
-        stream: The stream; NULL for the default stream of the context.
-
-    Returns:
-        Its timeline, which outlives the borrowers: only the stream's owner knows when it ends.
-    """
-    key = (raw.address_of(context), raw.address_of(stream))
-    with LEDGER.lock:
-        timeline = _borrowed.get(key)
-        if timeline is None:
-            timeline = _borrowed[key] = Timeline(context, stream)
-        return timeline
-
-
-def borrowed_timelines(context: int) -> list[Timeline]:
-    """List the timelines of a context's streams that somebody else owns.
-
-    Args:
-        context: The address of the context.
-    """
-    with LEDGER.lock:
-        return [timeline for (where, _), timeline in _borrowed.items() if where == context]
-
-
-def forget_timeline(context: Pointer, stream: Pointer) -> Timeline | None:
-    """Remove a timeline from those of ``borrowed_timeline`` and return it, if there was one."""
-    with LEDGER.lock:
-        return _borrowed.pop((raw.address_of(context), raw.address_of(stream)), None)
-
-
 def _after_fork() -> None:
-    for timeline in list(_timelines.values()):
+    for timeline in list(Timeline.known.values()):
         timeline.orphan()
 
 

@@ -150,7 +150,7 @@ def test_a_borrowed_stream_is_never_destroyed(stream: Stream) -> None:
     stream.synchronize()
     assert "workspace" not in live_handles()
     # What is known of the stream goes with the last borrower.
-    from pyaclnn.runtime.timeline import borrowed_timelines  # noqa: PLC0415  # only looked at here
+    from pyaclnn.runtime.timelines import borrowed_timelines  # noqa: PLC0415  # only looked at here
 
     known = [raw.address_of(known.struct.stream) for known in borrowed_timelines(x.device._context)]
     assert raw.address_of(stream.pointer) not in known

@@ -66,6 +66,15 @@ def test_every_room_of_the_package_has_its_storey() -> None:
     assert {room_of(module) for module in MODULES} == set(HEIGHT) - {"_binding"}
 
 
+def test_the_page_on_the_architecture_names_every_room() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    named = {name.rstrip("/") for row in rows for name in re.findall(r"`(.+?)`", row)}
+    beside_python = {"include_stubs", "mock_libs"}
+    assert all((ROOT / name).is_dir() for name in beside_python)
+    assert named == set(HEIGHT) - {"__init__", "__main__"} | beside_python
+
+
 def test_imports_go_down() -> None:
     upward = [
         (module, name)

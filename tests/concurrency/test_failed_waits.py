@@ -11,7 +11,7 @@ import pytest
 from pyaclnn import mock
 from pyaclnn.errors import AclError, MissingSymbolError
 from pyaclnn.ops import rms_norm
-from pyaclnn.runtime import stream as streams
+from pyaclnn.runtime import progress
 from pyaclnn.runtime.creation import to_device
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_a_synchronize_that_is_missing_releases_nothing(
     y = rms_norm(x, x[0], stream=stream).y
     del x
     with monkeypatch.context() as patch:
-        patch.setattr(streams, "wait_for", missing)
+        patch.setattr(progress, "wait_for", missing)
         with pytest.raises(MissingSymbolError):
             stream.synchronize(1.0)
     assert stream._timeline.busy

@@ -14,7 +14,8 @@ from pyaclnn import raw
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.memory import Memory
 from pyaclnn.runtime.submission import Submission
-from pyaclnn.runtime.timeline import Timeline, borrowed_timeline, forget_timeline
+from pyaclnn.runtime.timeline import Timeline
+from pyaclnn.runtime.timelines import borrowed_timeline, forget_timeline
 
 CONTEXT, STREAM = raw.pointer_to(16), raw.pointer_to(32)
 

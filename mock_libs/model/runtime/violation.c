@@ -13,15 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "rules.h"
+
 /* MOST_SHOWN: blocks on stderr for one rule; the other two ways hold every record. */
 enum { MOST_RECORDS = 10000, MOST_SHOWN = 10, MOST_FRAMES = 64, PLACE_BYTES = 1024 };
 enum { RECORD_BYTES = 8192 };
-
-static const struct {
-    const char *id, *title, *fix;
-} RULES[] = {
-#include "rule_texts.inc"
-};
 
 pthread_mutex_t mock_violation_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *records[MOST_RECORDS];
@@ -115,8 +111,8 @@ static void as_json(struct text *text, const struct violation *violation)
 {
     char handle[32];
     snprintf(handle, sizeof handle, "%p", violation->handle);
-    add(text, "{\"rule\": \"%s\"", RULES[violation->rule].id);
-    add_json(text, "title", RULES[violation->rule].title);
+    add(text, "{\"rule\": \"%s\"", mock_rules[violation->rule].id);
+    add_json(text, "title", mock_rules[violation->rule].title);
     add_json(text, "function", violation->function);
     add_json(text, "at", violation->at);
     add_json(text, "what", violation->what);
@@ -124,14 +120,14 @@ static void as_json(struct text *text, const struct violation *violation)
     add_json(text, "created", violation->created);
     add_json(text, "destroyed", violation->destroyed);
     add_json(text, "detail", violation->detail);
-    add_json(text, "fix", RULES[violation->rule].fix);
+    add_json(text, "fix", mock_rules[violation->rule].fix);
     add(text, ", \"pid\": %ld}\n", (long)getpid());
 }
 
 static void as_block(struct text *text, const struct violation *violation, bool last)
 {
-    const char *id = RULES[violation->rule].id;
-    add(text, "simulated NPU: [%s] %s\n", id, RULES[violation->rule].title);
+    const char *id = mock_rules[violation->rule].id;
+    add(text, "simulated NPU: [%s] %s\n", id, mock_rules[violation->rule].title);
     if (violation->at != NULL) {
         add(text, "    in %s\n", violation->at);
     }
@@ -145,7 +141,7 @@ static void as_block(struct text *text, const struct violation *violation, bool 
     if (violation->destroyed != NULL) {
         add(text, "        destroyed in %s\n", violation->destroyed);
     }
-    add(text, "    do this: %s\n", RULES[violation->rule].fix);
+    add(text, "    do this: %s\n", mock_rules[violation->rule].fix);
     if (last) {
         add(text, "    (more of this rule are not shown here)\n");
     }
@@ -192,52 +188,6 @@ static void write_report(const struct text *json)
     }
 }
 
-/* The next name of the rules that the user lets the program break, and its length; NULL: no more. */
-static const char *next_allowed(const char **rest, size_t *length)
-{
-    const char *name = *rest;
-    if (name == NULL || name[0] == '\0') {
-        return NULL;
-    }
-    *length = strcspn(name, ",");
-    *rest = name + *length + (name[*length] == ',');
-    return name;
-}
-
-static bool is_named(const char *id, const char *name, size_t length)
-{
-    return strlen(id) == length && strncmp(id, name, length) == 0;
-}
-
-static bool is_allowed(const char *id)
-{
-    size_t length;
-    const char *rest = getenv("PYACLNN_MOCK_ALLOW");
-    for (const char *name; (name = next_allowed(&rest, &length)) != NULL;) {
-        if (is_named(id, name, length)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A name that is written wrong allows nothing; its user must know. */
-__attribute__((constructor)) static void check_allowed(void)
-{
-    size_t length;
-    const char *rest = getenv("PYACLNN_MOCK_ALLOW");
-    for (const char *name; (name = next_allowed(&rest, &length)) != NULL;) {
-        bool known = false;
-        for (size_t i = 0; i < MOCK_RULE_COUNT; i++) {
-            known = known || is_named(RULES[i].id, name, length);
-        }
-        if (!known) {
-            fprintf(stderr, "simulated NPU: PYACLNN_MOCK_ALLOW: there is no rule '%.*s'; "
-                            "`pyaclnn mock rules` lists them\n", (int)length, name);
-        }
-    }
-}
-
 static bool is_strict(void)
 {
     const char *text = getenv("PYACLNN_MOCK_STRICT");
@@ -257,7 +207,7 @@ static void stop(void)
 
 static void record(const struct violation *violation)
 {
-    struct text *text = is_allowed(RULES[violation->rule].id) ? NULL : malloc(sizeof *text);
+    struct text *text = mock_rule_allowed(violation->rule) ? NULL : malloc(sizeof *text);
     if (text == NULL) {
         return;
     }

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import io
-import math
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ from rich.text import Text
 from pyaclnn.doctor.report.clean import cleaned
 from pyaclnn.doctor.report.figures_text import figures_table
 from pyaclnn.doctor.report.fleet import fleet_of, fleet_verdict, only
+from pyaclnn.doctor.report.numbers_text import numbers_table
 from pyaclnn.doctor.report.record import Status, check_of, host_name
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pyaclnn.doctor.report.fleet import Fleet, Group as Failures
-    from pyaclnn.doctor.report.record import CheckResult, Number, Report
+    from pyaclnn.doctor.report.record import CheckResult, Report
     from pyaclnn.doctor.report.verdict import Verdict
 
 __all__ = ["COLOURS", "SIGNS", "Detail", "as_text", "emit", "show"]
@@ -140,7 +140,7 @@ def _machine(report: Report) -> Iterable[RenderableType]:
     yield _facts(report)
     yield from _problems(report.results)
     yield from _tree(report.results)
-    yield from _numbers(report.results)
+    yield from numbers_table(report.results)
     yield from figures_table(report)
     yield Text()
     if report.simulated:
@@ -361,38 +361,3 @@ def _tree(results: Sequence[CheckResult]) -> Iterable[RenderableType]:
             line.truncate(10_000)
             line.no_wrap, line.overflow = True, "ellipsis"
             yield line
-
-
-def _numbers(results: Iterable[CheckResult]) -> Iterable[RenderableType]:
-    numbers = [number for result in results for number in result.numbers]
-    if not numbers:
-        return
-    rows: dict[tuple[str, str], list[Number]] = {}
-    for number in numbers:
-        rows.setdefault((number.operator, number.dtype), []).append(number)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading, justify in (
-        ("operator", "left"),
-        ("dtype", "left"),
-        ("outputs", "right"),
-        ("largest |error| / allowed", "right"),
-        ("within tolerance", "right"),
-        ("", "left"),
-    ):
-        table.add_column(heading, justify="right" if justify == "right" else "left")
-    for (operator, dtype), members in rows.items():
-        ratios = [n.max_abs_error / n.limit for n in members if n.limit]
-        good = sum(n.passed for n in members)
-        table.add_row(
-            Text(operator),
-            Text(dtype),
-            f"{good}/{len(members)}",
-            f"{max(ratios):.1e}"
-            if ratios and not any(math.isnan(r) for r in ratios)
-            else "no result",
-            f"{min(n.matched_ratio for n in members):.2%}",
-            Text("✓", "green") if good == len(members) else Text("✗ FAIL", "bold red"),
-        )
-    yield Text()
-    yield Rule(Text("numbers", style="bold"), align="left", style="dim", characters="─")
-    yield table

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which timelines there are: by number, of a context, and of streams that somebody else owns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.cann import raw
+from pyaclnn.runtime.ledger import LEDGER
+from pyaclnn.runtime.timeline import Timeline
+
+if TYPE_CHECKING:
+    from pyaclnn.cann.raw import Pointer
+
+__all__ = [
+    "borrowed_timeline",
+    "borrowed_timelines",
+    "forget_timeline",
+    "release_idle",
+    "timeline_of",
+    "timelines_in",
+]
+
+_borrowed: Final[dict[tuple[int, int], Timeline]] = {}
+
+
+def release_idle(context: int) -> int:
+    """Give back what the pools of a context's streams hold and nobody uses.
+
+    Args:
+        context: The address of the context.
+
+    Returns:
+        How many bytes that were; some may wait for their stream.
+    """
+    pools = [timeline.pool for timeline in timelines_in(context)]
+    return sum(pool.trim() for pool in pools if pool is not None)
+
+
+def timeline_of(number: int) -> Timeline | None:
+    """Return a timeline by its number, or None if its stream is gone."""
+    return Timeline.known.get(number)
+
+
+def timelines_in(context: int) -> list[Timeline]:
+    """List the timelines of a context's streams.
+
+    Args:
+        context: The address of the context.
+    """
+    return [timeline for timeline in list(Timeline.known.values()) if timeline.context == context]
+
+
+def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:
+    """Return the timeline of a stream that somebody else owns, the same for every borrower.
+
+    Args:
+        context: The stream's context.
+        stream: The stream; NULL for the default stream of the context.
+
+    Returns:
+        Its timeline, which outlives the borrowers: only the stream's owner knows when it ends.
+    """
+    key = (raw.address_of(context), raw.address_of(stream))
+    with LEDGER.lock:
+        timeline = _borrowed.get(key)
+        if timeline is None:
+            timeline = _borrowed[key] = Timeline(context, stream)
+        return timeline
+
+
+def borrowed_timelines(context: int) -> list[Timeline]:
+    """List the timelines of a context's streams that somebody else owns.
+
+    Args:
+        context: The address of the context.
+    """
+    with LEDGER.lock:
+        return [timeline for (where, _), timeline in _borrowed.items() if where == context]
+
+
+def forget_timeline(context: Pointer, stream: Pointer) -> Timeline | None:
+    """Remove a timeline from those of ``borrowed_timeline`` and return it, if there was one."""
+    with LEDGER.lock:
+        return _borrowed.pop((raw.address_of(context), raw.address_of(stream)), None)

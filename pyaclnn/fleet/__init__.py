@@ -12,6 +12,7 @@ from pyaclnn.lazy import public_names
 
 if TYPE_CHECKING:
     from pyaclnn.fleet.batch import ShardedBatchNorm, sync_batch_norm
+    from pyaclnn.fleet.batch_gradients import sync_batch_norm_backward
     from pyaclnn.fleet.examination import NoNpuError, examine
     from pyaclnn.fleet.gradients import (
         ShardedGradients,
@@ -33,8 +34,9 @@ __all__ = [
     "layer_norm_backward",
     "rms_norm_grad",
     "sync_batch_norm",
+    "sync_batch_norm_backward",
 ]
 
-_HOMES = ("npu", "survey", "examination", "shards", "gradients", "batch")
+_HOMES = ("npu", "survey", "examination", "shards", "gradients", "batch", "batch_gradients")
 
 __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

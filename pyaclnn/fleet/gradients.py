@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn.fleet.cluster import connected
-from pyaclnn.fleet.shards import ATTEMPTS, added, compute
+from pyaclnn.fleet.shards import ATTEMPTS, added, compute, together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,13 +17,13 @@ __all__ = ["ShardedGradients", "layer_norm_backward", "rms_norm_grad"]
 
 
 class ShardedGradients(NamedTuple):
-    """Gradients of rows that are spread over a cluster.
+    """Gradients of a batch that is spread over a cluster.
 
     Attributes:
-        grad_input: A Ray reference for each shard, to the gradient of its rows, which stays on the
+        grad_input: A Ray reference for each shard, to the gradient of its part, which stays on the
             node that computed it.
-        grad_weight: The gradient of the weight, of all rows.
-        grad_bias: The gradient of the bias, of all rows; None where there is none.
+        grad_weight: The gradient of the weight, of all shards.
+        grad_bias: The gradient of the bias, of all shards; None where there is none.
     """
 
     grad_input: list[Any]
@@ -66,7 +66,7 @@ def layer_norm_backward(
         ShardLostError: A shard was lost ``attempts`` times.
         ValueError: The lists are not equally long, or empty.
     """
-    shards = _together(grad_out=grad_out, input=input, mean=mean, rstd=rstd)
+    shards = together(grad_out=grad_out, input=input, mean=mean, rstd=rstd)
     calls = [(dy, x, normalized_shape, m, r, weight, bias) for dy, x, m, r in shards]
     with connected() as ray:
         found = compute(ray, "layer_norm_backward", calls, 3, attempts)
@@ -102,16 +102,8 @@ def rms_norm_grad(
         ShardLostError: A shard was lost ``attempts`` times.
         ValueError: The lists are not equally long, or empty.
     """
-    calls = [(*shard, gamma) for shard in _together(dy=dy, x=x, rstd=rstd)]
+    calls = [(*shard, gamma) for shard in together(dy=dy, x=x, rstd=rstd)]
     with connected() as ray:
         found = compute(ray, "rms_norm_grad", calls, 2, attempts)
     references = [reference for reference, _ in found]
     return ShardedGradients(references, added([parts[0] for _, parts in found]), None)
-
-
-def _together(**lists: Sequence[Any]) -> list[tuple[Any, ...]]:
-    lengths = {name: len(shards) for name, shards in lists.items()}
-    if len(set(lengths.values())) != 1 or not next(iter(lengths.values())):
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"{told} shards; each must have the same number, and at least one")
-    return list(zip(*lists.values(), strict=True))

@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["ATTEMPTS", "ShardLostError", "added", "compute", "place"]
+__all__ = ["ATTEMPTS", "ShardLostError", "added", "compute", "place", "together"]
 
 ATTEMPTS: Final = 3
 """How often a shard is tried, each time on another node if there is one."""
 
 
+_BY_RAY: Final = 1
+"""How often Ray itself computes a shard once more, above all one whose result is lost later."""
+
+
 class ShardLostError(FleetError):
-    """A shard was lost as often as it was tried; the message names it, and the last reason."""
+    """A shard was lost as often as it was tried, or its arrays were; the message names it."""
 
 
 def place(nodes: Sequence[str], home: str | None, number: int, attempt: int) -> str:
@@ -36,6 +40,22 @@ def place(nodes: Sequence[str], home: str | None, number: int, attempt: int) -> 
     """
     first = nodes.index(home) if home in nodes else number
     return nodes[(first + attempt) % len(nodes)]
+
+
+def together(**lists: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return what belongs to each shard.
+
+    Args:
+        lists: By the names of arguments, something for each shard.
+
+    Raises:
+        ValueError: The lists are not equally long, or empty.
+    """
+    lengths = {name: len(shards) for name, shards in lists.items()}
+    if len(set(lengths.values())) != 1 or not next(iter(lengths.values())):
+        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(f"{told} shards; each must have the same number, and at least one")
+    return list(zip(*lists.values(), strict=True))
 
 
 def added(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
@@ -77,7 +97,7 @@ def compute(
 
     Raises:
         FleetError: No node has an NPU.
-        ShardLostError: A shard was lost ``attempts`` times.
+        ShardLostError: A shard was lost ``attempts`` times, or an array of it was.
     """
     from ray.util.scheduling_strategies import (  # noqa: PLC0415  # an extra
         NodeAffinitySchedulingStrategy,
@@ -86,12 +106,13 @@ def compute(
     nodes = sorted(n["NodeID"] for n in ray.nodes() if n["Alive"] and n["Resources"].get("NPU"))
     if not nodes:
         raise FleetError("the cluster has no NPU to compute on")
-    call = ray.remote(num_cpus=0, resources={"NPU": 1}, max_retries=0, num_returns=returns)(_call)
+    remote = ray.remote(num_cpus=0, resources={"NPU": 1}, max_retries=_BY_RAY, num_returns=returns)
+    call = remote(_call)
     name = work if isinstance(work, str) else work.__name__.lstrip("_")
-    homes = [_home(ray, shard[0]) for shard in shards]
+    homes = [_homes(ray, shard) for shard in shards]
 
     def submit(number: int, attempt: int) -> list[Any]:
-        node = place(nodes, homes[number], number, attempt)
+        node = place(nodes, homes[number][0], number, attempt)
         strategy = NodeAffinitySchedulingStrategy(node, soft=True)
         told = call.options(scheduling_strategy=strategy)
         references: list[Any] = told.remote(work, *shards[number])
@@ -107,6 +128,13 @@ def compute(
                 break
             except ray.exceptions.RayError as error:
                 cause = getattr(error, "cause", None)
+                if isinstance(cause, ray.exceptions.ObjectLostError):
+                    raise ShardLostError(
+                        f"shard {number} of {len(shards)} of {name} cannot be computed: an array "
+                        f"of it was lost with {_gone(ray, homes[number])}, and Ray cannot make it "
+                        "again; give it once more, or let a task make it that Ray may repeat "
+                        "(max_retries)"
+                    ) from error
                 if isinstance(error, ray.exceptions.RayTaskError) and not isinstance(
                     cause, DeviceLostError
                 ):
@@ -121,12 +149,27 @@ def compute(
     return results
 
 
-def _home(ray: Any, array: Any) -> str | None:
-    """The node on which an array lies, if it lies on any but in this process."""
-    if not isinstance(array, ray.ObjectRef):
-        return None
-    found: list[str] = ray.experimental.get_object_locations([array])[array].get("node_ids", [])
-    return found[0] if found else None
+def _homes(ray: Any, arguments: Sequence[Any]) -> list[str | None]:
+    """For each argument the node on which it lies, if it lies on any but in this process."""
+    references = [one for one in arguments if isinstance(one, ray.ObjectRef)]
+    found = ray.experimental.get_object_locations(references) if references else {}
+
+    def home(argument: Any) -> str | None:
+        # What another process owns is not told.
+        known = found.get(argument, {}) if isinstance(argument, ray.ObjectRef) else {}
+        return next(iter(known.get("node_ids", ())), None)
+
+    return [home(argument) for argument in arguments]
+
+
+def _gone(ray: Any, homes: Sequence[str | None]) -> str:
+    """The nodes of these that are no more, by name and id."""
+    gone = [
+        f"node {node['NodeName']!r} ({node['NodeID'][:8]})"
+        for node in ray.nodes()
+        if node["NodeID"] in homes and not node["Alive"]
+    ]
+    return " and ".join(gone) or "its node or its owner"
 
 
 def _call(work: str | Callable[..., tuple[Any, ...]], *arguments: Any) -> tuple[Any, ...]:

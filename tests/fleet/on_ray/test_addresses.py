@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command, which connects itself to a cluster, or says why it cannot."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from .nodes import MARKS
+
+pytestmark = MARKS
+
+
+def command(*arguments: str, **variables: str) -> tuple[int, str, float]:
+    begun = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "pyaclnn", "fleet", "doctor", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=150,
+        env={**os.environ, **variables},
+    )
+    return done.returncode, done.stdout + done.stderr, time.monotonic() - begun
+
+
+def test_a_cluster_without_npus_is_said_to_have_none() -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    code = "import ray; ray.init(address='local', num_cpus=1, include_dashboard=False)"
+    code += "; from pyaclnn.cli import main; raise SystemExit(main(['fleet', 'doctor']))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=150
+    )
+    assert done.returncode == 4, done.stderr
+    assert "the cluster has no NPU" in done.stderr
+
+
+@pytest.mark.parametrize("listening", [False, True])
+def test_an_address_that_does_not_answer_is_given_up(listening: bool) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        if listening:
+            taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        status, said, seconds = command("--address", address)
+    assert status == 3, said
+    assert f"RAY-103 no Ray cluster answers at {address}" in said
+    assert not listening or "takes connections, but no Ray has answered" in said
+    assert "Traceback" not in said
+    assert seconds < 90
+
+
+def test_the_cluster_at_an_address_is_examined(cluster: Any) -> None:
+    status, said, _ = command("--address", cluster.address, "--only", "DEV-104")
+    assert status == 0, said
+    assert "5 NPUs on 3 nodes, each in a process of its own" in said
+
+
+def test_a_newcomer_understands_the_screen() -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    status, said, _ = command("--simulate", "3", "--only", "DEV-104")
+    assert status == 0, said
+    assert "3 NPUs on 1 node, each in a process of its own" in said
+    assert "SIMULATED NPU - not a chip" in said
+    for npu in range(3):
+        assert f"NPU {npu} (" in said
+    assert "Traceback" not in said

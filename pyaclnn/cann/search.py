@@ -134,7 +134,7 @@ def search(choice: str, chooser: str) -> Loaded:
         raise _no_such_word(choice, chooser)
     attempts: dict[tuple[str, str], None] = {}
     there = Residents(loaded_libraries())
-    for found, root, origin in _candidates(choice, there):
+    for found, root, origin in _candidates(choice, there, attempts):
         loaded = _try(found, choice, root, origin, attempts)
         if loaded is not None:
             return loaded
@@ -154,14 +154,22 @@ def search(choice: str, chooser: str) -> Loaded:
     raise BackendNotFoundError("\n".join(lines), attempts=list(attempts))
 
 
-def _candidates(choice: str, there: Residents) -> Iterator[tuple[LibrarySet, Path, str]]:
-    """Yield what to try, best first: libraries, root of their installation, how it was found."""
+def _candidates(
+    choice: str, there: Residents, attempts: dict[tuple[str, str], None]
+) -> Iterator[tuple[LibrarySet, Path, str]]:
+    """Yield what to try, best first: libraries, root of their installation, how it was found.
+
+    What is never tried, as it would be a second copy, goes to the attempts with the first one.
+    """
     joined = "in this process already" if there.runtime else None
     if choice in _WORDS:
         for found in there.beside_the_runtime():
             yield found, _root_of(found.directory), "in this process already"
     for root in _roots(choice):
         for found in library_sets(root, flat=choice != "cann"):
+            if choice != "cann" and not there.agree_with(found):
+                second = f"would be a second runtime library beside {_named(there)}"
+                attempts.update(((str(path), second), None) for path in found.runtime)
             if choice in _WORDS or there.agree_with(found):
                 usual = "where CANN is installed" if choice == "cann" else "as chosen"
                 yield there.instead_of(found), root, joined or usual
@@ -177,10 +185,13 @@ def _root_of(folder: Path) -> Path:
     return above.parent if above.name.endswith("-linux") else above
 
 
+def _named(there: Residents) -> str:
+    return " and ".join(map(str, there.runtime))
+
+
 def _how_to_join(there: Residents) -> str:
-    paths = " and ".join(map(str, there.runtime))
     return (
-        f"Hint: {paths} is in this process already, and a second copy beside it would know nothing "
+        f"Hint: {_named(there)} is in this process already, and a second copy beside it would know nothing "
         f"of its devices: leave the choice out to use CANN as it is there, choose 'mock' if it is "
         "the simulated NPU, or start another process."
     )

@@ -167,6 +167,9 @@ def test_nothing_else_is_loaded_beside_it(
         **silent,
     )
     assert f"Hint: {folder}/libascendcl.so is in this process already" in done.stdout, done.stderr
+    second = (libdir() if choice == "mock" else other) / "libascendcl.so"
+    both = f"  {second}: would be a second runtime library beside {folder}/libascendcl.so\n"
+    assert both in done.stdout
     assert (done.returncode, done.stderr) == (0, "")
 
 

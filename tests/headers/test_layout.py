@@ -59,6 +59,7 @@ _NEWER: dict[str, tuple[int, dict[str, int]]] = {
     "aclrtUuid": (16, {"bytes": 0}),
     "aclrtMemUsageInfo": (112, {"name": 0, "curMemSize": 32, "memPeakSize": 40, "reserved": 48}),
     "aclrtMemcpyBatchAttr": (32, {"dstLoc": 0, "srcLoc": 8, "rsv": 16}),
+    "aclrtMemAccessDesc": (24, {"flags": 0, "location": 4, "rsv": 12}),
     "aclrtIpcEventHandle": (64, {"reserved": 0}),
 }
 

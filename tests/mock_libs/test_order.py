@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # What each program does wrong on purpose.
 BROKEN = {
+    "access": [("access-denied", "aclrtMemcpyAsync")],
     "order": [("address-not-on-device", "aclrtValueWrite")],
     "transfer": [
         ("address-not-on-device", "aclrtReduceAsync"),

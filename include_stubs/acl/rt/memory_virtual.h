@@ -89,8 +89,11 @@ typedef enum aclrtMemLinkType {
     ACL_RT_MEM_ACCESS_UB_MULTI_PORT_PATH = 3,
 } aclrtMemLinkType;
 
-/* Opaque here: its layout is not described by these declarations. */
-typedef struct aclrtMemAccessDesc aclrtMemAccessDesc;
+typedef struct aclrtMemAccessDesc {
+    aclrtMemAccessFlags flags;
+    aclrtMemLocation location;
+    uint8_t rsv[12];
+} aclrtMemAccessDesc;
 
 ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, size_t size,
     size_t alignment, void *expectPtr, uint64_t flags);

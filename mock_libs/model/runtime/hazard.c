@@ -2,6 +2,7 @@
 /* What queued work needs, against what is done to it meanwhile. */
 #include "hazard.h"
 
+#include "access.h"
 #include "graph.h"
 #include "space.h"
 
@@ -303,6 +304,7 @@ void mock_hazard_queued(const struct stream *stream, struct task *task)
         return;
     }
     remember_host(task);
+    mock_access_check(stream, task);
     bool reported = false;
     for (const struct stream *other = next_of(NULL); other != NULL && !reported;
          other = next_of(other)) {

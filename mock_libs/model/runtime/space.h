@@ -23,6 +23,7 @@ struct mapping {
     struct physical *physical;
     uint64_t from; /* where in the physical memory it begins */
     uint64_t noted; /* in which list it was put last */
+    uint8_t access[MOCK_MOST_DEVICES]; /* what each device may do, with the bit MOCK_TOLD: see there */
 };
 
 /* New addresses, or NULL with the reason in errno; a hint may be NULL. */

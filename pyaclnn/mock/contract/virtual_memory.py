@@ -18,6 +18,7 @@ _MAP = "aclrtMapMem(at, PIECE, 0, memory, 0);\n"
 _UNMAP = "aclrtUnmapMem(at);\n"
 _BACK = "aclrtFreePhysical(memory);\naclrtReleaseMemAddress(at);"
 _FILL = "aclrtMemsetAsync(at, BYTES, 0, BYTES, stream);\n"
+_WAIT = "aclrtSynchronizeStream(stream);\n"
 
 _EXPORT = (
     "uint64_t number = 0;\naclrtDrvMemHandle again = NULL;\n"
@@ -36,6 +37,16 @@ _KEY = (
 )
 _FREE = "aclrtFree(device);\ndevice = NULL;\n"
 _CLOSE = "aclrtIpcMemClose(key);\n"
+
+
+
+def _granting(flags: str) -> str:
+    return (
+        f"aclrtMemAccessDesc access = {{ACL_RT_MEM_ACCESS_FLAGS_{flags},\n"
+        "                             {0, ACL_MEM_LOCATION_TYPE_DEVICE}, {0}};\n"
+        "aclrtMemSetAccess(at, PIECE, &access, 1);\n"
+    )
+
 
 VIRTUAL_MEMORY = (
     Rule(
@@ -80,7 +91,7 @@ VIRTUAL_MEMORY = (
         fix="synchronize the stream before aclrtUnmapMem",
         source="CANN: runtime, aclrtUnmapMem does not synchronize",
         wrong=_BOTH + _MAP + _FILL + _UNMAP + _BACK,
-        right=_BOTH + _MAP + _FILL + "aclrtSynchronizeStream(stream);\n" + _UNMAP + _BACK,
+        right=_BOTH + _MAP + _FILL + _WAIT + _UNMAP + _BACK,
     ),
     Rule(
         id="physical-freed-while-mapped",
@@ -101,6 +112,18 @@ VIRTUAL_MEMORY = (
         source="CANN: aclrtReleaseMemAddress comes after aclrtUnmapMem",
         wrong=_BOTH + _MAP + "aclrtReleaseMemAddress(at);\n" + _UNMAP + _BACK,
         right=_BOTH + _MAP + _UNMAP + _BACK,
+    ),
+    Rule(
+        id="access-denied",
+        title="work of a device uses mapped memory beyond what aclrtMemSetAccess allows it",
+        explanation="A device that may only read memory, or may do nothing there, has no way to "
+        "write it: the work ends in a fault of the device.",
+        fix="give the device ACL_RT_MEM_ACCESS_FLAGS_READWRITE before the work is queued",
+        source="CANN: aclrtMemSetAccess, aclrtMemAccessFlags; that it holds for the device itself "
+        "is this project's reading",
+        wrong=_BOTH + _MAP + _granting("READ") + _FILL + _WAIT + _UNMAP + _BACK,
+        right=_BOTH + _MAP + _granting("READWRITE") + _FILL + _WAIT + _UNMAP + _BACK,
+        since="9.1",
     ),
     Rule(
         id="import-not-allowed",

@@ -12,6 +12,7 @@
 #include "release.h"
 #include "stream.h"
 
+static uint32_t made_so_far;
 static const char NEVER[] = "no stream has recorded it: the wait orders nothing";
 
 static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_t flags)
@@ -47,6 +48,7 @@ static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_
     event->context_handle = context->handle;
     event->constructor = constructor;
     event->flags = flags;
+    event->id = made_so_far++;
     context->events++;
     context->device->events++;
     *handle = made;
@@ -203,5 +205,15 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
+    MOCK_GUARDED(stream_wait(stream, event));
+}
+
+/* As with aclrtSetOpWaitTimeout no wait is too long: it ends, or is found to have no end. */
+aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout)
+{
+    if (timeout < -1) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "timeout is %d ms; it must be -1 (for ever) or more", timeout);
+    }
     MOCK_GUARDED(stream_wait(stream, event));
 }

@@ -9,6 +9,7 @@
 #include "pinned.h"
 #include "space.h"
 #include "violation.h"
+#include "waiting.h"
 
 static aclError allocate_host(void **address, size_t size)
 {
@@ -73,6 +74,21 @@ aclError aclrtFreeHost(void *hostPtr)
         return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHost: hostPtr is NULL");
     }
     MOCK_GUARDED(release(hostPtr));
+}
+
+/* A copy of any device may be reading it. */
+static aclError release_settled(void *address)
+{
+    mock_device_settle(NULL);
+    return release(address);
+}
+
+aclError aclrtFreeHostWithDevSync(void *hostPtr)
+{
+    if (hostPtr == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeHostWithDevSync: hostPtr is NULL");
+    }
+    MOCK_GUARDED(release_settled(hostPtr));
 }
 
 static aclError attributes_of(const void *address, aclrtPtrAttributes *attributes)

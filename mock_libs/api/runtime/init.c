@@ -84,3 +84,24 @@ aclError aclFinalize(void)
 {
     MOCK_GUARDED(finalise());
 }
+
+static aclError finalise_once(uint64_t *left)
+{
+    aclError status = ACL_SUCCESS;
+    if (initialisations > 1) {
+        initialisations--;
+    } else if (initialisations == 1 || finalised) {
+        status = finalise();
+    } else {
+        status = mock_fail(ACL_ERROR_REPEAT_FINALIZE, "there was no aclInit before");
+    }
+    if (left != NULL) {
+        *left = initialisations;
+    }
+    return status;
+}
+
+aclError aclFinalizeReference(uint64_t *refCount)
+{
+    MOCK_GUARDED(finalise_once(refCount));
+}

@@ -9,6 +9,7 @@
 #include "share.h"
 #include "space.h"
 #include "violation.h"
+#include "waiting.h"
 
 /* CANN pads allocations, so that kernels may read past the end: all but the 32-aligned kind, and
  * none on the 950. */
@@ -146,6 +147,24 @@ aclError aclrtFree(void *devPtr)
     MOCK_GUARDED(release(devPtr));
 }
 
+/* Whose memory it is may have changed meanwhile: looked at again. */
+static aclError release_settled(void *address)
+{
+    const struct device *device = mock_device_of(address);
+    if (device != NULL) {
+        mock_device_settle(device);
+    }
+    return release(address);
+}
+
+aclError aclrtFreeWithDevSync(void *devPtr)
+{
+    if (devPtr == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtFreeWithDevSync: devPtr is NULL");
+    }
+    MOCK_GUARDED(release_settled(devPtr));
+}
+
 /* The caches of the simulated NPU are always coherent; only the range is checked. */
 static aclError check_range(const void *address, size_t size)
 {
@@ -189,6 +208,26 @@ aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, aclrtStream
 }
 
 /* ---- asking ------------------------------------------------------------------------------ */
+
+static aclError address_range(const void *address, void **start, size_t *size)
+{
+    if (address == NULL || start == NULL || size == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "ptr, pbase or psize is NULL");
+    }
+    const struct device *device = mock_device_of(address);
+    struct block block;
+    if (device == NULL || !mock_memory_find(device, address, &block)) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not in live device memory", address);
+    }
+    *start = device->heap.base + block.offset;
+    *size = block.requested;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psize)
+{
+    MOCK_GUARDED(address_range(ptr, pbase, psize));
+}
 
 static bool is_hbm(aclrtMemAttr attr)
 {

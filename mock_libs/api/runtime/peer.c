@@ -34,6 +34,23 @@ aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t deviceId, int3
     MOCK_GUARDED(can_access(canAccessPeer, deviceId, peerDeviceId));
 }
 
+static aclError peer_status(int32_t *enabled, int32_t id, int32_t peer)
+{
+    const aclError status = two_devices(id, peer);
+    if (status == ACL_SUCCESS) {
+        *enabled = peer_enabled[id][peer] ? 1 : 0;
+    }
+    return status;
+}
+
+aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int32_t *status)
+{
+    if (status == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "status is NULL");
+    }
+    MOCK_GUARDED(peer_status(status, deviceId, peerDeviceId));
+}
+
 static aclError switch_peer(int32_t peer, bool enable)
 {
     const struct context *context = mock_current_context();

@@ -8,7 +8,7 @@
 #include "violation.h"
 #include "waiting.h"
 
-static aclError create_stream(aclrtStream *handle, uint32_t flags)
+static aclError create_stream(aclrtStream *handle, uint32_t priority, uint32_t flags)
 {
     aclError status;
     struct context *context = mock_usable_context(&status);
@@ -25,6 +25,7 @@ static aclError create_stream(aclrtStream *handle, uint32_t flags)
         return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a stream");
     }
     stream->flags = flags;
+    stream->priority = priority;
     *handle = stream->handle;
     return ACL_SUCCESS;
 }
@@ -37,21 +38,21 @@ static aclError check_out(const void *pointer, const char *function)
     return ACL_SUCCESS;
 }
 
-static aclError create_checked(aclrtStream *stream, uint32_t flags, const char *function)
+static aclError create_checked(aclrtStream *stream, uint32_t priority, uint32_t flags,
+                               const char *function)
 {
     const aclError refused = check_out(stream, function);
-    return refused != ACL_SUCCESS ? refused : create_stream(stream, flags);
+    return refused != ACL_SUCCESS ? refused : create_stream(stream, priority, flags);
 }
 
 aclError aclrtCreateStream(aclrtStream *stream)
 {
-    MOCK_GUARDED(create_checked(stream, 0, "aclrtCreateStream"));
+    MOCK_GUARDED(create_checked(stream, 0, 0, "aclrtCreateStream"));
 }
 
 aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
 {
-    (void)priority;
-    MOCK_GUARDED(create_checked(stream, flag, "aclrtCreateStreamWithConfig"));
+    MOCK_GUARDED(create_checked(stream, priority, flag, "aclrtCreateStreamWithConfig"));
 }
 
 static aclError create_configured(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
@@ -64,7 +65,8 @@ static aclError create_configured(aclrtStream *stream, const aclrtStreamConfigHa
                          "aclrtCreateStreamV2: %p is no stream configuration",
                          (const void *)handle);
     }
-    return create_checked(stream, (uint32_t)handle->flag, "aclrtCreateStreamV2");
+    return create_checked(stream, handle->priority, (uint32_t)handle->flag,
+                          "aclrtCreateStreamV2");
 }
 
 aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle)

@@ -13,7 +13,7 @@ struct event {
     struct context *context; /* the event ends with the context it was made in: ask by handle */
     void *context_handle;
     enum constructor constructor;
-    uint32_t flags;
+    uint32_t flags, id;
     uint64_t records;   /* record calls so far */
     uint64_t recorded;  /* the latest record that was reached */
     uint64_t forgotten; /* records before the latest call of reset */

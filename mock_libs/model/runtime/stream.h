@@ -15,7 +15,7 @@ struct stream {
     struct stream *younger; /* in the list of all streams, which is that of their making */
     bool stuck; /* the scheduler found it blocked */
     int32_t id;
-    uint32_t flags;
+    uint32_t flags, priority;
     struct task *first, *last;
     uint64_t submitted, executed;
     struct lane *lane; /* of the graph that captures it, or NULL */

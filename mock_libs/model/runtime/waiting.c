@@ -103,3 +103,21 @@ void mock_context_exhaust(void *handle)
         mock_wait_progress(NULL);
     }
 }
+
+/* The first stream of a device, or of any, that has still to work. */
+static struct stream *unsettled(const struct device *device)
+{
+    struct stream *stream = mock_stream_oldest();
+    while (stream != NULL && ((device != NULL && stream->context->device != device) ||
+                              !mock_stream_pending(stream))) {
+        stream = stream->younger;
+    }
+    return stream;
+}
+
+void mock_device_settle(const struct device *device)
+{
+    for (struct stream *stream; (stream = unsettled(device)) != NULL;) {
+        mock_stream_wait(stream, stream->submitted, NULL);
+    }
+}

@@ -25,6 +25,8 @@ void mock_attend(void);
 
 #pragma GCC visibility pop
 
+/* Waits for every stream of a device, NULL: of all. Their failures stay for whoever asks. */
+void mock_device_settle(const struct device *device);
 /* Waits for every stream of a context. false: timed out. */
 bool mock_context_wait(void *handle, const struct timespec *deadline);
 /* Waits for what the device can do of it, and for no other thread. */

@@ -39,7 +39,6 @@ _FREE = "aclrtFree(device);\ndevice = NULL;\n"
 _CLOSE = "aclrtIpcMemClose(key);\n"
 
 
-
 def _granting(flags: str) -> str:
     return (
         f"aclrtMemAccessDesc access = {{ACL_RT_MEM_ACCESS_FLAGS_{flags},\n"

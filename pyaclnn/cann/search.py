@@ -192,8 +192,8 @@ def _named(there: Residents) -> str:
 def _how_to_join(there: Residents) -> str:
     return (
         f"Hint: {_named(there)} is in this process already, and a second copy beside it would know "
-        f"nothing of its devices: leave the choice out to use CANN as it is there, choose 'mock' if it is "
-        "the simulated NPU, or start another process."
+        "nothing of its devices: leave the choice out to use CANN as it is there, choose 'mock' if "
+        "it is the simulated NPU, or start another process."
     )
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.operator import Build
 from pyaclnn.runtime.array import DeviceArray, phantom_of
-from pyaclnn.runtime.dlpack import host_array
-from pyaclnn.runtime.host import no_array, way_to_numpy
+from pyaclnn.runtime.host import as_numpy
 from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import require_stream
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.operators import Operator
     from pyaclnn.runtime.foreign import StreamLike
+    from pyaclnn.runtime.stream import Stream
 
 __all__ = [
     "Array",
@@ -65,14 +65,7 @@ def require_array(
     Raises:
         InvalidArgumentError: It is something else, has a mask, or lies elsewhere.
     """
-    if isinstance(value, (np.ndarray, DeviceArray)) and not isinstance(value, np.ma.MaskedArray):
-        return value
-    if not isinstance(value, (np.generic, np.ma.MaskedArray)):
-        shared = host_array(routine, name, value)
-        if shared is not None:
-            return shared
-    what = "None" if value is None else no_array(value)
-    raise InvalidArgumentError.of(routine, name, what, expected, way_to_numpy(name, value))
+    return value if isinstance(value, DeviceArray) else as_numpy(routine, name, value, expected)
 
 
 def refuse_array(operator: Operator, given: Mapping[str, Any], wrong: InvalidArgumentError) -> None:
@@ -132,7 +125,9 @@ def given_results(operator: Operator, out: object, wants: Mapping[str, bool]) ->
     return {name: require_array(operator.name, name, entry) for name, entry in there.items()}
 
 
-def check_arrays(routine: str, arrays: Mapping[str, Array], stream: StreamLike | None) -> bool:
+def check_arrays(
+    routine: str, arrays: Mapping[str, Array], stream: StreamLike | None
+) -> tuple[bool, Stream | None]:
     """Check that all arrays lie on the host, or all on one device, and fit the stream.
 
     Args:
@@ -141,7 +136,7 @@ def check_arrays(routine: str, arrays: Mapping[str, Array], stream: StreamLike |
         stream: The ``stream`` argument.
 
     Returns:
-        Whether they lie on the host.
+        Whether they lie on the host; and the stream, one of another library borrowed, if any.
 
     Raises:
         InvalidArgumentError: They do not.
@@ -165,9 +160,10 @@ def check_arrays(routine: str, arrays: Mapping[str, Array], stream: StreamLike |
         if first is not None and array.device.id != first[1].device.id:
             expected = f"on device {first[1].device.id}, like '{first[0]}'"
             raise InvalidArgumentError.of(routine, name, f"on device {array.device.id}", expected)
-    if stream is not None:
-        require_stream(routine, stream, None if first is None else first[1].device)
-    return not on_device
+    if stream is None:
+        return not on_device, None
+    place = None if first is None else first[1].device
+    return not on_device, require_stream(routine, stream, place)
 
 
 def check_overlap(routine: str, name: str, arrays: Mapping[str, Array]) -> None:

@@ -101,7 +101,6 @@ class Call:
             InvalidArgumentError: Something is not acceptable.
         """
         self.described = operator
-        self._requested = stream
         self.make_result = make_result
         self.values: dict[str, Any] = {}
         for option in operator.options:
@@ -116,7 +115,7 @@ class Call:
                 wants[tensor.name] = f"out: {tensor.name}" in results
         written = [tensor for tensor in operator.inputs if tensor.written]
         self.updated = [t.name for t in written if operator.wants(t, self.values)]
-        self.on_host = check_arrays(operator.name, {**arrays, **results}, stream)
+        self.on_host, self._requested = check_arrays(operator.name, {**arrays, **results}, stream)
         for name in (*self.updated, *results):
             check_overlap(operator.name, name, {**arrays, **results})
         refusals = Refusals(operator, arrays, self.values)
@@ -149,11 +148,10 @@ class Call:
         Raises:
             InvalidArgumentError: The stream is not acceptable.
         """
-        if stream is not None:
-            require_stream(self.described.name, stream, None)
+        name = self.described.name
         other = object.__new__(Call)
         other.__dict__.update(self.__dict__)
-        other._requested = stream  # the same class
+        other._requested = None if stream is None else require_stream(name, stream, None)
         other.values = {name: given.get(name) for name in self.values}
         return other
 
@@ -210,7 +208,7 @@ class Call:
                 return device
         if self._requested is None:
             return default_device()
-        return require_stream(self.described.name, self._requested, None).device
+        return self._requested.device
 
     def _nothing_to_do(self, refusals: Refusals) -> tuple[str, ...] | None:
         """Name the results that become 0 where CANN need not be asked; None if it must be."""

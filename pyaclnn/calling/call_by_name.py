@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.declared import Declared
     from pyaclnn.runtime.foreign import StreamLike
+    from pyaclnn.runtime.stream import Stream
 
 __all__ = ["CallByName", "refuse_others"]
 
@@ -95,7 +96,7 @@ class CallByName:
         first = self._first_of_plain()
         self.plain = first is not None
         if first is None:
-            self._look_closely(stream)
+            stream = self._look_closely(stream)
             first = next(arrays_in(self.arguments), None)
         device = None if first is None else first.device
         self.stream = require_stream(declared.name, stream, device)
@@ -117,7 +118,7 @@ class CallByName:
             return None
         return found[0] if len({array._layout.context for array in found}) == 1 else None
 
-    def _look_closely(self, stream: StreamLike | None) -> None:
+    def _look_closely(self, stream: StreamLike | None) -> Stream | None:
         declared, names = self.declared, self.declared.names
         missing = [
             name
@@ -136,8 +137,10 @@ class CallByName:
             else:
                 check(kind, self.arguments[place], declared.name, name)
         arrays = dict(self._arrays(declared.tensors))
-        self.on_host = check_arrays(declared.name, arrays, stream) and bool(arrays)
+        all_on_host, queue = check_arrays(declared.name, arrays, stream)
+        self.on_host = all_on_host and bool(arrays)
         self._infer()
+        return queue
 
     def _taken(self, place: int) -> Any:
         """An argument for tensors, with what lies in the host's memory as NumPy arrays."""

@@ -15,7 +15,7 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.library import declaration, function
 from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.errors import InvalidArgumentError, UnsupportedError
-from pyaclnn.operators.catalogue import C_TYPES
+from pyaclnn.operators.catalogue import C_TYPES, plain_type
 from pyaclnn.operators.directions import directions_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ __all__ = ["NO_PLAN", "Operator", "kind_of", "operator"]
 NO_PLAN: Final = raw.NULL
 """Tells the launcher that the executor is not to be kept."""
 
-_KINDS: Final = {c_type: letter for letter, c_type in C_TYPES.items()} | {"int": "i"}
+_KINDS: Final = {c_type: letter for letter, c_type in C_TYPES.items()}
 """C type of a parameter, without const -> its letter in ``struct binding_operator``."""
 _WRITTEN: Final = {"t": "w", "T": "W"}
 _TAIL: Final = ("uint64_t *", "aclOpExecutor **")
@@ -58,7 +58,7 @@ _NEEDED: Final = {
 
 def kind_of(c_type: str) -> str:
     """Return the letter of a parameter of some C type, or nothing if no operator takes such."""
-    return _KINDS.get(c_type.removeprefix("const "), "")
+    return _KINDS.get(plain_type(c_type), "")
 
 
 class Operator:
@@ -103,7 +103,7 @@ class Operator:
         types = [kind.removeprefix("const ") for kind in phase_1.types]
         plain = [kind_of(c_type) for c_type in phase_1.types[:-2]]
         if not all(plain) or tuple(types[-2:]) != _TAIL:
-            odd = [f"{k} {n}" for k, n in zip(types, self.names, strict=False) if k not in _KINDS]
+            odd = [f"{k} {n}" for k, n in zip(types, self.names, strict=False) if not kind_of(k)]
             message = (
                 f"{self.name} takes {', '.join(odd) or 'no executor'}, which cannot be launched.\n"
                 "Hint: call its functions through pyaclnn.raw."

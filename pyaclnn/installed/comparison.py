@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyaclnn.cann.prototypes import differences, read_prototypes
 from pyaclnn.cann.signatures import PHASE_1, signature, signatures
 from pyaclnn.elf import ElfError, read_library
-from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.operators.catalogue import catalogue, plain_type
 from pyaclnn.releases import RELEASES
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def compare_operators(headers: OperatorHeaders) -> Iterator[Difference]:
 
 
 def _compared(ours: Signature, theirs: Signature) -> Iterator[Difference]:
-    mine, other = list(map(_kind, ours.types)), list(map(_kind, theirs.types))
+    mine, other = list(map(plain_type, ours.types)), list(map(plain_type, theirs.types))
     source, name = theirs.header, ours.name
     if len(mine) != len(other):
         text = f"takes {len(other)} arguments, not {len(mine)}"
@@ -141,7 +141,7 @@ def _compared(ours: Signature, theirs: Signature) -> Iterator[Difference]:
         return
     rows = list(zip(ours.parameters, theirs.parameters, ours.types, theirs.types, strict=True))
     for place, (_, word, c_type, installed) in enumerate(rows, 1):
-        if _kind(c_type) != _kind(installed):
+        if plain_type(c_type) != plain_type(installed):
             text = f"argument {place} ({word}) is {installed}, not {c_type}"
             yield Difference("ABI", name, text, source)
             return
@@ -153,11 +153,6 @@ def _compared(ours: Signature, theirs: Signature) -> Iterator[Difference]:
         if c_type != installed and ("*" in c_type):
             text = f"argument {place} ({word}) is {installed}, not {c_type}"
             yield Difference("const", name, text, source)
-
-
-def _kind(c_type: str) -> str:
-    plain = c_type.removeprefix("const ")
-    return "int32_t" if plain == "int" else plain
 
 
 def _compare_runtime(root: Path) -> tuple[list[Difference], int]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["C_TYPES", "Entry", "Parameter", "catalogue"]
+__all__ = ["C_TYPES", "Entry", "Parameter", "catalogue", "plain_type"]
 
 C_TYPES: Final[Mapping[str, str]] = {
     "t": "aclTensor *",
@@ -43,6 +43,12 @@ C_TYPES: Final[Mapping[str, str]] = {
 }
 """Everything that operators take, without const, by a letter each."""
 _FILE: Final = Path(__file__).with_suffix(".txt")
+
+
+def plain_type(c_type: str) -> str:
+    """Return a C type without const, as ``C_TYPES`` has it."""
+    plain = c_type.removeprefix("const ")
+    return "int32_t" if plain == "int" else plain
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pyaclnn.operators.catalogue import C_TYPES, catalogue
+from pyaclnn.operators.catalogue import C_TYPES, catalogue, plain_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ def directions_of(name: str, parameters: Sequence[str], types: Sequence[str]) ->
         types: Their C types.
     """
     entry = catalogue().get(name)
-    if entry is not None and [_plain(t) for t in types] == [
+    if entry is not None and [plain_type(t) for t in types] == [
         C_TYPES[p.kind] for p in entry.parameters
     ]:
         return Directions(tuple(p.direction for p in entry.parameters), entry.guessed)
@@ -68,7 +68,7 @@ def guess(name: str, parameters: Sequence[str], types: Sequence[str]) -> tuple[s
     those of 9.x, which had no part in making this rule.
     """
     found = list(_guesses(name, parameters, types))
-    tensors = [place for place, c_type in enumerate(types) if _plain(c_type) in _TENSORS]
+    tensors = [place for place, c_type in enumerate(types) if plain_type(c_type) in _TENSORS]
     if tensors and not any(found[place] != _IN for place in tensors):
         found[tensors[-1]] = _OUT
     return tuple(found)
@@ -77,7 +77,7 @@ def guess(name: str, parameters: Sequence[str], types: Sequence[str]) -> tuple[s
 def _guesses(name: str, parameters: Sequence[str], types: Sequence[str]) -> Iterator[str]:
     in_place = "self" if name.startswith("aclnnInplace") else None
     for parameter, c_type in zip(parameters, types, strict=True):
-        if _plain(c_type) not in _TENSORS:
+        if plain_type(c_type) not in _TENSORS:
             yield _IN
         elif parameter.endswith("Ref") or parameter == in_place:
             in_place = None
@@ -88,8 +88,3 @@ def _guesses(name: str, parameters: Sequence[str], types: Sequence[str]) -> Iter
             yield _IN
         else:
             yield _OUT if _RESULT.fullmatch(parameter) else _IN
-
-
-def _plain(c_type: str) -> str:
-    plain = c_type.removeprefix("const ")
-    return "int32_t" if plain == "int" else plain

@@ -17,16 +17,19 @@ from pyaclnn.runtime.shaped import Shaped
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["as_numpy", "fitted", "no_array", "number_of", "require_numpy", "way_to_numpy"]
+__all__ = ["as_numpy", "fitted", "no_array", "number_of", "require_numpy"]
 
 
-def as_numpy(routine: str, argument: str, host: Any) -> NDArray[Any]:
+def as_numpy(
+    routine: str, argument: str, host: Any, expected: str = "a NumPy array"
+) -> NDArray[Any]:
     """Look at an array on the host, NumPy's or another library's, as one of NumPy.
 
     Args:
         routine: The public function, for messages.
         argument: The argument's name.
         host: What the caller gave.
+        expected: What it must be, in words.
 
     Raises:
         InvalidArgumentError: It is no such array, has a mask, or lies elsewhere.
@@ -34,35 +37,40 @@ def as_numpy(routine: str, argument: str, host: Any) -> NDArray[Any]:
     if not isinstance(host, (np.ndarray, np.generic)):
         shared = host_array(routine, argument, host)
         host = host if shared is None else shared
-    require_numpy(routine, argument, host)
+    require_numpy(routine, argument, host, expected)
     found: NDArray[Any] = host
     return found
 
 
-def require_numpy(routine: str, argument: str, host: object) -> None:
+def require_numpy(
+    routine: str, argument: str, host: object, expected: str = "a NumPy array"
+) -> None:
     """Require a NumPy array without a mask.
 
     Args:
         routine: The public function, for the message.
         argument: The argument's name.
         host: What the caller gave.
+        expected: What it must be, in words.
 
     Raises:
         InvalidArgumentError: It is something else.
     """
     if isinstance(host, np.ndarray) and not isinstance(host, np.ma.MaskedArray):
         return
-    hint = way_to_numpy(argument, host)
-    raise InvalidArgumentError.of(routine, argument, no_array(host), "a NumPy array", hint)
+    hint = _way_to_numpy(argument, host)
+    raise InvalidArgumentError.of(routine, argument, no_array(host), expected, hint)
 
 
 def no_array(given: object) -> str:
     """Say what something is that is no array."""
+    if given is None:
+        return "None"
     kind = type(given).__name__
     return f"a NumPy scalar of {kind}" if isinstance(given, np.generic) else f"a {kind}"
 
 
-def way_to_numpy(argument: str, host: object) -> str | None:
+def _way_to_numpy(argument: str, host: object) -> str | None:
     """Say how something becomes a NumPy array; None if it does not.
 
     Args:

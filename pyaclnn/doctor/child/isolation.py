@@ -19,6 +19,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.doctor.checks.numbers import SOAK
 from pyaclnn.doctor.child.descendants import Descendants
 from pyaclnn.doctor.child.last_call import last_call
 from pyaclnn.doctor.child.logs import error_lines, tail
@@ -38,6 +39,8 @@ _STARTING: Final = 60.0
 """How long a child may take until its first step begins."""
 _PATIENCE: Final = 5.0
 """In what time that which a child started may end by itself: the simulated device does."""
+_TO_TELL: Final = 20.0
+"""In what time a soak that is asked to end tells what it found."""
 _MOST_OUTPUT: Final = 64 << 20
 CALLS: Final = "call"
 """The file, beside the results, in which the child notes the C function that it calls."""
@@ -102,8 +105,9 @@ class Outcome:
         results: The steps that came to an end.
         facts: What the child learned for others: the chip's name, the number of devices.
         running: The step that was under way when the child ended, or None.
-        ended: ``done``, ``crash`` or ``timeout``; ``abandoned`` if not even KILL ended it;
-            ``unborn`` if it ended before its first step began, which is not the vendor's doing.
+        ended: ``done``, ``crash`` or ``timeout``; ``stopped`` if it was asked to end;
+            ``abandoned`` if not even KILL ended it; ``unborn`` if it ended before its first step
+            began, which is not the vendor's doing.
         returncode: The exit status, negative for a signal; None for an abandoned child.
         seconds: How long the interrupted step had been running.
         error: The end of what the child printed.
@@ -239,11 +243,15 @@ def run_child(
         outcome.ended = _wait(child, watch, errors, stop, step, on_result)
     finally:
         outcome.seconds = watch.seconds
+        if outcome.ended == "stopped" and watch.running == SOAK:
+            # Alone: what it needs to tell what it found may be in its group.
+            os.kill(child.pid, signal.SIGTERM)
+            _until_ended(child, _TO_TELL)
         if outcome.ended == "timeout":
             routine, outcome.place = ask(child.pid, scratch / FAULTS)
-        else:  # what it left in its group is named before the group is ended
+        elif _has_ended(child):  # what it left in its group is named before the group is ended
             outcome.left = kin.end(_PATIENCE)
-        gone = _end_group(child, grace, patient=outcome.ended == "timeout")
+        gone = _end_group(child, grace, patient=outcome.ended in {"timeout", "stopped"})
         outcome.left += kin.end(_PATIENCE)
         for fresh in watch.look():
             on_result(fresh)
@@ -285,7 +293,9 @@ def _wait(
             on_result(fresh)
         if ended:
             return "ended"
-        if watch.seconds > watch.deadline or stop.is_set() or _size(errors) > _MOST_OUTPUT:
+        if stop.is_set():
+            return "stopped"
+        if watch.seconds > watch.deadline or _size(errors) > _MOST_OUTPUT:
             return "timeout"
         on_step(watch.running, watch.seconds, watch.deadline)
         time.sleep(pause)

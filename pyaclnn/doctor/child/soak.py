@@ -32,6 +32,8 @@ MOST_WRONG: Final = 6
 """How many wrong outputs are kept to be told."""
 _MOST_SAMPLES: Final = 240
 _SHORTEST_PAUSE: Final = 0.05
+_LONGEST_WAIT: Final = 0.5
+"""Seconds until it is noticed that the soak is to end."""
 _PATIENCE: Final = 60.0
 """Seconds for one operator on a small array."""
 
@@ -59,6 +61,7 @@ class Soak:
     Attributes:
         samples: What the process held, in the order of time.
         seconds: How long it went on.
+        asked: Whether it is to end now, whatever was wanted; may be set by a signal's handler.
     """
 
     def __init__(self, device: Device, cases: Iterable[Case], threads: int) -> None:
@@ -68,6 +71,7 @@ class Soak:
         self._stop = threading.Event()
         self.samples: list[Footprint] = []
         self.seconds = 0.0
+        self.asked = False
 
     def run(self, seconds: float, least: int = 0, watch: Callable[[], None] | None = None) -> None:
         """Repeat the operators.
@@ -89,14 +93,19 @@ class Soak:
         begun = time.monotonic()
         for thread in threads:
             thread.start()
-        pause = max(seconds / _MOST_SAMPLES, _SHORTEST_PAUSE)
+        pause, sampled = max(seconds / _MOST_SAMPLES, _SHORTEST_PAUSE), begun
         while any(map(threading.Thread.is_alive, threads)) and (
             time.monotonic() - begun < seconds or self.launches < least
         ):
-            self._stop.wait(pause)
-            self.samples.append(footprint(self.launches))
-            if watch is not None:
-                watch()
+            self._stop.wait(min(pause, _LONGEST_WAIT))
+            now = time.monotonic()
+            if now - sampled >= pause or self.asked or not self.samples:
+                sampled = now
+                self.samples.append(footprint(self.launches))
+                if watch is not None:
+                    watch()
+            if self.asked:
+                break
         self._stop.set()
         for thread in threads:
             thread.join()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,14 +24,14 @@ from pyaclnn.mock.injection import faults, injected
 from pyaclnn.smoke import cases as smoke
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyaclnn.doctor.child.footprint import Footprint
     from pyaclnn.doctor.child.session import Session
     from pyaclnn.doctor.report.record import Evidence
     from pyaclnn.mock.injection import Fault
 
-__all__ = ["STEPS", "judged_soak", "leaking"]
+__all__ = ["STEPS", "ended_by_signal", "judged_soak", "leaking"]
 
 _CODE: Final = re.compile(r"=(?:after:|async:)?(\d+)$")
 _MUCH_MEMORY: Final = 32 << 20
@@ -48,7 +49,7 @@ def _soak(session: Session) -> Finding:
     if text and "seed=" not in text:
         text = f"{text}; seed={os.getpid()}"
     try:
-        with faults(text) if text else contextlib.nullcontext():
+        with faults(text) if text else contextlib.nullcontext(), ended_by_signal(soak):
             soak.run(request["soak"], watch=None if request["simulated"] else sensors.look)
             fired = injected()
     except (ValueError, RuntimeError) as error:
@@ -61,11 +62,34 @@ def _soak(session: Session) -> Finding:
             next_step="pyaclnn mock faults",
         )
     found = judged_soak(soak, fired)
+    early = f"; ended after {soak.seconds:.1f} of {request['soak']:g} s" if soak.asked else ""
     return replace(
         found,
+        summary=f"{found.summary}{early}",
         evidence=found.evidence + _seen(soak, fired),
         figures=_figures(soak) + sensors.figures("soak"),
     )
+
+
+@contextlib.contextmanager
+def ended_by_signal(soak: Soak) -> Iterator[None]:
+    """Have a soak end at SIGTERM, so that it tells what it found.
+
+    Args:
+        soak: The soak.
+
+    Yields:
+        Nothing.
+    """
+
+    def end(*_: object) -> None:
+        soak.asked = True
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def judged_soak(soak: Soak, fired: Sequence[Fault]) -> Finding:

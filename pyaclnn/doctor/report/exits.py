@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["BROKEN", "INCONCLUSIVE", "INTERRUPTED", "NOTHING_HERE", "PASSED"]
+__all__ = ["BROKEN", "INCONCLUSIVE", "INTERRUPTED", "NOTHING_HERE", "PASSED", "SIGNALLED"]
 
 PASSED: Final = 0
 """Everything that could be checked passed."""
@@ -17,3 +17,5 @@ NOTHING_HERE: Final = 4
 """There is no CANN, or no device."""
 INTERRUPTED: Final = 130
 """Somebody pressed Ctrl-C."""
+SIGNALLED: Final = 128
+"""A signal ended it, whose number is what the status has more than this."""

@@ -46,6 +46,7 @@ SIMULATED: Final = "simulated"
 CALM: Final = 3
 """The gravity of what is all right."""
 _TRY: Final = "pyaclnn doctor --backend mock"
+_STOPPED: Final = "Stopped before the end; of what was examined until then nothing is broken."
 
 
 @dataclass(frozen=True)
@@ -142,10 +143,13 @@ def verdict(report: Report) -> Verdict:
             problem.next_step,
             problem,
         )
-    if report.exit_status == exits.INCONCLUSIVE or not any(r.status.passed for r in report.results):
-        text = problem.summary if problem else "no check came to a conclusion"
+    stopped = report.exit_status > exits.SIGNALLED
+    nothing = not any(result.status.passed for result in report.results)
+    if stopped or nothing or report.exit_status == exits.INCONCLUSIVE:
+        text = f"Could not tell: {problem.summary if problem else 'no check came to a conclusion'}"
+        text = _STOPPED if stopped else text
         step = problem.next_step if problem else None
-        return Verdict(UNCLEAR, f"{_where(report)}Could not tell: {text}", counts, step, problem)
+        return Verdict(UNCLEAR, f"{_where(report)}{text}", counts, step, problem)
     if report.exit_status:  # --fail-on warn
         text = _titled(problem) if problem else "a warning counts as a failure"
         step = problem.next_step if problem else None

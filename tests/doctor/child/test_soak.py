@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,10 +21,10 @@ from pyaclnn.doctor.checks.options import Level, Options
 from pyaclnn.doctor.child.crowd import together
 from pyaclnn.doctor.child.footprint import Footprint, growth
 from pyaclnn.doctor.child.soak import Soak
-from pyaclnn.doctor.child.soak_steps import judged_soak, leaking
+from pyaclnn.doctor.child.soak_steps import ended_by_signal, judged_soak, leaking
 from pyaclnn.doctor.command.run import run
 from pyaclnn.doctor.report.figure import Figure
-from pyaclnn.doctor.report.record import CheckResult, Status
+from pyaclnn.doctor.report.record import CheckResult, Report, Status
 from pyaclnn.mock import Fault, faults, injected
 from pyaclnn.smoke.launching import Case
 
@@ -117,6 +124,56 @@ def test_a_failure_that_nobody_asked_for_is_found(device: pyaclnn.Device) -> Non
     found = judged_soak(soak, [Fault("aclrtFree=507899", 0, 0)])
     assert (found.status, found.code) == (Status.FAIL, 507015)
     assert found.next_step
+
+
+def test_a_soak_that_is_to_end_tells_what_it_did(device: pyaclnn.Device) -> None:
+    soak = Soak(device, CASES, 2)
+
+    def end() -> None:
+        if soak.launches > 10:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with ended_by_signal(soak):
+        soak.run(60.0, watch=end)
+    assert signal.getsignal(signal.SIGTERM) == before
+    assert soak.launches > 10
+    assert soak.seconds < 60
+    assert judged_soak(soak, []).status is Status.PASS
+
+
+def soaking(parent: int) -> list[str]:
+    """The children that soak by now: these take SIGTERM themselves."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            told = dict(
+                line.split(":\t") for line in status.read_text().splitlines() if ":\t" in line
+            )
+            if told["PPid"] == str(parent) and int(told["SigCgt"], 16) >> (signal.SIGTERM - 1) & 1:
+                found.append(status.parent.name)
+    return found
+
+
+@pytest.mark.exhaustive
+def test_a_doctor_that_is_ended_leaves_the_figures_of_its_soak(tmp_path: Path) -> None:
+    command = "doctor --backend mock --device 0 --only NUM-302 --soak 1h --soak-processes 2 --json"
+    path = tmp_path / "report.json"
+    with subprocess.Popen(
+        [sys.executable, "-m", "pyaclnn", *command.split(), str(path)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as doctor:
+        while len(soaking(doctor.pid)) < 2:
+            assert doctor.poll() is None
+            time.sleep(0.1)
+        time.sleep(1.0)
+        doctor.terminate()
+        _, said = doctor.communicate(timeout=120)
+    assert doctor.returncode == 143, said
+    (found,) = (r for r in Report.from_text(path.read_text()).results if r.id == "NUM-302@0")
+    assert " of 3600 s" in found.summary
+    assert {"soak_launches", "soak_resident"} < {figure.name for figure in found.figures}
 
 
 def test_children_are_told_as_one() -> None:

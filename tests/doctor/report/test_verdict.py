@@ -36,6 +36,8 @@ TONES = [
     (NO_DEVICE, "nothing", "no device can be used: no /dev/davinci node"),
     (samples.UNCLEAR, "unclear", "Could not tell: the check itself failed"),
     (report(result("A-001", Status.SKIP), exit_status=3), "unclear", "no check came to a"),
+    (dataclasses.replace(WARNED, exit_status=143), "unclear", "Stopped before the end; of what"),
+    (dataclasses.replace(samples.BROKEN, exit_status=130), "broken", "Device 0 can be opened:"),
 ]
 
 

@@ -105,6 +105,9 @@ def docs(session: nox.Session) -> None:
     session.install(*LOCK, ".[docs]")
     # Of mkdocs it is the last version with plugins that is wanted: there is no need to say so.
     session.run("mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
+    # That the build would notice; the options have it run without what other tests need.
+    alone = ("-c", os.devnull, "--rootdir=.", "--noconftest", "--import-mode=importlib")
+    session.run("pytest", "--quiet", *alone, "tests/product/test_site.py")
 
 
 @nox.session(python=USUAL)

@@ -16,21 +16,15 @@ from pyaclnn.cli import parser
 from pyaclnn.variables import TOLD, VARIABLES
 
 from .commands import ROOT, pyaclnn, run
+from .pages import PAGES, SCRIPTS, blocks, languages, outputs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGES = {
-    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-}
+PERFORMANCE = "docs/explanation/performance.md"
 RUN_ELSEWHERE = {"README.md", "docs/start/tour.md"}
 COMMAND = re.compile(r"\bpyaclnn [^)|;&]+")
 VARIABLE = re.compile(r"(PYACLNN|ASCEND|ACLNN_CACHE|DISABLE|XDG|LD)(_[A-Z0-9]+)+|CC|CXX")
-
-
-def blocks(text: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
 def commands(text: str) -> list[list[str]]:
@@ -48,7 +42,6 @@ def understood(words: list[str]) -> bool:
     return True
 
 
-SCRIPTS = {name: "\n".join(blocks(text, "python")) for name, text in PAGES.items()}
 COMMANDS = {name: commands(text) for name, text in PAGES.items()}
 
 
@@ -61,6 +54,29 @@ def test_the_python_of_a_page_runs_as_one_script(page: str, tmp_path: Path) -> N
     done = run(sys.executable, "-W", "error", tmp_path / "page.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Warning" not in done.stderr
+    assert [line for line in outputs(PAGES[page]) if line not in done.stdout] == []
+
+
+@pytest.mark.parametrize(
+    "session", [block for text in PAGES.values() for block in blocks(text, "console")]
+)
+def test_a_command_prints_what_it_is_shown_to_print(session: str) -> None:
+    command, *lines = session.splitlines()
+    assert command.startswith("$ pyaclnn ")
+    said = pyaclnn(*shlex.split(command)[2:]).stdout.splitlines()
+    assert lines
+    assert said[: len(lines)] == lines
+
+
+def test_what_is_run_neither_here_nor_as_shell_is_run_by_a_test_that_names_the_page() -> None:
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    others = {
+        name
+        for name, text in PAGES.items()
+        if languages(text) - {"console", "python", "sh", "text"}
+    }
+    assert others
+    assert [name for name in sorted(others) if f'"{name}"' not in tests] == []
 
 
 @pytest.mark.parametrize("page", [name for name, found in COMMANDS.items() if found])
@@ -100,3 +116,11 @@ def test_the_site_is_complete_by_itself() -> None:
     (worker,) = [name for name in config["extra"]["polyfills"] if "iframe-worker" in name]
     assert (ROOT / "docs" / worker).is_file()
     assert config["theme"]["font"] is False
+
+
+def test_the_picture_of_launch_costs_is_of_the_table() -> None:
+    rows = re.findall(r"^\| (?:eager|plan).*?\| ([\d.]+) \|", PAGES[PERFORMANCE], re.MULTILINE)
+    picture = (ROOT / "docs" / "pictures" / "launch-cost.svg").read_text(encoding="utf-8")
+    [whole, *widths] = [int(width) for width in re.findall(r' width="(\d+)"', picture)]
+    assert re.findall(r">([\d.]+)</text>", picture) == ["1", *rows]
+    assert widths == [round(float(row) * whole) for row in rows]

@@ -7,12 +7,14 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from .commands import ROOT, compile_program, run, silent_environment
+from .commands import compile_program, run, script, silent_environment
+from .pages import PAGES, blocks
 
 PYTHON = {"PYTHON": sys.executable}
-SECTION = (ROOT / "docs" / "how-to" / "teach.md").read_text(encoding="utf-8")
+SECTION = PAGES["docs/how-to/teach.md"]
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +26,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def kernels(tmp_path: Path) -> Path:
-    block, *_ = re.findall(r"^```py\n(.*?)^```", SECTION, re.MULTILINE | re.DOTALL)
+    block, _ = blocks(SECTION, "py")
     path = tmp_path / "kernels.py"
     path.write_text(block, encoding="utf-8")
     return path
@@ -32,6 +34,13 @@ def kernels(tmp_path: Path) -> Path:
 
 def test_it_is_ten_lines(kernels: Path) -> None:
     assert len(kernels.read_text(encoding="utf-8").splitlines()) <= 10
+
+
+def test_that_for_a_package_is_a_kernel_too(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text("\n".join(blocks(SECTION, "py")), encoding="utf-8")
+    rows = script(path).scale_rows(np.ones((2, 3)), np.array([2, 3]), 2)
+    assert rows.tolist() == [[4, 4, 4], [9, 9, 9]]
 
 
 def test_without_it_the_operator_says_how_to_give_it_one(host: Path) -> None:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .commands import ROOT, run, silent_environment
+from .commands import run, silent_environment
+from .pages import PAGES, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```py\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-[EXAMPLE] = [block for block in BLOCKS if "def test_" in block]
+[EXAMPLE] = blocks(PAGES["README.md"], "py")
 
 HEAD = """\
 import numpy as np
@@ -44,6 +43,12 @@ def suite(
 def test_the_example_of_the_readme_passes(tmp_path: Path) -> None:
     status, output = suite(tmp_path, EXAMPLE, environment={})  # the plugin is found by itself
     assert status == 0, output
+
+
+def test_the_examples_of_the_how_to_pass(tmp_path: Path) -> None:
+    text = PAGES["docs/how-to/test.md"]
+    status, output = suite(tmp_path, "\n".join(blocks(text, "py")))
+    assert (status, re.findall(r"\d+ passed", output)) == (0, ["3 passed"]), output
 
 
 def test_what_a_test_leaves_on_the_device_fails_it(tmp_path: Path) -> None:

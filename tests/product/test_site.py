@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site is not built where a link leads nowhere, by the settings that it is built with."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from .commands import ROOT, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest.importorskip("mkdocs", reason="the tools of the documentation are not installed")
+
+SETTINGS = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+KEPT = ("strict", "validation", "use_directory_urls", "markdown_extensions")
+PAGE = "# Title\n\n## Part\n\n[there](other.md#there), [here](#part)\n"
+OTHER = "# Other\n\n## There\n"
+
+
+def build(folder: Path, page: str) -> tuple[int, str]:
+    (folder / "docs").mkdir()
+    (folder / "docs" / "index.md").write_text(page, encoding="utf-8")
+    (folder / "docs" / "other.md").write_text(OTHER, encoding="utf-8")
+    settings = {"site_name": "it", "plugins": [], **{name: SETTINGS[name] for name in KEPT}}
+    settings["nav"] = ["index.md", "other.md"]
+    (folder / "mkdocs.yml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    done = run(sys.executable, "-m", "mkdocs", "build", cwd=folder)
+    return done.returncode, done.stderr
+
+
+def test_links_that_lead_somewhere_pass(tmp_path: Path) -> None:
+    status, said = build(tmp_path, PAGE)
+    assert status == 0, said
+
+
+@pytest.mark.parametrize(
+    ("link", "told"),
+    [
+        ("[a page](nowhere.md)", "'nowhere.md', but the target is not found"),
+        ("[a heading](other.md#nowhere)", "'#nowhere'"),
+        ("[a heading of its own](#nowhere)", "'#nowhere'"),
+        ("[a folder](/somewhere)", "an absolute link '/somewhere'"),
+        ("![a picture](nowhere.svg)", "'nowhere.svg', but the target is not found"),
+    ],
+)
+def test_a_link_that_leads_nowhere_fails(link: str, told: str, tmp_path: Path) -> None:
+    status, said = build(tmp_path, f"{PAGE}\n{link}\n")
+    assert status == 1
+    assert told in said
+    assert said.count("WARNING") == 1

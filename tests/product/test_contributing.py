@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,23 @@ FILES = dict(re.findall(r"^`([\w/.]+)`\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE
 def test_the_example_is_three_files_that_are_not_there_yet() -> None:
     assert len(FILES) == 3
     assert not any((ROOT / path).exists() for path in FILES)
+
+
+def test_every_file_and_folder_that_the_page_names_is_there() -> None:
+    named = set(re.findall(r"\b(?:pyaclnn|tests|operators)/[\w/.]*\w", PAGE)) - set(FILES)
+    assert len(named) > 10
+    places = (ROOT, ROOT / "pyaclnn")
+    assert not [name for name in named if not any((place / name).exists() for place in places)]
+
+
+@pytest.mark.exhaustive
+def test_what_the_page_asks_of_the_tests_has_tests() -> None:
+    asked = re.findall(r"^    pytest (-n0 \S+ -k .*?)  +#", PAGE, re.MULTILINE)
+    assert asked
+    for line in asked:
+        words = [ROOT / word if (ROOT / word).exists() else word for word in shlex.split(line)]
+        done = run(sys.executable, "-m", "pytest", "--collect-only", "-q", *words)
+        assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.exhaustive

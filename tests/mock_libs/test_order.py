@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # What each program does wrong on purpose.
 BROKEN = {
+    "notifies": [("import-not-allowed", "aclrtNotifyImportByKey")],
     "inquiry": [],
     "access": [("access-denied", "aclrtMemcpyAsync")],
     "order": [("address-not-on-device", "aclrtValueWrite")],

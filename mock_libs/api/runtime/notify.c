@@ -2,15 +2,39 @@
 /* Notifies as programs see them. */
 #include "notify.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "entry.h"
 #include "lock.h"
 #include "message.h"
+#include "share.h"
 #include "stream.h"
 #include "violation.h"
+#include "waiting.h"
 
 static uint32_t next_id;
+
+/* A new one in the current context, or NULL with the code in *status. */
+static struct notify *make(aclrtNotify *handle, aclError *status)
+{
+    const struct context *context = mock_usable_context(status);
+    struct notify *notify = context == NULL ? NULL : calloc(1, sizeof *notify);
+    void *made = notify == NULL ? NULL : mock_handle_new(MOCK_NOTIFY, notify);
+    if (made == NULL) {
+        free(notify);
+        *status = context == NULL ? *status
+                                  : mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
+                                              "no host memory for a notify");
+        return NULL;
+    }
+    notify->context_handle = context->handle;
+    notify->id = next_id++;
+    *handle = made;
+    return notify;
+}
 
 static aclError create(aclrtNotify *handle, uint64_t flag)
 {
@@ -21,21 +45,9 @@ static aclError create(aclrtNotify *handle, uint64_t flag)
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "notify flag 0x%llx; it must be 0 or 1",
                          (unsigned long long)flag);
     }
-    aclError status;
-    const struct context *context = mock_usable_context(&status);
-    if (context == NULL) {
-        return status;
-    }
-    struct notify *notify = calloc(1, sizeof *notify);
-    void *made = notify == NULL ? NULL : mock_handle_new(MOCK_NOTIFY, notify);
-    if (made == NULL) {
-        free(notify);
-        return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a notify");
-    }
-    notify->context_handle = context->handle;
-    notify->id = next_id++;
-    *handle = made;
-    return ACL_SUCCESS;
+    aclError status = ACL_SUCCESS;
+    make(handle, &status);
+    return status;
 }
 
 aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag)
@@ -53,6 +65,11 @@ static aclError destroy(aclrtNotify handle)
     if (notify->waits > 0) {
         mock_violate_object(MOCK_NOTIFY_DESTROYED_IN_USE, MOCK_NOTIFY, handle,
                             "%llu wait(s) for it are queued", (unsigned long long)notify->waits);
+    }
+    if (notify->foreign != NULL) {
+        mock_import_flag_end(notify->number, notify->foreign);
+    } else if (notify->number != 0) {
+        mock_share_withdraw(notify->number);
     }
     free(mock_handle_close(handle, MOCK_NOTIFY));
     mock_progress();
@@ -94,6 +111,11 @@ static aclError queue(aclrtNotify handle, aclrtStream stream_handle, enum task_k
         task->as.notify.notify = handle;
         task->as.notify.seconds = seconds;
         notify->waits += kind == TASK_NOTIFY_WAIT ? 1 : 0;
+        if (kind == TASK_NOTIFY_RECORD && notify->number != 0 && stream->lane == NULL) {
+            /* Nobody can tell here whether another process waits for it: it is not put off. */
+            stream->awaited = task->position;
+            mock_stream_advance(stream, task->position);
+        }
     }
     return status;
 }
@@ -118,7 +140,7 @@ static aclError reset(aclrtNotify *notifies, size_t num)
         mock_notify_find(notifies[i], false, &status);
     }
     for (size_t i = 0; i < num && status == ACL_SUCCESS; i++) {
-        mock_notify_find(notifies[i], false, &status)->set = false;
+        mock_notify_change(mock_notify_find(notifies[i], false, &status), false);
     }
     return status;
 }
@@ -126,4 +148,103 @@ static aclError reset(aclrtNotify *notifies, size_t num)
 aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num)
 {
     MOCK_GUARDED(reset(notifies, num));
+}
+
+/* ---- other processes ------------------------------------------------------------------------- */
+
+enum { KEY_BYTES = 65 }; /* as for memory: aclrtIpcMemGetExportKey */
+
+static const char KEY[] = "pyaclnn-notify-%016" PRIx64;
+
+static aclError export_key(aclrtNotify handle, char *key, size_t length, uint64_t flags)
+{
+    aclError status;
+    struct notify *notify = mock_notify_find(handle, false, &status);
+    if (notify == NULL) {
+        return status;
+    }
+    if (key == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "key is NULL");
+    }
+    if (length < KEY_BYTES || (flags & ~(uint64_t)ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION)) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "len %zu must be at least %d, flags 0x%" PRIx64 " must be 0 or 2", length,
+                         KEY_BYTES, flags);
+    }
+    const struct context *context = mock_handle_get(notify->context_handle, MOCK_CONTEXT);
+    if (notify->number != 0 || context == NULL) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "the notify was exported before, is another process's, or its context "
+                         "was destroyed");
+    }
+    const bool was_set = mock_notify_change(notify, false);
+    notify->number = mock_share_flag(context->device, flags != 0);
+    mock_notify_change(notify, was_set);
+    if (notify->number == 0) {
+        return mock_fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "too much is exported already");
+    }
+    snprintf(key, length, KEY, notify->number);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint64_t flags)
+{
+    MOCK_GUARDED(export_key(notify, key, len, flags));
+}
+
+static aclError allow(aclrtNotify handle, const int32_t *processes, size_t count)
+{
+    aclError status;
+    const struct notify *notify = mock_notify_find(handle, false, &status);
+    if (notify == NULL) {
+        return status;
+    }
+    if (processes == NULL || count == 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "pid is NULL, or num is 0");
+    }
+    return mock_share_allow(notify->number, processes, count)
+               ? ACL_SUCCESS
+               : mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                           "this process has not exported the notify, or to too many processes; "
+                           "call aclrtNotifyGetExportKey first");
+}
+
+aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num)
+{
+    MOCK_GUARDED(allow(notify, pid, num));
+}
+
+static aclError import_key(aclrtNotify *handle, const char *key, uint64_t flags)
+{
+    char same[KEY_BYTES];
+    uint64_t number = 0;
+    if (handle == NULL || key == NULL ||
+        (flags & ~(uint64_t)ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS)) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "notify or key is NULL, or flags 0x%" PRIx64 " are neither 0 nor 2",
+                         flags);
+    }
+    sscanf(key, "pyaclnn-notify-%16" SCNx64, &number);
+    snprintf(same, sizeof same, KEY, number);
+    if (number == 0 || strcmp(key, same) != 0) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "key is none that aclrtNotifyGetExportKey has given");
+    }
+    aclError status = ACL_SUCCESS;
+    struct notify *notify = make(handle, &status);
+    if (notify == NULL) {
+        return status;
+    }
+    notify->foreign = mock_import_flag(number, &status);
+    notify->number = number;
+    if (notify->foreign == NULL) {
+        free(mock_handle_close(*handle, MOCK_NOTIFY));
+        *handle = NULL;
+    }
+    return status;
+}
+
+aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key, uint64_t flags)
+{
+    MOCK_GUARDED(import_key(notify, key, flags));
 }

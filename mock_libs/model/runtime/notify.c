@@ -2,7 +2,10 @@
 /* Notifies: finding them, and what happens when a stream comes to a task. */
 #include "notify.h"
 
+#include <stdatomic.h>
+
 #include "message.h"
+#include "share.h"
 #include "violation.h"
 
 struct notify *mock_notify_find(const void *handle, bool destroying, aclError *status)
@@ -19,11 +22,20 @@ struct notify *mock_notify_find(const void *handle, bool destroying, aclError *s
     return notify;
 }
 
+bool mock_notify_change(struct notify *notify, bool set)
+{
+    _Atomic uint32_t *flag = notify->foreign;
+    if (flag == NULL && notify->number != 0) {
+        flag = mock_shared_flag(notify->number); /* gone with its device */
+    }
+    return atomic_exchange(flag == NULL ? &notify->set : flag, set) != 0;
+}
+
 void mock_notify_recorded(const void *handle)
 {
     struct notify *notify = mock_handle_get(handle, MOCK_NOTIFY);
     if (notify != NULL) {
-        notify->set = true;
+        mock_notify_change(notify, true);
     }
 }
 

@@ -9,12 +9,16 @@
 struct notify {
     void *context_handle; /* in which it was made */
     uint32_t id;
-    bool set;
+    _Atomic uint32_t set;
+    uint64_t number;           /* by which processes share it, with its flag elsewhere; or 0 */
+    _Atomic uint32_t *foreign; /* it is that of another process, or NULL */
     uint64_t waits; /* queued and not passed */
 };
 
 /* The notify behind a handle, or NULL with the code in *status. */
 struct notify *mock_notify_find(const void *handle, bool destroying, aclError *status);
+/* Sets its flag or takes it back, and says what it was. */
+bool mock_notify_change(struct notify *notify, bool set);
 /* A stream has come to a record. */
 void mock_notify_recorded(const void *handle);
 /* A wait is dropped. */

@@ -31,8 +31,7 @@ bool mock_notify_taken(struct stream *stream, struct task *task, struct stream *
     if (notify == NULL) {
         return true; /* a destroyed one holds nobody up */
     }
-    if (notify->set) {
-        notify->set = false;
+    if (mock_notify_change(notify, false)) {
         notify->waits--;
         return true;
     }

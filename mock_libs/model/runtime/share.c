@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -23,6 +24,7 @@ struct slot {
     _Atomic uint32_t users; /* those who have imported it */
     uint32_t rounds, everybody, allowed;
     int32_t processes[MOST_ALLOWED];
+    _Atomic uint32_t flag; /* without bytes, this is what is shared */
 };
 
 _Static_assert(sizeof(struct slot) * SLOTS <= MOCK_SHARES_BYTES, "the table fits its place");
@@ -61,6 +63,7 @@ uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes
             slot->bytes = bytes;
             slot->everybody = everybody;
             slot->allowed = 0;
+            slot->flag = 0;
             slot->number = (((uint64_t)getpid() << FILE_BITS | (uint64_t)device->memory_fd)
                                 << SLOT_BITS |
                             i) << ROUND_BITS |
@@ -114,16 +117,18 @@ static aclError check_import(uint64_t number, const struct slot *slot)
 {
     if (slot == NULL) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
-                         "nothing is exported as 0x%llx: the memory was freed, its process has "
+                         "nothing is exported as 0x%llx: what was is gone, its process has "
                          "ended, or is another user's",
                          (unsigned long long)number);
     }
     if (!is_allowed(slot)) {
-        mock_violate(MOCK_IMPORT_NOT_ALLOWED, "exported memory", NULL, NULL,
+        mock_violate(MOCK_IMPORT_NOT_ALLOWED, slot->bytes > 0 ? "exported memory" : "exported notify",
+                     NULL, NULL,
                      "process %d is not among those that were let in", (int)getpid());
         return mock_fail(ACL_ERROR_RT_NO_PERMISSION,
                          "the exporting process has not let process %d in: "
-                         "aclrtMemSetPidToShareableHandle, for a key aclrtIpcMemSetImportPid",
+                         "aclrtMemSetPidToShareableHandle, for a key aclrtIpcMemSetImportPid, "
+                         "for a notify aclrtNotifySetImportPid",
                          (int)getpid());
     }
     return ACL_SUCCESS;
@@ -134,6 +139,7 @@ aclError mock_import(uint64_t number, struct device *device, struct physical **p
     const int file = open_file(number);
     struct slot *table = file < 0 ? NULL : map_table(file);
     struct slot *slot = table == NULL ? NULL : slot_in(table, number);
+    slot = slot == NULL || slot->bytes == 0 ? NULL : slot;
     aclError status = check_import(number, slot);
     if (status == ACL_SUCCESS) {
         *physical = mock_physical_foreign(device, ++sources, file, slot->offset, slot->bytes);
@@ -153,6 +159,49 @@ aclError mock_import(uint64_t number, struct device *device, struct physical **p
     return status;
 }
 
+/* ---- flags ---------------------------------------------------------------------------------- */
+
+uint64_t mock_share_flag(const struct device *device, bool everybody)
+{
+    return mock_share(device, 0, 0, everybody);
+}
+
+_Atomic uint32_t *mock_shared_flag(uint64_t number)
+{
+    struct slot *slot = own_slot(number);
+    return slot == NULL ? NULL : &slot->flag;
+}
+
+/* The table stays mapped as long as the flag is used. */
+_Atomic uint32_t *mock_import_flag(uint64_t number, aclError *status)
+{
+    const int file = open_file(number);
+    struct slot *table = file < 0 ? NULL : map_table(file);
+    struct slot *slot = table == NULL ? NULL : slot_in(table, number);
+    slot = slot == NULL || slot->bytes > 0 ? NULL : slot;
+    *status = check_import(number, slot);
+    if (file >= 0) {
+        close(file);
+    }
+    if (*status != ACL_SUCCESS) {
+        if (table != NULL) {
+            munmap(table, MOCK_SHARES_BYTES);
+        }
+        return NULL;
+    }
+    atomic_fetch_add(&slot->users, 1);
+    return &slot->flag;
+}
+
+void mock_import_flag_end(uint64_t number, _Atomic uint32_t *flag)
+{
+    struct slot *slot = (struct slot *)((char *)flag - offsetof(struct slot, flag));
+    atomic_fetch_sub(&slot->users, 1);
+    munmap(slot - (number >> ROUND_BITS) % SLOTS, MOCK_SHARES_BYTES);
+}
+
+/* ---- the end of it --------------------------------------------------------------------------- */
+
 bool mock_share_withdraw(uint64_t number)
 {
     struct slot *slot = own_slot(number);
@@ -168,7 +217,7 @@ bool mock_share_end(const struct device *device, uint64_t offset, uint64_t bytes
     struct slot *table = own[device->id];
     for (size_t i = 0; table != NULL && i < SLOTS; i++) {
         struct slot *slot = &table[i];
-        if (slot->rounds > 0 && slot->offset - offset < bytes) {
+        if (slot->rounds > 0 && slot->bytes > 0 && slot->offset - offset < bytes) {
             slot->number = 0;
             used = used || atomic_load(&slot->users) > 0;
         }

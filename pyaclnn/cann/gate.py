@@ -8,8 +8,6 @@ and never raises.
 from __future__ import annotations
 
 import functools
-import math
-import time
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,13 +16,7 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.library import function
 from pyaclnn.cann.signatures import signature
 from pyaclnn.cann.status import code_named, describe_failure, meaning
-from pyaclnn.errors import (
-    AclError,
-    CleanupWarning,
-    ContextError,
-    DeadlineError,
-    MissingSymbolError,
-)
+from pyaclnn.errors import AclError, CleanupWarning, ContextError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,6 +29,7 @@ __all__ = [
     "call",
     "cleanup",
     "create",
+    "described",
     "fetch",
     "give_back",
     "hold",
@@ -45,16 +38,10 @@ __all__ = [
     "report",
     "silence",
     "text",
-    "wait_for",
 ]
 
 OUT: Final = object()
 """Stands for an out-parameter in the arguments of ``fetch``."""
-
-_SLICE: Final = 250
-"""Milliseconds for which C waits before Python looks whether there was a signal."""
-
-_EXPIRED: Final = ("ACL_ERROR_RT_STREAM_SYNC_TIMEOUT", "ACL_ERROR_RT_EVENT_SYNC_TIMEOUT")
 
 _resolve = functools.cache(function)
 
@@ -123,64 +110,8 @@ def _judge(
     if status:
         # The text belongs to this thread and to the last failure: nothing may come between.
         detail = _recent_text()
-        known = describe() if describe else _plain(name, arguments)
+        known = describe() if describe else described(name, arguments)
         raise describe_failure(name, status, detail, known, _cause(status))
-
-
-def wait_for(
-    name: str, *arguments: object, limit: int, given_up: Callable[[], bool] = lambda: False
-) -> None:
-    """Call a function that waits, by its twin that waits no longer than it is told.
-
-    The wait is cut into slices, between which Python handles signals: while C waits, Ctrl-C has no
-    effect. Only where CANN lacks the twin is a wait without a limit one call.
-
-    Args:
-        name: The C function without a limit; the other's name ends in ``WithTimeout``.
-        *arguments: Its arguments, but for the limit.
-        limit: Milliseconds, or -1 to wait as long as it takes; see ``milliseconds``.
-        given_up: Tells after a slice whether the wait is to end there.
-
-    Raises:
-        AclError: As ``call``; a DeadlineError if the time is over, or the wait was given up.
-    """
-    twin = f"{name}WithTimeout"
-    if limit == -1 and not _has(twin):
-        call(name, *arguments)
-        return
-    end = math.inf if limit == -1 else time.monotonic() + limit / 1000
-    expired = False
-    while True:
-        began = time.monotonic()
-        part = math.ceil(min(max(1, (end - began) * 1000), _SLICE))
-        try:
-            call(twin, *arguments, part, describe=lambda: _plain(twin, (*arguments, limit)))
-        except DeadlineError:
-            now = time.monotonic()
-            # One that comes at once is CANN's, and not the end of the slice.
-            if now >= end or now - began < part / 2000 or given_up():
-                raise
-            expired = True
-        else:
-            break
-    if expired:
-        _forget_expiry()
-
-
-@functools.cache
-def _has(name: str) -> bool:
-    try:
-        _resolve(name)
-    except MissingSymbolError:
-        return False
-    return True
-
-
-def _forget_expiry() -> None:
-    """Take the end of a slice back out of the thread's last error, which others may read."""
-    last = _resolve("aclrtPeekAtLastError")(raw.ACL_RT_THREAD_LEVEL)
-    if last in {code_named(name) for name in _EXPIRED}:
-        _resolve("aclrtGetLastError")(raw.ACL_RT_THREAD_LEVEL)
 
 
 def fetch(name: str, *arguments: object) -> Any:
@@ -225,7 +156,7 @@ def create(name: str, *arguments: object) -> Pointer:
     if pointer == raw.NULL:
         detail = _recent_text()
         lines = [f"{name} returned NULL.", f"CANN says: {detail or 'nothing more.'}", "Arguments:"]
-        known = _plain(name, arguments)
+        known = described(name, arguments)
         lines += [f"  {key} = {value}" for key, value in known.items()]
         raise AclError("\n".join(lines), routine=name, detail=detail, arguments=known)
     return pointer
@@ -346,7 +277,8 @@ def _parameter_types(name: str) -> tuple[Any, ...]:
     return (kind.item if kind.kind == "pointer" else kind).args
 
 
-def _plain(name: str, arguments: tuple[object, ...]) -> dict[str, str]:
+def described(name: str, arguments: tuple[object, ...]) -> dict[str, str]:
+    """Describe the arguments of a function, by the names that its header gives them."""
     declared = signature(name)
     names = declared.parameters if declared else ()
     return {key: _describe(value) for key, value in zip(names, arguments, strict=True)}

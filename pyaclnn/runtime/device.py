@@ -8,16 +8,8 @@ import weakref
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import (
-    OUT,
-    fetch,
-    hold,
-    let_go,
-    report,
-    silence,
-    text,
-    wait_for,
-)
+from pyaclnn.cann.gate import OUT, fetch, hold, let_go, report, silence, text
+from pyaclnn.cann.waiting import wait_for
 from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.runtime.context import (
     Activation,

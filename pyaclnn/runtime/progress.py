@@ -7,8 +7,9 @@ import contextlib
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, fetch, wait_for
+from pyaclnn.cann.gate import OUT, fetch
 from pyaclnn.cann.status import code_named
+from pyaclnn.cann.waiting import wait_for
 from pyaclnn.errors import AclError, ContextError, DeviceLostError
 from pyaclnn.runtime.context import Activation, is_gone
 from pyaclnn.runtime.milestone import Milestone

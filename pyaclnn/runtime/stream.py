@@ -8,7 +8,8 @@ import functools
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import call, refuse_if_forked, silence, wait_for
+from pyaclnn.cann.gate import call, refuse_if_forked, silence
+from pyaclnn.cann.waiting import wait_for
 from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.runtime.awaiting import awaited
 from pyaclnn.runtime.context import Activation, give_back_in, is_gone

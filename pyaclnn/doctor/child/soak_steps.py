@@ -15,7 +15,7 @@ from pyaclnn.doctor.checks.finding import Finding, ok, value, warn
 from pyaclnn.doctor.checks.numbers import SOAK
 from pyaclnn.doctor.child.failures import advice_for
 from pyaclnn.doctor.child.footprint import growth, settled
-from pyaclnn.doctor.child.number_steps import judged
+from pyaclnn.doctor.child.judgement import judged
 from pyaclnn.doctor.child.sensors import Watch
 from pyaclnn.doctor.child.soak import Soak
 from pyaclnn.doctor.report.figure import PER_MILLION, Figure

@@ -29,6 +29,13 @@ _REACHED: Final = 5.0
 _ANSWERS: Final = 20.0
 """Seconds in which Ray must answer there, with the start of a process that asks."""
 _ASK: Final = "import sys, ray._raylet as r; r.GcsClient(address=sys.argv[1])"
+_BY_CLIENT: Final = "ray://"
+_CLIENT: Final = (
+    "RAY-103 ray:// is the address of Ray's client server, which does not tell on which node an "
+    "array lies or which NPUs are free.\nRun it on a machine of the cluster, with "
+    "--address HOST:PORT of the head itself (`ray start` prints it; the port is 6379 unless it was "
+    "given), or without --address"
+)
 _RESOURCE: Final = "NPU"
 _MEMORY: Final = 100 << 20
 
@@ -46,20 +53,25 @@ def connected(address: str | None = None, simulate: int | None = None) -> Iterat
     """Be connected to a cluster for as long as it is needed; a connection of others is used.
 
     Args:
-        address: Where the cluster is, as ``ray.init`` takes it; None for RAY_ADDRESS, or one that
-            runs here.
+        address: Where the cluster is, as ``ray.init`` takes it, but for ``ray://``; None for
+            RAY_ADDRESS, or one that runs here.
         simulate: Start a cluster here, of one node that has so many simulated NPUs.
 
     Yields:
         The module ``ray``.
 
     Raises:
-        FleetError: There is no Ray, or no cluster that answers.
+        FleetError: There is no Ray, no cluster that answers, or only Ray's client server does.
     """
     ray = _ray()
     if ray.is_initialized():
+        if ray.util.client.ray.is_connected():
+            raise FleetError(_CLIENT)
         yield ray
         return
+    address = address or os.environ.get("RAY_ADDRESS") or "auto"
+    if simulate is None and address.startswith(_BY_CLIENT):
+        raise FleetError(_CLIENT)
     # That there is no CANN for Ray itself to ask is no news.
     logging.getLogger("ray._private.accelerators.npu").setLevel(logging.CRITICAL)
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
@@ -74,7 +86,6 @@ def connected(address: str | None = None, simulate: int | None = None) -> Iterat
                 **quiet,
             )
         else:
-            address = address or os.environ.get("RAY_ADDRESS") or "auto"
             _reach(address)
             ray.init(address=address, **quiet)
     except (ConnectionError, OSError, ValueError, RuntimeError) as error:
@@ -90,12 +101,10 @@ def _reach(address: str) -> None:
 
     A process asks, because what waits inside Ray cannot be given up from within.
     """
-    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit():
         return
     socket.create_connection((host.strip("[]"), int(port)), _REACHED).close()
-    if address.startswith("ray://"):  # has a time limit of its own
-        return
     asked = [sys.executable, "-c", _ASK, address]
     try:
         done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=_ANSWERS)  # noqa: S603  # ourselves
@@ -108,8 +117,8 @@ def _reach(address: str) -> None:
         raise ConnectionError(said[-1] if said else f"Ray ended with {done.returncode}")
 
 
-def _no_cluster(address: str | None, error: Exception) -> str:
-    where = "here" if address in {None, "auto"} else f"at {address}"
+def _no_cluster(address: str, error: Exception) -> str:
+    where = "here" if address == "auto" else f"at {address}"
     reason = str(error).partition("\n")[0]
     return (
         f"RAY-103 no Ray cluster answers {where}: {reason}\nName one with --address HOST:PORT, "

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks import catalogue
 from pyaclnn.doctor.checks.catalogue import NothingLeftError, UnknownCheckError
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import argparse
 
 __all__ = ["doctor"]
+
+_PROGRAM: Final = "pyaclnn fleet doctor"
 
 
 def doctor(options: argparse.Namespace) -> int:
@@ -59,15 +61,15 @@ def doctor(options: argparse.Namespace) -> int:
                 tell=cells.tell,
             )
     except NoNpuError as error:
-        say(str(error))
+        say(str(error), _PROGRAM)
         return exits.NOTHING_HERE
     except FleetError as error:
-        say(str(error))
+        say(str(error), _PROGRAM)
         return exits.INCONCLUSIVE
     except Stopped as end:
-        say("stopped; nothing is left running; this is what was found until then")
+        say("stopped; nothing is left running; this is what was found until then", _PROGRAM)
         fleet = merge(reports_of(end.ended, options.level, status=end.status))
     except KeyboardInterrupt:
-        say("stopped before anything was found")
+        say("stopped before anything was found", _PROGRAM)
         return exits.INTERRUPTED
-    return tell(fleet, wanted, fleet.exit_status, Detail(1 + options.detail))
+    return tell(fleet, wanted, fleet.exit_status, Detail(1 + options.detail), _PROGRAM)

@@ -120,8 +120,8 @@ def survey(
         engine: What starts processes.
         nodes: The machines.
         limits: How long is waited for what.
-        tell: Called with a node, the number of one of its processes, the NPU that this one holds,
-            and how its examination ended, whenever that changes.
+        tell: Called with a node, the number of one of its processes, the NPU that this one
+            examines, and how that ended, whenever that changes.
         clock: Seconds since some moment.
 
     Returns:
@@ -197,8 +197,8 @@ class _Survey:
         others = [s for s in self.slots[slot.node.id] if s.npu == npu and s is not slot]
         slot.npu = npu
         if not others:
-            self._told(slot)
-        elif any(_alive(other) for other in others):
+            return  # its turn comes
+        if any(_alive(other) for other in others):
             self._settle(slot, Status.FAIL, f"two processes were given NPU {npu} at the same time")
         else:
             # It came back from a process that failed there, and is only held now.
@@ -216,6 +216,7 @@ class _Survey:
                 slot.examining, slot.since = True, now
                 running += 1
                 self.engine.examine(slot.process)
+                self._told(slot)
             elif slot.npu is None and now - slot.since > self.limits.patience:
                 self._never_began(slot, slots)
             elif slot.examining and now - slot.since > self.limits.deadline:

@@ -128,7 +128,7 @@ class Cells:
                 cells.append_text(self._cell(*self._npus[node.id, number]))
             table.add_row(Text(node.name, style="bold"), cells)
         passed = time.monotonic() - self._begun
-        count = f"{self._done} of {len(self._npus)} NPUs, {passed:.0f} s"
+        count = f"{self._done} of {len(self._npus)} NPUs are done after {passed:.0f} s"
         more = f"; {len(order) - height} nodes more" if len(order) > height else ""
         yield Group(table, Text(f"{count}{more}"), Text(_LEGEND, style="dim"))
 

@@ -32,7 +32,9 @@ def test_without_ray_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["fleet", "doctor", "--simulate", "2"]) == 3
-    assert "pip install 'pyaclnn[ray]'" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert said.startswith("pyaclnn fleet doctor: ")
+    assert "pip install 'pyaclnn[ray]'" in said
 
 
 @pytest.mark.parametrize(
@@ -83,6 +85,6 @@ def test_on_a_terminal_each_npu_is_a_cell() -> None:
     with screen.capture() as drawn:
         screen.print(cells)
     text = drawn.get()
-    assert "2 of 3 NPUs" in text
+    assert "2 of 3 NPUs are done after" in text
     for sign in "✓▸⧖":
         assert sign in text.partition("NPUs")[0]

@@ -148,6 +148,21 @@ def test_no_more_are_examined_at_once_than_allowed() -> None:
     assert engine.examined == [("a", n) for n in range(5)]
 
 
+def test_of_an_npu_whose_turn_has_not_come_it_is_not_said_that_it_is_examined() -> None:
+    at_work: dict[int, bool] = {}
+    most: list[int] = []
+
+    def tell(_: Node, number: int, npu: str | None, ended: Ended | None) -> None:
+        at_work[number] = npu is not None and ended is None
+        most.append(sum(at_work.values()))
+
+    engine = script(a=healthy("0", "1", "2", "3", "4"))
+    limits = Limits(patience=60, deadline=20, at_once=2)
+    survey(engine, [node("a", 5)], limits, tell, clock=lambda: engine.now)
+    assert max(most) == 2
+    assert most[-1] == 0
+
+
 def test_whoever_watches_is_told_of_each_change() -> None:
     told: list[tuple[str, int, str | None, bool]] = []
     engine = script(a=healthy("7"))

@@ -34,10 +34,15 @@ if TYPE_CHECKING:
 __all__ = ["open_console", "say", "targets_of", "tell", "write_anything", "written"]
 
 _PLAIN_WIDTH: Final = 110
+_PROGRAM: Final = "pyaclnn doctor"
 
 
 def tell(
-    found: Sequence[Report] | Fleet, wanted: dict[str, str], status: int, detail: Detail
+    found: Sequence[Report] | Fleet,
+    wanted: dict[str, str],
+    status: int,
+    detail: Detail,
+    program: str = _PROGRAM,
 ) -> int:
     """Print the report and write what was asked for; a failed write is never a success.
 
@@ -46,6 +51,7 @@ def tell(
         wanted: What `targets_of` returned.
         status: What the command would exit with.
         detail: How much is printed.
+        program: Who tells it.
 
     Returns:
         The exit status.
@@ -60,12 +66,12 @@ def tell(
     except OSError as error:
         told = False
         abandon_output()
-        say(f"the report could not be printed: {error.strerror}")
+        say(f"the report could not be printed: {error.strerror}", program)
     for name, target in wanted.items():
-        if not written(target, _formatted(name, found)):
+        if not written(target, _formatted(name, found), program):
             told = False
         elif target != STANDARD_OUTPUT:
-            say(f"{name} report: {target}")
+            say(f"{name} report: {target}", program)
     return status if told else status or exits.INCONCLUSIVE
 
 
@@ -80,17 +86,18 @@ def _formatted(name: str, found: Sequence[Report] | Fleet) -> bytes | Iterable[s
     return fleet_of(found).lines() if one is None else one.to_text()
 
 
-def written(target: str, content: bytes | Iterable[str]) -> bool:
+def written(target: str, content: bytes | Iterable[str], program: str = _PROGRAM) -> bool:
     """Write a report, and say so if that failed.
 
     Args:
         target: A path, or ``-``.
         content: What to write, as for `files.write`.
+        program: Who says so.
     """
     try:
         write(target, content)
     except WriteError as error:
-        say(str(error))
+        say(str(error), program)
         return False
     return True
 
@@ -131,10 +138,11 @@ def write_anything() -> None:
             stream.reconfigure(errors="replace")
 
 
-def say(text: str) -> None:
+def say(text: str, program: str = _PROGRAM) -> None:
     """Write a line to standard error.
 
     Args:
         text: What to say.
+        program: Who says it.
     """
-    sys.stderr.write(f"pyaclnn doctor: {text}\n")
+    sys.stderr.write(f"{program}: {text}\n")

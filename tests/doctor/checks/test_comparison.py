@@ -85,6 +85,17 @@ def test_what_is_expected(row: dict[str, float], status: Status, words: str) -> 
     assert words in told.summary
 
 
+def test_what_is_worse_says_what_was_tolerated_and_how_to_deal_with_a_busy_machine() -> None:
+    told = found(EXPECTED, 0, {"launches": 80.0, "temperature": 61.0})
+    assert [item.text for item in told.evidence] == [
+        "launches 80 1/s, 20 % worse than 100, of which 15 % would be tolerated",
+        "temperature 61 °C, 52 % worse than 40, of which 50 % would be tolerated",
+    ]
+    assert told.next_step is not None
+    assert "run it again when nothing else uses the machine" in told.next_step
+    assert 'a larger "tolerance" in the file of --expect' in told.next_step
+
+
 def test_what_nobody_expects_is_named() -> None:
     told = found(EXPECTED, 0, {**GOOD, "launches_of_a_plan": 5.0})
     assert told.status is Status.PASS

@@ -57,6 +57,17 @@ def test_an_address_that_does_not_answer_is_given_up(listening: bool) -> None:
     assert seconds < 90
 
 
+@pytest.mark.parametrize("by", ["--address", "RAY_ADDRESS"])
+def test_the_address_of_a_client_server_is_refused_with_what_to_give_instead(by: str) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    address = "ray://127.0.0.1:10001"
+    given = ((by, address), {}) if by.startswith("-") else ((), {by: address})
+    status, said, _ = command(*given[0], **given[1])
+    assert status == 3, said
+    assert "pyaclnn fleet doctor: RAY-103 ray:// is the address of Ray's client server" in said
+    assert "--address HOST:PORT of the head itself" in said
+
+
 def test_the_cluster_at_an_address_is_examined(cluster: Any) -> None:
     status, said, _ = command("--address", cluster.address, "--only", "DEV-104")
     assert status == 0, said

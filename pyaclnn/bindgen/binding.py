@@ -95,37 +95,47 @@ def _source(declarations: Declarations, functions: list[Function], sources: Path
     yield from (f'#include "{header}"' for header in headers)
     yield (sources / "launcher.h").read_text(encoding="utf-8")
     yield from (f"static {declared}" for declared in _IN_PYTHON)
+    yield "#ifdef __clang__"
+    yield "#define SMALL __attribute__((minsize))"
+    yield "#else"
+    yield "#define SMALL"
+    yield "#endif"
+    yield "static struct {"
+    yield from (f"    {function.signature(f'(*{function.name})')};" for function in functions)
+    yield "} slots, traced;"
     for function in functions:
         yield from _trampoline(function)
     yield (sources / "loader.h").read_text(encoding="utf-8")
-    yield "const struct binding_function binding_functions[] = {"
+    # The members of struct binding_function, of one function after the other. In a file a pointer
+    # to each text takes as much as the text.
+    yield "static const char binding_texts[] ="
     for f in functions:
         names = ",".join(p.name for p in f.parameters)
-        yield f'    {{"{f.name}", "{f.header}", "{f.since}", "{f.library}", "{names}"}},'
-    yield "};"
-    yield "static const struct { void *slot, *traced; void (*twin)(void); } binding_slots[] = {"
-    yield from (
-        f"    {{&slot_{name}, &traced_{name}, (void (*)(void))twin_{name}}},"
-        for name in (function.name for function in functions)
-    )
+        members = (f.name, f.header, f.since, f.library, names)
+        yield " ".join(f'"{text}\\0"' for text in members)
+    yield "    ;"
+    yield "static void (*const binding_twins[])(void) = {"
+    yield from (f"    (void (*)(void))twin_{function.name}," for function in functions)
     yield "};"
     yield from ((sources / name).read_text(encoding="utf-8") for name in _BY_HAND)
     # From here on, which is where cffi's wrappers stand, each name means its trampoline.
     yield from (f"#define {f.name} call_{f.name}" for f in functions)
+    # Half of the module would be wrappers otherwise, and what they do dwarfs what could be saved.
+    yield from (
+        f"static SMALL PyObject *_cffi_f_{f.name}(PyObject *, PyObject *);" for f in functions
+    )
 
 
 def _trampoline(function: Function) -> Iterator[str]:
-    """The slot of a function, its trampoline, and its twin with what that calls."""
+    """What calls through the slot of a function, and its twin."""
     name = function.name
     given = ", ".join(p.name for p in function.parameters)
     places = ", ".join(f"&{p.name}" for p in function.parameters) or "0"
     void = function.returns == "void"
-    for kind in ("slot", "traced"):
-        yield f"static {function.signature(f'(*{kind}_{name})')};"
     yield f"static {function.signature(f'call_{name}')}"
-    yield f"{{ {'' if void else 'return '}slot_{name}({given}); }}"
-    yield f"static {function.signature(f'twin_{name}')}"
+    yield f"{{ {'' if void else 'return '}slots.{name}({given}); }}"
+    yield f"static SMALL {function.signature(f'twin_{name}')}"
     result = "" if void else f"{function.returns} result = "
-    yield f"{{ {result}traced_{name}({given}); const void *const binding_given[] = {{{places}}};"
+    yield f"{{ {result}traced.{name}({given}); const void *const binding_given[] = {{{places}}};"
     told = "NULL" if void else "&result"
     yield f'binding_traced("{name}", binding_given, {told});{"" if void else " return result;"} }}'

@@ -181,7 +181,7 @@ static void make_all(struct call *call)
 /* An executor that will not be run. If it cannot be destroyed either, that is the answer. */
 static void discard(struct call *call, void *executor, int status)
 {
-    const int refused = slot_aclDestroyAclOpExecutor(executor);
+    const int refused = slots.aclDestroyAclOpExecutor(executor);
     call->status = refused == 0 ? status : fail(refused, "aclDestroyAclOpExecutor");
 }
 

@@ -10,7 +10,7 @@ struct binding_failure *binding_failure(void)
 
 static int fail(int status, const char *routine)
 {
-    const char *text = slot_aclGetRecentErrMsg();
+    const char *text = slots.aclGetRecentErrMsg();
     failure.status = status;
     failure.routine = routine;
     failure.cause = 0;
@@ -20,8 +20,8 @@ static int fail(int status, const char *routine)
         failure.text[sizeof failure.text - 1] = '\0';
     }
     /* aclnn only says that something in the runtime failed; the thread's last error says what. */
-    if (status == ACLNN_ERR_RUNTIME_ERROR && slot_aclrtPeekAtLastError != NULL) {
-        failure.cause = slot_aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL);
+    if (status == ACLNN_ERR_RUNTIME_ERROR && slots.aclrtPeekAtLastError != NULL) {
+        failure.cause = slots.aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL);
     }
     return status;
 }
@@ -29,10 +29,10 @@ static int fail(int status, const char *routine)
 static int enter_context(const struct binding_timeline *timeline, void **previous)
 {
     void *current = NULL;
-    const int none = slot_aclrtGetCurrentContext(&current);
+    const int none = slots.aclrtGetCurrentContext(&current);
     if (none == ACL_ERROR_RT_CONTEXT_NULL) {
         current = NULL;
-        slot_aclGetRecentErrMsg(); /* having no context is no failure of this call */
+        slots.aclGetRecentErrMsg(); /* having no context is no failure of this call */
     } else if (none != 0) {
         return fail(none, "aclrtGetCurrentContext");
     }
@@ -41,14 +41,14 @@ static int enter_context(const struct binding_timeline *timeline, void **previou
         return 0;
     }
     *previous = current;
-    const int status = slot_aclrtSetCurrentContext(timeline->context);
+    const int status = slots.aclrtSetCurrentContext(timeline->context);
     return status == 0 ? 0 : fail(status, "aclrtSetCurrentContext");
 }
 
 /* What went wrong before goes before what fails here. */
 static int leave_context(void *previous, int status)
 {
-    const int refused = previous == NULL ? 0 : slot_aclrtSetCurrentContext(previous);
+    const int refused = previous == NULL ? 0 : slots.aclrtSetCurrentContext(previous);
     if (refused != 0 && status == 0) {
         fail(refused, "aclrtSetCurrentContext");
         return BINDING_UNTIDY;

@@ -1,11 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loader of the compiled binding: fills the slots generated from the headers.
- * Generated above: struct binding_function, binding_functions[] and binding_slots[]. */
+ * Generated above: struct binding_function, binding_texts[], slots, traced and binding_twins[]. */
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 
-const size_t binding_function_count = sizeof binding_slots / sizeof binding_slots[0];
+enum { BINDING_FUNCTIONS = sizeof binding_twins / sizeof binding_twins[0] };
+_Static_assert(sizeof slots == sizeof binding_twins, "a slot for each function");
+const size_t binding_function_count = BINDING_FUNCTIONS;
+struct binding_function binding_functions[BINDING_FUNCTIONS];
+
+static const char *binding_take(const char **place)
+{
+    const char *text = *place;
+    *place += strlen(text) + 1;
+    return text;
+}
+
+__attribute__((constructor)) static void binding_list(void)
+{
+    const char *place = binding_texts;
+    for (size_t i = 0; i < BINDING_FUNCTIONS; i++) {
+        struct binding_function *const function = &binding_functions[i];
+        function->name = binding_take(&place);
+        function->header = binding_take(&place);
+        function->since = binding_take(&place);
+        function->library = binding_take(&place);
+        function->parameters = binding_take(&place);
+    }
+}
 
 /* NOW: a library whose own dependencies are broken is refused here, where the message names it.
  * GLOBAL: custom operator libraries may be built without linking the base library. */
@@ -65,11 +88,15 @@ static size_t binding_find(const char *symbol)
 
 typedef void *__attribute__((__may_alias__)) binding_address;
 
+static binding_address *slot_of(void *all, size_t at)
+{
+    return (binding_address *)all + at;
+}
+
 /* Threads may look for the same function at the same time, and call it as soon as they have it: it
  * is written by the first of them alone. */
-static void fill_slot(void *slot, const void *function)
+static void fill_slot(binding_address *place, const void *function)
 {
-    binding_address *const place = slot;
     binding_address wanted;
     memcpy(&wanted, function, sizeof wanted);
     binding_address found = __atomic_load_n(place, __ATOMIC_ACQUIRE);
@@ -90,10 +117,10 @@ int binding_resolve(const char *symbol, void *library)
         return 0;
     }
     if (binding_tracing) {
-        fill_slot(binding_slots[at].traced, &address);
-        fill_slot(binding_slots[at].slot, &binding_slots[at].twin);
+        fill_slot(slot_of(&traced, at), &address);
+        fill_slot(slot_of(&slots, at), &binding_twins[at]);
     } else {
-        fill_slot(binding_slots[at].slot, &address);
+        fill_slot(slot_of(&slots, at), &address);
     }
     return 1;
 }
@@ -103,7 +130,7 @@ int binding_resolved(const char *symbol)
     const size_t at = binding_find(symbol);
     void *address = NULL;
     if (at != binding_function_count) {
-        memcpy(&address, binding_slots[at].slot, sizeof address);
+        memcpy(&address, slot_of(&slots, at), sizeof address);
     }
     return address != NULL;
 }

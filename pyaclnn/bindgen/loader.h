@@ -8,7 +8,7 @@ struct binding_function {
     const char *library;
     const char *parameters;
 };
-extern const struct binding_function binding_functions[];
+extern struct binding_function binding_functions[];
 extern const size_t binding_function_count;
 void *binding_open(const char *path);
 size_t binding_loaded(char *text, size_t capacity);

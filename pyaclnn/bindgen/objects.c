@@ -33,26 +33,26 @@ static int destroy(void *object, char kind, const char **routine)
     case 't':
     case 'w':
         *routine = "aclDestroyTensor";
-        return slot_aclDestroyTensor(object);
+        return slots.aclDestroyTensor(object);
     case 'T':
     case 'W':
         *routine = "aclDestroyTensorList";
-        return slot_aclDestroyTensorList(object);
+        return slots.aclDestroyTensorList(object);
     case 'I':
         *routine = "aclDestroyIntArray";
-        return slot_aclDestroyIntArray(object);
+        return slots.aclDestroyIntArray(object);
     case 'F':
         *routine = "aclDestroyFloatArray";
-        return slot_aclDestroyFloatArray(object);
+        return slots.aclDestroyFloatArray(object);
     case 'B':
         *routine = "aclDestroyBoolArray";
-        return slot_aclDestroyBoolArray(object);
+        return slots.aclDestroyBoolArray(object);
     case 'a':
         *routine = "aclDestroyScalar";
-        return slot_aclDestroyScalar(object);
+        return slots.aclDestroyScalar(object);
     default:
         *routine = "aclDestroyScalarList";
-        return slot_aclDestroyScalarList(object);
+        return slots.aclDestroyScalarList(object);
     }
 }
 
@@ -79,7 +79,7 @@ static void *make_tensor(const struct binding_tensor *tensor, const char **routi
     const struct binding_layout *layout = tensor->layout;
     const int own = layout->storage_rank != 0;
     *routine = "aclCreateTensor";
-    return slot_aclCreateTensor(layout->dims, layout->rank, (aclDataType)layout->data_type,
+    return slots.aclCreateTensor(layout->dims, layout->rank, (aclDataType)layout->data_type,
                                 layout->strides, tensor->element_offset, (aclFormat)layout->format,
                                 own ? layout->storage : &tensor->extent,
                                 own ? layout->storage_rank : 1, tensor->block->address);
@@ -91,7 +91,7 @@ static void *make_scalar(const char *place, const char **routine)
     uint64_t value[2];
     memcpy(value, place + WORD, sizeof value);
     *routine = "aclCreateScalar";
-    return slot_aclCreateScalar(value, (aclDataType)word_at(place));
+    return slots.aclCreateScalar(value, (aclDataType)word_at(place));
 }
 
 /* The list takes over its elements. If one cannot be made, none is left. */
@@ -120,10 +120,10 @@ static void *make_list(const char *place, char kind, void **elements, const char
     void *list = NULL;
     if (whole && element == 'a') {
         *routine = "aclCreateScalarList";
-        list = slot_aclCreateScalarList((const aclScalar *const *)elements, count);
+        list = slots.aclCreateScalarList((const aclScalar *const *)elements, count);
     } else if (whole) {
         *routine = "aclCreateTensorList";
-        list = slot_aclCreateTensorList((const aclTensor *const *)elements, count);
+        list = slots.aclCreateTensorList((const aclTensor *const *)elements, count);
     }
     if (list == NULL) {
         while (made-- > 0) {
@@ -147,13 +147,13 @@ static void *make(const char *message, uint64_t word, char kind, void **elements
         return make_tensor((const void *)(uintptr_t)word, routine);
     case 'I':
         *routine = "aclCreateIntArray";
-        return slot_aclCreateIntArray((const void *)(place + WORD), word_at(place));
+        return slots.aclCreateIntArray((const void *)(place + WORD), word_at(place));
     case 'F':
         *routine = "aclCreateFloatArray";
-        return slot_aclCreateFloatArray((const void *)(place + WORD), word_at(place));
+        return slots.aclCreateFloatArray((const void *)(place + WORD), word_at(place));
     case 'B':
         *routine = "aclCreateBoolArray";
-        return slot_aclCreateBoolArray((const void *)(place + WORD), word_at(place));
+        return slots.aclCreateBoolArray((const void *)(place + WORD), word_at(place));
     case 'a':
         return make_scalar(place, routine);
     default:

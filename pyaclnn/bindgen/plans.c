@@ -58,7 +58,7 @@ static void keep_executor(struct call *call, struct binding_plan *plan, void *ex
         discard(call, executor, BINDING_MEMORY);
         return;
     }
-    const int refused = slot_aclSetAclOpExecutorRepeatable(executor);
+    const int refused = slots.aclSetAclOpExecutorRepeatable(executor);
     plan->repeatable = refused == 0;
     if (plan->repeatable) {
         plan->executor = executor;
@@ -67,11 +67,11 @@ static void keep_executor(struct call *call, struct binding_plan *plan, void *ex
     }
     empty(plan);
     if (refused == ACLNN_ERR_INNER) {
-        slot_aclGetRecentErrMsg(); /* by this CANN refuses; it is no failure of the call */
+        slots.aclGetRecentErrMsg(); /* by this CANN refuses; it is no failure of the call */
         discard(call, executor, 0);
     } else {
         fail(refused, "aclSetAclOpExecutorRepeatable");
-        slot_aclDestroyAclOpExecutor(executor);
+        slots.aclDestroyAclOpExecutor(executor);
         call->status = refused;
     }
 }
@@ -99,7 +99,7 @@ static int would_overlap(const struct binding_plan *plan, uint64_t index,
 static int set_address(const struct binding_plan *plan, uint64_t index,
                        const struct binding_tensor *tensor)
 {
-    const int status = slot_aclSetTensorAddr(plan->executor, index, plan->descriptors[index],
+    const int status = slots.aclSetTensorAddr(plan->executor, index, plan->descriptors[index],
                                              tensor->block->address);
     return status == 0 ? 0 : fail(status, "aclSetTensorAddr");
 }
@@ -240,7 +240,7 @@ int binding_plan_close(struct binding_plan *plan)
     int status = 0;
     take_turn(plan);
     if (plan->executor != NULL) {
-        status = slot_aclDestroyAclOpExecutor(plan->executor);
+        status = slots.aclDestroyAclOpExecutor(plan->executor);
         plan->executor = NULL;
         if (status != 0) {
             fail(status, "aclDestroyAclOpExecutor");
@@ -260,7 +260,7 @@ int binding_view_shape(const struct binding_plan *plan, uint32_t descriptor, int
 {
     int64_t *found = NULL;
     *rank = 0;
-    const int status = slot_aclGetViewShape(plan->descriptors[descriptor], &found, rank);
+    const int status = slots.aclGetViewShape(plan->descriptors[descriptor], &found, rank);
     if (status != 0) {
         return fail(status, "aclGetViewShape");
     }

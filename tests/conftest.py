@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pytest
 from hypothesis import settings
 
+import pyaclnn.bindgen
+
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device
 
@@ -34,6 +36,9 @@ settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
 API = Path(__file__).parent / "api"
+
+# What only builds is no part of an installation; it is tested where it is.
+pyaclnn.bindgen.__path__.append(str(Path(__file__).parents[1] / "pyaclnn" / "bindgen"))
 
 COUNTED = "counted"
 """The property in which a test records a text and a number, for the end of the run's output."""

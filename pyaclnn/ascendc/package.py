@@ -114,7 +114,7 @@ def _read(headers: list[Path], include: Path) -> Declarations:
 
 
 def _compile(declared: Declarations, work: Path, header: Path) -> Path:
-    from pyaclnn.bindgen.mock_exports import write_operators  # noqa: PLC0415  # as in _read
+    from pyaclnn.bindgen.operator_table import write_operators  # noqa: PLC0415  # as in _read
 
     library = work / "libcust_opapi.so"
     write_operators(declared.functions, work / _TABLE)

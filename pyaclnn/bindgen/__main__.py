@@ -14,8 +14,9 @@ from pathlib import Path
 from .binding import write_binding
 from .catalogued import read_table, write_headers
 from .declarations import RELEASES
-from .mock_exports import write_chips, write_fallbacks, write_operators, write_release
+from .mock_exports import write_chips, write_fallbacks, write_release
 from .mock_gates import LIBRARIES, write_gates
+from .operator_table import write_operators
 from .reader import read
 from .split import write_split
 

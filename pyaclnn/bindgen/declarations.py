@@ -10,6 +10,7 @@ from pathlib import Path
 __all__ = [
     "BOUND",
     "FOLDERS",
+    "GENERATED",
     "RELEASES",
     "Constant",
     "Declarations",
@@ -17,6 +18,9 @@ __all__ = [
     "Parameter",
     "Release",
 ]
+
+GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
+"""How every file begins that follows from the headers."""
 
 
 @dataclass(frozen=True)

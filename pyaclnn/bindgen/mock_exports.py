@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates the C sources of the mock libraries that follow from declarations and data.
 
-The table of a library of operators; a fallback for every runtime and base function that is not
-written by hand; the table of simulated chips; what a simulated release says of itself.
+A fallback for every runtime and base function that is not written by hand; the table of simulated
+chips; what a simulated release says of itself.
 """
 
 from __future__ import annotations
@@ -10,90 +10,19 @@ from __future__ import annotations
 import runpy
 from typing import TYPE_CHECKING, Final
 
-from .catalogued import TAIL
-from .mock_gates import GENERATED, NOTHING, REFUSALS, STATUS, exported
-from .reader import HeaderError
+from .declarations import GENERATED
+from .mock_gates import NOTHING, REFUSALS, STATUS, exported
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from .declarations import Declarations, Function, Parameter, Release
+    from .declarations import Declarations, Release
 
-__all__ = ["KINDS", "write_chips", "write_fallbacks", "write_operators", "write_release"]
+__all__ = ["write_chips", "write_fallbacks", "write_release"]
 
 _REFUSING: Final = {"acl/rt/kernel.h": "mock_unimplemented_binary"}
 """Header -> what refuses its functions with a text of their own."""
-
-KINDS: Final[Mapping[str, str]] = {
-    "aclTensor *": "t",
-    "aclTensorList *": "T",
-    "aclScalar *": "a",
-    "aclScalarList *": "A",
-    "aclIntArray *": "I",
-    "aclFloatArray *": "F",
-    "aclBoolArray *": "B",
-    "char *": "s",
-    "bool": "b",
-    "double": "d",
-    "float": "f",
-    "int8_t": "c",
-    "int": "i",
-    "int32_t": "i",
-    "int64_t": "q",
-    "uint64_t": "Q",
-    "aclDataType": "y",
-}
-"""C type of a phase-1 argument, without const -> its letter in ``struct mock_operator``."""
-_MOST = 64
-"""Parameters that a mask can tell apart."""
-
-
-def write_operators(functions: Iterable[Function], output: Path) -> None:
-    """Write the table of a library of operators, a line each.
-
-    A line is all that an operator needs: both of its phases are exported by what stands around the
-    table, ``mock_libs/api/operators``.
-
-    Args:
-        functions: Functions; of those of operators the first phases are taken, whose last two
-            parameters are the same for all.
-        output: The file to write.
-
-    Raises:
-        HeaderError: An operator lacks its second phase, or takes what the mock cannot send.
-    """
-    functions = list(functions)
-    names = {function.name for function in functions}
-    lines = [GENERATED]
-    for function in functions:
-        if function.operator is None:
-            continue
-        if function.operator not in names:
-            raise HeaderError(f"{function.header}: {function.name} has no second phase")
-        lines.append(_line(function, function.operator))
-    output.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _line(function: Function, operator: str) -> str:
-    *arguments, _, _ = function.parameters
-    if len(arguments) > _MOST:
-        raise HeaderError(f"{function.header}: {function.name} has more than {_MOST} parameters")
-    kinds = "".join(_kind(function, parameter) for parameter in arguments)
-    names = "\\0".join(parameter.name for parameter in arguments)
-    types = [parameter.declaration for parameter in (*arguments, *TAIL)]
-    words = [f"WORD({parameter.name})" for parameter in (*arguments, *TAIL)]
-    return f'OPERATOR({operator}, "{kinds}", "{names}", ({", ".join(types)}), ({", ".join(words)}))'
-
-
-def _kind(function: Function, parameter: Parameter) -> str:
-    kind = KINDS.get(parameter.type.removeprefix("const "))
-    if kind is None:
-        raise HeaderError(
-            f"{function.header}: {function.name} takes {parameter.name} as "
-            f"{parameter.type!r}, which the mock cannot send to its device"
-        )
-    return kind
 
 
 def write_fallbacks(declarations: Declarations, library: str, release: str, output: Path) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .declarations import RELEASES
+from .declarations import GENERATED, RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .declarations import Declarations, Function
 
 __all__ = [
-    "GENERATED",
     "LIBRARIES",
     "NOTHING",
     "REFUSALS",
@@ -34,8 +33,6 @@ LIBRARIES = ("runtime", "base", "packages", "graph", "tasks", "ge", "collectives
 """The kinds of library that the simulated NPU has, but for that of operators."""
 REFUSALS = "mock_refusals"
 """The section of what is there to be linked and refuses."""
-GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
-"""How every file begins that follows from the headers."""
 STATUS = frozenset({"aclError", "aclnnStatus", "HcclResult", "int32_t", "rtError_t"})
 """The types of a result that tells of failure by a code."""
 NOTHING = {

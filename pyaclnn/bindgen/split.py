@@ -11,8 +11,8 @@ from __future__ import annotations
 import runpy
 from typing import TYPE_CHECKING
 
-from .mock_exports import write_operators
-from .mock_gates import GENERATED
+from .declarations import GENERATED
+from .operator_table import write_operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ import sys
 from importlib.metadata import packages_distributions, requires
 from typing import TYPE_CHECKING
 
-from .import_graph import MODULES, room_of
+from .import_graph import MODULES, ROOT, imports_of, room_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,3 +51,12 @@ def test_what_a_module_imports_is_a_dependency() -> None:
 def test_the_check_sees_a_lazy_import_and_no_typing_import() -> None:
     source = "if TYPE_CHECKING:\n    import a\ndef f():\n    from b.c import d\n    import e.f\n"
     assert list(imported(ast.parse(source))) == ["b", "e"]
+
+
+def test_of_what_builds_an_installation_has_what_it_runs() -> None:
+    needed = {module for module in MODULES if room_of(module) != "bindgen"}
+    while more := set[str]().union(*map(imports_of, needed)) & MODULES.keys() - needed:
+        needed |= more
+    [words] = re.findall(r"foreach module : \[(.+)\]", (ROOT / "meson.build").read_text("utf-8"))
+    left_out = {f"pyaclnn.bindgen.{word}" for word in re.findall(r"'(\w+)'", words)}
+    assert left_out == MODULES.keys() - needed - {"pyaclnn.bindgen"}

@@ -14,7 +14,8 @@ from pyaclnn import _binding, chips
 from pyaclnn.bindgen import __main__ as generate
 from pyaclnn.bindgen.binding import write_binding
 from pyaclnn.bindgen.declarations import BOUND, RELEASES, Declarations, Function, Parameter
-from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks, write_operators
+from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks
+from pyaclnn.bindgen.operator_table import write_operators
 from pyaclnn.bindgen.reader import HeaderError, read
 from pyaclnn.cann.signatures import signatures
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from pyaclnn.bindgen.mock_exports import write_operators
+from pyaclnn.bindgen.operator_table import write_operators
 from tests.bindgen.convention_cases import CASES, REAL
 
 from .arrival_cases import functions_of, program

@@ -26,7 +26,7 @@ class _Deflate:
         return b""
 
     def flush(self) -> bytes:
-        packed: bytes = zopfli.zlib.compress(self._data)
+        packed: bytes = zopfli.zlib.compress(self._data, blocksplittingmax=0)
         return packed[2:-4]  # without the head and the checksum of that format
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,8 @@ PLACES = {
 }
 """Where links into the tree lead on the site."""
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
+_END = "\x1e"
+"""Between what two cells print."""
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
@@ -53,15 +57,28 @@ def _moved(text: str, page: str) -> str:
 
 
 def _notebook(path: Path) -> str:
-    """A notebook as a page: its text, and its cells of code."""
+    """A notebook as a page: its text, its cells of code, and what each of these prints."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    parts = [
-        text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```"
-        for cell in cells
-        for text in ["".join(cell["source"])]
-    ]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    printed = iter(_printed(code))
+    parts = []
+    for cell in cells:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            said = next(printed)
+            text = f"```python\n{text}\n```"
+            text += f'\n\n```text title="Output"\n{said}```' if said else ""
+        parts.append(text)
     told = f"*This page is a notebook: `examples/notebooks/{path.name}` in the source tree.*"
     return "\n\n".join([parts[0], told, *parts[1:]])
+
+
+def _printed(code: list[str]) -> list[str]:
+    """What each of some pieces of code prints that run one after the other."""
+    end = f"\nprint({_END!r}, end='')\n"
+    command = [sys.executable, "-c", end.join(code)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603  # ours
+    return done.stdout.split(_END)
 
 
 def _examples() -> str:

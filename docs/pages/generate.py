@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["on_config", "on_files", "on_page_content"]
 
 INLINE = re.compile(r"(?<!<span></span>)<code>([^<]*)</code>")
-OPTION = re.compile(r"(?<!\S)--?\w[\w-]*")
+OPTION = re.compile(r"(?<!\S)--?\w[\w-]*|-&gt;")
 
 REFERENCE = {
     "Operators": ("operators", facts.operators),
@@ -58,6 +58,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_content(html: str, **_: object) -> str:
-    """Keep options in one piece: browsers break lines at any dash."""
+    """Keep options and arrows in one piece: browsers break lines at any dash."""
     option = partial(OPTION.sub, r'<span class="option">\g<0></span>')
     return INLINE.sub(lambda code: f"<code>{option(code[1])}</code>", html)

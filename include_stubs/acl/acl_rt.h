@@ -25,6 +25,7 @@
 #include "acl/rt/memory_virtual.h"
 #include "acl/rt/notify.h"
 #include "acl/rt/process.h"
+#include "acl/rt/random.h"
 #include "acl/rt/stream.h"
 #include "acl/rt/stream_control.h"
 

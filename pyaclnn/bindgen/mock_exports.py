@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["write_chips", "write_fallbacks", "write_release"]
 
-_REFUSING: Final = {"acl/rt/kernel.h": "mock_unimplemented_binary"}
+_REFUSING: Final = {
+    "acl/rt/kernel.h": "mock_unimplemented_binary",
+    "acl/rt/random.h": "mock_unimplemented_random",
+}
 """Header -> what refuses its functions with a text of their own."""
 
 

@@ -59,6 +59,21 @@ _NEWER: dict[str, tuple[int, dict[str, int]]] = {
     "aclrtUuid": (16, {"bytes": 0}),
     "aclrtMemUsageInfo": (112, {"name": 0, "curMemSize": 32, "memPeakSize": 40, "reserved": 48}),
     "aclrtMemcpyBatchAttr": (32, {"dstLoc": 0, "srcLoc": 8, "rsv": 16}),
+    "aclrtRandomParaInfo": (16, {"isAddr": 0, "valueOrAddr": 1, "size": 9, "rsv": 10}),
+    "aclrtRandomNumFuncParaInfo": (36, {"funcType": 0, "paramInfo": 4}),
+    "aclrtRandomNumTaskInfo": (
+        104,
+        {
+            "dataType": 0,
+            "randomNumFuncParaInfo": 4,
+            "randomParaAddr": 40,
+            "randomResultAddr": 48,
+            "randomCounterAddr": 56,
+            "randomSeed": 64,
+            "randomNum": 80,
+            "rsv": 96,
+        },
+    ),
     "aclrtMemAccessDesc": (24, {"flags": 0, "location": 4, "rsv": 12}),
     "aclrtIpcEventHandle": (64, {"reserved": 0}),
 }

@@ -93,6 +93,16 @@ int mock_unimplemented_binary(const char *function)
                      function);
 }
 
+int mock_unimplemented_random(const char *function)
+{
+    return mock_fail(MOCK_NOT_IMPLEMENTED,
+                     "%s is declared by CANN but not implemented by the simulated NPU: which "
+                     "numbers a chip draws is not known. Call aclnnInplaceUniform, "
+                     "aclnnInplaceNormal or aclnnDropoutGenMask, to which pyaclnn.mock.operator "
+                     "gives a NumPy function, or copy numbers from the host",
+                     function);
+}
+
 const char *mock_message_take(void)
 {
     char *text = texts[filling];

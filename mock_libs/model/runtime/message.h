@@ -16,6 +16,8 @@ aclError mock_fail(aclError code, const char *format, ...) __attribute__((format
 int mock_unimplemented(const char *function);
 /* The same of what loads and launches kernels, with the ways there are instead. */
 int mock_unimplemented_binary(const char *function);
+/* The same of random numbers. */
+int mock_unimplemented_random(const char *function);
 
 #pragma GCC visibility pop
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "acl/acl.h"
 
@@ -136,6 +137,16 @@ void test_memory_is_freed_when_the_device_is_done_with_it()
     OK(aclrtDestroyStream(stream));
 }
 
+void test_who_wants_random_numbers_is_told_what_there_is_instead()
+{
+    aclrtRandomNumTaskInfo info = {};
+    info.randomNumFuncParaInfo.funcType = ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS;
+    EXPECT(aclrtRandomNumAsync(&info, nullptr, nullptr) == 999001);
+    const std::string text = aclGetRecentErrMsg();
+    EXPECT(text.find("aclrtRandomNumAsync is declared by CANN but not implemented") != text.npos);
+    EXPECT(text.find("aclnnInplaceUniform") != text.npos);
+}
+
 } // namespace
 
 int main()
@@ -150,6 +161,7 @@ int main()
     test_what_is_asked_of_devices();
     test_a_block_is_found_by_an_address_in_it();
     test_memory_is_freed_when_the_device_is_done_with_it();
+    test_who_wants_random_numbers_is_told_what_there_is_instead();
     // The device is still set, which only the last one would have to say.
     OK(aclFinalizeReference(&left));
     EXPECT(left == 1);

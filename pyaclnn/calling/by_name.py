@@ -17,7 +17,7 @@ from pyaclnn.calling.call_by_name import CallByName, refuse_others
 from pyaclnn.calling.declared import Declared, snake_name
 from pyaclnn.calling.documentation import signature_in_words
 from pyaclnn.calling.empty import LeftOut
-from pyaclnn.calling.fast_path import Paths, exact
+from pyaclnn.calling.fast_path import WRITTEN_WITH, Paths
 from pyaclnn.cann.library import loaded_backend, operator_headers
 from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.errors import InvalidArgumentError
@@ -159,9 +159,9 @@ def _function(declared: Declared) -> Callable[..., Any]:
     file = f"<pyaclnn.aclnn.{snake_name(declared.name)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     space: dict[str, Any] = {
+        **WRITTEN_WITH,
         "front": front,
         "paths": front.paths,
-        "exact": exact,
         "required": LeftOut.REQUIRED,
         "made": LeftOut.RESULT,
     }
@@ -236,7 +236,9 @@ def _source(declared: Declared) -> Iterator[str]:
     yield "        timeline_ = path_.timeline(stream, device_)"
     yield "        if timeline_ is not None:"
     yield f"            message_ = path_.pack({', '.join(_words(declared))}, path_.tail)"
-    yield "            status_ = path_.queue(timeline_, message_)"
+    yield "            status_ = path_.operator.function(timeline_.struct, no_plan, 0, message_)"
+    yield "            if status_ == untidy:"
+    yield "                status_ = report_untidy() or 0"
     yield "            if status_ == 0:"
     yield f"                return {_result(declared)}"
     yield "            if status_ > 0:"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.layout import Layout
     from pyaclnn.runtime.timeline import Timeline
 
-__all__ = ["MOST_KEPT", "Path", "Paths", "exact", "layouts", "types_of"]
+__all__ = ["MOST_KEPT", "WRITTEN_WITH", "Path", "Paths", "exact", "layouts", "types_of"]
 
 MOST_KEPT: Final = 1024
 """So many paths are kept for an operator; a program with more shapes than that starts over."""
@@ -94,6 +94,7 @@ class Path:
 
     Attributes:
         options: The options that led to it, the very objects.
+        operator: What is launched.
         kept: The arguments that are no tensors.
         constants: Their words in a message.
         pack: Makes a message of all words and the tail.
@@ -103,12 +104,12 @@ class Path:
 
     __slots__ = (
         "_context",
-        "_operator",
         "_outputs",
         "_wanted",
         "allocates",
         "constants",
         "kept",
+        "operator",
         "options",
         "pack",
         "tail",
@@ -119,9 +120,9 @@ class Path:
         outputs = call.outputs.values()
         found = dict(zip(call.names, call.arguments, strict=True))
         arrays = [found[name] for name in call.outputs]
-        self._operator = operator(call.operator, call.written)
-        words, self.tail = self._operator.words(call.arguments)
-        self.pack = self._operator.packer(self.tail)
+        self.operator = operator(call.operator, call.written)
+        words, self.tail = self.operator.words(call.arguments)
+        self.pack = self.operator.packer(self.tail)
         layouts = [a._layout if isinstance(a, DeviceArray) else None for a in arrays]
         given = (a._layout for a in call.arguments if isinstance(a, DeviceArray))
         self._context = next(layout.context for layout in given)
@@ -131,7 +132,7 @@ class Path:
         ]
         self.allocates = any(layout is not None for layout in self._outputs)
         self._wanted = [output.wanted for output in outputs]
-        kept = [place for place, kind in enumerate(self._operator.kinds) if kind not in "tw"]
+        kept = [place for place, kind in enumerate(self.operator.kinds) if kind not in "tw"]
         self.kept = [call.arguments[place] for place in kept]
         self.constants = tuple(words[place] for place in kept)
         self.options = options
@@ -171,31 +172,14 @@ class Path:
         pairs = zip(results, self._wanted, strict=True)
         return [result if wanted else None for result, wanted in pairs]
 
-    def queue(self, timeline: Timeline, message: bytes) -> int:
-        """Make the call.
-
-        Args:
-            timeline: Of the stream to use.
-            message: The arguments' words in the order of the C interface, and the tail.
-
-        Returns:
-            0; less than 0 if CANN was not asked and the call needs a closer look; more than 0 if
-            CANN refused it, see ``failure``.
-        """
-        status: int = self._operator.function(timeline.struct, NO_PLAN, 0, message)
-        if status == UNTIDY:
-            report_untidy()
-            return 0
-        return status
-
     def failure(self, status: int, *arguments: Argument) -> AclError | MemoryError:
         """Return the error of a call that CANN refused just now.
 
         Args:
-            status: What ``queue`` returned.
+            status: What the launcher answered.
             *arguments: The arguments, in the order of the C interface.
         """
-        return failure(status, self._operator.describe(arguments))
+        return failure(status, self.operator.describe(arguments))
 
 
 class Paths(dict[Any, Path]):
@@ -212,3 +196,13 @@ class Paths(dict[Any, Path]):
         if len(self) >= MOST_KEPT:
             self.clear()
         self[key] = Path(call, options)
+
+
+WRITTEN_WITH: Final[dict[str, Any]] = {
+    "exact": exact,
+    "layouts": layouts,
+    "no_plan": NO_PLAN,
+    "report_untidy": report_untidy,
+    "untidy": UNTIDY,
+}
+"""What the text of a written function calls by name, on its way along a path."""

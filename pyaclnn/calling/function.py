@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pyaclnn.calling.call import Call
 from pyaclnn.calling.documentation import docstring
 from pyaclnn.calling.each import EachFront
-from pyaclnn.calling.fast_path import Paths, exact, layouts
+from pyaclnn.calling.fast_path import WRITTEN_WITH, Paths
 from pyaclnn.calling.host import HostCalls, host_key, run_on_host
 from pyaclnn.calling.launch import launch
 from pyaclnn.operators.parameters import REQUIRED, Kind, Option, Tensor
@@ -95,12 +95,11 @@ def public_function(operator: Operator, make_result: Callable[..., Any]) -> Call
     name = f"<pyaclnn.ops.{operator.name}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     space: dict[str, Any] = {
+        **WRITTEN_WITH,
         "front": front,
         "paths": getattr(front, "paths", None),  # a list is never recognised
         "make_result": make_result,
         "new_tuple": tuple.__new__,  # a third of the time of calling the class
-        "layouts": layouts,
-        "exact": exact,
         "one_of": _one_of,
         "defaults": {p.name: p.default for p in operator.options},
     }
@@ -155,7 +154,9 @@ def _source(operator: Operator) -> Iterator[str]:
     yield "        if timeline is not None:"
     yield "            results = path.results(timeline, device, out)"
     yield f"            message = path.pack({', '.join(_values(operator))}, path.tail)"
-    yield "            status = path.queue(timeline, message)"
+    yield "            status = path.operator.function(timeline.struct, no_plan, 0, message)"
+    yield "            if status == untidy:"
+    yield "                status = report_untidy() or 0"
     yield "            if status > 0:"
     yield f"                raise path.failure(status, {', '.join(_arguments(operator))})"
     yield "            if status == 0:"

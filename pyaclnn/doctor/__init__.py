@@ -46,6 +46,8 @@ def examine(
     memory_share: float | None = None,
     memory_seconds: float = 300.0,
     expect: Baseline | None = None,
+    fail_early: bool = False,
+    expect_devices: int | None = None,
 ) -> Report:
     """Examine this machine as ``pyaclnn doctor`` does, and return what that writes with ``--json``.
 
@@ -71,6 +73,9 @@ def examine(
         memory_seconds: After how long no further pattern is begun.
         expect: What the figures should be: ``Baseline.of`` a report of a machine that is as it
             should be, or what ``read_baseline`` read.
+        fail_early: Whether nothing more is begun once something is broken.
+        expect_devices: How many devices there should be; as many as there are visible device nodes
+            if None.
 
     Returns:
         The report; its ``to_text`` is what ``pyaclnn doctor merge`` reads.
@@ -102,5 +107,7 @@ def examine(
             memory_share=memory_share,
             memory_seconds=memory_seconds,
             expected=expect,
+            fail_early=fail_early,
+            expected_devices=expect_devices,
         )
     )

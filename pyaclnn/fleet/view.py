@@ -70,7 +70,7 @@ class Cells:
         self._npus: dict[tuple[str, int], tuple[str | None, Ended | None]] = {}
         self._live: Live | None = None
         if console.is_terminal and not console.is_dumb_terminal:
-            self._live = Live(self, console=console, refresh_per_second=_FRAMES, transient=True)
+            self._live = Live(self, console=console, refresh_per_second=_FRAMES)
 
     def begin(self, nodes: Sequence[Node]) -> None:
         """Take notice of the nodes."""
@@ -103,7 +103,7 @@ class Cells:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Stop drawing and leave the screen as it was."""
+        """Stop drawing; what was drawn last stays above the report."""
         if self._live is not None:
             self._live.stop()
 

@@ -75,6 +75,18 @@ def test_without_a_terminal_each_npu_is_a_line() -> None:
     ]
 
 
+def test_on_a_terminal_the_cells_stay_above_the_report() -> None:
+    paper = io.StringIO()
+    with Cells(Console(file=paper, width=90, height=20, force_terminal=True)) as cells:
+        cells.begin(NODES)
+        for end in ENDS:
+            cells.tell(*end)
+    *_, last = paper.getvalue().split("3 of 3 NPUs are done after")
+    erase = "\x1b[2K"
+    assert "passed" in last
+    assert erase not in last
+
+
 def test_on_a_terminal_each_npu_is_a_cell() -> None:
     screen = Console(file=io.StringIO(), width=90, height=20, force_terminal=True)
     cells = Cells(screen)

@@ -32,6 +32,8 @@ class Options:
         only: Ids or families to run, with what they build on; empty for all of the level.
         skip: Ids or families to leave out.
         fail_on_warn: Whether a warning makes the run fail.
+        fail_early: Whether nothing more is begun once something is broken.
+        expected_devices: How many devices there should be; None for as many as there are nodes.
         soak: For how many seconds the operators are repeated at the end; 0 for not at all.
         soak_threads: How many threads of each process do that.
         soak_processes: How many processes.
@@ -53,6 +55,8 @@ class Options:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     fail_on_warn: bool = False
+    fail_early: bool = False
+    expected_devices: int | None = None
     soak: float = 0.0
     soak_threads: int = 4
     soak_processes: int = 1

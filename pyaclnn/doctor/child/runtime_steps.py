@@ -85,8 +85,8 @@ def _counts(session: Session) -> Finding:
         )
     if expected is not None and count < expected:
         return fail(
-            f"CANN counts {count} devices; by the device nodes and ASCEND_RT_VISIBLE_DEVICES there "
-            f"should be {expected}",
+            f"CANN counts {count} devices; by the device nodes and ASCEND_RT_VISIBLE_DEVICES, or "
+            f"by --expect-devices, there should be {expected}",
             *seen,
             causes=(
                 "one of the devices is held by another container or is not healthy",

@@ -80,7 +80,17 @@ def add_to(commands: _Commands) -> None:
         metavar="N[,N]|all",
         help="devices to examine (default: all)",
     )
+    doctor.add_argument(
+        "--expect-devices",
+        type=_count,
+        default=None,
+        metavar="N",
+        help="how many there should be (default: as many as there are visible device nodes)",
+    )
     add_selection(doctor)
+    doctor.add_argument(
+        "--fail-early", action="store_true", help="begin nothing more once something is broken"
+    )
     doctor.add_argument(
         "--soak",
         type=seconds_of,

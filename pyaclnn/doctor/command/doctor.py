@@ -146,6 +146,8 @@ def _asked(options: argparse.Namespace) -> Options:
         only=options.only,
         skip=options.skip,
         fail_on_warn=options.fail_on == "warn",
+        fail_early=options.fail_early,
+        expected_devices=options.expect_devices,
         soak=options.soak,
         soak_threads=options.soak_threads,
         soak_processes=options.soak_processes,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from pyaclnn.doctor.checks.finding import Finding
@@ -35,6 +36,8 @@ class Ledger:
         skipped: frozenset[str],
         device: int | None = None,
         before: Mapping[str, Status] | None = None,
+        *,
+        fail_early: bool = False,
     ) -> None:
         self.results: list[CheckResult] = []
         self.absent = False
@@ -42,10 +45,14 @@ class Ledger:
         self._skipped = skipped
         self._device = device
         self._states: dict[str, Status] = dict(before or {})
+        self._fail_early = fail_early
+        self._broken = threading.Event()
 
     def of_device(self, device: int) -> Ledger:
         """Return a ledger for one device's checks, which knows all that is settled here."""
-        return Ledger(self.tell, self._skipped, device, self._states)
+        ledger = Ledger(self.tell, self._skipped, device, self._states, fail_early=self._fail_early)
+        ledger._broken = self._broken  # what one finds broken all of them know
+        return ledger
 
     def settle(self, check: Check, finding: Finding, seconds: float = 0.0) -> None:
         """Note down and tell a result."""
@@ -59,6 +66,8 @@ class Ledger:
         for result in results:
             self.results.append(result)
             self._states[result.id] = result.status
+            if result.status.broken:
+                self._broken.set()
 
     def runnable(self, checks: list[Check]) -> list[Check]:
         """Settle those checks that will not run; return the others.
@@ -75,7 +84,9 @@ class Ledger:
                 said = "needs a time: --soak SECONDS" if check.id == SOAK else "left out as asked"
                 self.settle(check, Finding(Status.SKIP, said))
                 continue
-            if lacking is not None:
+            if self._fail_early and self._broken.is_set():
+                reason = "not tried, because something is broken: --fail-early"
+            elif lacking is not None:
                 reason = f"not tried, because {lacking} did not pass"
             if reason is None:
                 wanted.append(check)

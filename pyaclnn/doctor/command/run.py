@@ -103,7 +103,7 @@ class _Run:
         self.site = site
         self.checks = checks
         self.stop = threading.Event()
-        self.ledger = Ledger(self._tell, skipped)
+        self.ledger = Ledger(self._tell, skipped, fail_early=site.options.fail_early)
         self._on_event = on_event
         self._lock = threading.Lock()
         self._told: list[CheckResult] = []
@@ -198,6 +198,8 @@ class _Run:
 
     def _expected_devices(self) -> int | None:
         machine = self.site.machine
+        if self.site.options.expected_devices is not None:
+            return self.site.options.expected_devices
         if not self.site.examines_hardware:
             return None
         present = len(device_nodes(machine))

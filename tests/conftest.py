@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import compileall
 import contextlib
 import ctypes
 import gc
@@ -22,8 +23,12 @@ from hypothesis import settings
 
 import pyaclnn.bindgen
 
+from .kept import keeper
+
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device
+
+    from .kept import Keep
 
 LeakCheck = Callable[[], AbstractContextManager[None]]
 
@@ -76,7 +81,10 @@ def pytest_configure(config: pytest.Config) -> None:
     cache = getattr(config, "cache", None)
     if sys.dont_write_bytecode and cache is not None:
         keep_byte_code(cache.mkdir("bytecode"))
-    if config.getoption("--backend") != "cann" or hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        return
+    compile_the_package()
+    if config.getoption("--backend") != "cann":
         return
     from pyaclnn.cann.library import select_backend  # noqa: PLC0415  # some rooms test without it
     from pyaclnn.errors import BackendNotFoundError  # noqa: PLC0415
@@ -100,6 +108,16 @@ def keep_byte_code(folder: Path) -> None:
     os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
     temporary = folder / Path(tempfile.gettempdir()).relative_to("/")
     atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+
+
+def compile_the_package() -> None:
+    """Write the byte code of the package that is tested, as far as it is not there.
+
+    The loader of an editable install reads byte code and never writes it. Without this, each of the
+    processes that start here would compile every module that it loads.
+    """
+    if not sys.dont_write_bytecode:
+        compileall.compile_dir(Path(pyaclnn.__file__).parent, quiet=2)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -147,6 +165,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
                 sums[text] += number
     for text, number in sums.items():
         terminalreporter.write_line(f"{number} {text}")
+
+
+@pytest.fixture(scope="session")
+def keep(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Keep:
+    """Give a folder for what is built of something, which is kept for the runs to come."""
+    return keeper(pytestconfig, tmp_path_factory)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import sys
 from array import array
 from typing import TYPE_CHECKING, Any
 
@@ -56,10 +57,18 @@ def require_numpy(
     Raises:
         InvalidArgumentError: It is something else.
     """
-    if isinstance(host, np.ndarray) and not isinstance(host, np.ma.MaskedArray):
+    if isinstance(host, np.ndarray) and not _is_masked(host):
         return
     hint = _way_to_numpy(argument, host)
     raise InvalidArgumentError.of(routine, argument, no_array(host), expected, hint)
+
+
+def _is_masked(given: object) -> bool:
+    """Whether something is an array with a mask."""
+    # Naming the class would load all of NumPy's masked arrays, with the first call of every
+    # program. Whoever has made such an array has them loaded.
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
+    return masked is not None and isinstance(given, masked)
 
 
 def no_array(given: object) -> str:
@@ -80,7 +89,7 @@ def _way_to_numpy(argument: str, host: object) -> str | None:
     buffers = (memoryview, array, ctypes.Array)
     ways = (
         (
-            isinstance(host, np.ma.MaskedArray),
+            _is_masked(host),
             "its mask would be ignored: fill it with .filled(), or take .data as it is.",
         ),
         (

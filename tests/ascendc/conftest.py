@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of this room, built once for the session in a cache of its own."""
+"""The kernels of this room, built once in a cache of its own."""
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -11,9 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from pyaclnn import ascendc
+from pyaclnn.mock.paths import writtendir
 
 if TYPE_CHECKING:
     from pyaclnn.ascendc import Kernel
+    from tests.kept import Keep
 
 KERNELS = Path(__file__).parent / "kernels"
 HEAD = '#include "kernel_operator.h"\n'
@@ -34,13 +35,10 @@ class Build(Protocol):
 
 
 @pytest.fixture(scope="session")
-def cache_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder for what is built, the same for all workers of a run."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder = shared / "built"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+def cache_dir(keep: Keep) -> Path:
+    """Return the folder for what is built, which knows what it was built of."""
+    files = sorted(path for folder in (KERNELS, writtendir()) for path in folder.rglob("*.[ch]*"))
+    return keep("ascendc", *(path.read_bytes() for path in files))
 
 
 @pytest.fixture(scope="session")

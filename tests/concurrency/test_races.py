@@ -16,6 +16,8 @@ from tests.mock_libs.sanitized import OPTIONS, build_binding, preload, start
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.kept import Keep
+
     Run = Callable[[int, int], subprocess.CompletedProcess[str]]
 
 PROGRAM = f"""
@@ -29,9 +31,9 @@ pytestmark = pytest.mark.exhaustive
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(keep: Keep) -> Run:
     """Run the stress in a Python that the sanitizer watches; the device process is none."""
-    folder = build_binding(tmp_path_factory, "thread")
+    folder = build_binding(keep, "thread")
     python = folder / "python"
     lines = ["#!/bin/sh", "unset LD_PRELOAD", f'exec {sys.executable} "$@"', ""]
     python.write_text("\n".join(lines), encoding="utf-8")

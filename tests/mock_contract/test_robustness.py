@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.kept import Keep
     from tests.mock_libs.programs import Programs
 
 CALLS = int(os.environ.get("PYACLNN_STRESS_CALLS", "400000"))
@@ -215,9 +216,9 @@ def liar(tmp_path: Path) -> Path:
 
 @pytest.mark.exhaustive
 def test_sanitizers_find_nothing_in_a_host_that_is_lied_to(
-    programs: Programs, liar: Path, tmp_path_factory: pytest.TempPathFactory
+    programs: Programs, liar: Path, keep: Keep
 ) -> None:
-    folder = build_libraries(tmp_path_factory, "address")[0].removeprefix("-L")
+    folder = build_libraries(keep, "address")[0].removeprefix("-L")
     code = f"""
 import pathlib, sys
 sys.path.append({str(NPU)!r})

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.kept import Keep
     from tests.mock_libs.programs import Programs
 
 NEWEST = [*RELEASES][-1]
@@ -50,7 +51,7 @@ def build(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def program(build: str, tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
+def program(build: str, keep: Keep, tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
     """The command that runs the program of all snippets."""
     folder = tmp_path_factory.mktemp(f"rules-{build}")
     source, made = write_program(folder), folder / "rules"
@@ -59,7 +60,7 @@ def program(build: str, tmp_path_factory: pytest.TempPathFactory) -> list[str | 
     link = [*ldflags(), "-lascendcl"]  # the records are there in every release
     if build in KINDS:
         arguments += flags_of(build)
-        link = build_libraries(tmp_path_factory, build)
+        link = build_libraries(keep, build)
     command = [*compiler, *arguments, str(source), "-x", "none", "-o", str(made), "-pthread"]
     subprocess.run([*command, *link], check=True, timeout=300)
     return [*start(), made] if build in KINDS else [made]

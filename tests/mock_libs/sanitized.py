@@ -5,17 +5,23 @@ from __future__ import annotations
 
 import fcntl
 import functools
+import importlib.metadata
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pyaclnn.mock import libdir
 
 from .programs import COMPILER, HERE
+
+if TYPE_CHECKING:
+    from tests.kept import Keep
 
 __all__ = ["KINDS", "OPTIONS", "build_binding", "build_libraries", "flags_of", "preload", "start"]
 
@@ -60,11 +66,11 @@ def preload(kind: str) -> str:
     return found
 
 
-def build_libraries(factory: pytest.TempPathFactory, kind: str) -> list[str]:
-    """Build the libraries, once in a whole run of the tests.
+def build_libraries(keep: Keep, kind: str) -> list[str]:
+    """Build the libraries, or what has changed of them since they were built.
 
     Args:
-        factory: Where the folders of this run come from.
+        keep: Gives Meson's folder.
         kind: A key of `KINDS`.
 
     Returns:
@@ -72,30 +78,39 @@ def build_libraries(factory: pytest.TempPathFactory, kind: str) -> list[str]:
     """
     names = sorted(path.stem.removeprefix("lib") for path in libdir().glob("lib*.so"))
     place = Path("mock_libs", libdir().name)
-    libraries = _build(factory, kind, "libraries", [f"{place}/{name}" for name in names]) / place
+    libraries = _build(keep, kind, *(f"{place}/{name}" for name in names)) / place
     return [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *(f"-l{name}" for name in names)]
 
 
-def build_binding(factory: pytest.TempPathFactory, kind: str) -> Path:
+def build_binding(keep: Keep, kind: str) -> Path:
     """Build the compiled binding as well, and return Meson's folder, where it lies."""
-    build_libraries(factory, kind)
-    return _build(factory, kind, "binding", [])
+    return _build(keep, kind)
 
 
-def _build(factory: pytest.TempPathFactory, kind: str, what: str, targets: list[str]) -> Path:
-    base = factory.getbasetemp()
-    # The workers of one run have folders of their own in one folder.
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder, built = shared / f"sanitized-{kind}", shared / f"sanitized-{kind}.{what}"
-    with Path(f"{folder}.lock").open("w", encoding="utf-8") as lock:
+def _build(keep: Keep, kind: str, *targets: str) -> Path:
+    options = ["--buildtype=debug", f"-Db_sanitize={KINDS[kind]}", "-Db_lundef=false"]
+    flags = [os.environ.get(name, "") for name in ("CFLAGS", "CPPFLAGS", "LDFLAGS")]
+    # What ninja does not look at: the tools themselves.
+    told = subprocess.run([*COMPILER, "--version"], capture_output=True, check=True).stdout
+    meson = importlib.metadata.version("meson")
+    tools: list[str | bytes] = [
+        told,
+        shlex.join(COMPILER),
+        *flags,
+        sys.executable,
+        sys.version,
+        meson,
+    ]
+    folder = keep(f"sanitized-{kind}", str(ROOT), *options, *tools)
+    configured = folder / "configured"
+    with (folder / "lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            options = [f"-Db_sanitize={KINDS[kind]}", "-Db_lundef=false"]
-            _meson("setup", str(folder), str(ROOT), "--buildtype=debug", *options)
-        if not built.exists():
-            _meson("compile", "-C", str(folder), *targets)
-            built.touch()
-    return folder
+        if not configured.exists():
+            shutil.rmtree(folder / "build", ignore_errors=True)
+            _meson("setup", str(folder / "build"), str(ROOT), *options)
+            configured.touch()
+        _meson("compile", "-C", str(folder / "build"), *targets)
+    return folder / "build"
 
 
 def _meson(*arguments: str) -> None:

@@ -21,6 +21,8 @@ from .sanitized import OPTIONS, build_libraries, flags_of, start
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.kept import Keep
+
     from .programs import Programs
 
 STUBS = HERE.parents[1] / "include_stubs"
@@ -38,10 +40,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="module")
-def fuzz(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def fuzz(programs: Programs, keep: Keep, tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = tmp_path_factory.mktemp("fuzz") / "fuzz.c"
     source.write_text(write_program(read(STUBS)), encoding="utf-8")
-    libraries = build_libraries(tmp_path_factory, "address")
+    libraries = build_libraries(keep, "address")
     shutil.copy(HERE / "c" / "fuzz.h", source.parent)
     return programs.build(str(source), *flags_of("address"), link=libraries)
 

@@ -22,6 +22,8 @@ from .test_collectives import all_reduce, call
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.kept import Keep
+
     from .programs import Programs
 
 _NUMBER = count()
@@ -142,14 +144,12 @@ def test_a_wrong_time_limit_is_named(world: World, name: str, text: str) -> None
 
 
 @pytest.fixture(params=["c", *(pytest.param(k, marks=pytest.mark.exhaustive) for k in KINDS)])
-def program(
-    request: pytest.FixtureRequest, programs: Programs, tmp_path_factory: pytest.TempPathFactory
-) -> list[str | Path]:
+def program(request: pytest.FixtureRequest, programs: Programs, keep: Keep) -> list[str | Path]:
     """The command of a program in C, also with the compiler's sanitizers."""
     kind: str = request.param
     if kind == "c":
         return [programs.build("ranks.c")]
-    link = build_libraries(tmp_path_factory, kind)
+    link = build_libraries(keep, kind)
     return [*start(), programs.build("ranks.c", *flags_of(kind), link=link)]
 
 

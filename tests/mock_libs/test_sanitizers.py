@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
 
+    from tests.kept import Keep
+
     from .programs import Programs
 
     Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -44,9 +46,9 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(kind: str, programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(kind: str, programs: Programs, keep: Keep) -> Run:
     """Run a program that was built that way."""
-    libraries = build_libraries(tmp_path_factory, kind)
+    libraries = build_libraries(keep, kind)
 
     def run(source: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         program = programs.build(source, *flags_of(kind), link=libraries)

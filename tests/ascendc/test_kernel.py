@@ -191,11 +191,13 @@ ENDLESS = (
     "{ volatile int i = 0; x[0] = 1; for (;;) i = i + 1; }\n"
 )
 LAUNCH = """
-import sys
+import signal, sys
 import numpy as np
 from pathlib import Path
 from pyaclnn import ascendc
 
+# A shell's background jobs, and what they start, are born ignoring it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 kernel = ascendc.compile(sys.argv[1], cache_dir=sys.argv[2])
 print(kernel.program, flush=True)
 kernel.launch(1, np.zeros(8, np.uint8))
@@ -223,12 +225,14 @@ def test_a_kernel_without_an_end_ends_with_its_parent(
     ) as parent:
         assert parent.stdout is not None
         program = parent.stdout.readline().strip()
-        deadline = time.monotonic() + 30
-        while not running(program):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        parent.send_signal(number)
-        parent.wait(20)
+        try:
+            while not running(program):
+                assert parent.poll() is None
+                time.sleep(0.02)
+            parent.send_signal(number)
+            parent.wait(20)
+        finally:
+            parent.kill()  # or leaving would wait for as long as a launch may take
     deadline = time.monotonic() + 10
     while running(program) and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -6,7 +6,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +20,7 @@ from pyaclnn.cli import parser
 from .commands import ROOT
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
 PAGE = (ROOT / "docs/how-to/fleet.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r'^```(bash|yaml) title="(\S+)"\n(.*?)^```', re.MULTILINE | re.DOTALL)
@@ -29,6 +32,20 @@ SSH = """#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift 2; done
 [ "$1" = silent ] && exit 255
 echo "$2" | sed 's/^source [^;]*;//; s/doctor/doctor --backend mock --only CANN-001/' | sh
+"""
+
+
+SRUN = '#!/bin/sh\nshift\nexec "$@"\n'
+DOCTOR = f"""#!/bin/sh
+[ "$2" = merge ] || set -- "$@" --backend mock --only CANN-001
+exec '{sys.executable}' -m pyaclnn "$@"
+"""
+"""The doctor, which examines as little as there is of the simulated NPU."""
+INVENTORY = f"""[npus]
+one ansible_connection=local
+two ansible_connection=local
+[all:vars]
+ansible_python_interpreter={sys.executable}
 """
 
 
@@ -75,6 +92,71 @@ def test_over_ssh_a_report_of_each_machine_that_answers_is_put_together(tmp_path
     reports = sorted((tmp_path / "reports").iterdir())
     assert [path.name for path in reports] == ["one.json", "two.json"]
     assert {json.loads(path.read_text())["simulated"] for path in reports} == {True}
+    assert (tmp_path / "fleet.html").is_file()
+
+
+@pytest.mark.exhaustive
+def test_a_job_of_slurm_puts_together_what_its_nodes_report(tmp_path: Path) -> None:
+    variables = in_path(tmp_path / "bin", srun=SRUN, pyaclnn=DOCTOR)
+    done = tried(tmp_path, "doctor.sbatch", ["bash"], {**variables, "SLURM_JOB_ID": "7"})
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "reports-7").glob("*.json"))) == 1
+    assert (tmp_path / "reports-7" / "fleet.html").is_file()
+
+
+def tried(
+    folder: Path, name: str, command: list[str], variables: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """What a program says of a recipe."""
+    (folder / name).write_text(RECIPES[name], encoding="utf-8")
+    return subprocess.run(
+        [*command, name],
+        cwd=folder,
+        env=dict(variables),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def tool(name: str) -> str:
+    """A program of the environment in which the tests run."""
+    found = shutil.which(name, path=Path(sys.executable).parent)
+    return found or pytest.skip(f"{name} is not installed")
+
+
+@pytest.mark.fleet
+@pytest.mark.parametrize("name", [name for name in RECIPES if not name.endswith(".yaml")])
+def test_shellcheck_finds_nothing_in_the_scripts(name: str, tmp_path: Path) -> None:
+    # set_env.sh is CANN's.
+    done = tried(tmp_path, name, [tool("shellcheck"), "-S", "warning", "-e", "SC1091"], os.environ)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.fleet
+@pytest.mark.parametrize("wrong", [False, True])
+def test_the_job_fits_the_schema_of_kubernetes(wrong: bool, tmp_path: Path) -> None:
+    text = RECIPES["doctor-job.yaml"]
+    job = tmp_path / "job.yaml"
+    job.write_text(text.replace("completions: 4", "completions: four") if wrong else text)
+    done = subprocess.run(
+        [tool("kubernetes-validate"), "--strict", job], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode != 0) == wrong, done.stdout + done.stderr
+
+
+@pytest.mark.fleet
+def test_the_playbook_puts_together_what_its_hosts_report(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text(INVENTORY, encoding="utf-8")
+    # Its own folder, where there is no other configuration.
+    variables = {**in_path(tmp_path / "bin", pyaclnn=DOCTOR), "HOME": str(tmp_path)}
+    done = tried(tmp_path, "doctor.yaml", [tool("ansible-playbook"), "-i", "hosts"], variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(path.name for path in (tmp_path / "reports").iterdir()) == [
+        "one.json",
+        "two.json",
+    ]
     assert (tmp_path / "fleet.html").is_file()
 
 

@@ -21,11 +21,29 @@ if TYPE_CHECKING:
 
 __all__ = ["write_chips", "write_fallbacks", "write_release"]
 
-_REFUSING: Final = {
-    "acl/rt/kernel.h": "mock_unimplemented_binary",
-    "acl/rt/random.h": "mock_unimplemented_random",
+_PINNED: Final = "take pinned memory by aclrtMallocHost, and copy from and to it"
+_NOTIFY: Final = "share a notify with the other process, by aclrtNotifyGetExportKey"
+_AGAIN: Final = "capture the work again, with what has changed"
+_INSTEAD: Final = {
+    "acl/rt/kernel.h": "only a chip runs the binary of a kernel. Call an operator, to which "
+    "pyaclnn.mock.operator gives a NumPy function; or run the kernel's source on the host, by "
+    "pyaclnn.ascendc.compile",
+    "acl/rt/random.h": "which numbers a chip draws is not known. Call aclnnInplaceUniform, "
+    "aclnnInplaceNormal or aclnnDropoutGenMask, to which pyaclnn.mock.operator gives a NumPy "
+    "function, or copy numbers from the host",
+    "HcclCommInitClusterInfo": "give the ranks a root info, by HcclGetRootInfo and "
+    "HcclCommInitRootInfo, or make them in one process, by HcclCommInitAll",
+    "HcclCommInitClusterInfoConfig": "give the ranks a root info, by HcclGetRootInfo and "
+    "HcclCommInitRootInfoConfig",
+    "aclopCompileAndExecute": "call the operator's function, aclnn and its name",
+    "aclrtHostRegister": _PINNED,
+    "aclrtHostRegisterV2": _PINNED,
+    "aclrtIpcGetEventHandle": _NOTIFY,
+    "aclrtIpcOpenEventHandle": _NOTIFY,
+    "aclmdlRICaptureTaskGrpBegin": _AGAIN,
+    "aclmdlRICaptureTaskUpdateBegin": _AGAIN,
 }
-"""Header -> what refuses its functions with a text of their own."""
+"""A function, or a header that has several -> what there is instead of what is refused."""
 
 
 def write_fallbacks(declarations: Declarations, library: str, release: str, output: Path) -> None:
@@ -47,8 +65,10 @@ def _fallbacks(declarations: Declarations, library: str, release: str) -> Iterat
         yield f'\n__attribute__((weak, section("{REFUSALS}")))'
         yield f"{function.signature(function.name)}\n{{"
         yield from (f"    (void)({p.name});" for p in function.parameters)
-        refuse = _REFUSING.get(function.header, "mock_unimplemented")
-        result = f'{refuse}("{function.name}")'
+        instead = _INSTEAD.get(function.name, _INSTEAD.get(function.header))
+        result = f'mock_unimplemented("{function.name}")'
+        if instead is not None:
+            result = f'mock_unimplemented_but("{function.name}", "{instead}")'
         if function.returns in STATUS:
             yield f"    return ({function.returns}){result};\n}}"
         else:

@@ -60,6 +60,12 @@ BRINGING = {
     "graph": "libruntime.so",
     "op_common": "libnnopbase.so",
 }
+# What some say that there is instead.
+INSTEAD = {
+    "HcclCommInitClusterInfo": "HcclCommInitRootInfo",
+    "HcclCommInitClusterInfoConfig": "HcclCommInitRootInfoConfig",
+    "aclopCompileAndExecute": "call the operator's function, aclnn and its name",
+}
 # What the others answer: nothing, or that a type or a format is undefined.
 ANSWERS = {
     **dict.fromkeys(("aclCreateDataBuffer", "aclCreateTensorDesc", "aclopCreateAttr"), 0),
@@ -107,6 +113,7 @@ def test_every_function_refuses_by_its_name(programs: Programs) -> None:
     for name, (answer, text, _) in answers(programs, "").items():
         assert f"{name} is declared by CANN but not implemented by the simulated NPU" in text
         assert expected(name, 999001, answer), name
+        assert INSTEAD.get(name, "") in text
         # Whoever wants a binary to run is told what there is instead.
         wants = re.match("aclrt.*(Binary|Kernel|FunctionAddr)", name) is not None
         for way in ("pyaclnn.mock.operator", "pyaclnn.ascendc.compile"):

@@ -83,24 +83,11 @@ int mock_unimplemented(const char *function)
                      "%s is declared by CANN but not implemented by the simulated NPU", function);
 }
 
-int mock_unimplemented_binary(const char *function)
+int mock_unimplemented_but(const char *function, const char *instead)
 {
     return mock_fail(MOCK_NOT_IMPLEMENTED,
-                     "%s is declared by CANN but not implemented by the simulated NPU: only a chip "
-                     "runs the binary of a kernel. Call an operator, to which pyaclnn.mock.operator "
-                     "gives a NumPy function; or run the kernel's source on the host, by "
-                     "pyaclnn.ascendc.compile",
-                     function);
-}
-
-int mock_unimplemented_random(const char *function)
-{
-    return mock_fail(MOCK_NOT_IMPLEMENTED,
-                     "%s is declared by CANN but not implemented by the simulated NPU: which "
-                     "numbers a chip draws is not known. Call aclnnInplaceUniform, "
-                     "aclnnInplaceNormal or aclnnDropoutGenMask, to which pyaclnn.mock.operator "
-                     "gives a NumPy function, or copy numbers from the host",
-                     function);
+                     "%s is declared by CANN but not implemented by the simulated NPU: %s", function,
+                     instead);
 }
 
 const char *mock_message_take(void)

@@ -14,10 +14,8 @@
 aclError mock_fail(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Records a text and returns MOCK_NOT_IMPLEMENTED. */
 int mock_unimplemented(const char *function);
-/* The same of what loads and launches kernels, with the ways there are instead. */
-int mock_unimplemented_binary(const char *function);
-/* The same of random numbers. */
-int mock_unimplemented_random(const char *function);
+/* The same, and says what there is instead. */
+int mock_unimplemented_but(const char *function, const char *instead);
 
 #pragma GCC visibility pop
 

@@ -137,8 +137,14 @@ void test_memory_is_freed_when_the_device_is_done_with_it()
     OK(aclrtDestroyStream(stream));
 }
 
-void test_who_wants_random_numbers_is_told_what_there_is_instead()
+void test_who_is_refused_is_told_what_there_is_instead()
 {
+    aclrtEvent event = nullptr;
+    aclrtIpcEventHandle handle = {};
+    OK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC));
+    EXPECT(aclrtIpcGetEventHandle(event, &handle) == 999001);
+    EXPECT(std::string(aclGetRecentErrMsg()).find("aclrtNotifyGetExportKey") != std::string::npos);
+    OK(aclrtDestroyEvent(event));
     aclrtRandomNumTaskInfo info = {};
     info.randomNumFuncParaInfo.funcType = ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS;
     EXPECT(aclrtRandomNumAsync(&info, nullptr, nullptr) == 999001);
@@ -161,7 +167,7 @@ int main()
     test_what_is_asked_of_devices();
     test_a_block_is_found_by_an_address_in_it();
     test_memory_is_freed_when_the_device_is_done_with_it();
-    test_who_wants_random_numbers_is_told_what_there_is_instead();
+    test_who_is_refused_is_told_what_there_is_instead();
     // The device is still set, which only the last one would have to say.
     OK(aclFinalizeReference(&left));
     EXPECT(left == 1);

@@ -7,6 +7,7 @@ import argparse
 import inspect
 import os
 import pkgutil
+import re
 import textwrap
 from collections.abc import Mapping
 from html import escape
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from pyaclnn.operators import Operator
 
 __all__ = ["catalogued", "codes", "commands", "functions", "operators", "rules", "variables"]
+
+STAR = re.compile(r"(`+[^`]*`+)|\*")
+"""A star that is no markup: one beside what is code."""
 
 # As wide as a help text is shown, without colours, wherever the site is built; and of the release
 # that has all functions.
@@ -105,7 +109,7 @@ def _operator(name: str) -> Iterator[str]:
         yield f"**{section.kind.value.capitalize()}**\n\n"
         for item in section.value:
             title = getattr(item, "name", "") or str(item.annotation)
-            text = " ".join(item.description.replace("*", r"\*").split())
+            text = STAR.sub(lambda found: found[1] or r"\*", " ".join(item.description.split()))
             yield f"`{title}`\n:   {text}\n\n"
 
 

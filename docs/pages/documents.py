@@ -76,8 +76,13 @@ def _notebook(path: Path) -> str:
 def _printed(code: list[str]) -> list[str]:
     """What each of some pieces of code prints that run one after the other."""
     end = f"\nprint({_END!r}, end='')\n"
-    command = [sys.executable, "-c", end.join(code)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603  # ours
+    done = subprocess.run(  # noqa: S603  # the project's own
+        [sys.executable, "-c", end.join(code)],
+        cwd=NOTEBOOKS[0].parent,  # the package is the installed one, not that of the source tree
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     return done.stdout.split(_END)
 
 

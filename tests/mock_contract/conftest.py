@@ -12,11 +12,13 @@ from tests.mock_libs.programs import Programs
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.kept import Keep
+
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+def programs(tmp_path_factory: pytest.TempPathFactory, keep: Keep) -> Programs:
     """Builds and runs programs in processes of their own."""
-    return Programs(tmp_path_factory.mktemp("contract"))
+    return Programs(tmp_path_factory.mktemp("contract"), keep)
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from tests.mock_libs.programs import Programs
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.kept import Keep
+
 SCRIPT = """
 import ctypes, json, re, threading
 import numpy as np
@@ -61,8 +63,8 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def said(script: Path) -> dict[str, Any]:
-    result = Programs(script.parent).run([sys.executable, str(script)], {})
+def said(script: Path, keep: Keep) -> dict[str, Any]:
+    result = Programs(script.parent, keep).run([sys.executable, str(script)], {})
     assert result.returncode == 0, result.stderr
     found: dict[str, Any] = json.loads(result.stdout)
     return found

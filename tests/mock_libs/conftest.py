@@ -14,6 +14,8 @@ from .programs import Programs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.kept import Keep
+
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Let every test here break rules: that is how one sees the status codes."""
@@ -72,6 +74,6 @@ def broken(context: Any) -> Iterator[npu.RmsNormGrad]:  # noqa: ARG001 (its memo
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+def programs(tmp_path_factory: pytest.TempPathFactory, keep: Keep) -> Programs:
     """Builds and runs programs in processes of their own."""
-    return Programs(tmp_path_factory.mktemp("programs"))
+    return Programs(tmp_path_factory.mktemp("programs"), keep)

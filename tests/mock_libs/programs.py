@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import shlex
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyaclnn.mock import cflags, ldflags
+from pyaclnn.mock import cflags, includedir, ldflags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from tests.kept import Keep
 
 __all__ = ["BLEND", "COMPILER", "HERE", "Programs"]
 
@@ -28,11 +33,13 @@ class Programs:
     """Builds and runs programs.
 
     Args:
-        folder: Where what is built goes; also the working directory.
+        folder: The working directory.
+        keep: Gives folders for what is built.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, keep: Keep) -> None:
         self.folder = folder
+        self.keep = keep
 
     def python(self, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run lines of Python that begin with everything of `npu` in view."""
@@ -41,17 +48,20 @@ class Programs:
 
     def build(self, source: str, *flags: str, link: Sequence[str] | None = None) -> Path:
         """Build a program of the folder ``c``, unless that was done before."""
-        program = self.folder / "".join([Path(source).stem, *flags])
-        if program.exists():
-            return program
         if source.endswith(".cpp"):  # a linker for C has no library for them
             flags = ("-fno-exceptions", *flags)
-        arguments = [*cflags(), *flags, str(HERE / "c" / source), "-o", str(program)]
-        subprocess.run(
-            [*COMPILER, *arguments, "-pthread", *(ldflags() if link is None else link)],
-            check=True,
-            timeout=_TIMEOUT,
-        )
+        path = HERE / "c" / source
+        before = [*COMPILER, *cflags(), *flags]
+        after = ["-pthread", *(ldflags() if link is None else link)]
+        beside = [file.read_bytes() for file in sorted(path.parent.glob("*.h"))]
+        files = [path.read_bytes(), _digest(includedir()), *beside]
+        folder = self.keep("program", _told(), shlex.join(before), shlex.join(after), *files)
+        program = folder / path.stem
+        if not program.exists():
+            made = folder / f"{path.stem}-{os.getpid()}"  # another worker may build it, too
+            command = [*before, str(path), "-o", str(made), *after]
+            subprocess.run(command, check=True, timeout=_TIMEOUT)
+            made.replace(program)
         return program
 
     def run(
@@ -75,3 +85,17 @@ class Programs:
             timeout=_TIMEOUT,
             check=False,
         )
+
+
+@functools.cache
+def _told() -> bytes:
+    """What tells the compiler from another one."""
+    return subprocess.run([*COMPILER, "--version"], capture_output=True, check=True).stdout
+
+
+@functools.cache
+def _digest(folder: Path) -> bytes:
+    digest = sha256()
+    for path in sorted(folder.rglob("*.h")):
+        digest.update(sha256(path.read_bytes()).digest())
+    return digest.digest()

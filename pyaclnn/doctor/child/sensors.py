@@ -2,7 +2,8 @@
 """What the driver's own tool, npu-smi, tells of a device: heat, memory errors, frequency.
 
 It prints lines of a name, a colon and a value, whose names differ between drivers. What it does not
-tell is said to be not read.
+tell is said to be not read. The driver's library behind it, libdcmi, is not called: no source at
+hand has the types of its functions.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ PYTHONS = nox.project.python_versions(PYPROJECT)
 OLDEST, USUAL = PYTHONS[0], "3.11"
 DIST = Path("dist")
 ARCHITECTURES = ("x86_64", "aarch64")
-MOST_BYTES = 1_600_000  # the libraries of two releases of CANN; 1.5 MB is the aim
+MOST_BYTES = 1_530_000  # the libraries of two releases of CANN; 1.5 MB is the aim
 # With what programs expect of a Linux, for as long as the command runs.
 ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}

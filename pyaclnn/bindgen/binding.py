@@ -95,11 +95,6 @@ def _source(declarations: Declarations, functions: list[Function], sources: Path
     yield from (f'#include "{header}"' for header in headers)
     yield (sources / "launcher.h").read_text(encoding="utf-8")
     yield from (f"static {declared}" for declared in _IN_PYTHON)
-    yield "#ifdef __clang__"
-    yield "#define SMALL __attribute__((minsize))"
-    yield "#else"
-    yield "#define SMALL"
-    yield "#endif"
     yield "static struct {"
     yield from (f"    {function.signature(f'(*{function.name})')};" for function in functions)
     yield "} slots, traced;"
@@ -120,9 +115,10 @@ def _source(declarations: Declarations, functions: list[Function], sources: Path
     yield from ((sources / name).read_text(encoding="utf-8") for name in _BY_HAND)
     # From here on, which is where cffi's wrappers stand, each name means its trampoline.
     yield from (f"#define {f.name} call_{f.name}" for f in functions)
-    # Half of the module would be wrappers otherwise, and what they do dwarfs what could be saved.
+    # Half of the module would be wrappers if they were not made small: what they call takes longer.
     yield from (
-        f"static SMALL PyObject *_cffi_f_{f.name}(PyObject *, PyObject *);" for f in functions
+        f"static __attribute__((cold)) PyObject *_cffi_f_{f.name}(PyObject *, PyObject *);"
+        for f in functions
     )
 
 
@@ -134,7 +130,7 @@ def _trampoline(function: Function) -> Iterator[str]:
     void = function.returns == "void"
     yield f"static {function.signature(f'call_{name}')}"
     yield f"{{ {'' if void else 'return '}slots.{name}({given}); }}"
-    yield f"static SMALL {function.signature(f'twin_{name}')}"
+    yield f"static __attribute__((cold)) {function.signature(f'twin_{name}')}"
     result = "" if void else f"{function.returns} result = "
     yield f"{{ {result}traced.{name}({given}); const void *const binding_given[] = {{{places}}};"
     told = "NULL" if void else "&result"

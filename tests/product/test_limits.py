@@ -37,7 +37,7 @@ def smoke(limit: str, size: int) -> tuple[int, str, str]:
         pytest.param("RLIMIT_AS", 4_000_000 << 10, id="address space, as ulimit -v 4000000"),
         # The kernel counts here what it would have to back with memory if it did not overcommit:
         # private pages that can be written. The device's tens of gigabytes are none of these.
-        pytest.param("RLIMIT_DATA", 1 << 30, id="memory that is promised, as without overcommit"),
+        pytest.param("RLIMIT_DATA", 400 << 20, id="memory that is promised, as without overcommit"),
     ],
 )
 def test_smoke_passes_with_much_less_than_a_device_has(limit: str, size: int) -> None:

@@ -26,6 +26,7 @@ rows = list(np.random.default_rng(0).normal(size=(3, 4, 48)).astype(np.float32))
 means = [part.mean(1, keepdims=True) for part in rows]
 rstds = [1 / part.std(1, keepdims=True) for part in rows]
 slopes, weight, bias = rows, np.ones(48, np.float32), np.zeros(48, np.float32)
+samples, running_mean, running_var = rows, np.zeros(48, np.float32), np.ones(48, np.float32)
 """
 AFTER = """
 assert found.grad_weight.shape == (48,)
@@ -38,8 +39,8 @@ HERE = {'"medium", address="head:6379"': 'only=("DEV-104",)', "1024": "48"}
 def test_the_python_of_the_page_runs(tmp_path: Path) -> None:
     if find_spec("ray") is None:
         pytest.skip("Ray is not installed")
-    examine, gradients = blocks(PAGES["docs/how-to/fleet.md"], "py")
-    text = f"{examine}\nassert len(found.reports) == 1\n{gradients}"
+    examine, *computed = blocks(PAGES["docs/how-to/fleet.md"], "py")
+    text = "\n".join([examine, "assert len(found.reports) == 1", *computed])
     for there, here in HERE.items():
         assert text.count(there) == 1
         text = text.replace(there, here)

@@ -127,7 +127,7 @@ def test_a_node_that_dies_is_told_and_the_others_go_on(cluster: Any) -> None:
                 die(place)
 
         dead: list[str] = []
-        found = fleet.examine(only=SLOW, patience=30, tell=tell)
+        found = fleet.examine(only=SLOW, patience=PATIENCE, tell=tell)
     assert dead
     assert opened(found).items() >= dict.fromkeys(ALL, Status.PASS).items()
     assert any(result.status.broken for result in results(found, "gone").values())

@@ -40,6 +40,7 @@ EMULATED_TESTS = (
         for name in ("dtypes", "errors", "handle", "shapes", "timeline")
     ),
 )
+CLIENTS = ("torch==2.13.0", "torch-npu==2.13.0", "numpy-ascend==14.0.0a1", "l0n0lacl", "matplotlib")
 AGES = ("oldest", "newest")
 FIRST_NUMPY = {"3.13": "2.1", "3.14": "2.3"}  # where there was none for 1.26
 COVERED_BY = (*EMULATED_TESTS, "tests/calling", "tests/installed", "tests/tiling", "tests/unit")
@@ -73,6 +74,13 @@ def exhaustive(session: nox.Session) -> None:
     """The cross products that the default suite samples."""
     session.install(*LOCK, ".[test]")
     session.run("pytest", "-m", "exhaustive", *session.posargs)
+
+
+@nox.session(python=USUAL)
+def clients(session: nox.Session) -> None:
+    """Programs of others on the simulated NPU, which are installed as they are."""
+    session.install(".[test]", *CLIENTS)
+    session.run("pytest", "-n0", "-m", "clients", "tests/clients", *session.posargs)
 
 
 @nox.session(python=USUAL)

@@ -118,8 +118,8 @@ VIRTUAL_MEMORY = (
         explanation="A device that may only read memory, or may do nothing there, has no way to "
         "write it: the work ends in a fault of the device.",
         fix="give the device ACL_RT_MEM_ACCESS_FLAGS_READWRITE before the work is queued",
-        source="CANN: aclrtMemSetAccess, aclrtMemAccessFlags; that it holds for the device itself "
-        "is this project's reading",
+        source="CANN: aclrtMemSetAccess, aclrtMemAccessFlags; for the device itself, this "
+        "project's reading",
         wrong=_BOTH + _MAP + _granting("READ") + _FILL + _WAIT + _UNMAP + _BACK,
         right=_BOTH + _MAP + _granting("READWRITE") + _FILL + _WAIT + _UNMAP + _BACK,
         since="9.1",

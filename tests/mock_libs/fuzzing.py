@@ -129,7 +129,9 @@ def _argument(  # noqa: C901, PLR0911 (a table)
     if name == "handle" and "StreamConfigHandle" in type_:
         return "heap_pointer()"
     if type_ in ("void *", "const void *"):
-        followed = name in {"value", "attrValue", "attrAddr"} or _FOR_EACH_RANK.fullmatch(name)
+        followed = name in {"self", "value", "attrValue", "attrAddr"} or _FOR_EACH_RANK.fullmatch(
+            name
+        )
         return "readable()" if followed else "memory()"
     if type_.endswith("*"):
         opaque = re.fullmatch(r"(const )?acl(Tensor|Scalar|\w+Array|\w+List|OpExecutor) \*", type_)

@@ -81,15 +81,20 @@ class Status(str, Enum):
     ERROR = "ERROR"
     NOT_RUN = "NOT_RUN"
 
+    __hash__ = str.__hash__  # Enum's own is written in Python, and a fleet has millions of results
+
     @property
     def broken(self) -> bool:
         """Whether this status says that the machine does not work."""
-        return self in {Status.FAIL, Status.TIMEOUT, Status.CRASH}
+        return self in _BROKEN
 
     @property
     def passed(self) -> bool:
         """Whether a check that builds on this one may run."""
-        return self in {Status.PASS, Status.WARN}
+        return self is Status.PASS or self is Status.WARN
+
+
+_BROKEN: Final = frozenset({Status.FAIL, Status.TIMEOUT, Status.CRASH})
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,10 @@ SIMULATED: Final = "simulated"
 
 CALM: Final = 3
 """The gravity of what is all right."""
+_GRAVITY: Final = {
+    status: 0 if status.broken else {Status.ERROR: 1, Status.WARN: 2}.get(status, CALM)
+    for status in Status
+}
 _TRY: Final = "pyaclnn doctor --backend mock"
 _STOPPED: Final = "Stopped before the end; of what was examined until then nothing is broken."
 
@@ -98,7 +102,7 @@ def problems(results: Iterable[CheckResult]) -> list[CheckResult]:
 
 def gravity(status: Status) -> int:
     """Return 0 for what is broken, 1 for errors, 2 for warnings, 3 for what is all right."""
-    return 0 if status.broken else {Status.ERROR: 1, Status.WARN: 2}.get(status, CALM)
+    return _GRAVITY[status]
 
 
 def wrong_outputs(result: CheckResult) -> list[str]:

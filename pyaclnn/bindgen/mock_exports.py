@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["write_chips", "write_fallbacks", "write_release"]
 
 _PINNED: Final = "take pinned memory by aclrtMallocHost, and copy from and to it"
-_NOTIFY: Final = "share a notify with the other process, by aclrtNotifyGetExportKey"
 _AGAIN: Final = "capture the work again, with what has changed"
 _INSTEAD: Final = {
     "acl/rt/kernel.h": "only a chip runs the binary of a kernel. Call an operator, to which "
@@ -38,8 +37,6 @@ _INSTEAD: Final = {
     "aclopCompileAndExecute": "call the operator's function, aclnn and its name",
     "aclrtHostRegister": _PINNED,
     "aclrtHostRegisterV2": _PINNED,
-    "aclrtIpcGetEventHandle": _NOTIFY,
-    "aclrtIpcOpenEventHandle": _NOTIFY,
     "aclmdlRICaptureTaskGrpBegin": _AGAIN,
     "aclmdlRICaptureTaskUpdateBegin": _AGAIN,
 }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # What each program does wrong on purpose.
 BROKEN = {
+    "events": [("event-made-for-something-else", "aclrtIpcGetEventHandle")],
     "notifies": [("import-not-allowed", "aclrtNotifyImportByKey")],
     "inquiry": [],
     "access": [("access-denied", "aclrtMemcpyAsync")],

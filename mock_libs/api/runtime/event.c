@@ -11,8 +11,8 @@
 #include "message.h"
 #include "release.h"
 #include "stream.h"
+#include "waiting.h"
 
-static uint32_t made_so_far;
 static const char NEVER[] = "no stream has recorded it: the wait orders nothing";
 
 static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_t flags)
@@ -25,34 +25,15 @@ static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_
         return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the new event is NULL");
     }
     aclError status;
-    struct context *context = mock_usable_context(&status);
-    if (context == NULL) {
+    if (mock_usable_context(&status) == NULL) {
         return status;
     }
     if (constructor != PLAIN && (flags == 0 || (flags & ~known) != 0)) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "event flag 0x%x; it must be a combination of 0x%x", flags, known);
     }
-    const uint32_t limit = context->device->chip->events;
-    if (context->device->events >= limit) {
-        return mock_fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, "device %d has only %u events",
-                         context->device->id, limit);
-    }
-    struct event *event = calloc(1, sizeof *event);
-    void *made = event == NULL ? NULL : mock_handle_new(MOCK_EVENT, event);
-    if (made == NULL) {
-        free(event);
-        return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for an event");
-    }
-    event->context = context;
-    event->context_handle = context->handle;
-    event->constructor = constructor;
-    event->flags = flags;
-    event->id = made_so_far++;
-    context->events++;
-    context->device->events++;
-    *handle = made;
-    return ACL_SUCCESS;
+    mock_event_new(handle, constructor, flags, &status);
+    return status;
 }
 
 aclError aclrtCreateEvent(aclrtEvent *event)
@@ -80,7 +61,9 @@ static aclError destroy(aclrtEvent handle)
         live->context->device->events--;
         mock_progress();
     }
-    free(event);
+    if (event != NULL) {
+        mock_event_end(event);
+    }
     return status;
 }
 
@@ -97,6 +80,10 @@ static aclError record(aclrtEvent handle, aclrtStream stream_handle)
     if (stream == NULL) {
         return status;
     }
+    if (stream->lane != NULL && event->number != 0) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "an event that other processes share is not recorded in a capture");
+    }
     struct task *task = mock_stream_submit(stream, TASK_RECORD, &status);
     if (task == NULL) {
         return status;
@@ -109,8 +96,12 @@ static aclError record(aclrtEvent handle, aclrtStream stream_handle)
         return ACL_SUCCESS;
     }
     event->captured = NULL;
-    task->as.event.event = handle;
-    task->as.event.records = ++event->records;
+    mock_event_count(event);
+    mock_event_hold(event, handle, task);
+    task->as.event.records = event->records;
+    if (event->number != 0) {
+        mock_stream_hasten(stream->handle, event->position);
+    }
     return ACL_SUCCESS;
 }
 
@@ -135,6 +126,10 @@ static aclError reset(aclrtEvent handle, aclrtStream stream_handle)
     aclError status;
     struct event *event = mock_event_find(handle, &status);
     struct stream *stream = event == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
+    if (stream != NULL && event->number != 0) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "an event that other processes share is not reset; record it again");
+    }
     struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_RESET, &status);
     if (task != NULL) {
         report_unfit(handle, event, ACL_EVENT_SYNC, "ACL_EVENT_SYNC");
@@ -193,12 +188,11 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
     }
     if (stream->lane == NULL) {
         event->waits++;
-        task->as.event.event = handle;
+        mock_event_hold(event, handle, task);
         task->as.event.records = event->records;
     }
     if (recorded) {
-        task->as.event.source = event->stream;
-        task->as.event.position = event->position;
+        mock_event_follow(event, task);
     }
     return ACL_SUCCESS;
 }

@@ -5,6 +5,7 @@
 #include "event.h"
 #include "limit.h"
 #include "message.h"
+#include "scheduler.h"
 #include "waiting.h"
 #include "wire.h"
 
@@ -35,6 +36,8 @@ static void advance(const struct event *event)
     struct stream *stream = mock_handle_get(event->stream, MOCK_STREAM);
     if (stream != NULL) {
         mock_stream_advance(stream, event->position);
+    } else {
+        mock_run_awaited(); /* another process's record may wait for this one */
     }
 }
 
@@ -107,6 +110,20 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *statu
     MOCK_GUARDED(query_waits(event, status));
 }
 
+/* Waits for a record of another process, at most until a deadline. false: timed out. */
+static bool wait_elsewhere(aclrtEvent handle, uint64_t record, const struct timespec *deadline)
+{
+    aclError status;
+    const struct event *event = mock_event_find(handle, &status);
+    while (event != NULL && event->recorded < record) {
+        if (!mock_attend_until(deadline)) {
+            return false;
+        }
+        event = mock_event_find(handle, &status);
+    }
+    return true;
+}
+
 /* What a wait came to: a record may have been dropped along with its stream's work. */
 static aclError outcome(aclrtEvent handle, uint64_t record)
 {
@@ -140,7 +157,10 @@ static aclError synchronize(aclrtEvent handle, const struct timespec *deadline)
     }
     const uint64_t record = event->records;
     struct stream *stream = mock_handle_get(event->stream, MOCK_STREAM);
-    if (stream != NULL && !mock_stream_wait(stream, event->position, deadline)) {
+    const bool reached = event->stream == NULL
+                             ? wait_elsewhere(handle, record, deadline)
+                             : stream == NULL || mock_stream_wait(stream, event->position, deadline);
+    if (!reached) {
         return mock_fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
                          "the event was not reached within the timeout");
     }

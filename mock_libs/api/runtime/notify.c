@@ -67,7 +67,7 @@ static aclError destroy(aclrtNotify handle)
                             "%llu wait(s) for it are queued", (unsigned long long)notify->waits);
     }
     if (notify->foreign != NULL) {
-        mock_import_flag_end(notify->number, notify->foreign);
+        mock_import_signal_end(notify->number, notify->foreign);
     } else if (notify->number != 0) {
         mock_share_withdraw(notify->number);
     }
@@ -112,9 +112,7 @@ static aclError queue(aclrtNotify handle, aclrtStream stream_handle, enum task_k
         task->as.notify.seconds = seconds;
         notify->waits += kind == TASK_NOTIFY_WAIT ? 1 : 0;
         if (kind == TASK_NOTIFY_RECORD && notify->number != 0 && stream->lane == NULL) {
-            /* Nobody can tell here whether another process waits for it: it is not put off. */
-            stream->awaited = task->position;
-            mock_stream_advance(stream, task->position);
+            mock_stream_hasten(stream->handle, task->position);
         }
     }
     return status;
@@ -178,7 +176,7 @@ static aclError export_key(aclrtNotify handle, char *key, size_t length, uint64_
                          "was destroyed");
     }
     const bool was_set = mock_notify_change(notify, false);
-    notify->number = mock_share_flag(context->device, flags != 0);
+    notify->number = mock_share_signal(context->device, flags != 0);
     mock_notify_change(notify, was_set);
     if (notify->number == 0) {
         return mock_fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "too much is exported already");
@@ -235,7 +233,7 @@ static aclError import_key(aclrtNotify *handle, const char *key, uint64_t flags)
     if (notify == NULL) {
         return status;
     }
-    notify->foreign = mock_import_flag(number, &status);
+    notify->foreign = mock_import_signal(number, &status);
     notify->number = number;
     if (notify->foreign == NULL) {
         free(mock_handle_close(*handle, MOCK_NOTIFY));

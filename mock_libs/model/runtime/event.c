@@ -2,10 +2,127 @@
 /* Events: finding them, and what happens when a stream comes to a task. */
 #include "event.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "message.h"
+#include "share.h"
+
+static uint32_t made_so_far;
+
+/* ---- what processes share -------------------------------------------------------------------- */
+
+/* NULL: it is not shared, or gone with its device. */
+static struct mock_signal *signal_of(const struct event *event)
+{
+    return event->foreign != NULL || event->number == 0 ? event->foreign
+                                                        : mock_shared_signal(event->number);
+}
+
+bool mock_event_share(struct event *event)
+{
+    event->number = mock_share_signal(event->context->device, true);
+    struct mock_signal *signal = signal_of(event);
+    if (signal == NULL) {
+        return false;
+    }
+    signal->records = event->records;
+    signal->nanoseconds = event->nanoseconds;
+    signal->recorded = event->recorded;
+    return true;
+}
+
+static void stop_sharing(const struct event *event)
+{
+    if (event->foreign != NULL) {
+        mock_import_signal_end(event->number, event->foreign);
+    } else if (event->number != 0 && mock_handle_get(event->context_handle, MOCK_CONTEXT) != NULL) {
+        mock_share_withdraw(event->number); /* of a device that was closed nothing is left */
+    }
+}
+
+void mock_event_count(struct event *event)
+{
+    struct mock_signal *signal = signal_of(event);
+    event->records =
+        (signal == NULL ? event->records : atomic_fetch_add(&signal->records, 1)) + 1;
+}
+
+/* Tells the others that the latest record was reached. */
+static void tell(const struct event *event)
+{
+    struct mock_signal *signal = signal_of(event);
+    uint64_t told = signal == NULL ? event->recorded : signal->recorded;
+    while (told < event->recorded) {
+        signal->nanoseconds = event->nanoseconds;
+        if (atomic_compare_exchange_weak(&signal->recorded, &told, event->recorded)) {
+            break;
+        }
+    }
+}
+
+/* Learns what the others have told. */
+static void refresh(struct event *event)
+{
+    struct mock_signal *signal = signal_of(event);
+    if (signal == NULL) {
+        return;
+    }
+    const uint64_t recorded = signal->recorded;
+    if (recorded > event->recorded) {
+        event->recorded = recorded;
+        event->nanoseconds = signal->nanoseconds;
+    }
+    if (signal->records > event->records) {
+        event->records = signal->records;
+        event->stream = NULL; /* it is another process's */
+        event->position = 0;
+    }
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+struct event *mock_event_new(aclrtEvent *handle, enum constructor constructor, uint32_t flags,
+                             aclError *status)
+{
+    struct context *context = mock_usable_context(status);
+    if (context == NULL) {
+        return NULL;
+    }
+    const uint32_t limit = context->device->chip->events;
+    if (context->device->events >= limit) {
+        *status = mock_fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, "device %d has only %u events",
+                            context->device->id, limit);
+        return NULL;
+    }
+    struct event *event = calloc(1, sizeof *event);
+    void *made = event == NULL ? NULL : mock_handle_new(MOCK_EVENT, event);
+    if (made == NULL) {
+        free(event);
+        *status = mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for an event");
+        return NULL;
+    }
+    event->context = context;
+    event->context_handle = context->handle;
+    event->constructor = constructor;
+    event->flags = flags;
+    event->id = made_so_far++;
+    context->events++;
+    context->device->events++;
+    *handle = made;
+    return event;
+}
+
+void mock_event_end(struct event *event)
+{
+    event->destroyed = true;
+    if (event->tasks == 0) {
+        stop_sharing(event);
+        free(event);
+    }
+}
 
 /* An event that ended with its context has the history of that. */
 static void report_gone(const void *handle, const void *context)
@@ -39,6 +156,7 @@ struct event *mock_event_find(aclrtEvent handle, aclError *status)
                                           : "it ended with its context");
         return NULL;
     }
+    refresh(event);
     return event;
 }
 
@@ -47,23 +165,70 @@ void mock_event_report(enum mock_rule rule, aclrtEvent handle, const char *text)
     mock_violate_object(rule, MOCK_EVENT, handle, "%s", text);
 }
 
-void mock_event_recorded(void *handle, uint64_t number)
+void mock_event_hold(struct event *event, aclrtEvent handle, struct task *task)
 {
-    struct event *event = mock_handle_get(handle, MOCK_EVENT);
-    if (event != NULL && number > event->recorded) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        event->recorded = number;
-        event->nanoseconds = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    task->as.event.event = handle;
+    if ((event->flags & ACL_EVENT_IPC) != 0) {
+        task->as.event.held = event;
+        event->tasks++;
     }
 }
 
-void mock_event_waited(void *handle)
+static struct event *event_of(const struct task *task)
 {
-    struct event *event = mock_handle_get(handle, MOCK_EVENT);
-    if (event != NULL) {
+    return task->as.event.held != NULL ? task->as.event.held
+                                       : mock_handle_get(task->as.event.event, MOCK_EVENT);
+}
+
+void mock_event_recorded(const struct task *task)
+{
+    struct event *event = event_of(task);
+    if (event != NULL && task->as.event.records > event->recorded) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        event->recorded = task->as.event.records;
+        event->nanoseconds = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+        tell(event);
+    }
+    mock_event_left(task);
+}
+
+void mock_event_left(const struct task *task)
+{
+    struct event *event = event_of(task);
+    if (event != NULL && task->kind == TASK_WAIT) {
         event->waits--;
     }
+    if (task->as.event.held != NULL) {
+        event->tasks--;
+        if (event->destroyed) {
+            mock_event_end(event);
+        }
+    }
+}
+
+void mock_event_follow(const struct event *event, struct task *task)
+{
+    task->as.event.source = event->stream;
+    task->as.event.position = event->position;
+    task->as.event.records = event->records;
+    task->as.event.elsewhere = event->stream == NULL;
+}
+
+bool mock_event_resolved(struct task *task)
+{
+    struct event *event = event_of(task);
+    if (event == NULL) {
+        return true; /* a destroyed event holds nobody up */
+    }
+    refresh(event);
+    if (!task->as.event.elsewhere) {
+        if (event->records == task->as.event.records) {
+            return event->destroyed;
+        }
+        mock_event_follow(event, task);
+    }
+    return !task->as.event.elsewhere || event->recorded >= task->as.event.records;
 }
 
 void mock_event_reset(void *handle, uint64_t number)

@@ -4,6 +4,7 @@
 #define MOCK_EVENT_H
 
 #include "context.h"
+#include "task.h"
 #include "violation.h"
 
 /* What an event does before it is recorded depends on the function that made it. */
@@ -23,15 +24,35 @@ struct event {
     void *captured;    /* handle of the graph that the latest record belongs to, or NULL */
     uint64_t waits; /* waits queued and not passed */
     uint64_t nanoseconds;
+    uint64_t number;             /* by which processes share it, or 0 */
+    struct mock_signal *foreign; /* it is that of another process, or NULL */
+    uint64_t tasks;              /* that hold it */
+    bool destroyed;              /* though tasks hold it */
 };
 
+/* A new one in the current context, or NULL with the code in *status. */
+struct event *mock_event_new(aclrtEvent *handle, enum constructor constructor, uint32_t flags,
+                             aclError *status);
+/* It is destroyed, and ends with the last task that holds it. */
+void mock_event_end(struct event *event);
 /* The event behind a handle, or NULL with the code in *status. */
 struct event *mock_event_find(aclrtEvent handle, aclError *status);
 /* Records that an event broke a rule. */
 void mock_event_report(enum mock_rule rule, aclrtEvent handle, const char *text);
-/* A stream has come to a record, a wait, a reset. */
-void mock_event_recorded(void *event, uint64_t record);
-void mock_event_waited(void *event);
+/* Other processes may find it under its number from now on. false: too much is shared already. */
+bool mock_event_share(struct event *event);
+/* Counts another record, along with those of others who share it. */
+void mock_event_count(struct event *event);
+/* A task is queued that records it or waits for it. */
+void mock_event_hold(struct event *event, aclrtEvent handle, struct task *task);
+/* A stream has come to a record, a reset. */
+void mock_event_recorded(const struct task *task);
 void mock_event_reset(void *event, uint64_t record);
+/* A wait is for the latest record. */
+void mock_event_follow(const struct event *event, struct task *task);
+/* Of a wait that no stream of this process is known to end: whether it is over, or one is known now. */
+bool mock_event_resolved(struct task *task);
+/* A task that recorded it, or waited for it, is over or dropped. */
+void mock_event_left(const struct task *task);
 
 #endif

@@ -24,11 +24,11 @@ struct notify *mock_notify_find(const void *handle, bool destroying, aclError *s
 
 bool mock_notify_change(struct notify *notify, bool set)
 {
-    _Atomic uint32_t *flag = notify->foreign;
-    if (flag == NULL && notify->number != 0) {
-        flag = mock_shared_flag(notify->number); /* gone with its device */
+    struct mock_signal *signal = notify->foreign;
+    if (signal == NULL && notify->number != 0) {
+        signal = mock_shared_signal(notify->number); /* gone with its device */
     }
-    return atomic_exchange(flag == NULL ? &notify->set : flag, set) != 0;
+    return atomic_exchange(signal == NULL ? &notify->set : &signal->set, set) != 0;
 }
 
 void mock_notify_recorded(const void *handle)

@@ -10,8 +10,8 @@ struct notify {
     void *context_handle; /* in which it was made */
     uint32_t id;
     _Atomic uint32_t set;
-    uint64_t number;           /* by which processes share it, with its flag elsewhere; or 0 */
-    _Atomic uint32_t *foreign; /* it is that of another process, or NULL */
+    uint64_t number;             /* by which processes share it, with its flag elsewhere; or 0 */
+    struct mock_signal *foreign; /* it is that of another process, or NULL */
     uint64_t waits; /* queued and not passed */
 };
 

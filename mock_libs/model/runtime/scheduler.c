@@ -17,18 +17,6 @@
 #include "transfer.h"
 #include "value.h"
 
-/* Resolves a wait for an event that was not recorded when the wait was queued. */
-static bool resolve(struct task *task)
-{
-    const struct event *event = mock_handle_get(task->as.event.event, MOCK_EVENT);
-    if (event == NULL || event->records == task->as.event.records) {
-        return event == NULL; /* a destroyed event holds nobody up */
-    }
-    task->as.event.source = event->stream;
-    task->as.event.position = event->position;
-    return true;
-}
-
 /* What came of trying to run the first task of a stream. */
 enum step {
     MOVED,
@@ -39,7 +27,7 @@ enum step {
 
 static enum step run_wait(struct stream *stream, struct task *task)
 {
-    if (task->as.event.source == NULL && !resolve(task)) {
+    if (task->as.event.source == NULL && !mock_event_resolved(task)) {
         return BLOCKED;
     }
     /* A destroyed stream has finished its work or dropped it. */
@@ -49,7 +37,7 @@ static enum step run_wait(struct stream *stream, struct task *task)
         stream->ahead_position = task->as.event.position;
         return WAITS;
     }
-    mock_event_waited(task->as.event.event);
+    mock_event_left(task);
     return MOVED;
 }
 
@@ -126,7 +114,7 @@ static enum step run_task(struct stream *stream, struct task *task)
         mock_fill_run(stream, task);
         return MOVED;
     case TASK_RECORD:
-        mock_event_recorded(task->as.event.event, task->as.event.records);
+        mock_event_recorded(task);
         return MOVED;
     case TASK_WAIT:
         return run_wait(stream, task);
@@ -167,8 +155,8 @@ static enum step step(struct stream *stream)
 {
     struct task *task = stream->first;
     const bool dead = is_dead(stream);
-    if (dead && task->kind == TASK_WAIT) {
-        mock_event_waited(task->as.event.event);
+    if (dead && (task->kind == TASK_WAIT || task->kind == TASK_RECORD)) {
+        mock_event_left(task);
     } else if (dead && task->kind == TASK_NOTIFY_WAIT) {
         mock_notify_left(task);
     }

@@ -24,7 +24,7 @@ struct slot {
     _Atomic uint32_t users; /* those who have imported it */
     uint32_t rounds, everybody, allowed;
     int32_t processes[MOST_ALLOWED];
-    _Atomic uint32_t flag; /* without bytes, this is what is shared */
+    struct mock_signal signal; /* without bytes, this is what is shared */
 };
 
 _Static_assert(sizeof(struct slot) * SLOTS <= MOCK_SHARES_BYTES, "the table fits its place");
@@ -63,7 +63,7 @@ uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes
             slot->bytes = bytes;
             slot->everybody = everybody;
             slot->allowed = 0;
-            slot->flag = 0;
+            slot->signal = (struct mock_signal){0};
             slot->number = (((uint64_t)getpid() << FILE_BITS | (uint64_t)device->memory_fd)
                                 << SLOT_BITS |
                             i) << ROUND_BITS |
@@ -159,21 +159,21 @@ aclError mock_import(uint64_t number, struct device *device, struct physical **p
     return status;
 }
 
-/* ---- flags ---------------------------------------------------------------------------------- */
+/* ---- signals ------------------------------------------------------------------------------- */
 
-uint64_t mock_share_flag(const struct device *device, bool everybody)
+uint64_t mock_share_signal(const struct device *device, bool everybody)
 {
     return mock_share(device, 0, 0, everybody);
 }
 
-_Atomic uint32_t *mock_shared_flag(uint64_t number)
+struct mock_signal *mock_shared_signal(uint64_t number)
 {
     struct slot *slot = own_slot(number);
-    return slot == NULL ? NULL : &slot->flag;
+    return slot == NULL ? NULL : &slot->signal;
 }
 
-/* The table stays mapped as long as the flag is used. */
-_Atomic uint32_t *mock_import_flag(uint64_t number, aclError *status)
+/* The table stays mapped as long as the signal is used. */
+struct mock_signal *mock_import_signal(uint64_t number, aclError *status)
 {
     const int file = open_file(number);
     struct slot *table = file < 0 ? NULL : map_table(file);
@@ -190,12 +190,12 @@ _Atomic uint32_t *mock_import_flag(uint64_t number, aclError *status)
         return NULL;
     }
     atomic_fetch_add(&slot->users, 1);
-    return &slot->flag;
+    return &slot->signal;
 }
 
-void mock_import_flag_end(uint64_t number, _Atomic uint32_t *flag)
+void mock_import_signal_end(uint64_t number, struct mock_signal *signal)
 {
-    struct slot *slot = (struct slot *)((char *)flag - offsetof(struct slot, flag));
+    struct slot *slot = (struct slot *)((char *)signal - offsetof(struct slot, signal));
     atomic_fetch_sub(&slot->users, 1);
     munmap(slot - (number >> ROUND_BITS) % SLOTS, MOCK_SHARES_BYTES);
 }

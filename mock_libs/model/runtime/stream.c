@@ -216,8 +216,8 @@ bool mock_stream_drop(struct stream *stream)
 {
     const bool any = stream->first != NULL;
     while (stream->first != NULL) {
-        if (stream->first->kind == TASK_WAIT) {
-            mock_event_waited(stream->first->as.event.event);
+        if (stream->first->kind == TASK_WAIT || stream->first->kind == TASK_RECORD) {
+            mock_event_left(stream->first);
         } else if (stream->first->kind == TASK_NOTIFY_WAIT) {
             mock_notify_left(stream->first);
         }

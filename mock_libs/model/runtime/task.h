@@ -70,6 +70,7 @@ struct copy {
 };
 
 struct lane;
+struct event;
 
 struct task {
     enum task_kind kind;
@@ -102,6 +103,8 @@ struct task {
             void *event; /* handle: the event may be destroyed before the task runs */
             void *source;
             uint64_t position, records;
+            bool elsewhere;     /* another process made the record that is waited for */
+            struct event *held; /* an event that may be shared lives as long as its tasks */
         } event;
         struct {
             aclrtCallback function;

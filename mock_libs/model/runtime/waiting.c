@@ -34,6 +34,15 @@ void mock_stream_advance(struct stream *stream, uint64_t position)
     }
 }
 
+void mock_stream_hasten(const void *handle, uint64_t position)
+{
+    struct stream *stream = mock_handle_get(handle, MOCK_STREAM);
+    if (stream != NULL) {
+        stream->awaited = position > stream->awaited ? position : stream->awaited;
+        mock_stream_advance(stream, position);
+    }
+}
+
 void mock_advance_eagerly(void)
 {
     if (!mock_is_eager()) {
@@ -44,11 +53,16 @@ void mock_advance_eagerly(void)
     }
 }
 
-void mock_attend(void)
+bool mock_attend_until(const struct timespec *deadline)
 {
     mock_run_awaited();
     mock_run_eagerly();
-    mock_wait_progress(NULL);
+    return mock_wait_progress(deadline);
+}
+
+void mock_attend(void)
+{
+    mock_attend_until(NULL);
 }
 
 aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline)

@@ -13,6 +13,9 @@ bool mock_stream_wait(struct stream *stream, uint64_t position, const struct tim
 /* Lets work run up to a position, and waits for the device, though not long; for others not at all.
  * The stream may be gone afterwards. */
 void mock_stream_advance(struct stream *stream, uint64_t position);
+/* What is queued up to a position is not put off: nobody can tell here whether another process waits
+ * for it. The same holds of the stream. */
+void mock_stream_hasten(const void *handle, uint64_t position);
 /* In eager mode, before the lock is let go of: the same for whatever can run. */
 void mock_advance_eagerly(void);
 /* Waits for all of a stream and takes its failure. */
@@ -25,6 +28,8 @@ void mock_attend(void);
 
 #pragma GCC visibility pop
 
+/* The same, at most until a deadline (NULL: there is none). false: timed out. */
+bool mock_attend_until(const struct timespec *deadline);
 /* Waits for every stream of a device, NULL: of all. Their failures stay for whoever asks. */
 void mock_device_settle(const struct device *device);
 /* Waits for every stream of a context. false: timed out. */

@@ -24,10 +24,10 @@ EVENTS = (
         title="an event is used for what its flags do not allow",
         explanation="An event from aclrtCreateEventWithFlag without ACL_EVENT_SYNC may not be "
         "waited for by a stream or reset; one from there without ACL_EVENT_TIME_LINE has no "
-        "time to measure.",
+        "time to measure. aclrtIpcGetEventHandle takes events with ACL_EVENT_IPC alone.",
         fix="make the event with ACL_EVENT_SYNC to wait and ACL_EVENT_TIME_LINE to measure, or by "
-        "aclrtCreateEvent for both",
-        source="CANN: aclrtCreateEventWithFlag",
+        "aclrtCreateEvent for both; with ACL_EVENT_IPC for other processes",
+        source="CANN: aclrtCreateEventWithFlag, aclrtIpcGetEventHandle",
         wrong="aclrtEvent made;\naclrtCreateEventWithFlag(&made, ACL_EVENT_TIME_LINE);\n"
         "aclrtRecordEvent(made, stream);\naclrtStreamWaitEvent(other, made);\n"
         "aclrtSynchronizeStream(other);\naclrtDestroyEvent(made);",

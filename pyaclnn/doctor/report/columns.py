@@ -39,30 +39,38 @@ def digest(column: Any) -> bytes:
     return hashlib.blake2b(marshal.dumps(column, 2), digest_size=16).digest()
 
 
-def fits(kind: Any, table: dict[str, Any] | None, known: set[bytes] | None = None) -> bool:
-    """Return whether a table is one that `fields.read` takes, as it stands.
+def fits(
+    kind: Any, table: dict[str, Any] | None, known: set[tuple[str, bytes]] | None = None
+) -> dict[str, bytes] | None:
+    """Look whether a table is one that `fields.read` takes, as it stands.
 
     Args:
         kind: The type of its records.
         table: JSON's own types.
-        known: Digests of columns of lists that fit, which are long to look at; more are added.
+        known: Names and digests of columns of lists that fit, which are long to look at; more are
+            added.
+
+    Returns:
+        The digests of its columns of lists, which take long to reckon as well; None if it does not
+        fit.
     """
     if table is None:
-        return True
+        return {}
     try:
         check(table, "")
     except ValueError:
-        return False
+        return None
     looks = _looks(kind)
     each = {**{name: [value] for name, value in table["same"].items()}, **table["each"]}
     if each.keys() != looks.keys():
-        return False
-    nested = {name: digest((name, each[name])) for name in _nested(kind)}
+        return None
+    nested = {name: digest(each[name]) for name in _nested(kind)}
     known = set() if known is None else known
-    if not all(look(each[name]) for name, look in looks.items() if nested.get(name) not in known):
-        return False
-    known.update(nested.values())
-    return True
+    new = looks.keys() - {name for name, found in nested.items() if (name, found) in known}
+    if not all(looks[name](each[name]) for name in new):
+        return None
+    known.update(nested.items())
+    return nested
 
 
 def those_with(table: dict[str, Any] | None, name: str, value: Any) -> dict[str, Any] | None:

@@ -68,7 +68,7 @@ class Reports(Sequence[Report]):
         self.kept: list[Kept] = []
         self.worst = {False: Worst(), True: Worst()}
         self._known: dict[bytes, CheckResult] = {}
-        self._fitting: set[bytes] = set()
+        self._fitting: set[tuple[str, bytes]] = set()
         self._read: dict[tuple[object, ...], list[Kept]] = {}
         for report in reports:
             self.keep(report)
@@ -113,18 +113,18 @@ class Reports(Sequence[Report]):
             ValueError: It is no report, as `Report.from_json` says it.
         """
         try:
-            report, table = self._quickly(data)
+            report, table, digests = self._quickly(data)
             quick = True
         except (ValueError, TypeError, KeyError, AttributeError):
             # Of a former layout, or not what it must be: then this says in what.
-            report, table, quick = Report.from_json(data), None, False
+            report, table, digests, quick = Report.from_json(data), None, {}, False
         # Few have that in common without being the same.
         moment = host_name(report), report.host.get("id"), report.started, report.seconds
         here = self._read.setdefault(moment, [])
         if any(kept.whole() == Report.from_json(data) for kept in here):
             return
         if quick:
-            self.worst[report.simulated].add(table)
+            self.worst[report.simulated].add(table, digests)
             # No line ends inside of a text of JSON.
             self._keep(report, "".join(line.strip(" \t\r") for line in text.split("\n")))
         else:
@@ -135,15 +135,20 @@ class Reports(Sequence[Report]):
         packed = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
         self.kept.append(Kept(report, packed))
 
-    def _quickly(self, data: Any) -> tuple[Report, dict[str, Any] | None]:
-        """The report without comparisons that passed, and a table of all; an error if unsure."""
+    def _quickly(self, data: Any) -> tuple[Report, dict[str, Any] | None, dict[str, bytes]]:
+        """The report without comparisons that passed, and a table of all; an error if unsure.
+
+        Of the table also the digests of columns of lists.
+        """
         if not isinstance(data["results"], list):
             raise TypeError
         table = joined([found for one in data["results"] if (found := one["numbers"]) is not None])
-        if not fits(Number, table, self._fitting):
+        digests = fits(Number, table, self._fitting)
+        if digests is None:
             raise ValueError
         results = tuple(map(self._result, data["results"]))
-        return replace(cleaned(Report.from_json({**data, "results": []})), results=results), table
+        report = replace(cleaned(Report.from_json({**data, "results": []})), results=results)
+        return report, table, digests
 
     def _result(self, data: Mapping[str, Any]) -> CheckResult:
         common = {name: value for name, value in data.items() if name not in _OWN}

@@ -8,6 +8,7 @@ import itertools
 import marshal
 import math
 import operator
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.doctor.report.columns import digest
@@ -131,17 +132,20 @@ class Worst:
         """Where elements belong that were not counted yet, their histograms, and how often."""
         self.add(packed([plain(number) for number in numbers]))
 
-    def add(self, table: Mapping[str, Any] | None) -> None:
+    def add(
+        self, table: Mapping[str, Any] | None, digests: Mapping[str, bytes] = MappingProxyType({})
+    ) -> None:
         """Take in a table of comparisons.
 
         Args:
             table: What `packed` makes of comparisons as JSON's own types.
+            digests: Those of its columns that are known already.
         """
         if table is None:
             return
         found = self._places(table)
         places = found.places
-        self._count(places, table)
+        self._count(places, table, digests.get(_HISTOGRAM))
         columns = [list(itertools.islice(_column(table, n), len(places))) for n in _LOOKED_AT]
         self.total += len(places)
         self.passed += sum(columns[0])
@@ -167,10 +171,10 @@ class Worst:
         self._histograms.clear()
         return [_number(kind, same) for kind, same in self._found.items()]
 
-    def _count(self, places: list[_Same], table: Mapping[str, Any]) -> None:
+    def _count(self, places: list[_Same], table: Mapping[str, Any], known: bytes | None) -> None:
         """Count the elements: chips of one kind make the same errors, to be added only once."""
         column = list(itertools.islice(_column(table, _HISTOGRAM), len(places)))
-        before = self._histograms.get(key := (id(places), digest(column)))
+        before = self._histograms.get(key := (id(places), known or digest(column)))
         if before is not None:
             before[-1] += 1
         elif len(self._histograms) < _REMEMBERED:

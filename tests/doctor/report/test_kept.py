@@ -107,7 +107,7 @@ def test_a_column_with_one_wrong_value_does_not_fit(name: str, value: Any) -> No
     table = {"count": TABLE["count"], "same": {}, "each": each}
     assert fits(Number, table)
     wrong = {**table, "each": {**each, name: [*each[name][1:], value]}}
-    known: set[bytes] = set()
+    known: set[tuple[str, bytes]] = set()
     assert not fits(Number, wrong, known)
     assert fits(Number, table, known)
     assert not fits(Number, wrong, known)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams of two processes wait for each other by notifies: the parent fills memory that both have
 // and says so, the child adds to it and answers.
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +60,7 @@ aclrtNotify imported(const std::string &key)
 // What lies in the memory is one more than what the parent wrote, or the answer is wrong.
 int child(const Pipe &asked, const Pipe &answered)
 {
+    OK(prctl(PR_SET_PDEATHSIG, SIGKILL)); // nobody would answer it
     OK(aclrtSetDevice(0));
     aclrtNotify none = nullptr;
     const std::string early = asked.line();

@@ -131,6 +131,7 @@ def try_elsewhere(family: str, release: str, folder: Path, *which: str) -> None:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(1)
 @pytest.mark.skipif((FAMILY, RELEASE) != (USUAL, DEFAULT), reason="it is elsewhere already")
 @pytest.mark.parametrize(

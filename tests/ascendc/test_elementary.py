@@ -65,6 +65,7 @@ def wide(array: Array) -> Array:
     return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize(("which", "name"), list(enumerate(BINARY)))

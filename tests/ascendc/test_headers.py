@@ -52,6 +52,7 @@ def test_every_header_compiles_alone_and_twice(tmp_path: Path) -> None:
             done.result()
 
 
+@pytest.mark.exhaustive
 def test_kernels_compile_without_a_warning() -> None:
     examples = ROOT / "examples"
     compile_all(

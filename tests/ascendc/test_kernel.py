@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # ---- a kernel out of elementary calls -----------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("sanitize", [False, True])
 def test_a_kernel_out_of_elementary_calls(sanitize: bool, build: Build) -> None:

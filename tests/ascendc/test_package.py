@@ -135,6 +135,7 @@ def test_wrong_calls_are_refused(package: Path, cache_dir: Path) -> None:
         assert words in text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.sampled(1)
 def test_a_fault_of_the_kernel_is_a_failed_kernel_that_names_the_line(
     tmp_path: Path, cache_dir: Path

@@ -147,7 +147,7 @@ def _pools_that_give_back(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_result_of_some_threads_is_right(stream: Stream) -> None:
-    stress(8, 40, stream)
+    stress(4, 40, stream)
 
 
 @pytest.mark.exhaustive

@@ -36,9 +36,7 @@ needs_valgrind = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(
-    scope="module", params=["address", pytest.param("thread", marks=pytest.mark.exhaustive)]
-)
+@pytest.fixture(scope="module", params=["address", "thread"])
 def kind(request: pytest.FixtureRequest) -> str:
     """A way to build the libraries and the programs."""
     name: str = request.param
@@ -57,20 +55,17 @@ def run(kind: str, programs: Programs, keep: Keep) -> Run:
     return run
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_sanitizers_find_nothing(run: Run, name: str) -> None:
     result = run(name, PYACLNN_MOCK_OPERATORS=str(BLEND))
     assert (result.returncode, _unexpected(name, result.stderr)) == (0, "")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("kind", "mode"),
-    [
-        ("address", "deferred"),
-        pytest.param("thread", "deferred", marks=pytest.mark.exhaustive),
-        pytest.param("thread", "eager", marks=pytest.mark.exhaustive),
-    ],
+    [("address", "deferred"), ("thread", "deferred"), ("thread", "eager")],
     indirect=["kind"],
 )
 def test_sanitizers_find_nothing_under_load(run: Run, mode: str) -> None:
@@ -78,16 +73,14 @@ def test_sanitizers_find_nothing_under_load(run: Run, mode: str) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("kind", "flaw", "words", "place"),
     [
         ("address", "overflow", "heap-buffer-overflow", " impl_aclrtGetRunMode"),
         ("address", "misaligned", "store to misaligned address", " impl_aclrtGetRunMode"),
         ("address", "leak", "detected memory leaks", " impl_aclGetViewShape"),
-        pytest.param(
-            *("thread", "race", "data race", " impl_aclrtGetRunMode"),
-            marks=pytest.mark.exhaustive,
-        ),
+        ("thread", "race", "data race", " impl_aclrtGetRunMode"),
     ],
     indirect=["kind"],
 )

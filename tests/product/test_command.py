@@ -141,6 +141,7 @@ def test_smoke_has_a_line_for_each_operator_unless_it_is_asked_for_more() -> Non
         assert re.search(r"│ float32 float16 bfloat16 │ +\d+ │ +100\.00% │ pass │$", lines[0])
 
 
+@pytest.mark.exhaustive
 def test_smoke_runs_only_what_it_is_told_to() -> None:
     wanted = ("--operator", "group_norm", "--dtype", "float16", "--json", "--backend", "mock")
     outcomes = json.loads(pyaclnn("smoke", *wanted).stdout)["outcomes"]
@@ -200,6 +201,7 @@ def test_smoke_leaves_out_bfloat16_on_a_chip_without_it(operators: list[str]) ->
     assert dtypes == {"float32", "float16"}
 
 
+@pytest.mark.exhaustive
 def test_smoke_fails_on_a_chip_for_which_an_operator_has_no_kernel() -> None:
     environment = silent_environment(PYACLNN_BACKEND="mock", PYACLNN_MOCK_SOC="Ascend310B1")
     done = pyaclnn("smoke", *ONLY_FIRST, environment=environment)

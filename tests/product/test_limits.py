@@ -34,7 +34,11 @@ def smoke(limit: str, size: int) -> tuple[int, str, str]:
 @pytest.mark.parametrize(
     ("limit", "size"),
     [
-        pytest.param("RLIMIT_AS", 4_000_000 << 10, id="address space, as ulimit -v 4000000"),
+        pytest.param(
+            *("RLIMIT_AS", 4_000_000 << 10),
+            id="address space, as ulimit -v 4000000",
+            marks=pytest.mark.exhaustive,
+        ),
         # The kernel counts here what it would have to back with memory if it did not overcommit:
         # private pages that can be written. The device's tens of gigabytes are none of these.
         pytest.param("RLIMIT_DATA", 400 << 20, id="memory that is promised, as without overcommit"),

@@ -31,6 +31,7 @@ def test_what_each_has_to_say_is_known() -> None:
     assert {path.stem for path in NOTEBOOKS} == {*SAID}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_its_cells_run_in_one_process(path: Path, tmp_path: Path) -> None:
     script = "\n".join("".join(cell["source"]) for cell in code_of(path))

@@ -45,6 +45,7 @@ def test_the_example_of_the_readme_passes(tmp_path: Path) -> None:
     assert status == 0, output
 
 
+@pytest.mark.exhaustive
 def test_the_examples_of_the_how_to_pass(tmp_path: Path) -> None:
     text = PAGES["docs/how-to/test.md"]
     status, output = suite(tmp_path, "\n".join(blocks(text, "py")))

@@ -227,6 +227,7 @@ def test_a_device_that_hangs_is_not_touched_again(kit: Kit) -> None:
     assert "not touched again" in after.summary
 
 
+@pytest.mark.exhaustive
 def test_one_bad_device_does_not_keep_the_other_from_being_examined(kit: Kit) -> None:
     report = kit.report(vendor_case("open-507033-of-1", "DEV-104@1"))
     states = {result.id: result.status for result in report.results}
@@ -262,6 +263,7 @@ def test_a_hang_says_where(kit: Kit) -> None:
     assert 0 < int(offset, 16) < Path(path).stat().st_size
 
 
+@pytest.mark.exhaustive
 def test_a_headline_says_only_once_what_a_check_is_about(kit: Kit) -> None:
     for fault, check in (("open-507033", "DEV-104@0"), ("init-segv", "DEV-102")):
         report = kit.report(vendor_case(fault, check))

@@ -52,6 +52,7 @@ def test_libraries_without_a_fault_pass(tmp_path: Path, parts: Parts) -> None:
     assert re.search(r"All \d+ outputs passed on CANN", done.stdout)
 
 
+@pytest.mark.exhaustive
 def test_a_relative_folder_is_meant_from_where_the_user_is(tmp_path: Path, parts: Parts) -> None:
     done = smoke(tmp_path, parts, "none", backend="usr/local/Ascend/ascend-toolkit/latest")
     assert done.returncode == 0, done.stderr
@@ -64,7 +65,10 @@ def test_a_relative_folder_is_meant_from_where_the_user_is(tmp_path: Path, parts
         ("init-exit", "ended in the middle with status 0 while trying: device 0 opens"),
         ("init-exit-3", "ended in the middle with status 3 while trying: device 0 opens"),
         ("op-segv", "was ended by SIGSEGV while trying: rms_norm float32 4x64"),
-        ("end-crash", "was ended by SIGSEGV while trying: the process ends"),
+        pytest.param(
+            *("end-crash", "was ended by SIGSEGV while trying: the process ends"),
+            marks=pytest.mark.exhaustive,
+        ),
     ],
 )
 def test_a_process_that_does_not_come_to_its_end_is_told_and_is_no_success(

@@ -122,11 +122,10 @@ def test_the_check_finds_it(
 
 
 END = """
-import gc, importlib.util, sys
-spec = importlib.util.spec_from_file_location("suite", {conftest!r})
-suite = importlib.util.module_from_spec(spec)
-sys.modules["suite"] = suite
-spec.loader.exec_module(suite)
+import gc, importlib, importlib.util, sys
+spec = importlib.util.spec_from_file_location("tests", {suite!r})
+sys.modules["tests"] = importlib.util.module_from_spec(spec)
+suite = importlib.import_module("tests.conftest")
 before, mapped = suite.holdings(), suite.mappings_of_devices()
 import os
 import numpy as np
@@ -156,6 +155,6 @@ def test_the_check_at_the_very_end_finds_it_too(
     run_python: Callable[..., subprocess.CompletedProcess[str]],
     pytestconfig: pytest.Config,
 ) -> None:
-    conftest = str(pytestconfig.rootpath / "tests" / "conftest.py")
-    done = run_python(END.format(conftest=conftest, leak=leak))
+    suite = str(pytestconfig.rootpath / "tests" / "__init__.py")
+    done = run_python(END.format(suite=suite, leak=leak))
     assert done.stdout.strip() == left, done.stderr

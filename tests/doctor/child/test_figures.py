@@ -188,7 +188,9 @@ def test_memory_that_is_damaged_is_not_to_be_used() -> None:
 @pytest.mark.exhaustive
 def test_a_slow_device_among_four_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYACLNN_MOCK_DEVICES", "4")
-    monkeypatch.setenv("PYACLNN_MOCK_FAULTS", "aclrtMemcpy*@2=slow:50000; stuck=1:70000:3")
+    # What a copy takes is told for each device: a machine's other work would make them differ.
+    slow = [f"aclrtMemcpy*@{n}=slow:{100_000 if n == 2 else 10_000}" for n in range(4)]
+    monkeypatch.setenv("PYACLNN_MOCK_FAULTS", "; ".join([*slow, "stuck=1:70000:3"]))
     options = Options(
         Level.LONG, backend="mock", only=("FIG", "MEM"), skip=("DEV-107",), figure_bytes=1 << 16,
         figure_seconds=0.0, memory_seconds=0.0,

@@ -11,44 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "acl/acl.h"
-
-#define EXPECT(condition)                                                                  \
-    do {                                                                                   \
-        if (!(condition)) {                                                                \
-            const char *text = aclGetRecentErrMsg();                                       \
-            std::printf("line %d: not %s: %s\n", __LINE__, #condition, text ? text : "-"); \
-            std::exit(1);                                                                  \
-        }                                                                                  \
-    } while (0)
-#define OK(call) EXPECT((call) == ACL_SUCCESS)
+#include "pipe.h"
 
 namespace {
 
 constexpr size_t BYTES = 256;
 constexpr int ROUNDS = 3;
-
-struct Pipe {
-    int ends[2] = {};
-
-    Pipe()
-    {
-        OK(pipe(ends));
-    }
-    void put(const std::string &line) const
-    {
-        dprintf(ends[1], "%s\n", line.c_str());
-    }
-    std::string line() const
-    {
-        std::string text;
-        char letter = 0;
-        while (read(ends[0], &letter, 1) == 1 && letter != '\n') {
-            text += letter;
-        }
-        return text;
-    }
-};
 
 aclrtEvent made(uint32_t flags = ACL_EVENT_IPC)
 {

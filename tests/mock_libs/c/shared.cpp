@@ -9,18 +9,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "acl/acl.h"
+#include "condition.h"
 #include "aclnnop/aclnn_abs.h"
-
-#define EXPECT(condition)                                                                  \
-    do {                                                                                   \
-        if (!(condition)) {                                                                \
-            const char *text = aclGetRecentErrMsg();                                       \
-            std::printf("line %d: not %s: %s\n", __LINE__, #condition, text ? text : "-"); \
-            std::exit(1);                                                                  \
-        }                                                                                  \
-    } while (0)
-#define OK(call) EXPECT((call) == 0)
 
 namespace {
 

@@ -8,17 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "acl/acl.h"
-
-#define EXPECT(condition)                                                                  \
-    do {                                                                                   \
-        if (!(condition)) {                                                                \
-            const char *text = aclGetRecentErrMsg();                                       \
-            std::printf("line %d: not %s: %s\n", __LINE__, #condition, text ? text : "-"); \
-            std::exit(1);                                                                  \
-        }                                                                                  \
-    } while (0)
-#define OK(call) EXPECT((call) == ACL_SUCCESS)
+#include "condition.h"
 
 namespace {
 

@@ -105,16 +105,6 @@ class Chip(NamedTuple):
         return FAMILIES[self.family].bfloat16
 
     @property
-    def regbase(self) -> bool:
-        """Whether the vector units work on registers: Ascend 950."""
-        return self.family == "950"
-
-    @property
-    def atlas_a2_a3(self) -> bool:
-        """Whether this is Atlas A2 or A3, which share their kernels."""
-        return self.family in {"910b", "910_93"}
-
-    @property
     def kernel_cores(self) -> int:
         """How many cores a vector kernel can be spread over."""
         return self.vector_cores or self.ai_cores

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 __all__ = ["cache_folder", "home_folder", "make_private"]
@@ -48,6 +47,8 @@ def cache_folder(part: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
+    import tempfile  # noqa: PLC0415  # it brings twelve modules, and is wanted here alone
+
     own = Path(tempfile.gettempdir()) / f"pyaclnn-{os.getuid()}"
     try:
         make_private(own)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-import threading
+from _thread import get_ident
 from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -30,11 +31,13 @@ class _Loads:
         )
 
     def _start(self) -> None:
+        import threading  # noqa: PLC0415  # what imports the package and uses nothing needs none
+
         self._changed = threading.Condition()
         self._threads: Counter[int] = Counter()
 
     def _await_others(self) -> None:
-        own = threading.get_ident()
+        own = get_ident()
         self._changed.acquire()
         # Not for ever: an import may wait for what this thread is about to do after the fork.
         self._changed.wait_for(lambda: not self._threads.keys() - {own}, timeout=_PATIENCE)
@@ -44,10 +47,10 @@ class _Loads:
 
     def __enter__(self) -> None:
         with self._changed:
-            self._threads[threading.get_ident()] += 1
+            self._threads[get_ident()] += 1
 
     def __exit__(self, *_: object) -> None:
-        own = threading.get_ident()
+        own = get_ident()
         with self._changed:
             self._threads[own] -= 1
             if self._threads[own] <= 0:
@@ -56,7 +59,12 @@ class _Loads:
 
 
 _PATIENCE = 10.0
-_loads = _Loads()
+
+
+@functools.cache
+def _loads() -> _Loads:
+    """The loads; should two threads begin the first at once, each may have its own."""
+    return _Loads()
 
 
 def public_names(
@@ -77,7 +85,7 @@ def public_names(
     def load(name: str) -> object:
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        with _loads:
+        with _loads():
             modules = (import_module(f"{package}.{home}") for home in homes)
             found = (getattr(module, name) for module in modules if name in module.__all__)
             value: object = next(found)

@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Parser"]
 
+_USAGE = 2
+"""The exit status of a command line that cannot be read, as argparse has it."""
+
 
 class Parser(argparse.ArgumentParser):
     """A parser as the standard library's, in what it takes; what it says is to be acted on.
 
     A mistyped option is told as such, by the command to which it was given: argparse goes on, takes
     its value for something else, and complains about that. A word that is none of the choices is
-    told with the nearest. Help and version are output as any other: argparse hides that it failed.
+    told with the nearest. Who names no command is shown which there are. Help and version are
+    output as any other: argparse hides that it failed.
     """
 
     _given: Sequence[str] = ()
@@ -39,6 +43,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the program with the usage and what is wrong: first of all, a mistyped option."""
+        if not self._given and any(action.nargs == argparse.PARSER for action in self._actions):
+            self.print_help(sys.stderr)
+            self.exit(_USAGE, f"\n{self.prog}: error: {message}\n")
         mistyped = next(filter(self._is_unknown, self._options()), None)
         if mistyped is not None:
             name = mistyped.partition("=")[0]

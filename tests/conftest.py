@@ -7,6 +7,7 @@ import atexit
 import compileall
 import contextlib
 import ctypes
+import functools
 import gc
 import os
 import shutil
@@ -32,15 +33,21 @@ if TYPE_CHECKING:
 
 LeakCheck = Callable[[], AbstractContextManager[None]]
 
-# Hundreds of processes start here, one beside the other. In each, the threads of NumPy's BLAS would
-# take as long to start as all the rest, and none of them has a use for more than one.
+# Hundreds of processes start here, one beside the other. In each, the threads of NumPy's BLAS and
+# of PyTorch would take as long to start as all the rest, and none has a use for more than one.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # How long an example takes says something of the machine's load, and nothing of what is tested.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
 API = Path(__file__).parent / "api"
+
+# In a virtual environment Python reads twice what puts the loader of an editable install here. The
+# second, asked for each module that the first has not, would have the build look for work again.
+sys.meta_path[:] = {repr(finder): finder for finder in reversed(sys.meta_path)}.values()
+sys.meta_path.reverse()
 
 # What only builds is no part of an installation; it is tested where it is.
 pyaclnn.bindgen.__path__.append(str(Path(__file__).parents[1] / "pyaclnn" / "bindgen"))
@@ -49,6 +56,7 @@ COUNTED = "counted"
 """The property in which a test records a text and a number, for the end of the run's output."""
 
 PROCESS = Path("/proc/self")
+DESCRIPTORS = "/proc/self/fd"
 SMALLEST_DEVICE = 1 << 33
 """Bytes; no other mapping of this process is so long."""
 
@@ -120,6 +128,53 @@ def compile_the_package() -> None:
         compileall.compile_dir(Path(pyaclnn.__file__).parent, quiet=2)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage while thousands of tests are made, all of which stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one worker more than there are processors: tests of processes and threads wait."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep together, on one worker, what loads PyTorch and what builds the same kernels."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415  # the hook says it is there
+
+    def group(nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return next((what for what, files in together().items() if file in files), file)
+
+    scheduler: Any = LoadFileScheduling(config, log)
+    scheduler._split_scope = group
+    return scheduler
+
+
+@functools.cache
+def together() -> dict[str, frozenset[str]]:
+    """The files of tests that pay once, on one worker, for what each of them needs."""
+    room = API.parent
+    files = [path for path in room.rglob("test_*.py") if "clients" not in path.parts]
+    groups = {
+        "kernels": [path for path in files if path.parent.name == "ascendc"],
+        "PyTorch": [p for p in files if 'importorskip("torch"' in p.read_text(encoding="utf-8")],
+    }
+    return {
+        what: frozenset(path.relative_to(room.parent).as_posix() for path in found)
+        for what, found in groups.items()
+    }
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave most cases of a sampled table to the exhaustive stage, and on a CANN the simulation."""
@@ -133,12 +188,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="--backend cann is for tests/api"))
         elif needs_simulation(item):
             item.add_marker(pytest.mark.skip(reason=NEEDS_IT))
-
-
-def pytest_collection_finish() -> None:
-    """Take what is there by now for ever there: a collection need not look at it in each test."""
-    gc.collect()
-    gc.freeze()
 
 
 def leave_most_to_the_exhaustive_stage(items: list[pytest.Item]) -> None:
@@ -165,6 +214,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
                 sums[text] += number
     for text, number in sums.items():
         terminalreporter.write_line(f"{number} {text}")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _collections_look_at_what_is_new() -> None:
+    """Take what is there before a module for ever there, as what PyTorch alone has brought by now.
+
+    Tests collect hundreds of times, and would look at a million objects each time.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -229,10 +288,10 @@ def _alive() -> dict[str, int]:
 
 def _descriptors() -> dict[str, str]:
     found = {}
-    for entry in (PROCESS / "fd").iterdir():
+    for number in os.listdir(DESCRIPTORS):  # noqa: PTH208  # twice a test: paths would take longer
         # One of them is that of the folder being listed, and closed by now.
         with contextlib.suppress(OSError):
-            found[entry.name] = str(entry.readlink())
+            found[number] = os.readlink(f"{DESCRIPTORS}/{number}")  # noqa: PTH115  # likewise
     return found
 
 
@@ -292,6 +351,7 @@ def what_is_left(before: Holdings, mapped: list[str]) -> dict[str, object]:
     _settle()
     for device in _open_devices():
         device.close()
+    gc.unfreeze()
     gc.collect()
     after = holdings()
     left: dict[str, object] = {

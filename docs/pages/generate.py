@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
-__all__ = ["on_config", "on_files", "on_page_content"]
+__all__ = ["on_config", "on_files", "on_page_content", "on_post_template"]
 
 INLINE = re.compile(r"(?<!<span></span>)<code>([^<]*)</code>")
 OPTION = re.compile(r"(?<!\S)--?\w[\w-]*|-&gt;")
@@ -61,3 +61,11 @@ def on_page_content(html: str, **_: object) -> str:
     """Keep options and arrows in one piece: browsers break lines at any dash."""
     option = partial(OPTION.sub, r'<span class="option">\g<0></span>')
     return INLINE.sub(lambda code: f"<code>{option(code[1])}</code>", html)
+
+
+def on_post_template(output: str, *, template_name: str, config: MkDocsConfig) -> str:
+    """Leave out the page of missing pages while no address of the site is known.
+
+    It is shown under any address, so that without that one it would find neither styles nor pages.
+    """
+    return output if config.site_url or template_name != "404.html" else ""

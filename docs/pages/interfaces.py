@@ -58,7 +58,8 @@ def attributes(kind: type) -> set[str]:
     found: set[str] = set()
     for base in ours(kind):
         here = vars(base)
-        found |= {*here, *here.get("__annotations__", ()), *here.get("__slots__", ())}
+        found |= set(here).intersection(dir(base))  # without what it says it does not have
+        found |= {*here.get("__annotations__", ()), *here.get("__slots__", ())}
     return {name for name in found if not name.startswith("_")}
 
 

@@ -7,9 +7,11 @@ Usage: ``python -m pyaclnn.bindgen INCLUDE CATALOGUE AREAS CHIPS OUTPUT_DIRECTOR
 from __future__ import annotations
 
 import fcntl
+import filecmp
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from .binding import write_binding
 from .catalogued import read_table, write_headers
@@ -20,6 +22,8 @@ from .operator_table import write_operators
 from .reader import read
 from .split import write_split
 
+_HEADERS = "include_stubs"
+
 
 def main() -> None:
     """Generate every C source that follows from the headers, which are read once."""
@@ -28,9 +32,31 @@ def main() -> None:
     folder = os.open(output, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
-        _generate(include, catalogue, areas, chips, output)
+        with TemporaryDirectory(dir=output) as fresh:
+            _generate(include, catalogue, areas, chips, Path(fresh))
+            place(Path(fresh), output)
     finally:
         os.close(folder)
+
+
+def place(fresh: Path, output: Path) -> None:
+    """Put what was generated in its place, but for what is there already and the same.
+
+    What is not written anew compiles nothing anew. Headers that are no more are removed.
+
+    Args:
+        fresh: The folder it was generated into.
+        output: That of the build.
+    """
+    made = {path.relative_to(fresh) for path in fresh.rglob("*") if path.is_file()}
+    for name in made:
+        target = output / name
+        if not target.is_file() or not filecmp.cmp(fresh / name, target, shallow=False):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            (fresh / name).replace(target)
+    for path in (output / _HEADERS).rglob("*"):
+        if path.is_file() and path.relative_to(output) not in made:
+            path.unlink()
 
 
 def _generate(include: Path, catalogue: Path, areas: Path, chips: Path, output: Path) -> None:
@@ -43,10 +69,9 @@ def _generate(include: Path, catalogue: Path, areas: Path, chips: Path, output: 
         write_operators(operators, output / f"operators_{name}.inc")
         write_split(declarations, operators, release, areas, output)
         write_release(release, output / f"release_{name}.inc")
-        for library in LIBRARIES:
-            path = output / f"{library}_fallbacks_{name}.c"
-            write_fallbacks(declarations, library, name, path)
-    write_headers(include, declarations.functions, table, output / "include_stubs")
+    for library in LIBRARIES:  # the newest release has whatever one has
+        write_fallbacks(declarations, library, name, output / f"{library}_fallbacks.c")
+    write_headers(include, declarations.functions, table, output / _HEADERS)
     write_gates(declarations, output)
     write_chips(chips, output / "chips.inc")
 

@@ -77,7 +77,6 @@ def write_binding(declarations: Declarations, sources: Path, output: Path) -> No
     ffi.cdef("\n".join(_cdef(declarations, functions, sources)))
     source = "\n".join(_source(declarations, functions, sources))
     ffi.set_source("pyaclnn._binding", source)
-    # A file that would be the same is not written: then nothing is compiled again.
     ffi.emit_c_code(str(output))
 
 

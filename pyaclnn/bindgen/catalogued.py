@@ -86,9 +86,8 @@ def write_headers(
         include: The headers that are written by hand; they are copied.
         by_hand: What they declare.
         functions: The operators that none of them declares.
-        output: The folder to write; what was in it is gone.
+        output: The folder to make.
     """
-    shutil.rmtree(output, ignore_errors=True)
     shutil.copytree(include, output)
     # The folder is of the release that is simulated if nothing else is said.
     (output / RELEASE_HEADER).write_text(

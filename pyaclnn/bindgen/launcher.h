@@ -12,7 +12,6 @@ struct binding_use {
 };
 struct binding_block {
     void *address;
-    uint64_t nbytes;
     int open;
     int shared; /* uses are noted elsewhere too */
     struct binding_use uses[4];

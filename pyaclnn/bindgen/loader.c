@@ -125,16 +125,6 @@ int binding_resolve(const char *symbol, void *library)
     return 1;
 }
 
-int binding_resolved(const char *symbol)
-{
-    const size_t at = binding_find(symbol);
-    void *address = NULL;
-    if (at != binding_function_count) {
-        memcpy(&address, slot_of(&slots, at), sizeof address);
-    }
-    return address != NULL;
-}
-
 int binding_has_symbol(void *library, const char *symbol)
 {
     return dlsym(library, symbol) != NULL;

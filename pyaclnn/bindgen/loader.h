@@ -15,7 +15,6 @@ size_t binding_loaded(char *text, size_t capacity);
 const char *binding_error(void);
 void binding_trace(void);
 int binding_resolve(const char *symbol, void *library);
-int binding_resolved(const char *symbol);
 int binding_has_symbol(void *library, const char *symbol);
 void *binding_symbol(void *library, const char *symbol);
 int binding_note_faults(int file, int question);

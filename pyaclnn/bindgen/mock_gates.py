@@ -60,51 +60,61 @@ def exported(functions: Iterable[Function], library: str, release: str) -> list[
 def write_gates(declarations: Declarations, output: Path) -> None:
     """Write, for each library, the header of internal names and the gates of each release.
 
-    The names are those of the newest release: what is compiled with them serves all.
+    The names are those of the newest release: what is compiled with them serves all, and what works
+    behind the gates stands in a table for each library.
     """
     newest = next(reversed(RELEASES))
+    work = [GENERATED, *(f'#include "{h}"' for h in _headers(declarations))]
     for library in LIBRARIES:
         functions = exported(declarations.functions, library, newest)
         renames = [GENERATED, *(f"#define {f.name} impl_{f.name}" for f in functions)]
         (output / f"{library}_names.h").write_text("\n".join(renames) + "\n", encoding="utf-8")
+        numbers = {function.name: number for number, function in enumerate(functions)}
+        work.append(f'\n__attribute__((visibility("default"))) {_table_of(library)} = {{')
+        work += [f"    (void (*)(void))impl_{name}," for name in numbers] + ["};"]
         for release in RELEASES:
             functions = exported(declarations.functions, library, release)
-            text = "\n".join(_gates(declarations, functions))
+            text = "\n".join(_gates(declarations, functions, library, numbers))
             path = output / f"{library}_gates_{release}.c"
             path.write_text(text + "\n", encoding="utf-8")
+    (output / "work.c").write_text("\n".join(work) + "\n", encoding="utf-8")
 
 
-def _gates(declarations: Declarations, functions: list[Function]) -> Iterator[str]:
+def _headers(declarations: Declarations) -> list[str]:
+    return [header for header in declarations.headers if not header.startswith("aclnnop/")]
+
+
+def _table_of(library: str) -> str:
+    return f"void (*const mock_{library}_work[])(void)"
+
+
+def _gates(
+    declarations: Declarations, functions: list[Function], library: str, numbers: dict[str, int]
+) -> Iterator[str]:
     yield GENERATED
-    yield from (f'#include "{h}"' for h in declarations.headers if not h.startswith("aclnnop/"))
+    yield from (f'#include "{header}"' for header in _headers(declarations))
     yield '#include "gate.h"'
+    yield '#include "registry.h"'
     yield from (f"#undef {f.name}" for f in functions)
     handles = set(_INCOMPLETE.findall("\n".join(declarations.types)))
+    yield f"\nextern {_table_of(library)};"
     yield "\nstatic struct mock_function functions[] = {"
     for f in functions:
         status = "true" if f.returns in STATUS else "false"
-        work = f"(void (*)(void))impl_{f.name}"
-        yield f'    {{.name = "{f.name}", .status = {status}, .work = {work}}},'
+        yield f'    {{.name = "{f.name}", .status = {status}, .number = {numbers[f.name]}}},'
     yield "};"
-    # The linker says where the section of the fallbacks is, if the library has one.
-    ends = ("__start", "__stop")
-    kind = '__attribute__((weak, visibility("hidden")))'
-    yield from (f"extern const char {end}_{REFUSALS}[] {kind};" for end in ends)
+    table = f"sizeof functions / sizeof functions[0], mock_{library}_work"
     yield "\n__attribute__((constructor)) static void add(void)\n{"
-    first, end = (f"(uintptr_t){end}_{REFUSALS}" for end in ends)
-    yield "    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {"
-    yield "        const uintptr_t work = (uintptr_t)functions[i].work;"
-    yield f"        functions[i].refuses = work >= {first} && work < {end};\n    }}"
-    yield "    mock_gate_register(functions, sizeof functions / sizeof functions[0]);\n}"
+    yield f"    mock_functions_register(functions, {table});\n}}"
     yield "\n__attribute__((destructor)) static void drop(void)\n{"
-    yield "    mock_gate_unregister(functions);\n}"
+    yield "    mock_functions_unregister(functions);\n}"
     for index, function in enumerate(functions):
         yield from _gate(index, function, handles)
 
 
 def _gate(index: int, function: Function, handles: set[str]) -> Iterator[str]:
     names = ", ".join(parameter.name for parameter in function.parameters)
-    call = f"impl_{function.name}({names})"
+    call = f"((__typeof__(impl_{function.name}) *)functions[{index}].work)({names})"
     # The headers have declared the internal name.
     yield f"\n{function.signature(function.name)};"
     yield f'__attribute__((visibility("default"))) {function.signature(function.name)}\n{{'

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.operators.operator import Build
@@ -17,6 +16,8 @@ from pyaclnn.runtime.stream import require_stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from pyaclnn.operators import Operator
     from pyaclnn.runtime.foreign import StreamLike
@@ -33,7 +34,7 @@ __all__ = [
     "require_writable",
 ]
 
-Array: TypeAlias = NDArray[Any] | DeviceArray
+Array: TypeAlias = "NDArray[Any] | DeviceArray"
 
 _PLAIN = (int, float, tuple, list, np.generic)
 

@@ -9,8 +9,7 @@ from their layouts and the options alone, so it is remembered for the next one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,8 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Call", "Output"]
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(NamedTuple):
     """A result: the caller's own array, one to be made, or none.
 
     Attributes:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyaclnn.calling.call import Call
 from pyaclnn.calling.documentation import docstring
-from pyaclnn.calling.each import EachFront
 from pyaclnn.calling.fast_path import WRITTEN_WITH, Paths
 from pyaclnn.calling.host import HostCalls, host_key, run_on_host
 from pyaclnn.calling.launch import launch
@@ -23,6 +22,7 @@ from pyaclnn.operators.parameters import REQUIRED, Kind, Option, Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from pyaclnn.calling.each import EachFront
     from pyaclnn.operators import Operator
     from pyaclnn.runtime.foreign import StreamLike
 
@@ -90,7 +90,13 @@ def public_function(operator: Operator, make_result: Callable[..., Any]) -> Call
     Returns:
         The function; its attribute ``prepare`` checks a call and makes it not.
     """
-    front = (EachFront if operator.each else _Front)(operator, make_result)
+    front: EachFront | _Front
+    if operator.each:  # a few are, and they bring calls by name with them
+        from pyaclnn.calling.each import EachFront  # noqa: PLC0415
+
+        front = EachFront(operator, make_result)
+    else:
+        front = _Front(operator, make_result)
     source = "\n".join(_source(operator))
     name = f"<pyaclnn.ops.{operator.name}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
@@ -182,7 +188,6 @@ def _declared(operator: Operator, name: str) -> str:
     parameter = operator.by_name[name]
     if isinstance(parameter, Tensor):
         return f"{name}=None" if parameter.optional else name
-    assert isinstance(parameter, Option)  # noqa: S101  # there are two kinds
     return name if parameter.default is REQUIRED else f"{name}=defaults[{name!r}]"
 
 

@@ -10,7 +10,6 @@ CANN 8.1.RC1 and CANN: ops-nn for the places of headers.
 
 from __future__ import annotations
 
-import configparser
 import platform
 import re
 from pathlib import Path
@@ -188,11 +187,17 @@ def header_folders(operators: Sequence[Path], root: Path) -> list[Path]:
 
 
 def _vendor_priority(path: Path) -> list[str]:
-    # The file has no section of its own: it is one line, load_priority=a,b.
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return []
+    import configparser  # noqa: PLC0415  # most have no such file
+
+    # It has no section of its own: it is one line, load_priority=a,b.
     parser = configparser.ConfigParser(strict=False, interpolation=None)
     try:
-        parser.read_string("[vendors]\n" + path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, configparser.Error):
+        parser.read_string(f"[vendors]\n{text}")
+    except configparser.Error:
         return []
     names = parser.get("vendors", "load_priority", fallback="")
     return [name.strip() for name in names.split(",") if name.strip()]

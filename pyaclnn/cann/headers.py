@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+import stat
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Declaration", "Header", "declared_in", "read_header"]
+__all__ = ["Declaration", "Header", "declared_in", "no_header", "read_header"]
 
 _BLANK: Final = re.compile(
     r"""/\*.*?\*/ | //[^\n]* | ("(?:[^"\\\n]|\\.)*") | ^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*""",
@@ -43,10 +43,10 @@ _NEWER: Final = re.compile(
 )
 _OLDEST, _NEWEST = "8.1", "9.1"
 _LONG: Final = 160
+_LARGEST: Final = 8 << 20
 
 
-@dataclass(frozen=True)
-class Declaration:
+class Declaration(NamedTuple):
     """A function as a header declares it.
 
     Attributes:
@@ -66,8 +66,7 @@ class Declaration:
     line: int
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(NamedTuple):
     """What a header holds.
 
     Attributes:
@@ -77,6 +76,24 @@ class Header:
 
     declarations: tuple[Declaration, ...]
     problems: tuple[str, ...]
+
+
+def no_header(path: Path) -> str | None:
+    """Say why what is called like a header cannot be one; None if it can.
+
+    Args:
+        path: Where it lies.
+    """
+    try:
+        status = path.stat()
+    except OSError:
+        return None  # whether it can be read is for the reader to find out
+    # To open a pipe waits for a writer.
+    if not stat.S_ISREG(status.st_mode):
+        return "it is no ordinary file"
+    if status.st_size > _LARGEST:
+        return f"it is too large for a header: {status.st_size} bytes"
+    return None
 
 
 def read_header(path: Path) -> Header:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import functools
 import re
-import stat
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pyaclnn.cann.headers import no_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
     _Parts: TypeAlias = tuple[str, str, tuple[str, ...], str]
 
-__all__ = ["Prototype", "differences", "no_header", "prototypes_in", "read_prototypes"]
+__all__ = ["Prototype", "differences", "prototypes_in", "read_prototypes"]
 
 _NOISE: Final = re.compile(
     r"//[^\n]*|/\*.*?\*/|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.DOTALL | re.MULTILINE
 )
-_LARGEST: Final = 8 << 20
 _STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _ATTRIBUTE: Final = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|\[\[[^\]]*\]\]")
 _CANDIDATE: Final = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
@@ -75,8 +74,7 @@ _LENGTHS: Final = {
 }
 
 
-@dataclass(frozen=True)
-class Prototype:
+class Prototype(NamedTuple):
     """A declared function, as far as callers depend on it.
 
     Attributes:
@@ -92,24 +90,6 @@ class Prototype:
     parameters: tuple[str, ...]
     text: str
     source: Path
-
-
-def no_header(path: Path) -> str | None:
-    """Say why what is called like a header cannot be one; None if it can.
-
-    Args:
-        path: Where it lies.
-    """
-    try:
-        status = path.stat()
-    except OSError:
-        return None  # whether it can be read is for the reader to find out
-    # To open a pipe waits for a writer.
-    if not stat.S_ISREG(status.st_mode):
-        return "it is no ordinary file"
-    if status.st_size > _LARGEST:
-        return f"it is too large for a header: {status.st_size} bytes"
-    return None
 
 
 def read_prototypes(paths: Iterable[Path], names: frozenset[str]) -> dict[str, Prototype]:

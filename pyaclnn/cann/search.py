@@ -6,7 +6,6 @@ What is in the process already comes before everything else: see :mod:`pyaclnn.c
 
 from __future__ import annotations
 
-import difflib
 import functools
 import os
 import sys
@@ -28,6 +27,7 @@ from pyaclnn.cann.residents import Residents, loaded_libraries
 from pyaclnn.cann.signatures import OperatorHeaders, own_headers
 from pyaclnn.errors import BackendNotFoundError
 from pyaclnn.folders import home_folder
+from pyaclnn.limits import limits_on_memory
 from pyaclnn.releases import ReleaseError
 from pyaclnn.trust import made_absolute, tell_of_writers
 
@@ -149,9 +149,17 @@ def search(choice: str, chooser: str) -> Loaded:
         head,
         "Tried:",
         *(f"  {path}: {message}" for path, message in attempts),
+        *_limits(),
         _how_to_join(there) if there.runtime else _HOW_TO_CHOOSE,
     ]
     raise BackendNotFoundError("\n".join(lines), attempts=list(attempts))
+
+
+def _limits() -> Iterator[str]:
+    """Yield the limits on memory that the loader may have met."""
+    limits = limits_on_memory(least_use=0.5)
+    if limits:
+        yield f"This process may have {limits}."
 
 
 def _candidates(
@@ -200,6 +208,8 @@ def _how_to_join(there: Residents) -> str:
 def _no_such_word(choice: str, chooser: str) -> BackendNotFoundError:
     said = f"select_backend({choice!r})" if chooser == "select_backend" else f"{chooser}={choice}"
     known = " or ".join(f"'{word}'" for word in _WORDS)
+    import difflib  # noqa: PLC0415  # for this error alone
+
     near = difflib.get_close_matches(choice.lower(), _WORDS, 1)
     question = f"; did you mean '{near[0]}'?" if near else "."
     lines = [

@@ -13,8 +13,7 @@ import functools
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import ffi, lib
-from pyaclnn.cann.headers import declared_in, read_header
-from pyaclnn.cann.prototypes import no_header
+from pyaclnn.cann.headers import declared_in, no_header, read_header
 from pyaclnn.operators.catalogue import catalogue
 from pyaclnn.releases import RELEASES, has
 

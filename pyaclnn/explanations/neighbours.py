@@ -10,14 +10,9 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from pyaclnn.errors import AclError
-from pyaclnn.explanations.entry import Explanation, explained
+from pyaclnn.explanations.entry import Explanation, says
 
 __all__ = ["COLLECTIVE", "LOADER", "TORCH_KINDS", "TORCH_MODULES", "LoaderError"]
-
-
-def _say(meaning: str, *causes: str, do: str) -> Explanation:
-    return explained(AclError, meaning, *causes, do=do)
 
 
 TORCH_MODULES: Final = {
@@ -32,84 +27,84 @@ TORCH_MODULES: Final = {
 _ARGUMENT: Final = "compare the arguments with the documentation of the function in the traceback."
 _REPORT: Final = "read the whole text with the traceback; CANN's own log (plog) has the details."
 TORCH_KINDS: Final[dict[int, Explanation]] = {
-    1: _say("A parameter is invalid.", "a wrong argument", do=_ARGUMENT),
-    2: _say("A type is invalid.", "a dtype or class that is not supported here", do=_ARGUMENT),
-    3: _say("A value is invalid.", "a number or shape out of its range", do=_ARGUMENT),
-    4: _say("A pointer is invalid.", "something that was freed, or never made", do=_REPORT),
-    5: _say("An internal error.", "a mistake in torch_npu or a mix of versions", do=_REPORT),
-    6: _say(
+    1: says("A parameter is invalid.", "a wrong argument", do=_ARGUMENT),
+    2: says("A type is invalid.", "a dtype or class that is not supported here", do=_ARGUMENT),
+    3: says("A value is invalid.", "a number or shape out of its range", do=_ARGUMENT),
+    4: says("A pointer is invalid.", "something that was freed, or never made", do=_REPORT),
+    5: says("An internal error.", "a mistake in torch_npu or a mix of versions", do=_REPORT),
+    6: says(
         "Memory could not be had or used.",
         "too little device memory",
         do="use a smaller batch, or look with `npu-smi info` who else uses the device.",
     ),
-    7: _say(
+    7: says(
         "A feature is not supported.", "this chip or CANN does not have it", do="do without it."
     ),
-    8: _say("A resource was not found.", "a file or library is missing", do=_REPORT),
-    9: _say("A resource is unavailable.", "it is in use, or already closed", do=_REPORT),
-    10: _say("A system call failed.", "the operating system refused it", do=_REPORT),
-    11: _say("A time-out.", "a process of the group hangs or has ended", do=_REPORT),
-    12: _say("A permission is missing.", "a file of another user", do="look at the file's owner."),
-    100: _say(
+    8: says("A resource was not found.", "a file or library is missing", do=_REPORT),
+    9: says("A resource is unavailable.", "it is in use, or already closed", do=_REPORT),
+    10: says("A system call failed.", "the operating system refused it", do=_REPORT),
+    11: says("A time-out.", "a process of the group hangs or has ended", do=_REPORT),
+    12: says("A permission is missing.", "a file of another user", do="look at the file's owner."),
+    100: says(
         "A call of the C interface failed.",
         "see the status code in the same text",
         do="explain the six-digit status code that stands in the text.",
     ),
-    200: _say(
+    200: says(
         "A call of the collective communication failed.",
         "see the code that begins with EI or EJ in the same text",
         do="explain the code that begins with EI or EJ; look at the first rank that failed.",
     ),
-    300: _say("A call of the graph engine failed.", "see the code in the same text", do=_REPORT),
+    300: says("A call of the graph engine failed.", "see the code in the same text", do=_REPORT),
 }
 """What kind of error it is: the last three digits."""
 
 _RANKS: Final = "compare the first error of every rank; the one that failed first is the cause."
 COLLECTIVE: Final[dict[str, Explanation]] = {
-    "EI0001": _say(
+    "EI0001": says(
         "An environment variable of the collective communication is invalid.",
         "a value that the text names",
         do="correct the variable that the text names.",
     ),
-    "EI0002": _say(
+    "EI0002": says(
         "A rank waited for another one until its time was over.",
         "a rank ended, hangs, or runs another program",
         "ranks reach the operation at times too far apart",
         do=_RANKS,
     ),
-    "EI0003": _say(
+    "EI0003": says(
         "An argument of a collective operation is invalid.",
         "a count, type or rank that the text names",
         do="correct the argument that the text names.",
     ),
-    "EI0004": _say(
+    "EI0004": says(
         "The rank table is invalid.",
         "a wrong device, address or number of ranks",
         do="correct the rank table; every device may stand in it once.",
     ),
-    "EI0005": _say(
+    "EI0005": says(
         "The ranks do not ask for the same.",
         "shapes, types or the order of operations differ between ranks",
         do="have every rank run the same operations in the same order.",
     ),
-    "EI0006": _say(
+    "EI0006": says(
         "A connection between two ranks was not made in time.",
         "a rank did not start",
         "a firewall or a wrong network interface between the machines",
         do=_RANKS,
     ),
-    "EI0007": _say(
+    "EI0007": says(
         "A resource of the collective communication could not be had.",
         "too little device memory, or too many groups",
         do="free device memory, or use fewer process groups.",
     ),
-    "EI0008": _say(
+    "EI0008": says(
         "The ranks run different versions.",
         "CANN differs between the machines",
         do="install the same CANN on every machine.",
     ),
-    "EI": _say("The collective communication.", "see the text behind it", do=_RANKS),
-    "EJ": _say(
+    "EI": says("The collective communication.", "see the text behind it", do=_RANKS),
+    "EJ": says(
         "The device's network, on which the collective communication rests.",
         "the network interface of the device is down or has no address",
         do="look at the device's link and address with `hccn_tool`.",
@@ -135,7 +130,7 @@ _ONE_VERSION: Final = "open a new shell and source the set_env.sh of one CANN on
 LOADER: Final = (
     LoaderError(
         re.compile(r"(lib(?:ascend_hal|dcmi|drv\w+)\.so\S*): cannot open shared object file"),
-        _say(
+        says(
             "A library of the driver was not found.",
             "the driver is not installed, or not mounted into the container",
             "LD_LIBRARY_PATH lacks the driver's folders",
@@ -145,15 +140,15 @@ LOADER: Final = (
     ),
     LoaderError(
         re.compile(r"(\S+\.so\S*): cannot open shared object file: Permission denied"),
-        _say("A library may not be read.", "it belongs to another group", do="look at its owner."),
+        says("A library may not be read.", "it belongs to another group", do="look at its owner."),
     ),
     LoaderError(
         re.compile(r"(\S+\.so\S*): cannot open shared object file"),
-        _say("A library was not found.", "LD_LIBRARY_PATH lacks its folder", do=_SOURCE),
+        says("A library was not found.", "LD_LIBRARY_PATH lacks its folder", do=_SOURCE),
     ),
     LoaderError(
         re.compile(r"undefined symbol: (\w+)"),
-        _say(
+        says(
             "A library needs a function that no loaded library has.",
             "libraries of two versions of CANN, or of CANN and driver, are mixed",
             do=_ONE_VERSION,
@@ -161,7 +156,7 @@ LOADER: Final = (
     ),
     LoaderError(
         re.compile(r"version [`'](\S+?)' not found"),
-        _say(
+        says(
             "A library was made for a newer system library.",
             "a package for a newer operating system",
             "an older libstdc++ comes first, e.g. that of a conda environment",
@@ -170,11 +165,11 @@ LOADER: Final = (
     ),
     LoaderError(
         re.compile(r"(\S+\.so\S*): (?:file too short|invalid ELF header)"),
-        _say("A library is damaged.", "a copy was cut short", do="install the package again."),
+        says("A library is damaged.", "a copy was cut short", do="install the package again."),
     ),
     LoaderError(
         re.compile(r"(\S+\.so\S*): wrong ELF class|cannot execute binary file"),
-        _say(
+        says(
             "A library is for another processor.",
             "the package of another architecture was installed",
             do="install the CANN package for this processor.",
@@ -182,7 +177,7 @@ LOADER: Final = (
     ),
     LoaderError(
         re.compile(r"(\S+\.so\S*): cannot allocate memory in static TLS block"),
-        _say(
+        says(
             "A library came too late for the room that it needs in every thread.",
             "many libraries were loaded before it",
             do="load it first: import what needs it before the others, or use LD_PRELOAD.",

@@ -6,13 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks import catalogue
-from pyaclnn.doctor.checks.catalogue import NothingLeftError, UnknownCheckError
 from pyaclnn.doctor.checks.options import Level
-from pyaclnn.doctor.command.telling import open_console, say, targets_of, tell, write_anything
+from pyaclnn.doctor.command.telling import say, targets_of, tell, write_anything
 from pyaclnn.doctor.report import exits
 from pyaclnn.doctor.report.files import WriteError
 from pyaclnn.doctor.report.fleet import merge
-from pyaclnn.doctor.report.text import Detail
+from pyaclnn.doctor.report.text import Detail, open_console
 from pyaclnn.fleet.assembly import reports_of
 from pyaclnn.fleet.examination import NoNpuError, examine
 from pyaclnn.fleet.npu import FleetError
@@ -42,7 +41,7 @@ def doctor(options: argparse.Namespace) -> int:
         catalogue.plan(Level[options.level.upper()], options.only, options.skip)
         if options.simulate is not None and options.address is not None:
             raise ValueError("--simulate starts a cluster of its own; it goes without --address")  # noqa: TRY301  # told as any other
-    except (UnknownCheckError, NothingLeftError, WriteError, ValueError) as error:
+    except (ValueError, WriteError) as error:
         options.parser.error(str(error))
     cells = Cells(open_console(error=True))
     try:

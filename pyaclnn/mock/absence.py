@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.elf import exported_symbols
-from pyaclnn.mock.paths import libdir
+from pyaclnn.mock.paths import libdir, simulator
 from pyaclnn.releases import simulated
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def without(*names: str) -> Iterator[Path]:
         folder = Path(text)
         # By this file a library that is not where it was installed finds its interpreter.
         (folder / "device-python").write_text(sys.executable + "\n", encoding="utf-8")
+        shutil.copy(simulator(), folder)
         found: set[str] = set()
         for library in there - missing_libraries:
             copy = folder / f"lib{library}.so"

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pyaclnn.mock.paths import writtendir
+from pyaclnn.mock.packaged import packaged_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,8 @@ _ENUMERATOR = re.compile(r"^ +(\w+) = (-?\d+),", re.MULTILINE)
 
 @cache
 def _text(header: str) -> str:
-    return (writtendir() / header).read_text(encoding="utf-8")
+    with open(packaged_file(f"include_stubs/{header}"), encoding="utf-8") as file:  # noqa: PTH123
+        return file.read()
 
 
 def macros(header: str) -> Mapping[str, int]:

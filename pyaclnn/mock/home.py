@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.mock.include_folder import write_include
-from pyaclnn.mock.paths import acldir, libdir
+from pyaclnn.mock.paths import acldir, libdir, simulator
 from pyaclnn.releases import VARIABLE, has, simulated
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     if any(home.iterdir()):
         raise FileExistsError(f"'{home}' is not empty; name a folder that does not exist yet")
     (home / "lib64").mkdir()
-    for library in sorted(libdir().glob("lib*.so")):
+    for library in (simulator(), *sorted(libdir().glob("lib*.so"))):
         (home / "lib64" / library.name).symlink_to(library)
     write_include(home / "include", release)
     for part in _PARTS:

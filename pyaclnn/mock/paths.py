@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import sys
-from importlib.resources import as_file, files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.mock.packaged import packaged_file
 from pyaclnn.releases import VARIABLE, simulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from pyaclnn.releases import Release
 
@@ -20,18 +20,14 @@ __all__ = [
     "environment",
     "ldflags",
     "libdir",
+    "simulator",
     "writtendir",
 ]
 
 
-def _folder_of(*parts: str) -> Path:
-    """The real folder of a packaged file; an editable install keeps it in the build tree."""
-    with as_file(files("pyaclnn").joinpath(*parts)) as path:
-        if not path.is_file():
-            raise FileNotFoundError(
-                f"{path} is missing: this installation of pyaclnn is incomplete; install it again"
-            )
-        return path.parent
+def _folder_of(name: str) -> Path:
+    """The real folder of a packaged file."""
+    return Path(packaged_file(name)).parent
 
 
 def libdir() -> Path:
@@ -45,7 +41,16 @@ def libdir() -> Path:
 
 
 def _libraries_of(release: Release) -> Path:
-    return _folder_of("mock", "lib", release.name, "libascendcl.so")
+    return _folder_of(f"mock/lib/{release.name}/libascendcl.so")
+
+
+def simulator() -> Path:
+    """The library behind those of every release, which find it beside them or a folder above.
+
+    Raises:
+        FileNotFoundError: The installation is incomplete.
+    """
+    return Path(packaged_file("mock/lib/libpyaclnn_simulator.so"))
 
 
 def writtendir() -> Path:
@@ -54,7 +59,7 @@ def writtendir() -> Path:
     Raises:
         FileNotFoundError: The installation is incomplete.
     """
-    return _folder_of("include_stubs", "acl", "acl.h").parent
+    return _folder_of("include_stubs/acl/acl.h").parent
 
 
 def acldir() -> Path:
@@ -63,7 +68,7 @@ def acldir() -> Path:
     Raises:
         FileNotFoundError: The installation is incomplete.
     """
-    return _folder_of("mock", "python", "acl", "__init__.py").parent
+    return _folder_of("mock/python/acl/__init__.py").parent
 
 
 def ldflags() -> list[str]:

@@ -9,6 +9,7 @@ operators are imported when the first operator comes.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, NoReturn
 
 from pyaclnn.chips import find_chip
+from pyaclnn.limits import shortage
 from pyaclnn.mock.wire import (
     PROTOCOL_VERSION,
     Bye,
@@ -38,9 +40,10 @@ if TYPE_CHECKING:
 
     from pyaclnn.mock.device import Device
 
-__all__ = ["MALFORMED_EXIT", "main", "serve"]
+__all__ = ["MALFORMED_EXIT", "NO_MEMORY_EXIT", "main", "serve"]
 
 MALFORMED_EXIT = 3
+NO_MEMORY_EXIT = 4
 
 
 class Server:
@@ -109,9 +112,12 @@ class Server:
             )
 
     def _start(self, hello: Hello) -> Device:
-        from pyaclnn.mock.device import Device, ignore_floating_point_errors  # noqa: PLC0415
-        from pyaclnn.mock.memory import DeviceMemory  # noqa: PLC0415  # both load NumPy
-
+        gc.disable()  # what is loaded stays: to look for garbage in it costs a tenth of the time
+        try:
+            from pyaclnn.mock.device import Device, ignore_floating_point_errors  # noqa: PLC0415
+            from pyaclnn.mock.memory import DeviceMemory  # noqa: PLC0415  # both load NumPy
+        finally:
+            gc.enable()
         ignore_floating_point_errors()
         memory = DeviceMemory(self._memory_descriptor, hello.base_address, hello.memory_bytes)
         return Device(find_chip(hello.soc_name), memory)
@@ -172,7 +178,7 @@ def serve(socket_descriptor: int, memory_descriptor: int) -> int:
         memory_descriptor: File descriptor of the memory file.
 
     Returns:
-        The exit status: 0, or `MALFORMED_EXIT` after a line on standard error.
+        The exit status: 0, or `MALFORMED_EXIT` or `NO_MEMORY_EXIT` after a line on standard error.
     """
     frames, server = FrameReader(socket_descriptor), Server(memory_descriptor)
     kernels = Kernels(server, socket_descriptor)
@@ -190,6 +196,12 @@ def serve(socket_descriptor: int, memory_descriptor: int) -> int:
         return _malformed(error)
     except BrokenPipeError:
         return 0
+    except Exception as error:
+        told = shortage(error)
+        if told is None:
+            raise
+        sys.stderr.write(f"pyaclnn simulated NPU: {told}\n")
+        return NO_MEMORY_EXIT
     return 0
 
 
@@ -207,7 +219,7 @@ def main(argv: Sequence[str | int]) -> NoReturn:
 
     Raises:
         SystemExit: Always: 0 after `Bye` or the end of the stream, `MALFORMED_EXIT` after a
-            malformed frame.
+            malformed frame, `NO_MEMORY_EXIT` where memory runs out.
     """
     socket_descriptor, memory_descriptor = map(int, argv)
     # Ctrl-C reaches the whole process group; whether to stop is the host's decision.

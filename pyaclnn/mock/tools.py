@@ -37,10 +37,10 @@ _Visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_SharedObject), ctypes.c_
 
 
 def loaded() -> list[ctypes.CDLL]:
-    """Every simulated ``libascendcl`` of this process, whoever loaded it.
+    """The simulated ``libascendcl`` of this process, whoever loaded it.
 
     Returns:
-        Usually one library; none before the first use of the simulated NPU.
+        One library, for several copies are all of one simulated NPU; none before its first use.
     """
     return _loaded_after(*_loads_and_unloads())
 
@@ -61,7 +61,7 @@ def _loads_and_unloads() -> tuple[int, int]:
 def _loaded_after(_loads: int, _unloads: int) -> list[ctypes.CDLL]:
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
     paths = sorted(set(re.findall(r" (/\S.*/libascendcl\.so\S*)$", maps, re.MULTILINE)))
-    return [library for library in map(_library, paths) if library is not None]
+    return [library for library in map(_library, paths) if library is not None][:1]
 
 
 def _library(path: str) -> ctypes.CDLL | None:
@@ -90,7 +90,7 @@ def read_text(function: Callable[[object, int], int]) -> str:
 
 
 def lines_of(function: str) -> list[str]:
-    """Read the lines that a function of every loaded library tells, as `read_text` does."""
+    """Read the lines that a function of the loaded library tells, as `read_text` does."""
     lines: list[str] = []
     for library in loaded():
         call = getattr(library, function)

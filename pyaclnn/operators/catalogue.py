@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +40,7 @@ C_TYPES: Final[Mapping[str, str]] = {
     "y": "aclDataType",
 }
 """Everything that operators take, without const, by a letter each."""
-_FILE: Final = Path(__file__).with_suffix(".txt")
+_FILE: Final = f"{__file__.rpartition('.')[0]}.txt"
 
 
 def plain_type(c_type: str) -> str:
@@ -51,8 +49,7 @@ def plain_type(c_type: str) -> str:
     return "int32_t" if plain == "int" else plain
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter of an operator's first phase.
 
     Attributes:
@@ -80,8 +77,7 @@ class Parameter:
         return "in" * self.read + "out" * self.written
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """An operator.
 
     Attributes:
@@ -154,4 +150,5 @@ def _parameter(text: str) -> Parameter:
 @functools.cache
 def catalogue() -> Mapping[str, Entry]:
     """Return every operator that is known of, by the C name of its second phase."""
-    return _Catalogue(_FILE.read_text(encoding="utf-8"))
+    with open(_FILE, encoding="utf-8") as file:  # noqa: PTH123  # pathlib costs more than all this
+        return _Catalogue(file.read())

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +45,7 @@ def describe(
         **parameters: What is said of the C parameters, by their C names in the order of C.
     """
     named = {
-        key: replace(p, c_name=key, name=p.name or _name(key, p)) for key, p in parameters.items()
+        key: p._replace(c_name=key, name=p.name or _name(key, p)) for key, p in parameters.items()
     }
     more = _attributes(about, named)
     arguments = [p.name for p in named.values() if not _is_derived(p)]
@@ -80,7 +79,7 @@ def _attributes(about: Mapping[str, Any], parameters: Mapping[str, Parameter]) -
         more["types"] = Types.of(more["types"])
     if "parameters" in more:
         changed = {
-            c_name: replace(parameters[c_name], **to) for c_name, to in more["parameters"].items()
+            c_name: parameters[c_name]._replace(**to) for c_name, to in more["parameters"].items()
         }
         more["parameters"] = {**parameters, **changed}
     if "later" in more:
@@ -93,7 +92,7 @@ def _attributes(about: Mapping[str, Any], parameters: Mapping[str, Parameter]) -
 def _is_derived(parameter: Parameter) -> bool:
     if isinstance(parameter, Tensor):
         return parameter.role is Role.RESULT
-    return isinstance(parameter, Option) and parameter.derived is not None
+    return parameter.derived is not None
 
 
 def _name(c_name: str, parameter: Parameter) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.parameters import Tensor
@@ -24,10 +23,10 @@ def at_place(operator: Operator, place: int) -> Operator:
         place: The place in the lists.
     """
     parameters = {
-        c_name: replace(p, name=f"{p.name}[{place}]") if isinstance(p, Tensor) else p
+        c_name: p._replace(name=f"{p.name}[{place}]") if isinstance(p, Tensor) else p
         for c_name, p in operator.parameters.items()
     }
-    return replace(operator, parameters=parameters)
+    return operator._replace(parameters=parameters)
 
 
 def in_lists(operator: Operator, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn.operators.parameters import Kind, Option, Role, Tensor
 from pyaclnn.operators.words import PACKED, Word
@@ -49,9 +48,8 @@ class ShapeError(Exception):
         self.tensor = tensor
 
 
-@dataclass(frozen=True)
-class Operator:
-    """An operator.
+class _Told(NamedTuple):
+    """What a description tells of an operator.
 
     Attributes:
         c_name: The C name of phase 2.
@@ -126,7 +124,11 @@ class Operator:
     compared: tuple[str, ...] = ()
     source: str = ""
     each: bool = False
-    later: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    later: Mapping[str, Mapping[str, Any]] = {}
+
+
+class Operator(_Told):
+    """An operator: what its description tells, and what follows from that once."""
 
     def in_release(self, release: str) -> Operator:
         """Return the operator as a release of CANN has it.
@@ -137,7 +139,7 @@ class Operator:
         found = self
         for first, changes in self.later.items():
             if _order(first) <= _order(release):
-                found = replace(found, **changes)
+                found = found._replace(**changes)
         return found
 
     @cached_property

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pyaclnn.operators.words import NO_AXES, Shape
 
@@ -65,26 +64,13 @@ class Kind(Enum):
     ABSENT = "aclTensor: always NULL"
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of the C signature.
+class Tensor(NamedTuple):
+    """A tensor.
 
     Attributes:
         c_name: Its C name.
         name: Its Python name.
         says: What it is, in words for the documentation.
-    """
-
-    c_name: str = ""
-    name: str = ""
-    says: str = ""
-
-
-@dataclass(frozen=True)
-class Tensor(Parameter):
-    """A tensor.
-
-    Attributes:
         role: What the operator does with it.
         type: Its type in words, see :mod:`pyaclnn.operators.types`.
         shape: Its shape in words.
@@ -107,6 +93,9 @@ class Tensor(Parameter):
         fill: What CANN fills it with where the leading tensor is empty; None for nothing.
     """
 
+    c_name: str = ""
+    name: str = ""
+    says: str = ""
     role: Role = Role.GIVEN
     type: str = ""
     shape: Shape = NO_AXES
@@ -136,11 +125,13 @@ class Tensor(Parameter):
         return self.role is not Role.GIVEN
 
 
-@dataclass(frozen=True)
-class Option(Parameter):
+class Option(NamedTuple):
     """A parameter that is no tensor.
 
     Attributes:
+        c_name: Its C name.
+        name: Its Python name.
+        says: What it is, in words for the documentation.
         kind: What it is to C.
         default: Its default in Python.
         least: The least value it may have.
@@ -158,6 +149,9 @@ class Option(Parameter):
         null: Whether C may get NULL for it, though its name does not say so.
     """
 
+    c_name: str = ""
+    name: str = ""
+    says: str = ""
     kind: Kind = Kind.REAL
     default: Any = REQUIRED
     least: float | None = None
@@ -173,17 +167,21 @@ class Option(Parameter):
     null: bool = False
 
 
-def given(spec: str, says: str = "", **more: Any) -> Tensor:
+Parameter: TypeAlias = Tensor | Option
+"""A parameter of the C signature."""
+
+
+def given(spec: str, says: str = "", **more: Any) -> Parameter:
     """A tensor that is read: its type and its shape, as in ``"T rows* norm*"``."""
     return _tensor(Role.GIVEN, spec, says, more)
 
 
-def result(spec: str, says: str = "", **more: Any) -> Tensor:
+def result(spec: str, says: str = "", **more: Any) -> Parameter:
     """A tensor that is written."""
     return _tensor(Role.RESULT, spec, says, more)
 
 
-def updated(spec: str, says: str = "", **more: Any) -> Tensor:
+def updated(spec: str, says: str = "", **more: Any) -> Parameter:
     """A tensor that is read and written in place."""
     return _tensor(Role.UPDATED, spec, says, more)
 
@@ -193,53 +191,53 @@ def _tensor(role: Role, spec: str, says: str, more: dict[str, Any]) -> Tensor:
     return Tensor(says=says, role=role, type=kind, shape=Shape.of(words), **more)
 
 
-def real(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+def real(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
     """A number."""
     return Option(says=says, kind=Kind.REAL, default=default, **more)
 
 
-def integer(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+def integer(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
     """A whole number."""
     return Option(says=says, kind=Kind.INTEGER, default=default, **more)
 
 
-def flag(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+def flag(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
     """A choice of two."""
     return Option(says=says, kind=Kind.FLAG, default=default, **more)
 
 
-def scalar(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+def scalar(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
     """A number that C takes as an ``aclScalar``."""
     return Option(says=says, kind=Kind.SCALAR, default=default, **more)
 
 
-def absent() -> Option:
+def absent() -> Parameter:
     """A tensor that CANN has a place for and does not take."""
     return Option(kind=Kind.ABSENT, derived=lambda _: None)
 
 
-def string(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+def string(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
     """A name."""
     return Option(says=says, kind=Kind.STRING, default=default, **more)
 
 
-def lengths(words: str, says: str = "", **more: Any) -> Option:
+def lengths(words: str, says: str = "", **more: Any) -> Parameter:
     """The lengths of a group of axes."""
     return Option(says=says, kind=Kind.LENGTHS, shape=Shape.of(words), **more)
 
 
-def axes(default: Any = REQUIRED, says: str = "", **more: Any) -> Option:
+def axes(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
     """Numbers of axes."""
     return Option(says=says, kind=Kind.AXES, default=default, **more)
 
 
-def mask(results: str, says: str = "", **more: Any) -> Option:
+def mask(results: str, says: str = "", **more: Any) -> Parameter:
     """Which results are wanted, all of them by default."""
     names = tuple(results.split())
-    default = (True,) * len(names)
-    return Option(says=says, kind=Kind.MASK, default=default, results=names, **more)
+    more.setdefault("default", (True,) * len(names))
+    return Option(says=says, kind=Kind.MASK, results=names, **more)
 
 
-def dtype(word: str, says: str = "", **more: Any) -> Option:
+def dtype(word: str, says: str = "", **more: Any) -> Parameter:
     """A data type that the caller may choose: the one a word of types has then."""
     return Option(says=says, kind=Kind.DTYPE, default=None, word=word, **more)

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -90,8 +89,7 @@ def shape_text(dims: Dims) -> str:
     return f"[{','.join(map(str, dims))}]"
 
 
-@dataclass(frozen=True)
-class Quirks:
+class Quirks(NamedTuple):
     """What CANN's own code does for an operator beyond any rule; by default nothing.
 
     A module of `pyaclnn.operators.quirks` has some of these names. The functions get a `Request`;
@@ -118,7 +116,7 @@ class Quirks:
         scratch: The bytes of workspace that the kernel wants beside what all kernels want.
     """
 
-    FITS: Mapping[str, Callable[[Request], str | None]] = field(default_factory=dict)
+    FITS: Mapping[str, Callable[[Request], str | None]] = {}
     IGNORED: Collection[str] = ()
     PASSES_NULL: Collection[str] = ()
     drops: Callable[[Request], Collection[str]] = lambda _: ()
@@ -143,7 +141,8 @@ def quirks_of(name: str) -> Quirks:
     Args:
         name: The operator's name in `pyaclnn.reference`.
     """
-    if not (Path(__file__).parent / "quirks" / f"{name}.py").exists():
+    place = f"pyaclnn.operators.quirks.{name}"
+    if find_spec(place) is None:
         return Quirks()
-    module = import_module(f"pyaclnn.operators.quirks.{name}")
+    module = import_module(place)
     return Quirks(**{name: getattr(module, name) for name in module.__all__})

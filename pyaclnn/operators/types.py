@@ -8,7 +8,6 @@ tensor is of a word of such rows or of a type itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ Row: TypeAlias = "Mapping[str, tuple[str, ...]]"
 """One row: the types that each word may have."""
 
 
-@dataclass(frozen=True)
-class Types:
+class Types(NamedTuple):
     """The combinations that an operator takes.
 
     Attributes:

@@ -16,10 +16,9 @@ What stands behind a ``|`` is another shape that will do; there may be several.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,8 +48,7 @@ class Word(Enum):
     NUMBER = "number"
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """The shape of a tensor in words.
 
     Attributes:

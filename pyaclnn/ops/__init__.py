@@ -8,35 +8,42 @@ checkers see of them stands in ``__init__.pyi``, which ``python -m pyaclnn.ops.s
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators import all_operators
+
+if TYPE_CHECKING:
+    from pyaclnn.operators import Operator
 
 __all__: list[str]  # every described operator, and what they return
 
 
+def _results() -> dict[str, Operator]:
+    """The operators that return several results, by the name of what holds these."""
+    several = (operator for operator in all_operators().values() if len(operator.results) > 1)
+    return {operator.result_type: operator for operator in reversed([*several])}
+
+
 def _names() -> list[str]:
-    operators = all_operators().values()
-    results = {operator.result_type for operator in operators if len(operator.results) > 1}
-    return sorted({*all_operators(), *results})
+    return sorted({*all_operators(), *_results()})
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return _names()
-    if name.startswith("_") or name not in _names():
+    operator = all_operators().get(name)
+    if name.startswith("_") or (operator is None and name not in _results()):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # First of all what is compiled: it says so if it is not there.
     import_module("pyaclnn.cann.library")
     from pyaclnn.calling.function import public_function, result_class  # noqa: PLC0415
 
-    operator = all_operators().get(name)
     if operator is None:
-        operator = next(op for op in all_operators().values() if op.result_type == name)
-        value: Any = result_class(operator)
+        value: Any = result_class(_results()[name])
     else:
-        alone = len(operator.returned) == 1
-        make = result_class(operator) if alone else __getattr__(operator.result_type)
+        make = result_class(operator)
+        if len(operator.returned) > 1:  # several operators may return the same
+            make = globals().setdefault(operator.result_type, make)
         value = public_function(operator, make)
     return globals().setdefault(name, value)
 

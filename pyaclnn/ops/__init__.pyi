@@ -474,16 +474,17 @@ def add_rms_norm_dynamic_quant_v2(
 @overload
 def add_rms_norm_quant(
     x1: _Host, x2: _Host, gamma: _Host, scales1: _Host, scales2: _Host | None = None,
-    zero_points1: _Host | None = None, zero_points2: _Host | None = None, epsilon: float = 1e-06, *,
-    eps: float | None = None, stream: StreamLike | None = None,
+    zero_points1: _Host | None = None, zero_points2: _Host | None = None, epsilon: float = 1e-06,
+    div_mode: bool = True, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormQuantResult[_Host]: ...
 @overload
 def add_rms_norm_quant(
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, scales1: DeviceArray,
     scales2: DeviceArray | None = None, zero_points1: DeviceArray | None = None,
-    zero_points2: DeviceArray | None = None, epsilon: float = 1e-06, *, eps: float | None = None,
-    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
+    zero_points2: DeviceArray | None = None, epsilon: float = 1e-06, div_mode: bool = True, *,
+    eps: float | None = None, stream: StreamLike | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormQuantResult[DeviceArray]: ...
 @overload
 def add_rms_norm_quant_v2(

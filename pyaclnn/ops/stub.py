@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.operators import all_operators
-from pyaclnn.operators.parameters import REQUIRED, Kind, Option, Tensor
+from pyaclnn.operators.parameters import REQUIRED, Kind, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,9 +120,8 @@ def _parameter(operator: Operator, name: str, array: str) -> str:
         default = f' = "{parameter.default}"' if text else f" = {parameter.default!r}"
         default = "" if parameter.default is REQUIRED else default
         return f"{name}: {_TYPES[parameter.kind]}{default}"
-    optional = isinstance(parameter, Tensor) and parameter.optional
     array = f"Sequence[{array}]" if operator.each else array
-    return f"{name}: {array} | None = None" if optional else f"{name}: {array}"
+    return f"{name}: {array} | None = None" if parameter.optional else f"{name}: {array}"
 
 
 if __name__ == "__main__":

@@ -66,7 +66,6 @@ class Memory(Resource):
         self._taken: list[Any] = []
         super().__init__(kind, pointer, release, dependencies=dependencies)
         self.block.address = raw.NULL if pointer is None else pointer
-        self.block.nbytes = nbytes
         self.block.open = 1
 
     def adopt(self, pointer: Pointer) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
@@ -14,11 +15,41 @@ if TYPE_CHECKING:
 
 __all__ = ["Shaped"]
 
+_OF_NUMPY: Final = frozenset(name for name in dir(np.ndarray) if not name.startswith("_"))
 _OF_TENSORS: Final = frozenset({"contiguous", "cpu", "data_ptr", "detach", "get", "npu", "to"})
 """What arrays of other libraries have, for devices, and NumPy's have not."""
 
 
-class Shaped:
+class _Elsewhere:
+    """The place of an attribute that other arrays have: whoever looks there is told where to go."""
+
+    # Not a __getattr__, with which Python finds the slots of an array slower: a tenth of a launch.
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, array: object, owner: type) -> NoReturn:
+        message = (
+            f"a DeviceArray has no {self._name!r}; the operators of pyaclnn.ops and pyaclnn.aclnn "
+            "compute on it where it is, and .numpy() copies it to the host as an array that has "
+            "all of NumPy"
+        )
+        raise AttributeError(message, name=self._name, obj=array)
+
+
+class _Shown(type):
+    """Lists of a class what it has."""
+
+    def __dir__(cls) -> list[str]:
+        return [
+            name
+            for name in super().__dir__()
+            if not isinstance(inspect.getattr_static(cls, name), _Elsewhere)
+        ]
+
+
+class Shaped(metaclass=_Shown):
     """The attributes of a NumPy array that need no data, and refusals of what needs it."""
 
     __slots__ = ("_layout", "_offset")
@@ -80,16 +111,8 @@ class Shaped:
             raise TypeError(message)
         return self.shape[0]
 
-    if not TYPE_CHECKING:  # a type checker knows what there is
-
-        def __getattr__(self, name: str) -> NoReturn:
-            message = f"a DeviceArray has no {name!r}"
-            if not name.startswith("_") and (hasattr(np.ndarray, name) or name in _OF_TENSORS):
-                message += (
-                    "; the operators of pyaclnn.ops and pyaclnn.aclnn compute on it where it is, "
-                    "and .numpy() copies it to the host as an array that has all of NumPy"
-                )
-            raise AttributeError(message, name=name, obj=self)
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
 
     def __deepcopy__(self, memo: object) -> NoReturn:
         raise TypeError(
@@ -115,3 +138,7 @@ class Shaped:
             "a NumPy array",
             "copy it to the host with .numpy(), after synchronizing the stream.",
         )
+
+
+for _name in (_OF_NUMPY | _OF_TENSORS) - set(dir(Shaped)):
+    setattr(Shaped, _name, _Elsewhere(_name))  # classes that derive from it have some all the same

@@ -17,6 +17,7 @@ from pyaclnn.cann import library, search
 from pyaclnn.cann.library import backend, select_backend
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.mock import libdir
+from pyaclnn.mock.paths import simulator
 
 if TYPE_CHECKING:
     import subprocess
@@ -119,9 +120,10 @@ def test_a_wrong_backend_is_named_with_who_chose_it(run_python: Run) -> None:
     ), done.stderr
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("missing", ["libnnopbase.so", "libopapi.so", "libascendcl.so"])
 def test_missing_libraries_are_named(run_python: Run, tmp_path: Path, missing: str) -> None:
-    for path in libdir().glob("*.so"):
+    for path in (simulator(), *libdir().glob("*.so")):
         if path.name != missing:
             shutil.copy(path, tmp_path)
     done = run_python(REPORT.format(action=f"select_backend({str(tmp_path)!r})"))
@@ -170,8 +172,8 @@ def test_a_process_has_one_backend(run_python: Run) -> None:
 def test_a_missing_symbol_names_itself_the_files_and_the_version(
     run_python: Run, tmp_path: Path
 ) -> None:
-    for name in ("libascendcl.so", "libnnopbase.so"):
-        shutil.copy(libdir() / name, tmp_path)
+    for path in (simulator(), libdir() / "libascendcl.so", libdir() / "libnnopbase.so"):
+        shutil.copy(path, tmp_path)
     # A library with no operators in it, and one that cannot be opened.
     shutil.copy(libdir() / "libnnopbase.so", tmp_path / "libopapi_nn.so")
     (tmp_path / "libopapi_math.so").write_bytes(b"")
@@ -226,6 +228,7 @@ def test_on_cann_the_package_that_would_have_a_symbol_is_named(group: str, packa
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("choice", "question"),
     [

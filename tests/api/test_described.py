@@ -132,7 +132,6 @@ def try_elsewhere(family: str, release: str, folder: Path, *which: str) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(1)
 @pytest.mark.skipif((FAMILY, RELEASE) != (USUAL, DEFAULT), reason="it is elsewhere already")
 @pytest.mark.parametrize(
     ("family", "release"),
@@ -287,7 +286,7 @@ def test_what_is_optional_may_be_left_out(operator: Operator) -> None:
     hold(operator, call(operator, copies(fewer)), {**fewer, **absent})
 
 
-@pytest.mark.sampled(60)
+@pytest.mark.sampled(40)
 @EVERY
 @pytest.mark.parametrize("axes", range(2, 9))
 def test_any_number_of_axes_is_taken(operator: Operator, axes: int, stream: pyaclnn.Stream) -> None:

@@ -88,7 +88,7 @@ MOST_RESIDENT = 3 << 20
 """Bytes by which the process may grow: allocators and thread stacks, but no launch."""
 
 
-def growth(run_python: Run, threads: int, keep: str, launches: int = LAUNCHES) -> dict[str, int]:
+def growth(run_python: Run, threads: int, keep: str, launches: int) -> dict[str, int]:
     each = launches // threads
     options = json.dumps([threads, each, each // 2, keep])
     code = f"import sys; sys.argv[1:] = [{options!r}]\n{ENDURE}"
@@ -98,14 +98,20 @@ def growth(run_python: Run, threads: int, keep: str, launches: int = LAUNCHES) -
     return dict(found)
 
 
-@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.exhaustive), 8])
-def test_launches_leave_nothing_behind(run_python: Run, threads: int) -> None:
-    grown = growth(run_python, threads, "nothing")
+@pytest.mark.parametrize(
+    ("threads", "launches"),
+    [
+        (8, LAUNCHES // 3),
+        *(pytest.param(threads, LAUNCHES, marks=pytest.mark.exhaustive) for threads in (1, 8)),
+    ],
+)
+def test_launches_leave_nothing_behind(run_python: Run, threads: int, launches: int) -> None:
+    grown = growth(run_python, threads, "nothing", launches)
     assert grown.pop("resident") < MOST_RESIDENT
     assert grown == {"device": 0, "handles": 0, "descriptors": 0, "threads": 0}
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("keep", "what", "least"),
     [("python", "resident", MOST_RESIDENT), ("device", "device", 64), ("handles", "handles", 1)],
@@ -162,9 +168,10 @@ def kept_of_shapes(run_python: Run, *options: int) -> list[int]:
     return found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("step", "leads", "held"),
-    [(200, 1, 1), (200, 1, 80), pytest.param(10, 5, 100, marks=pytest.mark.exhaustive)],
+    [(200, 1, 80), (200, 1, 1), (10, 5, 100)],
 )
 def test_pools_keep_no_more_than_was_in_use_at_a_time_whatever_shapes_there_are(
     run_python: Run, step: int, leads: int, held: int
@@ -179,6 +186,7 @@ def test_pools_keep_no_more_than_was_in_use_at_a_time_whatever_shapes_there_are(
     assert stacks <= 100
 
 
+@pytest.mark.exhaustive
 def test_a_pool_that_keeps_every_size_would_be_seen(run_python: Run) -> None:
     _, _, used, _, reserved = kept_of_shapes(run_python, 100, 1, 20, 1 << 40)
     assert reserved > used + max(LEAST_IDLE, used) * 3 // 2

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.mock import libdir
+from pyaclnn.mock.paths import simulator
 
 if TYPE_CHECKING:
     import subprocess
@@ -50,7 +51,7 @@ END = "\nend()\n"
 def vendor(folder: Path) -> Path:
     """Make libraries that do not say that they are simulated."""
     folder.mkdir(parents=True)
-    for path in libdir().glob("lib*.so"):
+    for path in (simulator(), *libdir().glob("lib*.so")):
         content = path.read_bytes().replace(b"pyaclnn_mock_marker", b"pyaclnn_none_marker")
         (folder / path.name).write_bytes(content)
     return folder
@@ -129,6 +130,7 @@ def test_a_simulated_npu_of_the_host_is_joined_when_it_is_chosen_and_not_before(
 ) -> None:
     folder = tmp_path / "mine"
     shutil.copytree(libdir(), folder)
+    shutil.copy(simulator(), folder)
     done = run_python(
         HOST.format(folder=str(folder), mode=0) + "try:\n"
         "    pyaclnn.backend()\n"

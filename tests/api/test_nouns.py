@@ -45,7 +45,6 @@ CAP = "a number of bytes, 0 or more, or None for no limit"
 SLICE = "a slice of integers"
 NUMPY = "a NumPy array"
 AN_EVENT = "an Event"
-A_STREAM = "an open Stream of device 0, where the arrays are, or None"
 
 
 def setting(thing: Any, name: str, value: Any) -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from numpy.typing import NDArray
 
 from pyaclnn.errors import ContextError, InvalidArgumentError
-from pyaclnn.ops import rms_norm, rms_norm_grad
+from pyaclnn.ops import add_rms_norm_quant, rms_norm, rms_norm_grad
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.stream import Stream
@@ -174,3 +174,18 @@ def test_out_takes_the_results_and_is_returned(kind: str, check: Check) -> None:
     assert all(r is m for r, m in zip(result, mine, strict=True))
     for actual, golden in zip(result, backward(dy, x, rstd, gamma), strict=True):
         check(actual.numpy() if kind == "device" else actual, golden)
+
+
+@pytest.mark.parametrize(
+    ("div_mode", "scales"), [(True, [0.1, 0.01, 0.1, 0.05]), (False, [10, 100, 10, 20])]
+)
+def test_scales_of_add_rms_norm_quant_divide_or_multiply(
+    scales: list[float], *, div_mode: bool
+) -> None:
+    x1, x2, gamma = (
+        np.array(row, np.float16) for row in ([[1, 2, 3, 4]], [[1, 0, -1, 2]], [1, 2, 0.5, 1])
+    )
+    points, step = np.array([0, 5, -3, 1], np.int32), np.array(scales, np.float32)
+    found = add_rms_norm_quant(x1, x2, gamma, step, zero_points1=points, div_mode=div_mode)
+    np.testing.assert_array_equal(found.y1, [[6, 120, 0, 36]])
+    assert found.y2 is None

@@ -22,16 +22,32 @@ def test_the_docstring_tells_of_every_argument_and_result(operator: Operator) ->
     assert "CANN: " in function.__doc__
 
 
-def test_signatures_are_those_of_torch_where_it_has_the_function() -> None:
+OF_TORCH = {
+    "layer_norm": "input, normalized_shape, weight=None, bias=None, eps=1e-05",
+    "group_norm": "input, num_groups, weight=None, bias=None, eps=1e-05",
+    "batch_norm": "input, running_mean=None, running_var=None, weight=None, bias=None, "
+    "training=False, momentum=0.1, eps=1e-05",
+    "linalg_vector_norm": "input, ord=2.0, dim=None, keepdim=False",
+    "norm": "input, p=2.0, dim=None, keepdim=False",
+    "renorm": "input, p, dim, maxnorm",
+}
+OF_CANN = {
+    "layer_norm_with_impl_mode": "input, normalized_shape, weight=None, bias=None, eps=1e-05, "
+    "impl_mode=0",
+    "layer_norm_backward": "grad_out, input, normalized_shape, mean, rstd, weight=None, bias=None",
+    "rms_norm": "x, gamma, epsilon=1e-06",
+    "rms_norm_grad": "dy, x, rstd, gamma",
+    "gemma_rms_norm": "x, gamma, epsilon=1e-06",
+    "add_rms_norm": "x1, x2, gamma, epsilon=1e-06",
+    "add_rms_norm_quant": "x1, x2, gamma, scales1, scales2=None, zero_points1=None, "
+    "zero_points2=None, epsilon=1e-06, div_mode=True",
+}
+
+
+@pytest.mark.parametrize("name", [*OF_TORCH, *OF_CANN])
+def test_signatures_are_those_of_torch_where_it_has_the_function_else_those_of_cann(
+    name: str,
+) -> None:
     """Names, order and defaults, of what callers give by position."""
-    wanted = {
-        "layer_norm": "input, normalized_shape, weight=None, bias=None, eps=1e-05",
-        "group_norm": "input, num_groups, weight=None, bias=None, eps=1e-05",
-        "batch_norm": "input, running_mean=None, running_var=None, weight=None, bias=None, "
-        "training=False, momentum=0.1, eps=1e-05",
-        "linalg_vector_norm": "input, ord=2.0, dim=None, keepdim=False",
-        "norm": "input, p=2.0, dim=None, keepdim=False",
-        "renorm": "input, p, dim, maxnorm",
-    }
-    for name, words in wanted.items():
-        assert str(inspect.signature(getattr(ops, name))).startswith(f"({words}, *, ")
+    words = {**OF_TORCH, **OF_CANN}[name]
+    assert str(inspect.signature(getattr(ops, name))).startswith(f"({words}, *, ")

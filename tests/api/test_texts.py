@@ -106,8 +106,16 @@ def test_what_other_arrays_have_is_told_the_way(device: Device, name: str) -> No
         getattr(to_device(W, device), name)
 
 
+def test_what_other_arrays_have_is_not_listed(device: Device) -> None:
+    array = to_device(W, device)
+    assert dir(array) == dir(DeviceArray)
+    assert all(hasattr(array, name) for name in dir(array))
+    assert {"mean", "cpu"}.isdisjoint(dir(array))
+    assert {"shape", "numpy", "reshape", "__len__"} <= set(dir(array))
+
+
 def test_what_no_array_has_is_not(device: Device) -> None:
-    with pytest.raises(AttributeError, match=r"^a DeviceArray has no 'shap'$"):
+    with pytest.raises(AttributeError, match=r"^'DeviceArray' object has no attribute 'shap'$"):
         getattr(to_device(W, device), "sh" + "ap")
 
 

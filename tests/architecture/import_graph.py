@@ -35,9 +35,23 @@ def package_of(module: str) -> str:
     return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
 
 
-def names_imported(source: str, package: str = "") -> Iterator[str]:
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    """The source of a file, parsed."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every statement at any depth; none is in an expression, which is what most nodes are."""
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.expr):
+            yield node
+            yield from statements(node)
+
+
+def names_imported(source: str | ast.Module, package: str = "") -> Iterator[str]:
     """Every module, or name in a module, that a source imports, wherever it does so."""
-    for node in ast.walk(ast.parse(source)):
+    for node in statements(ast.parse(source) if isinstance(source, str) else source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -52,7 +66,7 @@ def names_imported(source: str, package: str = "") -> Iterator[str]:
 def imports_of(module: str) -> frozenset[str]:
     """The modules of the package that a module imports; compiled ones among them."""
     found = set()
-    for name in names_imported(MODULES[module].read_text(encoding="utf-8"), package_of(module)):
+    for name in names_imported(tree_of(MODULES[module]), package_of(module)):
         if name in MODULES or name == "pyaclnn._binding":
             found.add(name)
         elif name.startswith("pyaclnn."):

@@ -29,6 +29,8 @@ def declared() -> set[str]:
 def imported(tree: ast.AST) -> Iterator[str]:
     """The top-level names of the packages that a module loads when it runs."""
     for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.expr):  # holds no statement
+            continue
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             continue
         if isinstance(node, ast.Import):

@@ -78,6 +78,7 @@ def test_a_fault_is_told_and_writes_nothing(
     assert y.exists()
 
 
+@pytest.mark.exhaustive
 def test_an_array_can_be_written_back(tmp_path: Path, run: Run) -> None:
     x = save(tmp_path / "x.npy", np.zeros(64, np.float32))
     y = save(tmp_path / "y.npy", np.full(64, 9, np.float32))
@@ -85,6 +86,7 @@ def test_an_array_can_be_written_back(tmp_path: Path, run: Run) -> None:
     np.testing.assert_array_equal(np.load(y), np.zeros(64))
 
 
+@pytest.mark.exhaustive
 def test_a_kernel_that_does_not_compile_shows_its_line(
     tmp_path: Path, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,6 +102,7 @@ def test_a_kernel_that_does_not_compile_shows_its_line(
     assert np.load(x)[0] == 5
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -120,6 +123,7 @@ def test_a_wrong_command_line_ends_with_2(
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -66,7 +66,6 @@ def wide(array: Array) -> Array:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize(("which", "name"), list(enumerate(BINARY)))
 def test_binary_calls(which: int, name: str, kind: str, build: Build) -> None:
@@ -87,6 +86,7 @@ def test_binary_calls(which: int, name: str, kind: str, build: Build) -> None:
     assert not z[1::2].any()
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("form", [0, 1])
 @pytest.mark.parametrize(("which", "name"), list(enumerate(UNARY)))
@@ -97,6 +97,7 @@ def test_unary_calls(which: int, name: str, form: int, kind: str, build: Build) 
     close(z, UNARY[name](wide(x)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize(("which", "name"), list(enumerate(SCALAR)))
 def test_calls_with_a_scalar(which: int, name: str, kind: str, build: Build) -> None:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("sanitize", [False, True])
 def test_a_kernel_out_of_elementary_calls(sanitize: bool, build: Build) -> None:
     kernel = build("layer_norm_by_hand.cpp", "layer_norm_by_hand", sanitize=sanitize)
@@ -116,7 +115,7 @@ def test_a_kernel_that_preprocessing_leaves_out_is_named(
     assert [(d.file, d.line) for d in raised.value.diagnostics] == [(str(source), line)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
@@ -177,6 +176,7 @@ def test_wrong_arguments_are_named(arguments: dict[str, Any], words: str, tmp_pa
         ascendc.compile(write(tmp_path, PLAIN), cache_dir=tmp_path, **arguments)
 
 
+@pytest.mark.exhaustive
 def test_macros_reach_the_kernel(tmp_path: Path) -> None:
     kernel = ascendc.compile(write(tmp_path, PLAIN), defines={"VALUE": 7}, cache_dir=tmp_path)
     x = np.zeros(1, np.uint8)

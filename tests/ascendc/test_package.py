@@ -136,7 +136,6 @@ def test_wrong_calls_are_refused(package: Path, cache_dir: Path) -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.sampled(1)
 def test_a_fault_of_the_kernel_is_a_failed_kernel_that_names_the_line(
     tmp_path: Path, cache_dir: Path
 ) -> None:
@@ -179,6 +178,7 @@ def test_a_header_that_cannot_be_an_operators_is_refused(tmp_path: Path) -> None
         build_package(tmp_path / "p", headers=[header], operators=SOURCES / "operators.py")
 
 
+@pytest.mark.exhaustive
 def test_a_missing_c_compiler_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
     with pytest.raises(CompileError, match="no C compiler 'no-such-compiler'"):

@@ -94,11 +94,20 @@ def _ways(
         return by_name(upstream, x, [512], *tensors, flags, *out, stream=stream)
 
     plan = pyaclnn.plan(call, *arguments, stream=stream, out=out)
-    others: Any = itertools.cycle([{name: upstream}, {name: array(64, 512)}])
+    other = array(64, 512)
+    by_turns = {
+        "dy": [lambda: plan.run(dy=upstream), lambda: plan.run(dy=other)],
+        "grad_out": [lambda: plan.run(grad_out=upstream), lambda: plan.run(grad_out=other)],
+    }
+    calls = itertools.cycle(by_turns[name])
+
+    def rebind() -> object:
+        return next(calls)()
+
     return {
         "eager, out= given": lambda: call(*arguments, stream=stream, out=out),
         "eager": lambda: call(*arguments, stream=stream),
         "by C name, out= given": call_by_name,
         "plan": plan.run,
-        "plan, rebinding": lambda: plan.run(**next(others)),
+        "plan, rebinding": rebind,
     }

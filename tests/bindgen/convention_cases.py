@@ -69,12 +69,6 @@ def _literal(kind: str, value: float) -> str:
     return f"{int(value)}ull"
 
 
-def _word(kind: str, value: float) -> str:
-    if kind in "df":
-        return f"{{.real = {_literal('d', value)}}}"
-    return f"{{.bits = (uint64_t){_literal(kind, value)}}}"
-
-
 def checker(number: int, kinds: str) -> str:
     """A function that answers 0 if all arrives, and its number by the first out-parameter."""
     typed = [f"{C_TYPES.get(kind, 'void *')} a{i}, " for i, kind in enumerate(kinds)]

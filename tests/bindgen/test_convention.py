@@ -71,14 +71,14 @@ def test_libffi_receives_what_the_convention_passes(part: int) -> None:
         assert received == values_of(kinds, number), kinds
 
 
-@pytest.fixture(scope="module")
-def checkers(tmp_path_factory: pytest.TempPathFactory) -> Any:
+@pytest.fixture(scope="module", params=["-O0", pytest.param("-O1", marks=pytest.mark.exhaustive)])
+def checkers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("checkers")
     source = "\n".join(["#include <stdint.h>", *(checker(n, k) for n, k in enumerate(CASES))])
     (folder / "checkers.c").write_text(source, encoding="utf-8")
     compiler = shlex.split(os.environ.get("CC", "cc"))
     library = folder / "libcheckers.so"
-    command = [*compiler, "-O1", "-w", "-shared", "-fPIC", "-o", str(library)]
+    command = [*compiler, request.param, "-w", "-shared", "-fPIC", "-o", str(library)]
     subprocess.run([*command, str(folder / "checkers.c")], check=True)
     return lib.binding_open(str(library).encode())
 

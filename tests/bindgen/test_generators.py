@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -22,7 +23,7 @@ from pyaclnn.cann.signatures import signatures
 from .test_reader import SOURCES, STUBS
 
 # What is made for each library.
-ENDS = ("names.h", *(f"{what}_{r}.c" for what in ("gates", "fallbacks") for r in RELEASES))
+ENDS = ("names.h", "fallbacks.c", *(f"gates_{release}.c" for release in RELEASES))
 TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
 
 
@@ -102,7 +103,14 @@ def test_chips_become_initialisers_the_one_by_default_first(tmp_path: Path) -> N
 # ---- the binding that the build made of the stubs -----------------------------------------------
 
 
-def test_the_binding_has_every_function_of_the_stubs_that_python_can_call() -> None:
+@pytest.fixture(scope="module")
+def declarations() -> Declarations:
+    return read(STUBS)
+
+
+def test_the_binding_has_every_function_of_the_stubs_that_python_can_call(
+    declarations: Declarations,
+) -> None:
     known = {
         s.name: (s.header, s.since, s.library, s.parameters, s.types) for s in signatures().values()
     }
@@ -114,7 +122,7 @@ def test_the_binding_has_every_function_of_the_stubs_that_python_can_call() -> N
             tuple(p.name for p in f.parameters),
             tuple(p.type for p in f.parameters) if f.library == "operators" else (),
         )
-        for f in read(STUBS).functions
+        for f in declarations.functions
         if not f.variadic and f.library in BOUND
     }
     assert {name: row for name, row in known.items() if name in declared} == declared
@@ -124,8 +132,10 @@ def test_the_binding_has_every_function_of_the_stubs_that_python_can_call() -> N
 
 
 @pytest.mark.exhaustive
-def test_the_binding_does_not_change_with_the_headers_of_operators(tmp_path: Path) -> None:
-    write_binding(read(STUBS), SOURCES, tmp_path / "before.c")
+def test_the_binding_does_not_change_with_the_headers_of_operators(
+    declarations: Declarations, tmp_path: Path
+) -> None:
+    write_binding(declarations, SOURCES, tmp_path / "before.c")
     shutil.copytree(STUBS, tmp_path / "include")
     header = tmp_path / "include" / "aclnnop" / "aclnn_new.h"
     header.write_text(
@@ -134,14 +144,14 @@ def test_the_binding_does_not_change_with_the_headers_of_operators(tmp_path: Pat
         "    aclOpExecutor **executor);\n",
         encoding="utf-8",
     )
-    declarations = read(tmp_path / "include")
-    assert any(f.name == "aclnnNewGetWorkspaceSize" for f in declarations.functions)
-    write_binding(declarations, SOURCES, tmp_path / "after.c")
+    changed = read(tmp_path / "include")
+    assert any(f.name == "aclnnNewGetWorkspaceSize" for f in changed.functions)
+    write_binding(changed, SOURCES, tmp_path / "after.c")
     assert (tmp_path / "before.c").read_bytes() == (tmp_path / "after.c").read_bytes()
 
 
-def test_the_binding_has_every_constant_of_the_stubs() -> None:
-    constants = read(STUBS).constants
+def test_the_binding_has_every_constant_of_the_stubs(declarations: Declarations) -> None:
+    constants = declarations.constants
     assert len(constants) > 300
     assert {c.name: getattr(_binding.lib, c.name) for c in constants} == {
         c.name: c.value for c in constants
@@ -172,3 +182,26 @@ def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
     assert split == set(RELEASES["9.1"].libraries)
     files |= {*named["generated_files"], "include_stubs"}
     assert {path.name for path in tmp_path.iterdir()} == files
+
+
+def test_what_is_generated_again_and_the_same_is_not_written(tmp_path: Path) -> None:
+    for name, text in (("same.c", "1"), ("other.c", "2"), ("new.c", "3"), ("deep/new.h", "4")):
+        path = tmp_path / "fresh" / "include_stubs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    output = tmp_path / "output" / "include_stubs"
+    output.mkdir(parents=True)
+    for name, text in (("same.c", "1"), ("other.c", "9"), ("gone.h", "5")):
+        (output / name).write_text(text, encoding="utf-8")
+        os.utime(output / name, (1, 1))
+
+    generate.place(tmp_path / "fresh", tmp_path / "output")
+
+    files = [path for path in output.rglob("*") if path.is_file()]
+    assert {path.name: path.read_text(encoding="utf-8") for path in files} == {
+        "same.c": "1",
+        "other.c": "2",
+        "new.c": "3",
+        "new.h": "4",
+    }
+    assert {path.name for path in files if path.stat().st_mtime == 1} == {"same.c"}

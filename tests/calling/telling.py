@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.mock import libdir
+from pyaclnn.mock.paths import simulator
 from pyaclnn.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def build(folder: Path, names: Iterable[str]) -> Path:
     Returns:
         The folder, good for ``select_backend``.
     """
+    shutil.copy(simulator(), folder)
     shutil.copy(libdir() / "libascendcl.so", folder)
     # By this file a library that is not where it was installed finds its interpreter.
     (folder / "device-python").write_text(sys.executable, encoding="utf-8")

@@ -30,13 +30,15 @@ A_PROCESS = 200
 
 EVERY = pytest.mark.parametrize("start", range(0, len(OLD), A_PROCESS))
 VARIABLE = "PYACLNN_TEST_AARCH64"
-"""An aarch64 Debian in a folder, with the package in ``/venv``: what ``nox -s emulated`` makes."""
+"""An aarch64 Debian in a folder, whose Python has the package: what ``nox -s emulated`` makes."""
 CROSS = "aarch64-linux-gnu-gcc"
 ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
 INSIDE = """
 import shutil, sys
 from pathlib import Path
 from pyaclnn import mock
+from pyaclnn.mock.paths import simulator
+shutil.copy(simulator(), sys.argv[1])
 shutil.copy(mock.libdir() / "libascendcl.so", sys.argv[1])
 Path(sys.argv[1], "device-python").write_text(sys.executable)
 sys.argv[:2] = ["everyone.py", sys.argv[1]]
@@ -75,7 +77,7 @@ def test_they_arrive_on_aarch64(start: int, monkeypatch: pytest.MonkeyPatch) -> 
     with tempfile.TemporaryDirectory(dir=root / "tmp") as text:
         folder = build(Path(text), names)
         shutil.copy(everyone.__file__, folder)
-        inside = ["env", "-i", "/venv/bin/python", "-W", "error", "-c", INSIDE]
+        inside = ["env", "-i", "/usr/bin/python3", "-W", "error", "-c", INSIDE]
         enter = ["unshare", "--mount", "sh", "-ec", ENTER, str(root), *inside]
         assert output(*enter, f"/{folder.relative_to(root)}", *names) == f"{len(names)}\n"
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pyaclnn.mock import libdir
+from pyaclnn.mock.paths import simulator
 
 from .installations import ARCH, Fabricated, install, source, write
 from .parts import patched, place
@@ -165,6 +166,7 @@ def operators_gone(made: Fabricated) -> None:
 def the_mock_instead(made: Fabricated) -> None:
     shutil.rmtree(made.lib64)
     place(libdir(), made.lib64)
+    shutil.copy(simulator(), made.lib64)
 
 
 def no_built_in_operators(made: Fabricated) -> None:

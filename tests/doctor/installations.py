@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pyaclnn.doctor.checks.machine import Machine
-from pyaclnn.mock import includedir
 
 from .parts import place
 
@@ -116,6 +115,7 @@ class Fabricated:
         """Change a file in one place."""
         content = path.read_text(encoding="utf-8")
         assert before in content, f"{path} has no {before!r}"
+        path.unlink()  # a header is that of other machines as well
         path.write_text(content.replace(before, after), encoding="utf-8")
 
     def unset(self, *names: str) -> None:
@@ -167,7 +167,7 @@ def install(made: Fabricated, link: Path, version: str) -> Path:
     place(made.parts.new if made.layout == "9.1" else made.parts.old, real / "lib64")
     place(made.parts.stub, real / ARCH / "devlib")
     link.symlink_to(real.name)
-    shutil.copytree(includedir(), real / "include")
+    shutil.copytree(made.parts.headers, real / "include", copy_function=os.link)
     for chip in CHIPS:
         write(real / ARCH / f"data/platform_config/{chip}.ini", f"[version]\nSoC_version={chip}\n")
     for name in ("layer_norm_v4", "rms_norm"):

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyaclnn.mock import includedir, libdir
+from pyaclnn.mock.paths import simulator
 
 SOURCES = Path(__file__).parent / "vendor"
 
@@ -27,12 +28,14 @@ class Parts:
         new: The same by the names of CANN 9: ``libacl_rt.so``, ``libopapi_nn.so``.
         driver: The driver's library.
         stub: A stand-in for linking.
+        headers: A copy of the headers, to be linked to.
     """
 
     old: Path
     new: Path
     driver: Path
     stub: Path
+    headers: Path
 
 
 def patched(source: Path, target: Path, *changes: tuple[bytes, bytes]) -> Path:
@@ -50,6 +53,7 @@ def patched(source: Path, target: Path, *changes: tuple[bytes, bytes]) -> Path:
 def build(folder: Path) -> Parts:
     """Build the parts; takes about a second."""
     old, new, driver, stub = (folder / name for name in ("old", "new", "driver", "stub"))
+    headers = shutil.copytree(includedir(), folder / "headers")
     for path in (old, new, driver, stub):
         path.mkdir(parents=True)
     hal = driver / "libascend_hal.so"
@@ -64,12 +68,13 @@ def build(folder: Path) -> Parts:
     )
     _libraries(old, hal, {})
     _libraries(new, hal, {"libascendcl.so": "libacl_rt.so", "libopapi.so": "libopapi_nn.so"})
-    return Parts(old, new, driver, stub)
+    return Parts(old, new, driver, stub, headers)
 
 
 def _libraries(folder: Path, hal: Path, names: dict[str, str]) -> None:
     runtime = names.get("libascendcl.so", "libascendcl.so")
     mock = libdir()
+    shutil.copy(simulator(), folder)
     marker = (b"pyaclnn_mock_marker", b"vendor_build_marker")
     behind = patched(
         mock / "libascendcl.so",

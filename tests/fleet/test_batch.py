@@ -53,6 +53,7 @@ def gradients(x: Any, dy: Any, weight: Any) -> tuple[Any, Any, Any]:
     return np.concatenate(found.grad_input), found.grad_weight, found.grad_bias
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("weighted", [True, False])
 def test_gradients_of_shards_are_those_that_pytorch_finds_of_the_batch(weighted: bool) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -53,7 +53,7 @@ aclnnStatus last(aclOpExecutor *executor)
 """
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("header", HEADERS)
 def test_a_header_compiles_alone_and_twice(header: str, language: str, tmp_path: Path) -> None:

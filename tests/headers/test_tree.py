@@ -58,7 +58,7 @@ def test_an_operator_header_brings_tensors_and_streams(header: str) -> None:
     assert {"aclnn/acl_meta.h", "acl/base/handles.h"} <= included_by(header)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("header", HEADERS)
 def test_a_parser_without_a_compiler_reads_a_header(
     header: str, parse: Callable[[str, int], Declared]

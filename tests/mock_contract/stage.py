@@ -113,8 +113,3 @@ def together(result: subprocess.CompletedProcess[str]) -> dict[str, list[dict[st
         name, _, text = line.partition("\t")
         found.setdefault(name, []).append(json.loads(text))
     return found
-
-
-def rule_of(case: str) -> Rule:
-    """The rule of a case."""
-    return next(rule for rule in RULES if case.rpartition("-")[0] == rule.id)

@@ -192,6 +192,7 @@ call('aclrtFree', data); call('aclrtFreeHost', host)
         )
         assert (result.stdout, result.stderr) == ("{36: 32} " * 4 + "{}\n", "")
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("queued", ["problem.launch(own)", "copy(own)"])
     def test_a_hanging_stream(self, programs: Programs, queued: str) -> None:
         result = programs.python(
@@ -243,6 +244,7 @@ for name in ("ascendcl", "nnopbase", "opapi"):
         print(library.aclrtSetDevice(0), library.aclrtResetDevice(0))
 """
 
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize(
         ("names", "expected"),
         [

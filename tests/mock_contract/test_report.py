@@ -104,6 +104,7 @@ class TestStrict:
         assert "native backtrace:" in result.stderr
         assert "libascendcl.so" in result.stderr
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("value", ["", "0"])
     def test_is_off_by_default(self, programs: Programs, value: str) -> None:
         result = programs.python(TWICE + "print(code)\n" + END, PYACLNN_MOCK_STRICT=value)

@@ -43,7 +43,7 @@ FRAME = 16
 BASE, SIZE = 1 << 40, 1 << 20
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("mode", ["deferred", "shuffled:1", "eager"])
 def test_eight_threads_on_two_devices(programs: Programs, mode: str) -> None:
     program = programs.build(str(HERE / "c" / "stress.c"))
@@ -53,6 +53,7 @@ def test_eight_threads_on_two_devices(programs: Programs, mode: str) -> None:
     assert int(result.stdout.split()[0]) >= share
 
 
+@pytest.mark.exhaustive
 def test_a_leak_under_load_would_be_seen(programs: Programs) -> None:
     program = programs.build(str(HERE / "c" / "stress.c"))
     result = programs.run([program, "40000", "leak"])

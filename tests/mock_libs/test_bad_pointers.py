@@ -35,13 +35,27 @@ libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-three = libc.mmap(None, 3 * 4096, 3, 0x22, -1, 0)
-pages = ffi.cast("char *", three)
+three = libc.mmap(None, 3 * part, 3, 0x22, -1, 0)
+parts = ffi.cast("char *", three)
+big = device_memory(3 * part)
 """
-UNMAPPED = f"{HOLE}libc.munmap(three + 4096, 4096)\n"
-GUARDED = f"{HOLE}libc.mprotect(three + 4096, 4096, 0)\n"
-READ_ONLY = f"{HOLE}libc.mprotect(three + 4096, 4096, 1)\n"
-BIG = "big = device_memory(12288)\n"
+UNMAPPED = f"{HOLE}libc.munmap(three + part, part)\n"
+GUARDED = f"{HOLE}libc.mprotect(three + part, part, 0)\n"
+READ_ONLY = f"{HOLE}libc.mprotect(three + part, part, 1)\n"
+SHORT_FILE = f"""{HOLE}import os
+file = os.memfd_create("short")
+os.ftruncate(file, part)
+libc.mmap(three + part, 2 * part, 3, 0x11, file, 0)
+"""
+OUT = "code = lib.aclrtMemcpy(big, 3 * part, parts, 3 * part, 1)"
+INTO = "code = lib.aclrtMemcpy(parts, 3 * part, big, 3 * part, 2)"
+HOLES = {
+    "a copy out of host memory with a hole": (UNMAPPED, OUT, 107000),
+    "a copy out of host memory with a guard page": (GUARDED, OUT, 107000),
+    "a copy into host memory with a page that is read only": (READ_ONLY, INTO, 107000),
+    "a copy out of host memory with a page that is read only": (READ_ONLY, OUT, 0),
+    "a copy out of a file that is shorter": (SHORT_FILE, OUT, 107000),
+}
 ARRAY = """
 values = ffi.new("int64_t[]", [8] * 600000)
 array = lib.aclCreateIntArray(values, 600000)
@@ -65,17 +79,6 @@ CASES = {
     "a queued copy beyond a pinned block": (
         "p = pinned(64)\ncode = lib.aclrtMemcpyAsync(p, 4096, d, 4096, 2, NULL)",
         107000, ["copy-out-of-bounds"]),
-    "a copy out of host memory with a hole": (
-        f"{UNMAPPED}{BIG}code = lib.aclrtMemcpy(big, 12288, pages, 12288, 1)",
-        107000, ["host-memory-invalid"]),
-    "a copy out of host memory with a guard page": (
-        f"{GUARDED}{BIG}code = lib.aclrtMemcpy(big, 12288, pages, 12288, 1)",
-        107000, ["host-memory-invalid"]),
-    "a copy into host memory with a page that is read only": (
-        f"{READ_ONLY}{BIG}code = lib.aclrtMemcpy(pages, 12288, big, 12288, 2)",
-        107000, ["host-memory-invalid"]),
-    "a copy out of host memory with a page that is read only": (
-        f"{READ_ONLY}{BIG}code = lib.aclrtMemcpy(big, 12288, pages, 12288, 1)", 0, []),
     "a configuration destroyed twice": (
         (f"{CONFIGURATION}lib.aclrtDestroyStreamConfigHandle(h)\n"
         "code = lib.aclrtDestroyStreamConfigHandle(h)"), 100000, ["destroyed-twice"]),
@@ -110,6 +113,17 @@ CASES = {
         "    t, array, NULL, NULL, 1e-5, t, NULL, NULL, size, executor)\n"
         "assert 'normalizedShape' in message()\ncall('aclrtSynchronizeDevice')"), 161002, []),
 }  # fmt: skip
+
+
+# The kernel is asked in another way about a range of many pages.
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("part", [4096, 1 << 20])
+@pytest.mark.parametrize("name", HOLES)
+def test_a_range_is_looked_at_as_a_whole(programs: Programs, name: str, part: int) -> None:
+    memory, code, answer = HOLES[name]
+    result = programs.python(f"{START}part = {part}\n{memory}{code}\n{END}")
+    assert result.stdout, result.stderr
+    assert json.loads(result.stdout) == [answer, ["host-memory-invalid"] if answer else []]
 
 
 @pytest.mark.sampled(5)

@@ -160,7 +160,7 @@ CASES = cases()
 
 def told(programs: Programs, steps: list[Any], **environment: str) -> list[dict[str, Any]]:
     """What came of steps that ranks of one process take."""
-    command = [sys.executable, "-P", str(HERE / "ranks.py")]
+    command = [sys.executable, str(HERE / "ranks.py")]
     tell = {"ranks": RANKS, "here": [*range(RANKS)], "steps": steps}
     path = {"LD_LIBRARY_PATH": str(libdir()), "PYACLNN_MOCK_DEVICES": str(RANKS)}
     done = programs.run(command, {**path, **environment}, given=json.dumps(tell))

@@ -65,7 +65,7 @@ def run(programs: Programs, fuzz: Path, seed: str, calls: int) -> None:
     assert int(result.stdout) > calls // 20, "hardly any call got beyond its checks"
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", [*SEEDS, "1", "2", "3"])
 def test_random_calls(programs: Programs, fuzz: Path, seed: str) -> None:
     run(programs, fuzz, seed, CALLS)

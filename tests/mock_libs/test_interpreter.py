@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.mock import libdir
+from pyaclnn.mock.paths import simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,7 @@ def install(folder: Path) -> Path:
     libraries.mkdir(parents=True)
     for name in ("ascendcl", "nnopbase", "opapi"):
         shutil.copy(libdir() / f"lib{name}.so", libraries)
+    shutil.copy(simulator(), libraries.parent)
     return libraries
 
 

@@ -178,6 +178,7 @@ class TestLimits:
         assert result.stdout.startswith("507033 "), result.stderr
         assert text in result.stdout
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("size", [2 << 30, 20 << 30])
     def test_little_address_space_is_a_device_with_little_memory(
         self, programs: Programs, size: int
@@ -196,6 +197,46 @@ class TestLimits:
         assert (status, much) == ("0", "True"), result.stderr
         assert refused.startswith("207001 ")
         assert "the limit of address space (ulimit -v) allows no more" in refused
+
+    @pytest.mark.parametrize(
+        ("limits", "text"),
+        [
+            ((), "'/bin/false' did not start"),
+            (
+                ("DATA",),
+                "'/bin/false', which may have no more than 2097152 KiB of data (ulimit -d), did",
+            ),
+            (
+                ("DATA", "AS"),
+                "2097152 KiB of address space (ulimit -v) and 2097152 KiB of data (ulimit -d), did",
+            ),
+        ],
+        ids=["none", "one", "two"],
+    )
+    def test_on_memory_are_named_where_a_process_does_not_start(
+        self, programs: Programs, limits: tuple[str, ...], text: str
+    ) -> None:
+        limited = "".join(
+            f"resource.setrlimit(resource.RLIMIT_{name}, (2 << 30, 2 << 30)); " for name in limits
+        )
+        result = programs.python(
+            f"import resource; {limited}print(lib.aclrtSetDevice(0), message())",
+            PYACLNN_MOCK_PYTHON="/bin/false",
+        )
+        assert result.stdout.startswith("507033 "), result.stderr
+        assert text in result.stdout
+
+    def test_on_memory_are_named_where_a_process_ends(self, programs: Programs) -> None:
+        result = programs.python("""
+import os, resource, signal
+resource.setrlimit(resource.RLIMIT_DATA, (2 << 30, 2 << 30))
+call('aclrtSetDevice', 0)
+os.kill(children()[0], signal.SIGKILL)
+assert wait_until(lambda: has_ended(children()[0]))
+print(lib.aclrtSynchronizeDevice(), message())
+""")
+        assert result.stdout.startswith("507010 "), result.stderr
+        assert "its process, which may have no more than 2097152 KiB of data" in result.stdout
 
     def test_too_few_descriptors(self, programs: Programs) -> None:
         result = programs.python("""

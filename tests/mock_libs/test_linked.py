@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.elf import read_library
 from pyaclnn.mock import ldflags, libdir
+from pyaclnn.mock.paths import simulator
 
 if TYPE_CHECKING:
     from .programs import Programs
@@ -177,3 +179,7 @@ def test_options_of_the_compiler_are_kept(chip: str, compiled: str, programs: Pr
     code = _OPTIONS.format(folder=libdir(), compiled=compiled)
     done = programs.python(code, PYACLNN_MOCK_SOC=chip)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_leads_to_the_simulated_npu_has_no_name_of_cann_s() -> None:
+    assert [n for n in read_library(simulator()).exports if not n.startswith("mock_")] == []

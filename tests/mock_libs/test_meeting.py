@@ -51,7 +51,7 @@ def _meeting(address: str) -> Iterator[subprocess.Popen[bytes]]:
         listening.listen()
         number = listening.fileno()
         code = f"from pyaclnn.mock.collectives.process import main; main(['{number}'])"
-        process = subprocess.Popen([sys.executable, "-P", "-c", code], pass_fds=[number])
+        process = subprocess.Popen([sys.executable, "-c", code], cwd="/", pass_fds=[number])
     try:
         yield process
     finally:

@@ -45,6 +45,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return made
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "mode",
     [

@@ -47,7 +47,7 @@ class World:
         processes = []
         for rank, own in enumerate(steps):
             process = subprocess.Popen(
-                [sys.executable, "-P", str(HERE / "ranks.py")],
+                [sys.executable, str(HERE / "ranks.py")],
                 env={**os.environ, **path, **environment},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -191,7 +191,8 @@ def test_the_process_where_ranks_meet_ends_with_who_started_it_before_it_began(
 ) -> None:
     # It begins when its standard input ends, which is when the host has.
     done = subprocess.run(
-        [sys.executable, "-P", "-c", _ENDS_AT_ONCE, str(tmp_path)],
+        [sys.executable, "-c", _ENDS_AT_ONCE, str(tmp_path)],
+        cwd="/",
         stdout=subprocess.PIPE,  # open for as long as one of the two lives
         stderr=subprocess.STDOUT,
         timeout=_TIMEOUT / 4,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.elf import read_library
 from pyaclnn.mock import cflags, libdir
+from pyaclnn.mock.paths import simulator
 from pyaclnn.releases import RELEASES
 
 from .programs import COMPILER
@@ -126,6 +128,44 @@ def test_libraries_of_another_release_than_is_asked_for_open_no_device(
     assert done.stdout.startswith("507033 "), done.stderr
     assert f"PYACLNN_MOCK_CANN is '{wanted}'" in done.stdout
     assert told in done.stdout
+
+
+_BOTH = """
+import ctypes
+first, second = (ctypes.CDLL(f"{folder}/libascendcl.so") for folder in %r)
+for acl in (first, second):
+    acl.aclGetRecentErrMsg.restype = ctypes.c_char_p
+    print(acl.aclrtSetDevice(0), acl.aclGetRecentErrMsg().decode())
+ctypes.CDLL(None).dlclose(ctypes.c_void_p(second._handle))
+assert first.aclrtSetDevice(0) == 0
+"""
+
+
+def test_a_process_simulates_one_release_and_another_one_beside_it_is_named(
+    programs: Programs,
+) -> None:
+    folders = [str(libdir().parent / name) for name in BY_RELEASE]
+    done = programs.run([sys.executable, "-c", _BOTH % folders])
+    assert done.returncode == 0, done.stderr
+    refused = (
+        f"{folders[0]}/libascendcl.so is of CANN 8.1, and {folders[1]}/libascendcl.so of "
+        "CANN 9.1: a process simulates one release; start another process for the other one"
+    )
+    answers = done.stdout.splitlines()
+    assert [line.split()[0] for line in answers] == ["507033", "507033"]
+    assert [line.partition("aclrtSetDevice: ")[2] for line in answers] == [refused, refused]
+
+
+def test_a_folder_of_a_release_alone_does_not_load_and_says_what_it_lacks(
+    programs: Programs, tmp_path: Path, release: str
+) -> None:
+    folder = tmp_path / "somewhere" / release
+    shutil.copytree(libdir(), folder)
+    load = f"import ctypes; ctypes.CDLL('{folder}/libopapi.so')"
+    done = programs.run([sys.executable, "-c", load])
+    assert f"OSError: {simulator().name}: cannot open shared object file" in done.stderr
+    shutil.copy(simulator(), folder)
+    assert programs.run([sys.executable, "-c", load]).returncode == 0
 
 
 def test_a_release_that_is_not_simulated_is_refused_by_name() -> None:

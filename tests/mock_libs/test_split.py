@@ -66,7 +66,8 @@ def exports(name: str) -> set[str]:
     return set(read_library(libdir() / f"lib{name}.so").exports)
 
 
-@pytest.mark.parametrize("release", ["8.1", "9.1"])
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("release", ["9.1", "8.1"])
 def test_a_program_builds_and_runs_as_it_is(
     release: str, programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

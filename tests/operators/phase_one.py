@@ -4,19 +4,24 @@
 from __future__ import annotations
 
 import random
-from itertools import chain
+from itertools import chain, product
+from math import prod
 from typing import TYPE_CHECKING
 
 from tests.operators.table import FAILS, INVALID, KERNELS, Table
-from tests.operators.words import FORMATS, TYPES, Changed, Changes, Dtype, apply
+from tests.operators.words import BF16, F16, F32, FORMATS, TYPES, Changed, Changes, Dtype, apply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pyaclnn.mock.wire import CheckReply
     from tests.operators.npu import Npu
 
-__all__ = ["layouts", "mistakes", "pairs", "sample", "sound", "types", "unconfigured"]
+__all__ = ["elsewhere", "layouts", "mistakes", "pairs", "sample", "sound", "types", "unconfigured"]
+
+
+_FLOATS = {F32, F16, BF16}
+_MIXTURES = 180
 
 
 def _refused(reply: CheckReply, code: int, says: str = "") -> bool:
@@ -72,6 +77,13 @@ def unconfigured(npu: Npu, table: Table) -> Iterator[str]:
             yield _told(mistake.name, reply, expected)
 
 
+def elsewhere(npu: Npu, table: Table) -> Iterator[str]:
+    """A chip that does not have the operator runs no kernel, whoever says so, if anybody does."""
+    reply = npu.check(table, table.arguments)
+    if reply.status == 0 and reply.launches == KERNELS:
+        yield _told("sound call", reply, "refused")
+
+
 def sample(rows: Sequence[tuple[str, ...]], most: int) -> list[tuple[str, ...]]:
     """Some of the rows, the same every time."""
     return list(rows) if len(rows) <= most else random.Random(0).sample(rows, most)
@@ -121,11 +133,28 @@ def _beside(table: Table, chip: str, most: int) -> Iterator[tuple[str, ...]]:
     used = sorted({dtype for rows in known.rows.values() for row in rows for dtype in row})
     draw = random.Random(1)
     mixed = (tuple(draw.choices(used, k=len(known.names))) for _ in range(8 * most))
+    joint = _joint(known.rows.values(), draw, _MIXTURES)
     skipped = {*known.rows[chip], *known.unknown}
     listed = known.listed.get(chip, frozenset())
-    for row in chain(single, elsewhere, mixed):
+    for row in chain(single, elsewhere, mixed, joint):
         if row not in skipped and not (listed and listed.issuperset(row)):
             yield row
+
+
+def _joint(
+    known: Iterable[tuple[tuple[str, ...], ...]], draw: random.Random, most: int
+) -> Iterator[tuple[str, ...]]:
+    """Mixtures in which tensors that always have one type have one: each once, if they are few."""
+    columns = list(zip(*(row for rows in known for row in rows), strict=True))
+    words = {column: sorted({*column} | ({*column} & _FLOATS and _FLOATS)) for column in columns}
+    mixtures: Iterable[tuple[str, ...]]
+    if prod(map(len, words.values())) <= most:
+        mixtures = product(*words.values())
+    else:
+        mixtures = (tuple(map(draw.choice, words.values())) for _ in range(most))
+    for chosen in mixtures:
+        types_of = dict(zip(words, chosen, strict=True))
+        yield tuple(types_of[column] for column in columns)
 
 
 def layouts(npu: Npu, table: Table) -> Iterator[str]:

@@ -11,6 +11,7 @@ import pytest
 from tests.operators import phase_one
 from tests.operators.npu import Npu, named
 from tests.operators.tables import TABLES
+from tests.operators.words import EVERY_CHIP
 
 if TYPE_CHECKING:
     from tests.operators.table import Table
@@ -37,7 +38,7 @@ def test_a_mistake_has_its_code(table: Table, chip: str, device: Device) -> None
     assert list(phase_one.mistakes(device(chip), table)) == []
 
 
-@pytest.mark.sampled(45)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_of_two_mistakes_the_earlier_answers(table: Table, chip: str, device: Device) -> None:
     assert list(phase_one.pairs(device(chip), table)) == []
@@ -46,6 +47,13 @@ def test_of_two_mistakes_the_earlier_answers(table: Table, chip: str, device: De
 @pytest.mark.parametrize(("table", "chip"), UNCONFIGURED)
 def test_a_chip_without_the_operator_says_so(table: Table, chip: str, device: Device) -> None:
     assert list(phase_one.unconfigured(device(chip), table)) == []
+
+
+@pytest.mark.parametrize("chip", EVERY_CHIP)
+def test_a_chip_runs_no_kernel_of_an_operator_that_it_has_not(chip: str, device: Device) -> None:
+    absent = [table for table in TABLES if chip not in table.chips]
+    assert absent
+    assert [told for table in absent for told in phase_one.elsewhere(device(chip), table)] == []
 
 
 @pytest.mark.sampled(45)

@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.chips import find_family
+from pyaclnn.operators import all_operators
+from pyaclnn.operators.types import TYPES as WORDS, of
 from tests.operators import phase_one
-from tests.operators.npu import Npu, named
+from tests.operators.npu import Npu, named, release_of
 from tests.operators.tables import TABLES
+from tests.operators.words import CHIPS
 
 if TYPE_CHECKING:
     from tests.operators.table import Table
 
 Device = Callable[[str], Npu]
+DESCRIBED = {operator.c_name: operator for operator in all_operators().values()}
 ON_CHIPS = [
     pytest.param(table, chip, id=named(table, chip))
     for table in TABLES
@@ -23,10 +29,39 @@ ON_CHIPS = [
 ]
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_rows_of_types_and_all_beside_them(table: Table, chip: str, device: Device) -> None:
     assert list(phase_one.types(device(chip), table, most=60)) == []
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: named(table, "all"))
+def test_the_public_function_takes_the_rows_that_kernels_have(table: Table) -> None:
+    described = DESCRIBED[table.name].in_release(release_of(table))
+    places = [
+        (place, tensor.type)
+        for place, name in enumerate(table.types.names)
+        for tensor in described.tensors
+        # What is cast, and what has one of several types, is told by phase 1 alone.
+        if tensor.c_name == name and "type" not in tensor.loose and "/" not in tensor.type
+        if not (tensor.packed or "untyped" in tensor.loose)
+    ]
+    words = list(dict.fromkeys(word for _, word in places if word not in WORDS))
+    for chip in table.chips:
+        taken = {
+            tuple(
+                WORDS[dict(zip(words, kinds, strict=True)).get(word, word)].acl
+                for _, word in places
+            )
+            for row in described.types.families.get(str(find_family(CHIPS[chip])), ())
+            for kinds in product(*(of(row, word) for word in words))
+        }
+        known = {
+            tuple(f"ACL_{row[place]}" for place, _ in places)
+            for row in table.types.rows[chip]
+            if table.types.fails(chip, dict(zip(table.types.names, row, strict=True))) is False
+        }
+        assert taken == known, chip
 
 
 @pytest.mark.exhaustive

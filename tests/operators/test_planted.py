@@ -40,7 +40,7 @@ def families(**changes: str | None) -> Callable[[Description], Mapping[str, Any]
         rows = {**known, **{chip: known[other] for chip, other in changes.items() if other}}
         absent = [chip for chip, other in changes.items() if other is None]
         kept = {chip: found for chip, found in rows.items() if chip not in absent}
-        return {"types": replace(sound.types, families=kept)}
+        return {"types": sound.types._replace(families=kept)}
 
     return change
 
@@ -82,7 +82,7 @@ def test_a_wrong_fact_in_a_description_is_seen(
     sound = DESCRIBED[table.name]
     assert list(found(device(chip), table)) == []
 
-    wrong = operator_of(replace(sound, **change(sound)))
+    wrong = operator_of(sound._replace(**change(sound)))
     monkeypatch.setitem(operators_of("8.1"), table.name, wrong)
 
     assert list(found(device(chip), table))

@@ -36,7 +36,7 @@ WITH_OPTIONS = [
 ]
 
 
-@pytest.mark.sampled(300)
+@pytest.mark.sampled(200)
 @pytest.mark.parametrize(("table", "case"), CASES)
 def test_a_known_case(table: Table, case: Case, device: Device) -> None:
     found = {
@@ -66,6 +66,7 @@ def test_strided_tensors(table: Table, chip: str, device: Device) -> None:
     assert list(results.strides(device(chip), table, most=4)) == []
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize(("table", "chip"), WITH_OPTIONS)
 def test_optional_tensors_left_out(table: Table, chip: str, device: Device) -> None:
     assert list(results.without_options(device(chip), table)) == []

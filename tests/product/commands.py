@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.mock import cflags, ldflags
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -56,14 +58,8 @@ def script(path: Path) -> Any:
     return module
 
 
-def compile_program(
-    source: Path, program: Path, environment: Mapping[str, str] | None = None
-) -> None:
+def compile_program(source: Path, program: Path) -> None:
     """Compile a C++ program with the arguments that the product names."""
-    flags = [
-        pyaclnn("mock", what, environment=environment).stdout.split()
-        for what in ("cflags", "ldflags")
-    ]
     compiler = os.environ.get("CXX", "c++")
-    done = run(compiler, "-std=c++17", source, *flags[0], *flags[1], "-o", program)
+    done = run(compiler, "-std=c++17", source, *cflags(), *ldflags(), "-o", program)
     assert done.returncode == 0, done.stderr

@@ -25,7 +25,7 @@ def test_examples_are_numbered_without_a_gap() -> None:
     assert numbers == [f"{n:02}_" for n in range(1, len(numbers) + 1)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_runs_without_a_warning(script: Path) -> None:
     done = run(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.mock import build_home, includedir, libdir
+from pyaclnn.mock.paths import simulator
 
 from .commands import pyaclnn, run
 
@@ -22,7 +23,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_library_and_header_is_where_an_installation_has_it(home: Path) -> None:
-    real = {path.name: path for path in libdir().glob("lib*.so")}
+    real = {path.name: path for path in (simulator(), *libdir().glob("lib*.so"))}
     assert {"libascendcl.so", "libopapi.so", "libhccl.so"} < set(real)
     for lib64 in (home / "lib64", home / "runtime" / "lib64", home / "compiler" / "lib64"):
         assert {path.name: path.resolve() for path in lib64.iterdir()} == real

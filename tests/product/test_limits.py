@@ -54,3 +54,48 @@ def test_what_cannot_be_had_is_an_error_that_names_the_limit() -> None:
     status, told, errors = smoke("RLIMIT_AS", 500 << 20)
     assert (status, told) == (2, "")
     assert "address space cannot be reserved: raise the limit (ulimit -v)" in errors
+
+
+PLANTED = """
+import resource, sys
+import pyaclnn.cli
+from pyaclnn.__main__ import main
+def refused(arguments=None): raise {error}
+pyaclnn.cli.main = refused
+resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
+sys.exit(main())
+"""
+
+
+def test_the_command_ends_in_one_line_where_memory_runs_out() -> None:
+    done = run(sys.executable, "-c", PLANTED.format(error="MemoryError('no room for it')"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("pyaclnn: memory ran out (MemoryError: no room for it): ")
+    assert "no more than 1048576 KiB of data (ulimit -d)" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_other_error_is_taken_for_it() -> None:
+    done = run(sys.executable, "-c", PLANTED.format(error="KeyError('x')"))
+    assert "Traceback" in done.stderr
+    assert "memory ran out" not in done.stderr
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
+def test_from_ample_to_nothing_each_end_of_the_command_names_the_limit(limit: str) -> None:
+    """Where NumPy's OpenBLAS ends the process, or it crashes on import, nobody can say anything."""
+    word = {"RLIMIT_AS": "(ulimit -v)", "RLIMIT_DATA": "(ulimit -d)"}[limit]
+    ends = []
+    for size in (400, 200, 100, 90, 80, 75, 70, 65, 60, 57, 15, 12):
+        status, told, errors = smoke(limit, size << 20)
+        ends.append(status)
+        if status == 0:
+            assert "outputs passed on the simulated NPU" in told
+        elif status == 1 and not told and ", in main\n" not in errors:
+            continue  # Python had not come to the command
+        elif "OpenBLAS" not in errors and status > 0:
+            assert status in {2, 3}, errors
+            assert word in errors
+    assert {2, 3} & set(ends), "no limit was too small"
+    assert ends[0] == (0 if limit == "RLIMIT_DATA" else 2)

@@ -60,6 +60,7 @@ def test_what_a_test_leaves_on_the_device_fails_it(tmp_path: Path) -> None:
     assert "created in aclrtMalloc" in output, output
 
 
+@pytest.mark.exhaustive
 def test_what_a_failed_test_holds_is_no_leak(tmp_path: Path) -> None:
     body = "def test_it(npu):\n    x = pyaclnn.to_device(np.ones(8, np.float32), npu)\n"
     status, output = suite(tmp_path, HEAD + body + "    assert x is None\n")
@@ -115,7 +116,7 @@ def test_a_marker_chooses_the_chip_and_the_mode(
     assert status == 0, output
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("marker", "line"),
     [
@@ -199,6 +200,7 @@ def test_a_rule_that_is_broken_without_any_help_of_python_fails_the_test(tmp_pat
     assert "CANN's contract was broken 1 times" in output, output
 
 
+@pytest.mark.exhaustive
 def test_after_a_leak_the_next_test_is_not_run_on_another_chip(tmp_path: Path) -> None:
     body = """
 kept = []
@@ -269,6 +271,7 @@ def test_the_next(npu):
     assert "2 passed, 1 error" in output
 
 
+@pytest.mark.exhaustive
 def test_faults_that_came_about_are_no_error_whatever_replaced_them(tmp_path: Path) -> None:
     body = """
 def test_fault(npu, npu_faults):

@@ -13,6 +13,7 @@ import pytest
 
 import pyaclnn
 from pyaclnn import mock
+from pyaclnn.mock.paths import simulator
 
 from .commands import ROOT, compile_program, run, silent_environment
 
@@ -39,6 +40,7 @@ def test_the_two_first_commands_are_the_promised_ones() -> None:
     ]
 
 
+@pytest.mark.exhaustive
 def test_the_shell_lines_for_a_program_work(tmp_path: Path) -> None:
     source = ROOT / "examples" / "03_host_application.cpp"
     compile_program(source, tmp_path / "host")
@@ -57,6 +59,7 @@ def test_the_flags_work_under_a_path_with_a_space(tmp_path: Path) -> None:
         if source.name != "lib":
             (package / "mock" / source.name).symlink_to(source)
     shutil.copytree(mock.libdir(), package / "mock" / "lib" / mock.libdir().name)
+    shutil.copy(simulator(), package / "mock" / "lib")
     (package / "include_stubs").symlink_to(mock.includedir())
     (tmp_path / "pyaclnn").write_text(f'#!/bin/sh\nexec {sys.executable} -S -m pyaclnn "$@"\n')
     (tmp_path / "pyaclnn").chmod(0o755)

@@ -105,6 +105,7 @@ def test_the_commands_of_a_page_run(page: str, folder: Path) -> None:
     assert shell(script(here), folder) == (0, "")
 
 
+@pytest.mark.exhaustive
 def test_each_reason_not_to_run_a_command_is_needed() -> None:
     every = [command for text in PAGES.values() for command in commands(text)]
     for pattern in {**NOT_HERE, **ENDS}:

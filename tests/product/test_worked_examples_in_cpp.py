@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pyaclnn.releases import RELEASES
+from pyaclnn.releases import RELEASES, VARIABLE
 from tests.conftest import COUNTED
 from tests.operators.npu import numpy_type
 from tests.operators.results import TOLERANCE
@@ -26,8 +26,10 @@ def printed(chosen: list[Example], release: str, folder: Path) -> dict[tuple[str
     """Compile one program for all, and run it on each chip; the bytes of results."""
     source, program = folder / "program.cpp", folder / "program"
     source.write_text(program_text(chosen), encoding="utf-8")
-    environment = silent_environment(PYACLNN_MOCK_CANN=release)
-    compile_program(source, program, environment)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, release)
+        compile_program(source, program)
+    environment = silent_environment(**{VARIABLE: release})
     found = {}
     for chip in dict.fromkeys(example.chip for example in chosen):
         names = [example.table.name for example in chosen if example.chip == chip]

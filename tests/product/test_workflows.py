@@ -16,7 +16,8 @@ import yaml
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CALL = re.compile(r"""^pipx run nox -s "?([^"]+)"?$""")
-AT_A_DESK = {"emulated", "fresh(release='bookworm')", "fresh(release='bullseye')", "lock"}
+RELEASES = ("bookworm", "bullseye", "forky")
+AT_A_DESK = {"emulated", "lock", *(f"fresh(release='{release}')" for release in RELEASES)}
 """What a workflow has a real machine for, and what is to be committed."""
 
 

@@ -127,7 +127,7 @@ def python(code: str) -> str:
 class TestAccuracy:
     """One row that no tile holds, and the float64 formula, evaluated at once."""
 
-    @pytest.mark.sampled(3)
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16], ids=str)
     @pytest.mark.parametrize("shape", [(9, 150_001), (1, 700_000), (30_000, 40)], ids=str)
     def test_gradients(self, shape: tuple[int, int], dtype: Any) -> None:
@@ -198,7 +198,7 @@ class TestMemory:
         # One converted copy of one input would be noticed.
         assert peak_memory(lambda: given["x"].astype(np.float32).max()) > allowed
 
-    @pytest.mark.sampled(3)
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=str)
     @pytest.mark.parametrize(
         ("operator", "shape", "parameters"),

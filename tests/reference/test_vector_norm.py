@@ -124,6 +124,13 @@ class TestSpecialValues:
             assert linalg_vector_norm(f32([3, -4]), ord, family=other) != norm
 
 
+@pytest.mark.parametrize("dim", [None, 0, -1, (0,), (-1,)])
+def test_a_number_has_one_axis_to_name(dim: int | tuple[int, ...] | None) -> None:
+    found = linalg_vector_norm(np.array(-3, np.float32), 2, dim)
+    assert found.shape == ()
+    assert found == 3
+
+
 def test_an_axis_must_exist_and_be_named_once() -> None:
     with pytest.raises(ValueError, match="out of bounds"):
         linalg_vector_norm(np.ones(2), dim=1)

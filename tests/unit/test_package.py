@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -110,6 +111,81 @@ print([path.rpartition("/")[2] for path in opened if path.endswith(".h")])
 print(from_the_start or "numpy.ma" not in sys.modules)
 """
     assert python("-c", code).stdout == "['aclnn_rms_norm.h']\nTrue\n"
+
+
+TELL_MODULES = """
+import atexit, os, sys
+def tell():
+    with open(f"{os.path.dirname(__file__)}/{os.getpid()}", "w") as file:
+        print(*sys.modules, file=file)
+atexit.register(tell)
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What the first call of an operator loads, into the host's process and into the device's."""
+    folder = tmp_path_factory.mktemp("loaded")
+    (folder / "sitecustomize.py").write_text(TELL_MODULES, encoding="utf-8")
+    code = """
+import os
+os.environ["PYACLNN_BACKEND"] = "mock"
+import numpy as np, pyaclnn
+pyaclnn.rms_norm(np.ones((2, 8), "f"), np.ones(8, "f"))
+"""
+    done = python("-c", code, path=str(folder))
+    assert (done.returncode, done.stderr) == (0, "")
+    told = [path.read_text(encoding="utf-8").split() for path in folder.glob("[0-9]*")]
+    assert len(told) == 2
+    return {"device" if "pyaclnn.mock.process" in names else "host": names for names in told}
+
+
+@pytest.mark.parametrize("process", ["host", "device"])
+def test_a_call_loads_the_descriptions_of_no_other_area(
+    loaded: dict[str, list[str]], process: str
+) -> None:
+    area = "pyaclnn.operators.norm"
+    found = [name for name in loaded[process] if name.startswith(area)]
+    assert found == [area, f"{area}.rms_norm"]
+
+
+# Modules that take milliseconds, and others with them, to be imported.
+DEAR = {
+    "host": {"asyncio", "concurrent", "configparser", "difflib", "logging", "shutil", "tempfile"},
+    "device": {"asyncio", "concurrent", "importlib.resources", "logging", "pathlib", "tempfile"},
+}
+
+
+def imports_at_once(module: str) -> set[str]:
+    """What a module imports as soon as it is loaded itself; a compiled one, nothing."""
+    place = Path(str(pyaclnn.__file__)).parents[1].joinpath(*module.split("."))
+    found = set()
+    for path in (place.with_suffix(".py"), place / "__init__.py"):
+        for node in ast.parse(path.read_bytes()).body if path.is_file() else ():
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names = (f"{node.module}.{alias.name}" for alias in node.names)
+                found |= {str(node.module), *names}
+    return found
+
+
+@pytest.mark.parametrize("process", ["host", "device"])
+def test_a_call_imports_nothing_that_takes_long_and_is_not_needed(
+    loaded: dict[str, list[str]], process: str
+) -> None:
+    ours = [name for name in loaded[process] if name.startswith("pyaclnn.")]
+    found = {name: imports_at_once(name) & DEAR[process] for name in ours}
+    assert not {name: dear for name, dear in found.items() if dear}
+
+
+def test_the_package_itself_imports_nothing_that_takes_long() -> None:
+    dear = {*DEAR["host"], *DEAR["device"], "importlib.metadata", "inspect", "json", "threading"}
+    assert not (imports_at_once("pyaclnn") | imports_at_once("pyaclnn.lazy")) & dear
+
+
+def test_the_check_for_dear_imports_sees_one() -> None:
+    assert imports_at_once("pyaclnn.mock.paths") & DEAR["device"] == {"pathlib"}
 
 
 def test_there_is_nothing_else() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pyaclnn.mock import libdir
+from pyaclnn.mock.paths import simulator
 from pyaclnn.trust import (
     UntrustedPathWarning,
     absolute_folders,
@@ -83,7 +84,7 @@ PROGRAM = "import pyaclnn; print(pyaclnn.device_count())"
 def test_libraries_that_others_can_exchange_are_told_once_each(tmp_path: Path) -> None:
     folder = tmp_path / "lib64"
     folder.mkdir()
-    for library in libdir().glob("*.so"):
+    for library in (simulator(), *libdir().glob("*.so")):
         (folder / library.name).write_bytes(library.read_bytes())
     folder.chmod(0o777)
     variables = {"PYACLNN_BACKEND": str(folder), "PYACLNN_MOCK_PYTHON": sys.executable}

@@ -7,15 +7,16 @@
 #include "gate.h"
 #include "phase1.h"
 #include "phase2.h"
+#include "registry.h"
 
 void mock_operators_add(const struct mock_operators *library)
 {
-    mock_gate_register(library->functions, 2 * library->count);
+    mock_functions_register(library->functions, 2 * library->count, NULL);
 }
 
 void mock_operators_drop(const struct mock_operators *library)
 {
-    mock_gate_unregister(library->functions);
+    mock_functions_unregister(library->functions);
 }
 
 /* The pointers that phase 1 follows into the host's memory: strings, and where it answers. */

@@ -17,7 +17,7 @@ static const char NEVER[] = "no stream has recorded it: the wait orders nothing"
 
 static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_t flags)
 {
-    const bool newer = mock_release.headers >= 901;
+    const bool newer = mock_release_now()->headers >= 901;
     const uint32_t known = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS |
                            ACL_EVENT_TIME_LINE | ACL_EVENT_EXTERNAL |
                            (newer ? ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_IPC : 0);

@@ -8,20 +8,9 @@
 #include "context.h"
 #include "entry.h"
 #include "fault.h"
-#include "functions.h"
 #include "message.h"
 #include "place.h"
 #include "process.h"
-
-void mock_gate_register(struct mock_function *functions, size_t count)
-{
-    mock_functions_add(functions, count);
-}
-
-void mock_gate_unregister(const struct mock_function *functions)
-{
-    mock_functions_drop(functions);
-}
 
 static void kill_device(void)
 {

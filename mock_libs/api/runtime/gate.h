@@ -5,7 +5,7 @@
 
 #include "frame.h"
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
+#pragma GCC visibility push(default) /* used by the libraries of a release */
 
 /* Enters a call. true: a fault says that it answers frame->code and does nothing. */
 bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, const void *caller);
@@ -20,8 +20,6 @@ struct mock_pointer {
 /* Whether one of the pointers is a device address, which the call must not follow: it ends then, as
  * mock_gate_close ends it, with frame->code as its answer. */
 bool mock_gate_refuse(struct mock_frame *frame, const struct mock_pointer *pointers, size_t count);
-void mock_gate_register(struct mock_function *functions, size_t count);
-void mock_gate_unregister(const struct mock_function *functions);
 
 #pragma GCC visibility pop
 

@@ -43,7 +43,7 @@ const char pyaclnn_mock_marker[] = "pyaclnn simulated NPU";
 
 const char *pyaclnn_mock_release(void)
 {
-    return mock_release.name;
+    return mock_release_now()->name;
 }
 
 const char *pyaclnn_mock_call_begins(const char *file, int line)

@@ -12,9 +12,9 @@ aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *
     if (majorVersion == NULL || minorVersion == NULL || patchVersion == NULL) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetVersion: a pointer is NULL");
     }
-    *majorVersion = mock_release.interface[0];
-    *minorVersion = mock_release.interface[1];
-    *patchVersion = mock_release.interface[2];
+    *majorVersion = mock_release_now()->interface[0];
+    *minorVersion = mock_release_now()->interface[1];
+    *patchVersion = mock_release_now()->interface[2];
     return ACL_SUCCESS;
 }
 
@@ -25,7 +25,7 @@ aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *ve
                          version == NULL ? "version is NULL" : "no such package");
     }
     memset(version, 0, sizeof *version);
-    const struct mock_release *release = &mock_release;
+    const struct mock_release *release = mock_release_now();
     snprintf(version->version, sizeof version->version, "%s.simulated", release->version);
     snprintf(version->majorVersion, sizeof version->majorVersion, "%s", release->major);
     snprintf(version->minorVersion, sizeof version->minorVersion, "%s", release->minor);
@@ -68,7 +68,7 @@ aclError aclsysGetVersionStr(char *pkgName, char *versionStr)
 {
     const aclError status = find_package("aclsysGetVersionStr", pkgName, versionStr);
     if (status == ACL_SUCCESS) {
-        strcpy(versionStr, mock_release.version); /* which has room for 128 */
+        strcpy(versionStr, mock_release_now()->version); /* which has room for 128 */
     }
     return status;
 }
@@ -78,9 +78,9 @@ aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum)
 {
     const aclError status = find_package("aclsysGetVersionNum", pkgName, versionNum);
     if (status == ACL_SUCCESS) {
-        const long major = strtol(mock_release.major, NULL, 10);
-        const long minor = strtol(mock_release.minor, NULL, 10);
-        const long patch = strtol(mock_release.rest, NULL, 10);
+        const long major = strtol(mock_release_now()->major, NULL, 10);
+        const long minor = strtol(mock_release_now()->minor, NULL, 10);
+        const long patch = strtol(mock_release_now()->rest, NULL, 10);
         *versionNum = (int32_t)(major * 10000000 + minor * 100000 + patch * 1000);
     }
     return status;

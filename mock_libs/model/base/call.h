@@ -39,9 +39,14 @@ struct mock_call {
     enum mock_kind dead_kind;
 };
 
+#pragma GCC visibility push(default) /* used by the libraries of a release */
+
 /* mock_call_begin takes the lock and mock_phase1 gives it back; nothing else may be
  * called in between but the functions that add an argument. */
 void mock_call_begin(struct mock_call *call, const char *operator_name);
+
+#pragma GCC visibility pop
+
 void mock_call_tensor(struct mock_call *call, const char *name, const aclTensor *tensor);
 void mock_call_tensor_list(struct mock_call *call, const char *name, const aclTensorList *list);
 void mock_call_scalar(struct mock_call *call, const char *name, const aclScalar *scalar);

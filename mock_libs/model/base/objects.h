@@ -28,8 +28,6 @@ struct values {
     uint64_t count;
     union {
         int64_t *integers;
-        float *floats;
-        uint8_t *booleans;
         void **handles;
         void *any;
     } items;

@@ -5,9 +5,13 @@
 
 #include "call.h"
 
+#pragma GCC visibility push(default) /* used by the libraries of a release */
+
 /* Ends what mock_call_begin began. */
 aclnnStatus mock_phase1(struct mock_call *call, uint64_t *workspace_size,
                         aclOpExecutor **executor);
+
+#pragma GCC visibility pop
 
 /* The operator whose phase 1 failed last on this thread, so that it made no executor; or NULL. */
 const char *mock_failed_operator(void);

@@ -6,10 +6,14 @@
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
 
+#pragma GCC visibility push(default) /* used by the libraries of a release */
+
 aclnnStatus mock_phase2(const char *operator_name, void *workspace, uint64_t workspace_size,
                         aclOpExecutor *executor, aclrtStream stream);
 
 /* What becomes of an executor when phase 2 fails before it has looked at anything. */
 void mock_phase2_abandon(const aclOpExecutor *executor);
+
+#pragma GCC visibility pop
 
 #endif

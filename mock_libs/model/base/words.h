@@ -44,6 +44,8 @@ struct mock_registers {
     uint64_t stack[];
 };
 
+#pragma GCC visibility push(default) /* used by the libraries of a release */
+
 /* Reads the arguments of a first phase, a letter of `kinds` each, and the two pointers behind them
  * that all operators have: words is that much longer. */
 void mock_words_read(const struct mock_registers *registers, const char *kinds,
@@ -51,5 +53,7 @@ void mock_words_read(const struct mock_registers *registers, const char *kinds,
 /* Adds them to a message; `names` are the parameters' names, each with its NUL. */
 void mock_words_send(struct mock_call *call, const char *kinds, const char *names,
                      const union mock_word *words);
+
+#pragma GCC visibility pop
 
 #endif

@@ -9,7 +9,11 @@
 void mock_report_alive(enum mock_rule rule);
 /* A forked child is not to be blamed for what its parent holds. */
 void mock_forget_alive(void);
+#pragma GCC visibility push(default) /* used by the libraries of a release */
+
 /* Lines of "kind handle function-that-made-it source-line"; gives the length of the whole text. */
 size_t mock_alive_list(char *text, size_t capacity);
+
+#pragma GCC visibility pop
 
 #endif

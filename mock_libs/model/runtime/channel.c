@@ -3,10 +3,13 @@
 #include "channel.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "shortage.h"
 
 #define FRAME_MAGIC 0x4E4E4C41u
 enum { MOST_ANSWER = 1 << 24 };
@@ -88,6 +91,13 @@ static const char *begin_body(struct channel *channel)
     return channel->body == NULL ? NO_MEMORY : NULL;
 }
 
+static const char *ended(void)
+{
+    static char text[256];
+    snprintf(text, sizeof text, "its process%s ended", mock_shortage());
+    return text;
+}
+
 /* Reads into a place; *left: the socket has nothing more. */
 static const char *fill(struct channel *channel, void *place, size_t wanted, size_t *got,
                         bool *empty)
@@ -100,7 +110,7 @@ static const char *fill(struct channel *channel, void *place, size_t wanted, siz
             return NULL;
         }
         if (received <= 0) {
-            return "its process ended";
+            return ended();
         }
         *got += (size_t)received;
     }

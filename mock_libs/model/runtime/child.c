@@ -41,7 +41,7 @@ static char **child_environment(char *release, size_t room)
             copy[kept++] = environ[i];
         }
     }
-    snprintf(release, room, "PYACLNN_MOCK_CANN=%s", mock_release.name);
+    snprintf(release, room, "PYACLNN_MOCK_CANN=%s", mock_release_now()->name);
     copy[kept] = release;
     return copy;
 }

@@ -29,13 +29,9 @@ int64_t *mock_process_options(void);
  * code. */
 struct context *mock_usable_context(aclError *status);
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* The device of the calling thread's current context, or NULL. */
 struct device *mock_current_device(void);
 /* Whether the current context asks for deterministic computing. */
 bool mock_deterministic(void);
-
-#pragma GCC visibility pop
 
 #endif

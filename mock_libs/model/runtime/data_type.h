@@ -7,11 +7,7 @@
 
 #include "acl/acl.h"
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* aclDataTypeSize, for the mock libraries themselves: no call of the program. */
 size_t mock_data_type_size(aclDataType data_type);
-
-#pragma GCC visibility pop
 
 #endif

@@ -64,13 +64,9 @@ bool mock_devices_may_hold(const void *address);
 /* A device has got a range of addresses. */
 void mock_devices_span(const void *start, uint64_t bytes);
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Whether the process sees a device of this number; if not, mock_fail has been told. */
 bool mock_device_exists(int32_t id);
 /* false: the device is not open, or lost. */
 bool mock_device_memory(int id, struct mock_device_memory *memory);
-
-#pragma GCC visibility pop
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "acl/acl.h"
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
+#pragma GCC visibility push(default) /* used by the libraries of a release */
 
 /* Everything in model/ expects the caller to be between these two, unless it says otherwise. */
 void mock_enter(void);

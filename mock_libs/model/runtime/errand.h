@@ -8,13 +8,9 @@
 /* Goes on with it. false: it is not over. */
 bool mock_errand_run(struct stream *stream, const struct task *task);
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Queues work on a stream (NULL: the default stream of the current context), which takes over what
  * this points to, also when it refuses; *position is that in the queue. */
 aclError mock_stream_entrust(aclrtStream stream, const struct mock_errand *errand,
                              uint64_t *position);
-
-#pragma GCC visibility pop
 
 #endif

@@ -16,10 +16,15 @@ struct mock_stuck {
 
 extern pthread_mutex_t mock_fault_lock;
 
+#pragma GCC visibility push(default) /* used by the libraries of a release */
+
 /* Sets the faults; NULL or empty: none. Gives NULL, or the item that cannot be understood. */
 const char *mock_faults_set(const char *text);
 /* Lines of "fault calls effects": what each fault was held against, and how often it came about. */
 size_t mock_faults_list(char *text, size_t capacity);
+
+#pragma GCC visibility pop
+
 /* Whether any fault is set; cheap. */
 bool mock_faults_armed(void);
 /* Counts the call against every fault and sets the frame's effect and code. */

@@ -13,6 +13,7 @@ struct mock_function {
     bool status; /* answers a status code */
     bool runs;   /* phase 2 of an operator */
     bool refuses; /* is there to be linked, and does nothing */
+    uint16_t number; /* of its work in the table of what works behind such gates */
     void (*work)(void); /* what is behind the gate; NULL of an operator */
     _Atomic uint64_t calls;
 };
@@ -51,16 +52,16 @@ struct mock_origin {
 void mock_frame_push(struct mock_frame *frame);
 void mock_frame_pop(const struct mock_frame *frame);
 
+#pragma GCC visibility push(default) /* used by the libraries of a release */
+
 /* The calling thread calls on behalf of a line of a file from now on, which may be NULL; gives what
  * that was before. */
 const char *mock_frame_tell(const char *line);
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
+#pragma GCC visibility pop
 
 /* The calling thread's call in progress, or NULL. */
 struct mock_frame *mock_frame_current(void);
 struct mock_origin mock_origin_now(void);
-
-#pragma GCC visibility pop
 
 #endif

@@ -13,9 +13,18 @@ static struct {
 } tables[MOST_TABLES];
 pthread_mutex_t mock_functions_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* The linker says where the section of what is there to be linked and refuses is, if there is any. */
+extern const char __start_mock_refusals[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_mock_refusals[] __attribute__((weak, visibility("hidden")));
+
 void mock_functions_add(struct mock_function *functions, size_t count)
 {
     size_t place = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uintptr_t work = (uintptr_t)functions[i].work;
+        functions[i].refuses =
+            work >= (uintptr_t)__start_mock_refusals && work < (uintptr_t)__stop_mock_refusals;
+    }
     pthread_mutex_lock(&mock_functions_lock);
     while (place < MOST_TABLES && tables[place].functions != NULL) {
         place++;

@@ -11,6 +11,8 @@
  * violations. Whoever holds one takes no other; a fork takes all of them. */
 extern pthread_mutex_t mock_functions_lock;
 
+#pragma GCC visibility push(default) /* used by the libraries of a release */
+
 void mock_functions_add(struct mock_function *functions, size_t count);
 void mock_functions_drop(const struct mock_function *functions);
 /* Lines of "name count" for every function; gives the length of the whole text. */
@@ -18,5 +20,7 @@ size_t mock_functions_list(char *text, size_t capacity);
 void mock_functions_reset(void);
 /* Lines of "name operator|works|refuses", likewise. */
 size_t mock_functions_states(char *text, size_t capacity);
+
+#pragma GCC visibility pop
 
 #endif

@@ -5,15 +5,11 @@
 
 #include <stdint.h>
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 float mock_half_to_float(uint16_t value);
 /* Rounds to the nearest, ties to even. */
 uint16_t mock_half_from_float(float value);
 /* The same of bfloat16. */
 float mock_brain_to_float(uint16_t value);
 uint16_t mock_brain_from_float(float value);
-
-#pragma GCC visibility pop
 
 #endif

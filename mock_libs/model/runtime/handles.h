@@ -40,8 +40,6 @@ struct mock_history {
 
 enum mock_fate { MOCK_LIVE, MOCK_DESTROYED, MOCK_OF_ANOTHER_KIND, MOCK_UNKNOWN };
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* A handle is a number that looks like a pointer and faults when dereferenced; a number is never
  * given out twice, so a stale handle is recognised and not mistaken for a newer object.
  * NULL from mock_handle_new: out of memory; from the others: not a live handle of that kind. */
@@ -60,8 +58,6 @@ void mock_handle_mark(const void *handle, enum mock_mark mark);
 /* How many executors need a live handle; those that are repeatable. Changed by `by`. */
 void mock_handle_need(const void *handle, int by, int repeatable_by);
 unsigned mock_handle_needed(const void *handle, bool repeatable);
-
-#pragma GCC visibility pop
 
 struct mock_living {
     const void *handle;

@@ -11,12 +11,8 @@ void mock_kernel_limit(uint64_t milliseconds);
  * another. */
 bool mock_kernel_run(struct stream *stream, struct task *task);
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Queues a kernel on a stream (NULL: the default stream of the current context). The stream takes
  * over what this points to, also when it refuses. */
 aclError mock_stream_launch(aclrtStream stream, const struct mock_launch *launch);
-
-#pragma GCC visibility pop
 
 #endif

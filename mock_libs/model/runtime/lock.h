@@ -14,12 +14,8 @@ void mock_unlock(void);
 /* The locks of a child are new: threads that wait exist in the parent only. */
 void mock_lock_forked(void);
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Tells waiting threads that something moved. */
 void mock_progress(void);
-
-#pragma GCC visibility pop
 
 /* Somebody may have to wait for a descriptor from now on / not any more. */
 void mock_lock_await(void);

@@ -7,8 +7,6 @@
 
 #include "acl/acl.h"
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Records a text for aclGetRecentErrMsg and, for a code of the runtime layer, the thread's last
  * error; returns the code. */
 aclError mock_fail(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -16,8 +14,6 @@ aclError mock_fail(aclError code, const char *format, ...) __attribute__((format
 int mock_unimplemented(const char *function);
 /* The same, and says what there is instead. */
 int mock_unimplemented_but(const char *function, const char *instead);
-
-#pragma GCC visibility pop
 
 /* The text, which stays valid until the call after the next one, or NULL. */
 const char *mock_message_take(void);

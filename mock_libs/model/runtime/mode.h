@@ -11,8 +11,13 @@ bool mock_is_shuffled(void);
 bool mock_is_eager(void);
 /* A random number of the seeded order. */
 uint64_t mock_mode_random(void);
+#pragma GCC visibility push(default) /* used by the libraries of a release */
+
 /* Changes the mode and starts its random order anew; false: there is no such mode. */
 bool mock_mode_set(const char *text);
+
+#pragma GCC visibility pop
+
 /* Why PYACLNN_MOCK_MODE cannot be used, or NULL. */
 const char *mock_mode_complaint(void);
 

@@ -14,13 +14,9 @@ struct mock_reader {
     bool ok;
 };
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 uint32_t mock_read_u32(struct mock_reader *reader);
 uint64_t mock_read_u64(struct mock_reader *reader);
 /* The bytes of a string, not terminated; its length goes to *length. */
 const char *mock_read_string(struct mock_reader *reader, uint32_t *length);
-
-#pragma GCC visibility pop
 
 #endif

@@ -7,8 +7,6 @@
 
 enum mock_place { MOCK_INSIDE, MOCK_BEYOND, MOCK_ELSEWHERE, MOCK_NOWHERE };
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Whether `bytes` bytes, from `distance` bytes behind an address on, lie in the live block of a
  * device that holds the address; *history is that of the block, also of one freed lately. */
 enum mock_place mock_memory_place(int device, const void *address, int64_t distance,
@@ -17,8 +15,6 @@ enum mock_place mock_memory_place(int device, const void *address, int64_t dista
 /* Whether a pointer that must lead to the host's memory is a device address, which breaks a rule and
  * which nobody may follow. Takes the lock itself, and only where the address looks like it. */
 bool mock_is_beyond_the_host(const char *what, const void *address);
-
-#pragma GCC visibility pop
 
 /* Where the runtime reaches an address of an open device, allocated or not; a host address as
  * it is. */

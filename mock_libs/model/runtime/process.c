@@ -25,6 +25,7 @@
 #include "python.h"
 #include "release.h"
 #include "share.h"
+#include "shortage.h"
 #include "space.h"
 #include "wire.h"
 
@@ -146,9 +147,9 @@ static aclError greet(struct device *device, const char *soc_name, const char *p
                              device->id, python, (long long)patience);
         }
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                         "device %d: '%s' did not start as a device process; it must be a Python "
+                         "device %d: '%s'%s did not start as a device process; it must be a Python "
                          "that can import pyaclnn (set PYACLNN_MOCK_PYTHON)",
-                         device->id, python);
+                         device->id, python, mock_shortage());
     }
     struct mock_reader reader = {answer, answer_length, 0, true};
     const uint32_t status = mock_read_u32(&reader);

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "release.h"
-
 /* An address inside this library, by which it finds its own file. */
 static const char anchor = 0;
 
@@ -57,15 +55,15 @@ static bool strip(char *path, const char *word, bool begins)
     return true;
 }
 
-/* An installed library lies in PREFIX/lib/python3.N/site-packages/pyaclnn/mock/lib/RELEASE. No other
- * folder above it is looked at: it may be anybody's. */
+/* An installed library lies in PREFIX/lib/python3.N/site-packages/pyaclnn/mock/lib. No other folder
+ * above it is looked at: it may be anybody's. */
 static bool python_of_prefix(const char *library, const char *directory, char *python)
 {
     char prefix[PATH_MAX], folder[PATH_MAX];
     struct stat own;
     snprintf(prefix, sizeof prefix, "%s", directory);
-    if (!strip(prefix, mock_release.name, false) || !strip(prefix, "lib", false) ||
-        !strip(prefix, "mock", false) || !strip(prefix, "pyaclnn", false) ||
+    if (!strip(prefix, "lib", false) || !strip(prefix, "mock", false) ||
+        !strip(prefix, "pyaclnn", false) ||
         !(strip(prefix, "site-packages", false) || strip(prefix, "dist-packages", false)) ||
         !strip(prefix, "python3", true) || !strip(prefix, "lib", true) ||
         stat(library, &own) != 0) {

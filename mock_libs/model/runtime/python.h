@@ -5,15 +5,15 @@
 
 #include <stdbool.h>
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Fills a buffer of PATH_MAX bytes with the interpreter: the one that PYACLNN_MOCK_PYTHON names, that
  * of the build, that of the environment this library is installed in, or the one that a host program
  * in Python has told of itself. false: none is known. */
 bool mock_find_python(char *python);
 
-#pragma GCC visibility pop
+#pragma GCC visibility push(default) /* used by the libraries of a release */
 
 void mock_tell_python(const char *python);
+
+#pragma GCC visibility pop
 
 #endif

@@ -65,13 +65,9 @@ aclError mock_stream_take_error(struct stream *stream);
 /* Whether work is queued that has not run. */
 bool mock_stream_pending(const struct stream *stream);
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* The device of a stream (NULL: of the current context), or -1. */
 int mock_stream_device(aclrtStream stream);
 /* Somebody beyond this program waits for a stream to come to a position. */
 void mock_stream_await(aclrtStream stream, uint64_t position);
-
-#pragma GCC visibility pop
 
 #endif

@@ -10,8 +10,6 @@
 
 extern pthread_mutex_t mock_violation_lock;
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Records that the call in progress broke a rule, a number of rule_numbers.inc. The handle, or
  * address, may be NULL, and its history as well. Under PYACLNN_MOCK_STRICT the process ends here. */
 void mock_violate(unsigned rule, const char *what, const void *handle,
@@ -24,11 +22,13 @@ void mock_violate_object(unsigned rule, enum mock_kind kind, const void *handle,
  * breaks no rule. */
 void mock_violate_handle(const void *handle, enum mock_kind kind, bool destroying);
 
-#pragma GCC visibility pop
+#pragma GCC visibility push(default) /* used by the libraries of a release */
 
 size_t mock_violation_count(void);
 /* One record as JSON; gives its length, 0 when there is no such record. */
 size_t mock_violation_read(size_t index, char *text, size_t capacity);
 void mock_violation_clear(void);
+
+#pragma GCC visibility pop
 
 #endif

@@ -20,13 +20,9 @@ void mock_stream_hasten(const void *handle, uint64_t position);
 void mock_advance_eagerly(void);
 /* Waits for all of a stream and takes its failure. */
 aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline);
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Runs what others than this program wait for, and in eager mode whatever can run; then waits until
  * something moves, but not long. */
 void mock_attend(void);
-
-#pragma GCC visibility pop
 
 /* The same, at most until a deadline (NULL: there is none). false: timed out. */
 bool mock_attend_until(const struct timespec *deadline);

@@ -23,12 +23,8 @@ void mock_watch_look(void);
 /* A child watches nothing that its parent has watched. */
 void mock_watch_forked(void);
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Whoever waits looks at a descriptor, too, until it is dropped. */
 void mock_watch_add(struct mock_watch *watch);
 void mock_watch_drop(struct mock_watch *watch);
-
-#pragma GCC visibility pop
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "device.h"
 
-#pragma GCC visibility push(default) /* used by the other mock libraries */
-
 /* Sends a request and waits for its answer, which is then the caller's to free. The device may have
  * been closed meanwhile. false: the device is lost, or the deadline (NULL: none) has passed; the
  * answer, should it come, is nobody's. */
@@ -19,8 +17,6 @@ bool mock_device_request(struct device *device, enum mock_request kind, const vo
 bool mock_wait_progress(const struct timespec *deadline);
 /* 0, or the code of a lost device: looks whether the device process is still there. */
 aclError mock_device_alive(struct device *device);
-
-#pragma GCC visibility pop
 
 /* The same in steps, without waiting. false: a request of the kind is under way already. A device
  * that is lost takes every request, and answers none. */

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Final, TypeAlias
 
-from pyaclnn.doctor.checks.finding import Finding
+from pyaclnn.doctor.checks.finding import Finding, skip
 from pyaclnn.doctor.checks.options import Level
 from pyaclnn.doctor.checks.site import Site
 from pyaclnn.doctor.report.figure import Severity
@@ -16,6 +16,7 @@ from pyaclnn.doctor.report.record import CheckResult, Status
 __all__ = ["Check", "Look"]
 
 Look: TypeAlias = Callable[[Site], Finding]
+_NOT_FOR_THE_MOCK: Final = "the simulated NPU has no need of it"
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,10 @@ class Check:
         id: Its stable name: a family and a number, e.g. ``ENV-002``, or an operator, e.g.
             ``NUM-rms_norm``.
         title: What it is about, in a few words.
-        category: The family in words.
         explanation: What it looks at, why that matters and where the rule comes from.
         look: Looks at the machine without loading anything; None for what a child process does.
+        category: The family in words.
+        hardware: Whether only a machine with an NPU is looked at, and no simulated one.
         group: The child process that does it: ``host`` (touches no device of its own), or one that
             there is for each device; ``compared`` does without. None for a static check.
         needs: The checks that must have passed.
@@ -38,13 +40,26 @@ class Check:
 
     id: str
     title: str
-    category: str
     explanation: str
     look: Look | None = None
+    _: KW_ONLY
+    category: str
+    hardware: bool = False
     group: str | None = None
     needs: tuple[str, ...] = ()
     level: Level = Level.QUICK
     seconds: float = 30.0
+
+    def examine(self, site: Site) -> Finding:
+        """Return what a static check finds on a machine.
+
+        Args:
+            site: Where it looks.
+        """
+        assert self.look is not None  # noqa: S101  # the catalogue's promise for static checks
+        if self.hardware and not site.examines_hardware:
+            return skip(_NOT_FOR_THE_MOCK)
+        return self.look(site)
 
     def result(self, found: Finding, seconds: float, device: int | None = None) -> CheckResult:
         """Return the record of what this check found.
@@ -54,21 +69,11 @@ class Check:
             seconds: How long that took.
             device: The device, for a check of one device.
         """
+        told: dict[str, Any] = {**vars(found), "severity": _severity(found, device)}
+        del told["absent"]  # is about the run
+        name = self.id if device is None else f"{self.id}@{device}"
         return CheckResult(
-            id=self.id if device is None else f"{self.id}@{device}",
-            title=self.title,
-            category=self.category,
-            status=found.status,
-            seconds=seconds,
-            summary=found.summary,
-            evidence=found.evidence,
-            causes=found.causes,
-            next_step=found.next_step,
-            code=found.code,
-            code_name=found.code_name,
-            numbers=found.numbers,
-            severity=_severity(found, device),
-            figures=found.figures,
+            id=name, title=self.title, category=self.category, seconds=seconds, **told
         )
 
 

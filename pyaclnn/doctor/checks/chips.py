@@ -7,6 +7,7 @@ of the packages.
 
 from __future__ import annotations
 
+import functools
 import platform
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,6 @@ from pyaclnn.chips import FAMILIES, find_family
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value, warn
 from pyaclnn.doctor.checks.installation import order_of
-from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK
 from pyaclnn.doctor.checks.operators import KERNELS, kernels
 from pyaclnn.doctor.checks.options import Level
 from pyaclnn.installed import kernels as lists
@@ -52,8 +52,6 @@ def _package_name(site: Site, folder: str) -> str:
 
 def _known(site: Site) -> Finding:
     machine, chosen, soc = site.machine, site.installation, site.facts.soc_name
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     if not soc:
         return skip("the name of the chip is not known")
     folder = chosen.root / f"{platform.machine()}-linux/data/platform_config"
@@ -72,8 +70,6 @@ def _known(site: Site) -> Finding:
 
 def _for_chip(site: Site) -> Finding:
     machine, soc = site.machine, site.facts.soc_name
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     if not soc:
         return skip("the name of the chip is not known")
     wanted = kernel_folder(soc)
@@ -123,27 +119,24 @@ def _complete(site: Site, folder: str, place: Evidence) -> Finding:
     )
 
 
+_check = functools.partial(Check, category="operators", level=Level.MEDIUM, hardware=True)
 CHECKS: Final = (
-    Check(
+    _check(
         "PKG-002",
         "description of the chip",
-        "operators",
         "CANN describes every chip it supports in data/platform_config; a chip without such a file "
         "is newer than this CANN.",
         _known,
         needs=("CANN-001", "DEV-102"),
-        level=Level.MEDIUM,
     ),
-    Check(
+    _check(
         "PKG-003",
         "operator package of this chip",
-        "operators",
         "Compares the chip's name with the folders of kernels, and CANN's lists of kernels with "
         "those of their binaries. Without the binary phase 1 of an operator fails with 561003; "
         "without any, or with the package of another chip, so does an operator that is generated "
         "from its kernel, and any other one fails with 561112.",
         _for_chip,
         needs=("PKG-001", "DEV-102"),
-        level=Level.MEDIUM,
     ),
 )

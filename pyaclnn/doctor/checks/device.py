@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 from pyaclnn.doctor.checks.check import Check
@@ -14,69 +15,62 @@ THE_END: Final = "DEV-111"
 """The check of a child's own end, which the parent sees from outside."""
 
 
-def _check(number: str, title: str, explanation: str, *needs: str, seconds: float = 20.0) -> Check:
-    return Check(
-        f"DEV-{number}",
-        title,
-        "device",
-        explanation,
-        group="device",
-        needs=needs,
-        level=Level.MEDIUM,
-        seconds=seconds,
-    )
-
-
+_check = functools.partial(
+    Check, category="device", group="device", level=Level.MEDIUM, seconds=20.0
+)
 CHECKS: Final = (
     _check(
-        "104",
+        "DEV-104",
         "opening of the device",
         "Calls aclrtSetDevice, the first call that needs the NPU itself; it may take several "
         "seconds. 507033 says that the device could not be started.",
-        "DEV-103",
+        needs=("DEV-103",),
         seconds=90.0,
     ),
     _check(
-        "105",
+        "DEV-105",
         "contexts",
         "Creates a context, makes it current, and destroys it; the one of the device comes back.",
-        "DEV-104",
+        needs=("DEV-104",),
     ),
-    _check("106", "streams", "Creates, queries, waits for and destroys streams.", "DEV-104"),
     _check(
-        "107",
+        "DEV-106",
+        "streams",
+        "Creates, queries, waits for and destroys streams.",
+        needs=("DEV-104",),
+    ),
+    _check(
+        "DEV-107",
         "memory",
         "Writes patterns to device memory and reads them back, in several sizes and at odd "
         "offsets, and looks whether the bytes before and behind stay as they were.",
-        "DEV-104",
+        needs=("DEV-104",),
         seconds=60.0,
     ),
     _check(
-        "108",
+        "DEV-108",
         "events",
         "Records two events on a stream, waits for them, lets a second stream wait, and takes the "
         "time between them.",
-        "DEV-106",
-        "DEV-107",
+        needs=("DEV-106", "DEV-107"),
     ),
     _check(
-        "109",
+        "DEV-109",
         "asynchronous copies",
         "Copies pinned memory to the device and back on a stream, and fills memory on a stream.",
-        "DEV-106",
-        "DEV-107",
+        needs=("DEV-106", "DEV-107"),
     ),
     _check(
-        "110",
+        "DEV-110",
         "host callbacks",
         "Lets a stream call back into this process between two pieces of work.",
-        "DEV-106",
+        needs=("DEV-106",),
     ),
     _check(
-        "111",
+        "DEV-111",
         "end of the process",
         "Gives everything back and ends the process. Hanging or crashing here, after the work is "
         "done, is how mistakes in the order of shutting down show.",
-        "DEV-104",
+        needs=("DEV-104",),
     ),
 )

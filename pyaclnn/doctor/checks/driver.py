@@ -7,6 +7,7 @@ for the pairs of CANN and driver.
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value, warn
 from pyaclnn.doctor.checks.installation import order_of
-from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK
 
 if TYPE_CHECKING:
     from pyaclnn.doctor.checks.machine import Machine
@@ -41,8 +41,6 @@ def driver_root(machine: Machine) -> Path:
 
 def _installed(site: Site) -> Finding:
     machine = site.machine
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     path = driver_root(machine) / "version.info"
     driver = (machine.settings(path) or {}).get("Version")
     if driver is None and machine.text(path) is not None:
@@ -97,8 +95,6 @@ def _same_scheme(firmware: str) -> bool:
 
 
 def _loaded(site: Site) -> Finding:
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     modules = site.machine.text("/proc/modules")
     if not modules:
         return skip("the kernel does not list its modules here")
@@ -118,8 +114,6 @@ def _loaded(site: Site) -> Finding:
 
 def _fits(site: Site) -> Finding:
     machine = site.machine
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     version, path = site.installation.version, driver_root(machine) / "version.info"
     driver = machine.settings(path) or {}
     if version is None or "Version" not in driver:
@@ -163,29 +157,27 @@ def _interface(site: Site) -> str | None:
     return None
 
 
+_check = functools.partial(Check, category="driver", hardware=True)
 CHECKS: Final = (
-    Check(
+    _check(
         "DRV-001",
         "driver and firmware",
-        "driver",
         "Reads the version files of driver and firmware, in the folder that "
         "/etc/ascend_install.info names. Inside a container they have to be mounted.",
         _installed,
         needs=("HW-001",),
     ),
-    Check(
+    _check(
         "DRV-002",
         "kernel modules",
-        "driver",
         "Looks for the driver's modules in /proc/modules. They are built for one kernel and are "
         "gone after its update.",
         _loaded,
         needs=("HW-001",),
     ),
-    Check(
+    _check(
         "DRV-003",
         "driver's version for CANN",
-        "driver",
         "Holds the driver's version against the oldest one documented for this CANN, and the "
         "interface version that CANN's runtime asks for. Too old a driver shows as 507033, as "
         "207000 or as EE1015.",

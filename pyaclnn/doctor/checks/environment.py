@@ -7,6 +7,7 @@ CANN: opbase for ACLNN_CACHE_LIMIT; CANN: documentation of the log variables.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from pathlib import Path
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.dependencies import search_path
-from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value, warn
-from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK, device_nodes
+from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, value, warn
+from pyaclnn.doctor.checks.nodes import device_nodes
 from pyaclnn.doctor.checks.visible import read_visible
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ _PATTERNS: Final = {
 
 def _sourced(site: Site) -> Finding:
     environment, machine = site.machine.environment, site.machine
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     script = machine.shown(site.installation.set_env)
     names = (*_HOMES, _OPERATORS)
     seen = tuple(value(name, environment.get(name) or "not set") for name in names)
@@ -119,8 +118,6 @@ def _agree(site: Site, seen: tuple[Evidence, ...], source: str) -> Finding:
 
 def _paths(site: Site) -> Finding:
     machine = site.machine
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     chosen = site.installation
     source = f"source {machine.shown(chosen.set_env)}"
     found = _runtimes(site)
@@ -235,40 +232,39 @@ def _values(site: Site) -> Finding:
     return ok("the other variables that CANN reads have values it accepts")
 
 
+_check = functools.partial(Check, category="environment")
 CHECKS: Final = (
-    Check(
+    _check(
         "ENV-001",
         "variables of set_env.sh",
-        "environment",
         "ASCEND_HOME_PATH and ASCEND_OPP_PATH are needed at run time, to find the operator "
         "packages. They must be set, exist, and belong to the same installation; otherwise "
         "operators fail with 561107, 561112 or E20002.",
         _sourced,
+        hardware=True,
         needs=("CANN-001",),
     ),
-    Check(
+    _check(
         "ENV-002",
         "visible devices",
-        "environment",
         "ASCEND_RT_VISIBLE_DEVICES must be ascending, unique numbers of existing devices, "
         "separated by commas, without spaces. CANN stops reading at the first other thing and says "
         "nothing; a list out of order, or with a repetition, leaves no device at all (207004).",
         _visible,
         needs=("CANN-001", "HW-001"),
     ),
-    Check(
+    _check(
         "ENV-003",
         "library path",
-        "environment",
         "LD_LIBRARY_PATH must lead to the libraries of the installation that ASCEND_HOME_PATH "
         "names, first and only. A second CANN on it mixes libraries of two versions.",
         _paths,
+        hardware=True,
         needs=("CANN-001", "ENV-001"),
     ),
-    Check(
+    _check(
         "ENV-004",
         "values of other variables",
-        "environment",
         "A value that CANN does not accept shows as EE2002, or is ignored.",
         _values,
     ),

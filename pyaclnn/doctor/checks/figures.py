@@ -6,6 +6,7 @@ Figures are measured on one device after the other, so that they say something o
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 from pyaclnn.doctor.checks.check import Check
@@ -25,71 +26,58 @@ EXPECTED: Final = "FIG-202"
 """The check that compares figures with what is expected."""
 
 
-def _check(
-    number: str,
-    title: str,
-    explanation: str,
-    group: str = IN_TURN,
-    needs: tuple[str, ...] = ("DEV-106", "DEV-107"),
-    family: str = "FIG",
-    seconds: float = 180.0,
-) -> Check:
-    return Check(
-        f"{family}-{number}",
-        title,
-        "figures",
-        explanation,
-        group=group,
-        needs=needs,
-        level=Level.LONG,
-        seconds=seconds,
-    )
-
-
+_check = functools.partial(
+    Check,
+    category="figures",
+    group=IN_TURN,
+    needs=("DEV-106", "DEV-107"),
+    level=Level.LONG,
+    seconds=180.0,
+)
 CHECKS: Final = (
     _check(
-        "101",
+        "FIG-101",
         "bandwidth between host and device",
         "Copies pinned and pageable memory to the device and back, and looks whether what came "
         "back is what went. The best of many copies counts: whatever disturbs one makes it slower.",
     ),
     _check(
-        "102",
+        "FIG-102",
         "bandwidth within the device",
         "Copies from one place of the device's memory to another.",
     ),
     _check(
-        "103",
+        "FIG-103",
         "bandwidth to other devices",
         "Copies to each of the other devices that are examined, and looks whether it has arrived.",
     ),
     _check(
-        "104",
+        "FIG-104",
         "copies beside computing",
         "Copies on one stream while a second one computes: 1 means that the shorter of the two "
         "costs no time at all, 0 that one waits for the other.",
     ),
     _check(
-        "105",
+        "FIG-105",
         "launches",
         "How many small operators can be launched in a second: one by one, as a prepared plan, and "
         "on four streams in turn. The last results must be right.",
     ),
     _check(
-        "106",
+        "FIG-106",
         "heat, memory errors and frequency",
         "Asks npu-smi for temperature, for errors of memory that were corrected or could not be, "
         "and for the frequency of the cores. What it does not tell is named as not read.",
         needs=("DEV-104",),
     ),
     _check(
-        "107",
+        "FIG-107",
         "all devices side by side",
         "Copies to every device at the same time: what the devices share shows in this figure.",
         group=TOGETHER,
     ),
     _check(
-        "101",
+        "MEM-101",
         "patterns in memory",
         "Writes patterns to most of the free memory, all of it before any of it is read: the "
         "address of each word, its inverse, random words, a single one that walks through the "
@@ -97,11 +85,10 @@ CHECKS: Final = (
         "once more.",
         group="memory",
         needs=("DEV-104",),
-        family="MEM",
         seconds=900.0,
     ),
     _check(
-        "201",
+        "FIG-201",
         "figures of the devices compared",
         "Holds each figure against the median of all devices of this machine. One is an outlier if "
         "it is worse by more than 15 % and by more than 3.5 times the usual deviation (MAD).",
@@ -109,7 +96,7 @@ CHECKS: Final = (
         needs=(),
     ),
     _check(
-        "202",
+        "FIG-202",
         "figures against the expected ones",
         "Holds each figure against the file given with --expect, which --save-baseline wrote on a "
         "machine that is as it should be.",

@@ -6,15 +6,16 @@ Source: CANN: version.cfg and file list of 8.1; CANN: share/info of 9.1; CANN: i
 
 from __future__ import annotations
 
+import functools
 import platform
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks.check import Check
-from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value, warn
+from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, value, warn
 from pyaclnn.doctor.checks.installation import find_installations, order_of
-from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK, admission
+from pyaclnn.doctor.checks.nodes import admission
 
 if TYPE_CHECKING:
     from pyaclnn.doctor.checks.site import Site
@@ -26,8 +27,6 @@ _ENOUGH_EVIDENCE: Final = 8
 
 def _complete(site: Site) -> Finding:
     chosen, machine = site.installation, site.machine
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     parts = {
         "operator packages": chosen.operator_root,
         "built-in operators": chosen.operator_root / "built-in",
@@ -75,8 +74,6 @@ def _readable(site: Site) -> Finding:
 
 def _versions(site: Site) -> Finding:
     chosen, machine = site.installation, site.machine
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     packages = chosen.packages
     if not packages:
         return warn(
@@ -109,8 +106,6 @@ def _versions(site: Site) -> Finding:
 
 def _single(site: Site) -> Finding:
     machine, chosen = site.machine, site.installation
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     found = [*site.installations, *find_installations(machine, "cann")]
     places = {installation.real: installation for installation in found}
     others = [place for real, place in places.items() if real != chosen.real]
@@ -131,41 +126,41 @@ def _single(site: Site) -> Finding:
     )
 
 
+_check = functools.partial(Check, category="CANN")
 CHECKS: Final = (
-    Check(
+    _check(
         "CANN-002",
         "parts of the installation",
-        "CANN",
         "Looks for the parts that an application needs besides the libraries: operator packages, "
         "descriptions of the chips, set_env.sh.",
         _complete,
+        hardware=True,
         needs=("CANN-001", "ENV-001"),
     ),
-    Check(
+    _check(
         "CANN-003",
         "permission to read CANN",
-        "CANN",
         "CANN installs its files with mode 440 or 550 for the group of who installed it, unless "
         "--install-for-all was given. Others get 'permission denied', E20002 or 561107.",
         _readable,
         needs=("CANN-001",),
     ),
-    Check(
+    _check(
         "CANN-004",
         "versions of the packages",
-        "CANN",
         "Reads version.cfg or share/info/*/version.info and holds every package's version against "
         "that of the runtime. Operators of another version fail with 561000, 561103 or worse.",
         _versions,
+        hardware=True,
         needs=("CANN-001",),
     ),
-    Check(
+    _check(
         "CANN-005",
         "number of installations",
-        "CANN",
         "Several versions may be installed side by side, if the environment says clearly which is "
         "meant.",
         _single,
+        hardware=True,
         needs=("CANN-001",),
     ),
 )

@@ -6,6 +6,7 @@ Nothing is loaded: the files are read as the dynamic loader would read them.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks.check import Check
@@ -178,29 +179,27 @@ def _is_stub(path: Path) -> bool:
     return bool(_STUB_FOLDERS & {*path.parent.parts[-2:], *path.resolve().parent.parts[-2:]})
 
 
+_check = functools.partial(Check, category="libraries")
 CHECKS: Final = (
-    Check(
+    _check(
         "LIB-001",
         "libraries of CANN",
-        "libraries",
         "The runtime, the operators' base and the operators must be there and be libraries of this "
         "processor. Which file they are in changed with CANN 8.5.",
         _present,
         needs=("CANN-001", "CANN-003"),
     ),
-    Check(
+    _check(
         "LIB-002",
         "stub libraries",
-        "libraries",
         "CANN ships stand-ins for linking on machines without a driver (devlib, stub). Programs "
         "start with them, and then every call fails.",
         _stubs,
         needs=("LIB-001",),
     ),
-    Check(
+    _check(
         "LIB-003",
         "their dependencies",
-        "libraries",
         "Follows what each library needs through LD_LIBRARY_PATH, run paths and the loader's "
         "configuration, and names what cannot be found, with every path tried.",
         _needed,

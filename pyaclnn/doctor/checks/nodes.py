@@ -7,6 +7,7 @@ container needs.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from pyaclnn.doctor.checks.machine import Machine
     from pyaclnn.doctor.checks.site import Site
 
-__all__ = ["CHECKS", "NOT_FOR_THE_MOCK", "admission", "device_nodes"]
+__all__ = ["CHECKS", "admission", "device_nodes"]
 
-NOT_FOR_THE_MOCK: Final = "the simulated NPU has no need of it"
 _NODE: Final = re.compile(r"v?davinci\d+")
 _MANAGER: Final = "/dev/davinci_manager"
 _MEMORY: Final = ("/dev/devmm_svm", "/dev/asdrv_svm")
@@ -51,8 +51,6 @@ def device_nodes(machine: Machine) -> list[Path]:
 
 def _present(site: Site) -> Finding:
     machine = site.machine
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     nodes = device_nodes(machine)
     if not nodes and not site.installations and site.traces:
         return Finding(Status.NOT_RUN, "CANN cannot be used as it is; CANN-001 says what to do")
@@ -91,8 +89,6 @@ def _present(site: Site) -> Finding:
 
 def _companions(site: Site) -> Finding:
     machine = site.machine
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     wanted = ((_MANAGER,), _MEMORY, (_MESSAGES,))
     missing = [names for names in wanted if not any(machine.exists(name) for name in names)]
     if not missing:
@@ -114,8 +110,6 @@ def _companions(site: Site) -> Finding:
 
 def _permitted(site: Site) -> Finding:
     machine = site.machine
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     names = [_MANAGER, *_MEMORY, _MESSAGES]
     nodes = [*device_nodes(machine), *(machine.at(n) for n in names if machine.exists(n))]
     refused = [node for node in nodes if not machine.may(node, "rw")]
@@ -159,8 +153,6 @@ def _owning_group(machine: Machine, node: Path) -> str:
 
 def _mounts(site: Site) -> Finding:
     machine = site.machine
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     if not machine.in_container:
         return skip("not in a container")
     missing = [path for path in _MOUNTS if not machine.exists(path)]
@@ -176,38 +168,35 @@ def _mounts(site: Site) -> Finding:
     return warn(summary, *seen, causes=causes, next_step=f"start it with {arguments}")
 
 
+_check = functools.partial(Check, category="devices", hardware=True)
 CHECKS: Final = (
-    Check(
+    _check(
         "HW-001",
         "device nodes of the NPUs",
-        "devices",
         "Looks for the nodes /dev/davinci0 and so on, which the driver makes for each NPU. With "
         "none, no device can be opened; the exit status is 4.",
         _present,
     ),
-    Check(
+    _check(
         "HW-002",
         "device nodes of the driver",
-        "devices",
         "Besides the NPUs' own nodes, CANN opens davinci_manager, devmm_svm (asdrv_svm on Ascend "
         "950) and hisi_hdc. Without one of them counting the devices fails with 507899.",
         _companions,
         needs=("HW-001",),
     ),
-    Check(
+    _check(
         "HW-003",
         "permission to open the nodes",
-        "devices",
         "The nodes belong to the driver's group, HwHiAiUser by default, and have mode 660 unless "
         "the driver was installed for all. One existing NPU that may not be opened makes counting "
         "fail for all, with 507899.",
         _permitted,
         needs=("HW-001",),
     ),
-    Check(
+    _check(
         "HW-004",
         "container mounts",
-        "devices",
         "The driver belongs to the host; a container sees its libraries and version files only if "
         "they are mounted.",
         _mounts,

@@ -7,6 +7,7 @@ full of NaN before.
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 from pyaclnn.doctor.checks.check import Check
@@ -27,31 +28,18 @@ _EACH: Final = 10.0
 """What each operator adds to a check of all."""
 
 
-def _check(
-    number: str,
-    title: str,
-    explanation: str,
-    *needs: str,
-    level: Level = Level.MEDIUM,
-    seconds: float = _LOADING + _EACH * len(OPERATOR_CHECKS),
-    group: str = "numbers",
-) -> Check:
-    return Check(
-        f"NUM-{number}",
-        title,
-        "numbers",
-        explanation,
-        group=group,
-        needs=needs or ("DEV-106", "DEV-107"),
-        level=level,
-        seconds=seconds,
-    )
-
-
+_check = functools.partial(
+    Check,
+    category="numbers",
+    group="numbers",
+    needs=("DEV-106", "DEV-107"),
+    level=Level.MEDIUM,
+    seconds=_LOADING + _EACH * len(OPERATOR_CHECKS),
+)
 CHECKS: Final = (
     *(
         _check(
-            name.removeprefix("NUM-"),
+            name,
             operator,
             f"Computes {operator} for float32, float16 and, where the chip has it, bfloat16 in "
             "several shapes, and judges every output by CANN's accuracy standard.",
@@ -60,31 +48,31 @@ CHECKS: Final = (
         for name, operator in OPERATOR_CHECKS.items()
     ),
     _check(
-        "101",
+        "NUM-101",
         "edge shapes",
         "One element, one row, rows of one element, lengths just beside a block of 32 bytes, very "
         "long rows, many rows: where kernels treat the rest of a row apart.",
     ),
     _check(
-        "201",
+        "NUM-201",
         "repeatability",
         "With deterministic computing switched on, each operator is computed twice on the same "
         "input; the outputs must be equal in every bit.",
     ),
     _check(
-        "202",
+        "NUM-202",
         "concurrent streams",
         "Queues every operator on four streams before waiting for any of them, and judges all.",
     ),
     _check(
-        "301",
+        "NUM-301",
         "shape sweep",
         "Every operator and dtype over some thirty shapes, three times.",
         level=Level.LONG,
         seconds=900.0,
     ),
     _check(
-        "302",
+        "NUM-302",
         "soak",
         "Repeats the operators for the time given with --soak, from several threads and, if asked "
         "for, processes. Judges every result, and watches whether memory and open files grow.",

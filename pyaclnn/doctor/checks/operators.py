@@ -7,11 +7,11 @@ packages are searched.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks.check import Check
-from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, skip, value
-from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK
+from pyaclnn.doctor.checks.finding import Finding, at_path, fail, ok, value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,8 +35,6 @@ def kernels(site: Site) -> list[Path]:
 
 def _installed(site: Site) -> Finding:
     machine, chosen = site.machine, site.installation
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     folders = kernels(site)
     named = [package.package for package in chosen.packages]
     ops = [name for name in named if name.startswith(("opp_kernel", "ops_"))]
@@ -67,11 +65,11 @@ def _installed(site: Site) -> Finding:
     )
 
 
+_check = functools.partial(Check, category="operators", hardware=True)
 CHECKS: Final = (
-    Check(
+    _check(
         "PKG-001",
         "operator packages",
-        "operators",
         "The kernels of the operators are a package of their own (Ascend-cann-kernels-… up to 8.3, "
         "Ascend-cann-…-ops since 8.5). Without it phase 1 of an operator fails with 561112, and "
         "with 561003 if the operator is generated from its kernel.",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann.discovery import installation_roots
@@ -96,20 +97,19 @@ def _real(site: Site) -> Finding:
     )
 
 
+_check = functools.partial(Check, category="CANN")
 CHECKS: Final = (
-    Check(
+    _check(
         "CANN-001",
         "installation of CANN",
-        "CANN",
         "Looks for CANN where the environment says it is (ASCEND_HOME_PATH, ASCEND_TOOLKIT_HOME, "
         "ASCEND_INSTALL_PATH) and in the usual places, by both layouts: ascend-toolkit/latest up "
         "to 8.3, cann since 8.5. Without it nothing else can be examined; the exit status is 4.",
         _installed,
     ),
-    Check(
+    _check(
         "MOCK-001",
         "real or simulated NPU",
-        "CANN",
         "Tells CANN from pyaclnn's simulated NPU by a marker symbol of the latter. A simulated NPU "
         "in the place of CANN would pass every check and say nothing about the machine.",
         _real,

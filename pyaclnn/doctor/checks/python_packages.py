@@ -7,12 +7,12 @@ were missing.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.finding import Finding, ok, skip, value, warn
 from pyaclnn.doctor.checks.installation import order_of
-from pyaclnn.doctor.checks.nodes import NOT_FOR_THE_MOCK
 
 if TYPE_CHECKING:
     from pyaclnn.doctor.checks.site import Site
@@ -42,8 +42,6 @@ def _missing(site: Site) -> list[str] | None:
 
 
 def _packages(site: Site) -> Finding:
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     missing = _missing(site)
     if missing is None:
         return skip(_NOT_PREPARED)
@@ -63,8 +61,6 @@ def _packages(site: Site) -> Finding:
 
 
 def _numpy(site: Site) -> Finding:
-    if not site.examines_hardware:
-        return skip(NOT_FOR_THE_MOCK)
     if _missing(site) is None:
         return skip(_NOT_PREPARED)
     numpy, cann = site.machine.package_version("numpy"), site.installation.version
@@ -81,21 +77,20 @@ def _numpy(site: Site) -> Finding:
     return ok(f"NumPy {numpy} is one that CANN {cann} can work with")
 
 
+_check = functools.partial(Check, category="Python", hardware=True)
 CHECKS: Final = (
-    Check(
+    _check(
         "PY-001",
         "Python packages of CANN",
-        "Python",
         "CANN compiles some operators at run time, with Python code that imports NumPy, SciPy, "
         "attrs, decorator, psutil, sympy and cloudpickle. Without them it fails with EH9999, or "
         "aborts. The norms of this package come compiled and need none of it.",
         _packages,
         needs=("CANN-001",),
     ),
-    Check(
+    _check(
         "PY-002",
         "NumPy's version",
-        "Python",
         "CANN 8 was made for NumPy 1; its operator compiler may fail with NumPy 2. The norms of "
         "this package do not depend on it.",
         _numpy,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 from pyaclnn.doctor.checks.check import Check
@@ -10,35 +11,27 @@ from pyaclnn.doctor.checks.options import Level
 
 __all__ = ["CHECKS"]
 
+_check = functools.partial(Check, category="runtime", group="host", level=Level.MEDIUM)
 CHECKS: Final = (
-    Check(
+    _check(
         "DEV-101",
         "loading of the libraries",
-        "runtime",
         "Loads the libraries in a process of their own, as a program would.",
-        group="host",
         needs=("MOCK-001", "HW-001", "HW-002", "HW-003", "LIB-001", "LIB-002", "LIB-003"),
-        level=Level.MEDIUM,
     ),
-    Check(
+    _check(
         "DEV-102",
         "initialisation of the runtime",
-        "runtime",
         "Calls aclInit and asks for the chip's name. This is where a driver that cannot be reached "
         "shows: 507008 or 500000.",
-        group="host",
         needs=("DEV-101",),
-        level=Level.MEDIUM,
         seconds=60,
     ),
-    Check(
+    _check(
         "DEV-103",
         "count of the devices",
-        "runtime",
         "Calls aclrtGetDeviceCount and compares the answer with ASCEND_RT_VISIBLE_DEVICES and the "
         "device nodes. 507899 stands for a node that cannot be opened, 207004 for no device.",
-        group="host",
         needs=("DEV-102",),
-        level=Level.MEDIUM,
     ),
 )

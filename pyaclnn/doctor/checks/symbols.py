@@ -6,7 +6,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.cann.prototypes import differences, no_header, prototypes_in, read_prototypes
+from pyaclnn.cann.headers import no_header
+from pyaclnn.cann.prototypes import differences, prototypes_in, read_prototypes
 from pyaclnn.cann.signatures import signature, signatures
 from pyaclnn.doctor.checks.check import Check
 from pyaclnn.doctor.checks.dependencies import Closure
@@ -207,21 +208,20 @@ def _of_operators(site: Site, headers: OperatorHeaders, common: list[str]) -> Fi
     )
 
 
+_check = functools.partial(Check, category="libraries")
 CHECKS: Final = (
-    Check(
+    _check(
         "SYM-001",
         "functions in the libraries",
-        "libraries",
         "Looks up every function that pyaclnn declares in the libraries of its group and in what "
         "they need. Missing ones that are always needed are a failure; others are listed, with the "
         "CANN that has them.",
         _exported,
         needs=("LIB-001",),
     ),
-    Check(
+    _check(
         "SYM-002",
         "declarations in the headers",
-        "libraries",
         "Compares the types of each function with the C or C++ headers of the installation. A "
         "function with other arguments than expected reads garbage.",
         _declared,

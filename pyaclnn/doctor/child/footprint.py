@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import statistics
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -64,11 +65,9 @@ def growth(samples: Sequence[Footprint]) -> tuple[float, float]:
         The slopes of the straight lines through the samples, by least squares; 0 if there was only
         one number of launches.
     """
-    count = len(samples)
-    middle = sum(sample.launches for sample in samples) / max(count, 1)
-    spread = sum((sample.launches - middle) ** 2 for sample in samples)
-    if not spread:
+    launches = [sample.launches for sample in samples]
+    if len(set(launches)) < 2:  # noqa: PLR2004  # no line
         return 0.0, 0.0
-    private = sum((s.launches - middle) * s.private for s in samples)
-    files = sum((s.launches - middle) * s.descriptors for s in samples)
-    return private / spread * _MILLION, files / spread * _MILLION
+    private = statistics.linear_regression(launches, [s.private for s in samples])
+    files = statistics.linear_regression(launches, [s.descriptors for s in samples])
+    return private.slope * _MILLION, files.slope * _MILLION

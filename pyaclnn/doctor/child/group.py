@@ -15,6 +15,7 @@ from pyaclnn.doctor.checks.catalogue import find
 from pyaclnn.doctor.checks.device import THE_END
 from pyaclnn.doctor.checks.finding import Finding
 from pyaclnn.doctor.checks.numbers import SOAK
+from pyaclnn.doctor.checks.options import Extent
 from pyaclnn.doctor.child.events import Finished, Progress, Started
 from pyaclnn.doctor.child.isolation import Outcome, Request, run_child
 from pyaclnn.doctor.child.termination import signal_name
@@ -120,18 +121,11 @@ class GroupRun:
             device=self._device,
             steps=tuple(check.id for check in pending),
             deadlines={check.id: self._deadline(check, options) for check in pending},
-            level=int(options.level),
             simulated=self._site.simulated,
-            figure_bytes=options.figure_bytes,
-            figure_seconds=options.figure_seconds,
-            memory_share=options.memory_share,
-            memory_seconds=options.memory_seconds,
             peers=self.peers,
             meeting=self.meeting,
-            soak=options.soak,
-            soak_threads=options.soak_threads,
-            soak_faults=options.soak_faults,
             expected_devices=expected,
+            **{field.name: getattr(options, field.name) for field in dataclasses.fields(Extent)},
         )
         scratch = None
         try:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.doctor.checks.numbers import SOAK
+from pyaclnn.doctor.checks.options import Extent
 from pyaclnn.doctor.child.descendants import Descendants
 from pyaclnn.doctor.child.last_call import last_call
 from pyaclnn.doctor.child.logs import error_lines, tail
@@ -51,8 +52,8 @@ MARGIN: Final = 0.75
 
 
 @dataclass(frozen=True)
-class Request:
-    """What a child is to do.
+class Request(Extent):
+    """What a child is to do, to the extent that is asked for.
 
     Attributes:
         backend: The backend, as ``select_backend`` takes it; None for what the environment names.
@@ -61,15 +62,7 @@ class Request:
         deadlines: Seconds for each of them.
         patience: Seconds for a step that only the child knows.
         folder: The folder that relative paths start from; None for the child's own.
-        level: The level of the run.
-        soak: Seconds for the soak.
-        soak_threads: How many threads of the child soak.
-        soak_faults: What goes wrong meanwhile, on the simulated NPU.
         simulated: Whether the NPU is simulated.
-        figure_bytes: How many bytes are copied at a time where copying is measured.
-        figure_seconds: For how long each figure is measured.
-        memory_share: How much of the free memory is tested; None for most of it.
-        memory_seconds: After how long no further pattern is begun.
         peers: The devices that are examined.
         meeting: A folder where the children of all devices wait for each other.
         expected_devices: How many devices the parent expects to be visible, or None.
@@ -80,15 +73,7 @@ class Request:
     device: int | None
     steps: tuple[str, ...]
     deadlines: Mapping[str, float]
-    level: int = 0
-    soak: float = 0.0
-    soak_threads: int = 1
-    soak_faults: str = ""
     simulated: bool = False
-    figure_bytes: int = 1 << 20
-    figure_seconds: float = 0.0
-    memory_share: float | None = None
-    memory_seconds: float = 0.0
     peers: tuple[int, ...] = ()
     meeting: str | None = None
     expected_devices: int | None = None
@@ -138,9 +123,7 @@ class _Watch:
     def __init__(self, path: Path, request: Request) -> None:
         self.path = path
         self.request = request
-        self.running: str | None = None
-        self.results: list[CheckResult] = []
-        self.facts: dict[str, Any] = {}
+        self.outcome = Outcome()
         self.done = False
         self.begun = False
         self._since = time.monotonic()
@@ -157,12 +140,12 @@ class _Watch:
             return []
         self._stamp = stamp
         self.begun = True
-        if content["running"] != self.running or len(content["results"]) != len(self.results):
+        seen, known = self.outcome, len(self.outcome.results)
+        if content["running"] != seen.running or len(content["results"]) != known:
             self._since = time.monotonic()
-        known = len(self.results)
-        self.results = [CheckResult.from_json(result) for result in content["results"]]
-        self.running, self.facts, self.done = content["running"], content["facts"], content["done"]
-        return self.results[known:]
+        seen.results = [CheckResult.from_json(result) for result in content["results"]]
+        seen.running, seen.facts, self.done = content["running"], content["facts"], content["done"]
+        return seen.results[known:]
 
     @property
     def seconds(self) -> float:
@@ -172,9 +155,10 @@ class _Watch:
     def deadline(self) -> float:
         if not self.begun:
             return _STARTING
-        if self.running is None:
-            return max(self.request.deadlines.values(), default=self.request.patience)
-        return self.request.deadlines.get(self.running, self.request.patience)
+        deadlines, patience = self.request.deadlines, self.request.patience
+        if self.outcome.running is None:
+            return max(deadlines.values(), default=patience)
+        return deadlines.get(self.outcome.running, patience)
 
 
 def run_child(
@@ -209,7 +193,7 @@ def run_child(
     orders, result, errors = scratch / "request.json", scratch / "result.json", scratch / "stderr"
     logs = scratch / "log"
     logs.mkdir()
-    told = {**_plain(request), "result": str(result), "parent": os.getpid()}
+    told = {**vars(request), "result": str(result), "parent": os.getpid()}
     orders.write_text(json.dumps(told), encoding="utf-8")
     variables = {
         **environment,
@@ -232,7 +216,8 @@ def run_child(
             )
         )
     child, watch = kin.root, _Watch(result, request)
-    outcome = Outcome(pid=child.pid)
+    outcome = watch.outcome
+    outcome.pid = child.pid
     routine: str | None = None
 
     def step(running: str | None, seconds: float, deadline: float) -> None:
@@ -243,7 +228,7 @@ def run_child(
         outcome.ended = _wait(child, watch, errors, stop, step, on_result)
     finally:
         outcome.seconds = watch.seconds
-        if outcome.ended == "stopped" and watch.running == SOAK:
+        if outcome.ended == "stopped" and outcome.running == SOAK:
             # Alone: what it needs to tell what it found may be in its group.
             os.kill(child.pid, signal.SIGTERM)
             _until_ended(child, _TO_TELL)
@@ -255,8 +240,6 @@ def run_child(
         outcome.left += kin.end(_PATIENCE)
         for fresh in watch.look():
             on_result(fresh)
-    outcome.results, outcome.facts = watch.results, watch.facts
-    outcome.running = watch.running
     outcome.returncode = child.returncode if gone else None
     if not gone:
         outcome.ended = "abandoned"
@@ -271,10 +254,6 @@ def run_child(
     outcome.call = routine or last_call(scratch / CALLS)
     outcome.error, outcome.log = tail(errors), error_lines(logs)
     return outcome
-
-
-def _plain(request: Request) -> dict[str, Any]:
-    return {**vars(request), "deadlines": dict(request.deadlines), "steps": list(request.steps)}
 
 
 def _wait(
@@ -297,7 +276,7 @@ def _wait(
             return "stopped"
         if watch.seconds > watch.deadline or _size(errors) > _MOST_OUTPUT:
             return "timeout"
-        on_step(watch.running, watch.seconds, watch.deadline)
+        on_step(watch.outcome.running, watch.seconds, watch.deadline)
         time.sleep(pause)
         pause = min(pause * 1.2, _LONGEST_POLL)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyaclnn.cann.library import backend, select_backend
 from pyaclnn.doctor.child.journal import Journal, arm, take_request
 from pyaclnn.errors import AclError
+from pyaclnn.limits import shortage
 from pyaclnn.runtime.device import Device
 from pyaclnn.smoke import cases as smoke
 
@@ -37,6 +38,11 @@ def main(arguments: Sequence[str]) -> int:
         _run(request, journal)
     except AclError as error:
         journal.facts["error"] = str(error)
+    except Exception as error:
+        told = shortage(error)
+        if told is None:
+            raise
+        journal.facts["error"] = told
     journal.write("the process ends", done=True)
     return 0
 

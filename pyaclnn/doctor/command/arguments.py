@@ -8,9 +8,10 @@ commands that makefiles call must not wait for it.
 from __future__ import annotations
 
 import argparse
+import functools
 from typing import Final, TypeAlias
 
-from pyaclnn.doctor.checks.options import Options
+from pyaclnn.doctor.checks.options import Level, Options
 
 __all__ = [
     "LEVELS",
@@ -22,12 +23,8 @@ __all__ = [
     "seconds_of",
 ]
 
-LEVELS: Final = ("quick", "medium", "long")
+LEVELS: Final = tuple(level.name.lower() for level in Level)
 _UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
-_LEAST_BYTES: Final = 64
-_MOST_BYTES: Final = 1 << 32
-_MOST: Final = 256
-"""Threads, or processes, that anybody can want."""
 
 _EPILOG: Final = """\
 exit status:
@@ -75,15 +72,15 @@ def add_to(commands: _Commands) -> None:
     )
     doctor.add_argument(
         "--device",
+        dest="devices",
         type=_devices,
-        default=None,
         metavar="N[,N]|all",
         help="devices to examine (default: all)",
     )
     doctor.add_argument(
         "--expect-devices",
+        dest="expected_devices",
         type=_count,
-        default=None,
         metavar="N",
         help="how many there should be (default: as many as there are visible device nodes)",
     )
@@ -144,12 +141,9 @@ def _add_measuring(doctor: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--save-baseline",
         metavar="FILE",
-        default=None,
         help="write what was measured as what is to be expected of such machines",
     )
-    group.add_argument(
-        "--expect", metavar="FILE", default=None, help="compare with what --save-baseline wrote"
-    )
+    group.add_argument("--expect", metavar="FILE", help="compare with what --save-baseline wrote")
     group.add_argument(
         "--figure-bytes",
         type=_bytes,
@@ -167,7 +161,6 @@ def _add_measuring(doctor: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--memory-share",
         type=_share,
-        default=None,
         metavar="SHARE",
         help="how much of the free memory is tested with patterns (default: 0.9; on the simulated "
         "NPU four times --figure-bytes)",
@@ -209,9 +202,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     """
     for name, text in (("only", "run only these"), ("skip", "leave these out")):
         parser.add_argument(f"--{name}", type=_names, default=(), metavar="ID[,ID]", help=text)
-    parser.add_argument(
-        "--fail-on", choices=("warn",), default=None, help="exit with 1 also for a warning"
-    )
+    parser.add_argument("--fail-on", choices=("warn",), help="exit with 1 also for a warning")
 
 
 def add_formats(parser: argparse.ArgumentParser, default: object) -> None:
@@ -306,14 +297,12 @@ def _share(text: str) -> float:
     return share
 
 
-def _bytes(text: str) -> int:
-    if not text.isdecimal() or not _LEAST_BYTES <= int(text) <= _MOST_BYTES:
-        span = f"from {_LEAST_BYTES} to {_MOST_BYTES}"
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes {span}")
+def _whole(text: str, what: str, least: int, most: int) -> int:
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number{what} from {least} to {most}")
     return int(text)
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= _MOST:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {_MOST}")
-    return int(text)
+_bytes = functools.partial(_whole, what=" of bytes", least=64, most=1 << 32)
+_count = functools.partial(_whole, what="", least=1, most=256)
+"""Threads, or processes: more nobody can want."""

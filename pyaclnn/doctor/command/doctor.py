@@ -7,6 +7,7 @@ import contextlib
 import difflib
 import json
 import os
+from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 from rich.table import Table
@@ -20,7 +21,6 @@ from pyaclnn.doctor.command.live import view
 from pyaclnn.doctor.command.look_up import of_check
 from pyaclnn.doctor.command.run import run
 from pyaclnn.doctor.command.telling import (
-    open_console,
     say,
     targets_of,
     tell,
@@ -32,7 +32,7 @@ from pyaclnn.doctor.report.baseline import Baseline, read_baseline
 from pyaclnn.doctor.report.files import STANDARD_OUTPUT, WriteError, check_writable
 from pyaclnn.doctor.report.fleet import gather
 from pyaclnn.doctor.report.schema import schema
-from pyaclnn.doctor.report.text import Detail
+from pyaclnn.doctor.report.text import Detail, open_console
 
 if TYPE_CHECKING:
     import argparse
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["doctor", "merge"]
 
 _BACKENDS: Final = ("cann", "mock")
-
-
-class _NoBackendError(ValueError):
-    """Nothing is called like the backend that was asked for."""
 
 
 def doctor(options: argparse.Namespace) -> int:
@@ -139,25 +135,10 @@ def _asked(options: argparse.Namespace) -> Options:
     _check_backend(options.backend or os.environ.get("PYACLNN_BACKEND") or "cann")
     if options.save_baseline:
         check_writable(options.save_baseline)
-    return Options(
-        level=level,
-        backend=options.backend,
-        devices=options.device,
-        only=options.only,
-        skip=options.skip,
-        fail_on_warn=options.fail_on == "warn",
-        fail_early=options.fail_early,
-        expected_devices=options.expect_devices,
-        soak=options.soak,
-        soak_threads=options.soak_threads,
-        soak_processes=options.soak_processes,
-        soak_faults=options.soak_faults,
-        figure_bytes=options.figure_bytes,
-        figure_seconds=options.figure_seconds,
-        memory_share=options.memory_share,
-        memory_seconds=options.memory_seconds,
-        expected=read_baseline(options.expect) if options.expect else None,
-    )
+    given = {f.name: getattr(options, f.name) for f in fields(Options) if f.name in options}
+    expected = read_baseline(options.expect) if options.expect else None
+    warned = options.fail_on == "warn"
+    return Options(**{**given, "level": level, "fail_on_warn": warned, "expected": expected})
 
 
 def _check_backend(choice: str) -> None:
@@ -166,9 +147,7 @@ def _check_backend(choice: str) -> None:
         return
     near = difflib.get_close_matches(choice.lower(), _BACKENDS, 1)
     question = f"; did you mean '{near[0]}'?" if near else "."
-    raise _NoBackendError(
-        f"the backend '{choice}' is neither 'cann' nor 'mock' nor a folder{question}"
-    )
+    raise ValueError(f"the backend '{choice}' is neither 'cann' nor 'mock' nor a folder{question}")
 
 
 def _list_checks() -> int:

@@ -6,26 +6,25 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
 from pyaclnn.cann import status as codes
 from pyaclnn.doctor.command.look_up import look_up, suggestions
-from pyaclnn.doctor.report.text import emit
+from pyaclnn.doctor.report.text import emit, numbered, open_console
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from pyaclnn.doctor.command.look_up import Entry
 
 __all__ = ["run", "show_entries"]
 
 _UNKNOWN: Final = 1
-_PLAIN_WIDTH: Final = 110
 
 
 def show_entries(entries: Sequence[Entry], console: Console) -> None:
@@ -46,11 +45,7 @@ def show_entries(entries: Sequence[Entry], console: Console) -> None:
 def _lines(entry: Entry) -> list[RenderableType]:
     lines: list[RenderableType] = [Text(entry.meaning)]
     if entry.causes:
-        lines.append(Text("Likely causes:", style="bold"))
-        lines += [
-            Padding(Text(f"{number}. {cause}"), (0, 0, 0, 2))
-            for number, cause in enumerate(entry.causes, 1)
-        ]
+        lines += [Text("Likely causes:", style="bold"), *numbered(entry.causes)]
     if entry.next_step:
         lines.append(Text.assemble(("Next: ", "bold"), (entry.next_step, "cyan")))
     lines += [Text(note, style="dim") for note in entry.notes]
@@ -66,9 +61,7 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         The exit status: 0, or 1 if nothing is known about what was asked for.
     """
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_PLAIN_WIDTH)
+    console = open_console()
     if options.list:
         _list(console)
         return 0

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Group
 from rich.live import Live
@@ -13,13 +14,11 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from pyaclnn.doctor.child.events import Planned, Progress, Started
+from pyaclnn.doctor.child.events import Finished, Planned, Progress, Started
 from pyaclnn.doctor.report.record import Status
 from pyaclnn.doctor.report.text import COLOURS, SIGNS
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from rich.console import Console, ConsoleOptions, RenderResult
     from typing_extensions import Self
 
@@ -34,22 +33,34 @@ _SLOW: Final = 10.0
 _FRAMES: Final = 8
 
 
-class View(Protocol):
-    """Something that is told how a run goes; a context manager around it."""
+class View(contextlib.ExitStack):
+    """Something that is told how a run goes; a context manager around it.
 
-    def __enter__(self) -> Self:
-        """Begin."""
+    Args:
+        console: Where to show it.
+    """
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """End, whatever happened."""
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+        self._checks: tuple[Check, ...] = ()
+        self._devices: set[int] = set()
+        self._done = 0
 
     def __call__(self, event: Event) -> None:
         """Take notice of an event."""
+        if isinstance(event, Planned):
+            self._checks = event.checks
+        elif isinstance(event, Finished):
+            self._done += 1
+        elif event.device is not None:  # which there are is not known at first
+            self._devices.add(event.device)
+
+    @property
+    def _total(self) -> int:
+        """How many checks there are: those of a device run once for each device."""
+        each = sum(check.group not in {None, "host"} for check in self._checks)
+        return max(len(self._checks) + each * (len(self._devices or {0}) - 1), self._done)
 
 
 def view(console: Console) -> View:
@@ -65,50 +76,17 @@ def view(console: Console) -> View:
     )
 
 
-class _Count:
-    """How many checks are done, of how many: those of a device run once for each device."""
-
-    def __init__(self) -> None:
-        self.checks: tuple[Check, ...] = ()
-        self.done = 0
-        self._devices: set[int] = set()
-
-    def see(self, device: int | None) -> None:
-        """Take notice of a device; which there are is not known at first."""
-        if device is not None:
-            self._devices.add(device)
-
-    @property
-    def total(self) -> int:
-        each = sum(check.group not in {None, "host"} for check in self.checks)
-        return max(len(self.checks) + each * (len(self._devices or {0}) - 1), self.done)
-
-
-class PlainView:
+class PlainView(View):
     """One line for each check, as it ends."""
 
     def __init__(self, console: Console) -> None:
-        self._console = console
-        self._count = _Count()
+        super().__init__(console)
         self._said: dict[str, int] = {}
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """End."""
 
     def __call__(self, event: Event) -> None:
         """Print a line for what ended, and now and then for what takes long."""
-        if isinstance(event, Planned):
-            self._count.checks = event.checks
-        elif isinstance(event, Progress):
+        super().__call__(event)
+        if isinstance(event, Progress):
             place = _place(event.check, event.device)
             often = int(event.seconds // _SLOW)
             if often > self._said.get(place, 0):
@@ -117,14 +95,8 @@ class PlainView:
                     f"        still at {place} {event.check.title}: {event.seconds:.0f} s, "
                     f"given up after {event.deadline:.0f} s"
                 )
-        elif isinstance(event, Started):
-            self._count.see(event.device)
-        else:
-            result = event.result
-            self._count.done += 1
-            if result.status is Status.NOT_RUN:
-                return
-            count = f"{self._count.done}/{self._count.total}"
+        elif isinstance(event, Finished) and event.result.status is not Status.NOT_RUN:
+            result, count = event.result, f"{self._done}/{self._total}"
             self._print(
                 f"{count:>7} {result.status.value:<7} {result.id} {result.title} "
                 f"({result.seconds:.1f} s)"
@@ -134,50 +106,39 @@ class PlainView:
         self._console.print(Text(line), soft_wrap=True)
 
 
-class LiveView:
+class LiveView(View):
     """A tree of categories that fills up, what runs now, a bar and the elapsed time."""
 
     def __init__(self, console: Console) -> None:
-        self._console = console
+        super().__init__(console)
         self._begun = time.monotonic()
         self._spinner = Spinner("dots", style="cyan")
-        self._count = _Count()
         self._results: list[CheckResult] = []
         self._running: dict[str, tuple[Check, float, float | None]] = {}
-        self._live = Live(
-            self, console=console, refresh_per_second=_FRAMES, transient=True, redirect_stdout=False
-        )
 
     def __enter__(self) -> Self:
-        """Begin to draw."""
-        self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Stop drawing and leave the screen as it was."""
-        self._live.stop()
+        """Begin to draw; the end leaves the screen as it was."""
+        live = Live(
+            self,
+            console=self._console,
+            refresh_per_second=_FRAMES,
+            transient=True,
+            redirect_stdout=False,
+        )
+        self.enter_context(live)
+        return super().__enter__()
 
     def __call__(self, event: Event) -> None:
         """Take notice; the screen follows by itself."""
-        if isinstance(event, Planned):
-            self._count.checks = event.checks
-        elif isinstance(event, Started):
-            self._count.see(event.device)
-            place = _place(event.check, event.device)
-            self._running[place] = (event.check, time.monotonic(), None)
-        elif isinstance(event, Progress):
-            place = _place(event.check, event.device)
-            since = self._running.get(place, (event.check, time.monotonic(), None))[1]
-            self._running[place] = (event.check, since, event.deadline)
-        else:
+        super().__call__(event)
+        if isinstance(event, Finished):
             self._running.pop(event.result.id, None)
             self._results.append(event.result)
-            self._count.done += 1
+        elif isinstance(event, (Started, Progress)):
+            place = _place(event.check, event.device)
+            since = self._running.get(place, (event.check, time.monotonic(), None))[1]
+            deadline = event.deadline if isinstance(event, Progress) else None
+            self._running[place] = (event.check, since, deadline)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Draw the present state."""
@@ -221,7 +182,7 @@ class LiveView:
         return lines
 
     def _bar(self) -> Table:
-        done, total = self._count.done, self._count.total
+        done, total = self._done, self._total
         row = Table.grid(padding=(0, 2, 0, 0))
         row.add_row(
             ProgressBar(total=total, completed=done, width=40),

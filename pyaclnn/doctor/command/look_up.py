@@ -48,6 +48,7 @@ _HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{4,16}\b")
 _TORCH: Final = re.compile(r"\bERR(\d{2})(\d{3})\b")
 _STATUS_DIGITS: Final = 6
 _SIGN_BIT: Final = 1 << 31
+_LAST_DIGITS: Final = 10
 
 
 @dataclass(frozen=True)
@@ -95,17 +96,21 @@ def look_up(asked: str) -> list[Entry]:
 def suggestions(asked: str, most: int = 5) -> list[str]:
     """Return the codes and names that are closest to one that is not known.
 
+    Codes that begin with the digits asked for come first, in order.
+
     Args:
         asked: What was asked for.
-        most: How many to return.
+        most: How many to return; where only the last digit is open, every such code is.
     """
     words = asked.strip().upper()
     names = {name: f"{code} {name}" for code, name in codes.names().items()}
     if words.lstrip("-").isdigit():
         numbers = {str(code): f"{code} {name}" for code, name in codes.names().items()}
         numbers |= {str(code): f"{code} (device management)" for code in DEVICE_MANAGEMENT}
+        begun = sorted(number for number in numbers if number.startswith(words))
         near = difflib.get_close_matches(words, numbers, most, 0.5)
-        return [numbers[number] for number in near]
+        room = max(most, len(begun)) if len(begun) <= _LAST_DIGITS else most
+        return [numbers[number] for number in dict.fromkeys(begun + near)][:room]
     short = {_short(name): line for name, line in names.items()}
     near = difflib.get_close_matches(_short(words), short, most, 0.5)
     held = [name for name in short if _short(words) in name and name not in near]

@@ -26,7 +26,9 @@ from pyaclnn.doctor.checks.site import Site
 from pyaclnn.doctor.child.isolation import Outcome, Request, run_child
 from pyaclnn.doctor.child.termination import Terminated, signal_name, terminable
 from pyaclnn.doctor.report import exits
+from pyaclnn.limits import limits_on_memory
 from pyaclnn.operators import all_operators
+from pyaclnn.operators.description import snake_case
 from pyaclnn.smoke import report as smoke_report
 from pyaclnn.smoke.cases import FLOATS, Outcome as Judged
 
@@ -64,7 +66,8 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
     ):
         for name in given:
             if name not in known:
-                near = difflib.get_close_matches(name, known, 1)
+                word = snake_case(name.removeprefix("aclnn"))
+                near = difflib.get_close_matches(word, known, 1)
                 hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
                 _say(f"there is no {what} '{name}' in the smoke test; {hint}")
                 return UNUSABLE
@@ -86,7 +89,7 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
         return end.status
     facts = outcome.facts
     if outcome.ended != "done":
-        for text in (_how_it_ended(outcome), outcome.log, outcome.error):
+        for text in (_how_it_ended(outcome), _limits(), outcome.log, outcome.error):
             if text:
                 _say(text)
         return BROKEN_OFF
@@ -142,6 +145,11 @@ def _how_it_ended(outcome: Outcome) -> str:
     else:
         how = f"was ended by {signal_name(-code)}"
     return f"the process that uses the backend {how} while trying: {step}"
+
+
+def _limits() -> str:
+    limits = limits_on_memory()
+    return f"as every process that is started here, it may have {limits}" if limits else ""
 
 
 def _say(text: str) -> None:

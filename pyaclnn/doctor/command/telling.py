@@ -7,8 +7,6 @@ import io
 import sys
 from typing import TYPE_CHECKING, Final
 
-from rich.console import Console
-
 from pyaclnn.doctor.report import exits
 from pyaclnn.doctor.report.bundle import as_bundle
 from pyaclnn.doctor.report.files import (
@@ -22,7 +20,7 @@ from pyaclnn.doctor.report.files import (
 from pyaclnn.doctor.report.fleet import fleet_of, only
 from pyaclnn.doctor.report.html import as_html
 from pyaclnn.doctor.report.junit import as_junit
-from pyaclnn.doctor.report.text import Detail, show
+from pyaclnn.doctor.report.text import Detail, open_console, show
 
 if TYPE_CHECKING:
     import argparse
@@ -31,9 +29,8 @@ if TYPE_CHECKING:
     from pyaclnn.doctor.report.fleet import Fleet
     from pyaclnn.doctor.report.record import Report
 
-__all__ = ["open_console", "say", "targets_of", "tell", "write_anything", "written"]
+__all__ = ["say", "targets_of", "tell", "write_anything", "written"]
 
-_PLAIN_WIDTH: Final = 110
 _PROGRAM: Final = "pyaclnn doctor"
 
 
@@ -117,18 +114,6 @@ def targets_of(options: argparse.Namespace) -> dict[str, str]:
         if list(wanted.values()).count(target) > 1:
             raise WriteError(f"two reports cannot both go to '{target}'.")
     return wanted
-
-
-def open_console(*, error: bool = False) -> Console:
-    """Return a console; one that is no terminal is of a width that does not change.
-
-    Args:
-        error: Whether it is standard error.
-    """
-    console = Console(stderr=error, highlight=False)
-    if console.is_terminal:
-        return console
-    return Console(stderr=error, highlight=False, width=_PLAIN_WIDTH)
 
 
 def write_anything() -> None:

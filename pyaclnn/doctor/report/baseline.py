@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-from pyaclnn.doctor.report.fields import Rule, json_text, plain, read
+from pyaclnn.doctor.report.fields import Rule, json_text, plain
 from pyaclnn.doctor.report.figure import Figure
 from pyaclnn.doctor.report.outliers import LEAST_DEVIATION
+from pyaclnn.doctor.report.reader import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

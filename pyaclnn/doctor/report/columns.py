@@ -15,8 +15,9 @@ from itertools import chain
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args, get_origin
 
-from pyaclnn.doctor.report.fields import Rule, annotated, hints_of, read
-from pyaclnn.doctor.report.table import check, packed, rows_of
+from pyaclnn.doctor.report.fields import Rule, annotated, hints_of
+from pyaclnn.doctor.report.reader import read
+from pyaclnn.doctor.report.table import packed, unpacked, wrong_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,7 @@ def digest(column: Any) -> bytes:
 def fits(
     kind: Any, table: dict[str, Any] | None, known: set[tuple[str, bytes]] | None = None
 ) -> dict[str, bytes] | None:
-    """Look whether a table is one that `fields.read` takes, as it stands.
+    """Look whether a table is one that `reader.read` takes, as it stands.
 
     Args:
         kind: The type of its records.
@@ -56,9 +57,7 @@ def fits(
     """
     if table is None:
         return {}
-    try:
-        check(table, "")
-    except ValueError:
+    if wrong_with(table):
         return None
     looks = _looks(kind)
     each = {**{name: [value] for name, value in table["same"].items()}, **table["each"]}
@@ -85,7 +84,7 @@ def those_with(table: dict[str, Any] | None, name: str, value: Any) -> dict[str,
         return None
     if name in table["same"]:
         return table
-    return packed([row for row in rows_of(table["same"], table["each"]) if row[name] == value])
+    return packed([row for row in unpacked(table) if row[name] == value])
 
 
 @functools.cache

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records as JSON: written, read and described by one rule, which is the types of their fields.
+"""Records as JSON: written and described by one rule, which is the types of their fields.
 
-A field's type may be annotated with a `Rule`, which holds when it is read, and goes to the schema.
+A field's type may be annotated with a `Rule`, which holds when it is read (see `reader`), and goes
+to the schema.
 """
 
 from __future__ import annotations
@@ -10,27 +11,30 @@ import dataclasses
 import functools
 import json
 import math
-import re
-from datetime import datetime
 from enum import Enum
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, NoReturn, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
-from pyaclnn.doctor.report.table import packed, unpacked
+from pyaclnn.doctor.report.table import packed
 
 __all__ = [
+    "JSON_TYPES",
     "Rule",
     "annotated",
     "described",
     "hints_of",
     "json_text",
     "plain",
-    "read",
-    "read_scalar",
 ]
 
-_NAMES: Final = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
-_MOST_SHOWN: Final = 60
+JSON_TYPES: Final = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+}
+"""What JSON Schema calls the types of values without parts."""
 _AS_THEY_ARE: Final = frozenset({str, int, bool, NoneType})
 
 
@@ -110,119 +114,6 @@ def _compact(value: Any) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
-def read(kind: Any, data: Any, place: str = "") -> Any:
-    """Read what `plain` returned.
-
-    Args:
-        kind: The type that it was.
-        data: JSON's own types.
-        place: Where in the whole this is, for messages.
-
-    Raises:
-        ValueError: A key is missing or unknown, or a value is none that its type allows; the
-            message names the place.
-    """
-    kind, rule = annotated(kind)
-    origin, inner = get_origin(kind), get_args(kind)
-    if dataclasses.is_dataclass(kind):
-        return _record(kind, data, place)
-    if origin is tuple:
-        return _array(inner, unpacked(data, place) if rule.table else data, place)
-    if origin is dict:
-        if not isinstance(data, dict):
-            _refuse(place, data, "an object")
-        return {key: read(inner[1], item, f"{place}[{_shown(key)}]") for key, item in data.items()}
-    if origin in {Union, UnionType}:
-        for one in inner:
-            if _fits(one, data):
-                return read(one, data, place)
-        _refuse(place, data, " or ".join(_NAMES[annotated(one)[0]] for one in inner))
-    if data is None and rule.absent is not None:
-        return rule.absent
-    return read_scalar(kind, rule, data, place)
-
-
-def _array(types: tuple[Any, ...], data: Any, place: str) -> tuple[Any, ...]:
-    if not isinstance(data, list):
-        _refuse(place, data, "an array")
-    if types[-1] is Ellipsis:
-        types = (types[0],) * len(data)
-    if len(data) != len(types):
-        _refuse(place, data, f"an array of {len(types)}")
-    both = zip(types, data, strict=True)
-    return tuple(read(one, item, f"{place}[{index}]") for index, (one, item) in enumerate(both))
-
-
-def read_scalar(kind: Any, rule: Rule, data: Any, place: str) -> Any:
-    """Read a value that has no parts; the arguments are those of `read`, and the type's rule."""
-    if issubclass(kind, Enum):
-        allowed = [member.value for member in kind]
-        return kind(data) if data in allowed else _refuse(place, data, f"one of {allowed}")
-    if not _fits(kind, data):
-        _refuse(place, data, f"of the kind {_NAMES[kind]}")
-    if kind is float:
-        data = _finite(data, place)
-    if rule.enum is not None and data not in rule.enum:
-        _refuse(place, data, f"one of {list(rule.enum)}")
-    if rule.minimum is not None and data < rule.minimum:
-        _refuse(place, data, f"at least {rule.minimum}")
-    if rule.maximum is not None and data > rule.maximum:
-        _refuse(place, data, f"at most {rule.maximum}")
-    if rule.pattern is not None and not re.fullmatch(rule.pattern, data):
-        _refuse(place, data, f"of the form {rule.pattern}")
-    if rule.format is not None and not _is_moment(data):
-        _refuse(place, data, "a moment like 2026-05-21T08:30:00+00:00")
-    return data
-
-
-def _finite(data: float, place: str) -> float:
-    try:
-        number = float(data)
-    except OverflowError:
-        number = math.inf
-    return number if math.isfinite(number) else _refuse(place, data, "finite")
-
-
-def _fits(kind: Any, data: Any) -> bool:
-    plain_kind = annotated(kind)[0]
-    if plain_kind is float:
-        return isinstance(data, (int, float)) and not isinstance(data, bool)
-    return type(data) is plain_kind
-
-
-def _is_moment(text: str) -> bool:
-    try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00")).tzinfo is not None
-    except ValueError:
-        return False
-
-
-def _record(kind: Any, data: Any, place: str) -> Any:
-    if not isinstance(data, dict):
-        name = f"{place}: " if place else ""
-        raise ValueError(  # noqa: TRY004  # one kind of error for everything that is no record
-            f"{name}a {kind.__name__} is a JSON object; this is a {type(data).__name__}"
-        )
-    hints = hints_of(kind)
-    unknown, missing = sorted(set(data) - set(hints)), sorted(set(hints) - set(data))
-    if unknown:
-        raise ValueError(f"{kind.__name__} has unknown keys: {_shown(', '.join(unknown))[1:-1]}")
-    if missing:
-        raise ValueError(f"{kind.__name__} lacks the keys: {', '.join(missing)}")
-    within = f"{place}." if place else ""
-    return kind(**{name: read(one, data[name], within + name) for name, one in hints.items()})
-
-
-def _refuse(place: str, data: Any, wanted: str) -> NoReturn:
-    raise ValueError(f"{place or 'it'} is {_shown(data)}; it must be {wanted}")
-
-
-def _shown(data: Any) -> str:
-    """Foreign data in a message: short, and nothing that a terminal would obey."""
-    text = ascii(data)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…{text[-1]}"
-
-
 @functools.cache
 def hints_of(kind: Any) -> dict[str, Any]:
     """Return the types of a record's fields, with their rules."""
@@ -271,7 +162,9 @@ def described(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
     elif origin is dict:
         found = {"type": "object", "additionalProperties": described(inner[1], known)}
     else:
-        found = {"type": [_NAMES[kind], "null"] if rule.absent is not None else _NAMES[kind]}
+        found = {
+            "type": [JSON_TYPES[kind], "null"] if rule.absent is not None else JSON_TYPES[kind]
+        }
     return {**found, **rule.keywords()}
 
 

@@ -37,15 +37,14 @@ __all__ = ["TOLD", "Fleet", "Group", "fleet_of", "fleet_verdict", "gather", "mer
 TOLD: Final = ("id", "title", "status", "code", "code_name", "summary", "causes", "next_step")
 """What of a group's first result stands for the group."""
 
-_EXIT: Final = {
-    GOOD: exits.PASSED,
-    SIMULATED: exits.PASSED,
-    BROKEN: exits.BROKEN,
-    UNCLEAR: exits.INCONCLUSIVE,
-    NOTHING: exits.NOTHING_HERE,
+_TONES: Final = {
+    BROKEN: (exits.BROKEN, "broken"),
+    NOTHING: (exits.NOTHING_HERE, "without a usable device"),
+    UNCLEAR: (exits.INCONCLUSIVE, "unclear"),
+    SIMULATED: (exits.PASSED, "simulated only"),
+    GOOD: (exits.PASSED, "working"),
 }
-_TONES: Final = (BROKEN, NOTHING, UNCLEAR, SIMULATED, GOOD)
-"""From the one that matters most to the one that matters least."""
+"""What a tone exits with, and what it is called, from the one that matters most to the least."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +213,7 @@ def _together(given: Reports) -> Fleet:
     )
     worst = _worst([verdict(report).tone for report in given])
     statuses = [report.exit_status for report in given]
-    status = exits.BROKEN if exits.BROKEN in statuses else max([_EXIT[worst], *statuses])
+    status = exits.BROKEN if exits.BROKEN in statuses else max([_TONES[worst][0], *statuses])
     return Fleet(given, tuple(groups), tuple(outlying(names, given)), status)
 
 
@@ -243,17 +242,7 @@ def fleet_verdict(fleet: Fleet) -> Verdict:
     tones = [verdict(report).tone for report in fleet.reports]
     total = len(tones)
     machines = "machine" if total == 1 else "machines"
-    parts = [
-        f"{tones.count(tone)} {words}"
-        for tone, words in (
-            (BROKEN, "broken"),
-            (NOTHING, "without a usable device"),
-            (UNCLEAR, "unclear"),
-            (SIMULATED, "simulated only"),
-            (GOOD, "working"),
-        )
-        if tone in tones
-    ]
+    parts = [f"{tones.count(t)} {words}" for t, (_, words) in _TONES.items() if t in tones]
     worst = _worst(tones)
     first = fleet.groups[0] if fleet.groups else None
     detail, step, result = "", None, None

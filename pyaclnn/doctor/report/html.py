@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.clean import cleaned
 from pyaclnn.doctor.report.fleet import fleet_of, fleet_verdict, only
-from pyaclnn.doctor.report.html_figures import figures_section
 from pyaclnn.doctor.report.html_fleet import groups_section, machines_section, outliers_section
 from pyaclnn.doctor.report.html_numbers import numbers_section
 from pyaclnn.doctor.report.html_sections import (
     banner,
     checks_section,
     environment_section,
+    figures_section,
     problems_section,
     verdict_section,
 )

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.figure import Severity
+from pyaclnn.doctor.report.figures_text import figures_by_device
 from pyaclnn.doctor.report.record import Status
 from pyaclnn.doctor.report.verdict import (
     BROKEN,
@@ -30,6 +31,7 @@ __all__ = [
     "banner",
     "checks_section",
     "environment_section",
+    "figures_section",
     "paragraph",
     "problem_card",
     "problems_section",
@@ -95,6 +97,29 @@ def problem_card(result: CheckResult, story: str) -> str:
         f'<article class="card problem{"" if result.status.broken else " mild"}">'
         f"<h3>{badge(result.status)} <span>{escape(result.title)}</span> "
         f'<span class="soft mono">{escape(result.id)}</span></h3>{story}</article>'
+    )
+
+
+def figures_section(report: Report) -> str:
+    """Return the figures of a machine: a line for each, a column for each device."""
+    figures = figures_by_device(report)
+    if not figures:
+        return ""
+    devices = list(dict.fromkeys(device for row in figures.values() for device in row))
+    heads = "".join(f'<th class="n">device {escape(device)}</th>' for device in devices)
+    rows = "".join(
+        f"<tr><td>{escape(name)}</td><td>{escape(unit)}</td>"
+        + "".join(
+            f'<td class="n">{row[device].value:.4g}</td>' if device in row else "<td></td>"
+            for device in devices
+        )
+        + "</tr>"
+        for (name, unit), row in figures.items()
+    )
+    whose = " of the simulation" if report.simulated else ""
+    return (
+        f'<h2>Figures{whose}</h2><div class="card scroll"><table><thead><tr><th>figure</th>'
+        f"<th>unit</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from pyaclnn.doctor.report.clean import cleaned
 from pyaclnn.doctor.report.columns import fits, those_with
 from pyaclnn.doctor.report.fields import hints_of
-from pyaclnn.doctor.report.quick import made, read_quickly
+from pyaclnn.doctor.report.reader import made, read
 from pyaclnn.doctor.report.record import CheckResult, Number, Report, Seconds, host_name
 from pyaclnn.doctor.report.table import joined
 from pyaclnn.doctor.report.worst import Worst
@@ -160,9 +160,9 @@ class Reports(Sequence[Report]):
             self._known[key] = known
         failed = those_with(data["numbers"], "passed", False)  # of any type in others
         own = {
-            "seconds": read_quickly(Seconds, data["seconds"]),
-            "numbers": read_quickly(_NUMBERS, failed) if failed else (),
-            "figures": read_quickly(_FIGURES, data["figures"]) if data["figures"] else (),
+            "seconds": read(Seconds, data["seconds"]),
+            "numbers": read(_NUMBERS, failed) if failed else (),
+            "figures": read(_FIGURES, data["figures"]) if data["figures"] else (),
         }
         result: CheckResult = made(CheckResult, {**vars(known), **own})
         return cleaned(result) if failed else result

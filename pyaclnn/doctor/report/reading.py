@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from pyaclnn.doctor.report.fields import read
+from pyaclnn.doctor.report.reader import read
 from pyaclnn.doctor.report.record import Exit
 
 if TYPE_CHECKING:

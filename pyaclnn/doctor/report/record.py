@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 from pyaclnn.doctor.report.fields import Rule, json_text, plain
 from pyaclnn.doctor.report.figure import Figure, Severity
 from pyaclnn.doctor.report.former import upgraded
-from pyaclnn.doctor.report.quick import read_quickly
+from pyaclnn.doctor.report.reader import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -197,7 +197,7 @@ class CheckResult:
         Raises:
             ValueError: A key is missing, unknown, or has a value that it cannot have.
         """
-        result: CheckResult = read_quickly(cls, data)
+        result: CheckResult = read(cls, data)
         return result
 
 
@@ -265,7 +265,7 @@ class Report:
             if data.get("schema") != SCHEMA:
                 known = f"this version reads 1 to {SCHEMA}"
                 raise ValueError(f"schema is {data.get('schema')!r:.60}; {known}")
-        report: Report = read_quickly(cls, data)
+        report: Report = read(cls, data)
         return report
 
     def to_text(self) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["check", "joined", "packed", "rows_of", "unpacked"]
+__all__ = ["joined", "packed", "unpacked", "wrong_with"]
 
 
 def packed(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -37,26 +37,25 @@ def packed(rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     }
 
 
-def check(table: Any, place: str) -> None:
-    """Refuse what is no table.
+def wrong_with(table: Any) -> str:
+    """Say why something is no table, to go on the name of its place; nothing if it is one.
 
     Args:
         table: What `packed` may have returned.
-        place: Where it is, for messages.
-
-    Raises:
-        ValueError: It is no table.
     """
+    if table is None:
+        return ""
     if not isinstance(table, dict) or set(table) != {"count", "same", "each"}:
-        raise ValueError(f"{place} is no table of count, same and each")
+        return " is no table of count, same and each"
     count, same, each = table["count"], table["same"], table["each"]
     if type(count) is not int or count < 1 or (count > 1 and not each):
-        raise ValueError(f"{place}.count is no number of records")
+        return ".count is no number of records"
     if not isinstance(same, dict) or not isinstance(each, dict) or set(same) & set(each):
-        raise ValueError(f"{place}: same and each must be objects without a key in common")
+        return ": same and each must be objects without a key in common"
     for name, column in each.items():
         if not isinstance(column, list) or len(column) != count:
-            raise ValueError(f"{place}.each[{name!a:.60}] is no array of {count}")
+            return f".each[{name!a:.60}] is no array of {count}"
+    return ""
 
 
 def joined(tables: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -73,8 +72,8 @@ def joined(tables: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """
     if not tables:
         return None
-    for table in tables:
-        check(table, "")
+    if any(map(wrong_with, tables)):
+        raise ValueError("no table")
     each: dict[str, list[Any]] = {name: [] for name in (*tables[0]["same"], *tables[0]["each"])}
     for table in tables:
         if len(table["same"]) + len(table["each"]) != len(each):
@@ -86,28 +85,13 @@ def joined(tables: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     return {"count": sum(table["count"] for table in tables), "same": {}, "each": each}
 
 
-def unpacked(table: Any, place: str) -> list[dict[str, Any]]:
-    """Return the records of a table.
-
-    Args:
-        table: What `packed` returned.
-        place: Where it is, for messages.
-
-    Raises:
-        ValueError: It is no table.
-    """
-    if table is None:
-        return []
-    check(table, place)
-    return list(rows_of(table["same"], table["each"]))
-
-
-def rows_of(same: Mapping[str, Any], each: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+def unpacked(table: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
     """Yield the records of a table, of which nothing is checked any more.
 
     Args:
-        same: The fields that are the same in all.
-        each: The others, by column; without any there is one record.
+        table: What `packed` returned.
     """
-    for row in zip(*each.values(), strict=True) if each else [()]:
-        yield {**same, **dict(zip(each, row, strict=True))}
+    if table is not None:
+        each = table["each"]
+        for row in zip(*each.values(), strict=True) if each else [()]:
+            yield {**table["same"], **dict(zip(each, row, strict=True))}

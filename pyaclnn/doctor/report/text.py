@@ -32,7 +32,7 @@ from pyaclnn.doctor.report.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pyaclnn.doctor.report.record import CheckResult, Report
     from pyaclnn.doctor.report.verdict import Verdict
 
-__all__ = ["COLOURS", "SIGNS", "Detail", "as_text", "emit", "show"]
+__all__ = ["COLOURS", "SIGNS", "Detail", "as_text", "emit", "numbered", "open_console", "show"]
 
 SIGNS: Final = {
     Status.PASS: "✓",
@@ -105,6 +105,18 @@ def as_text(given: Sequence[Report] | Fleet) -> str:
         given: The reports of one or more machines.
     """
     return _plain(_parts(given))
+
+
+def open_console(*, error: bool = False) -> Console:
+    """Return a console; one that is no terminal is of a width that does not change.
+
+    Args:
+        error: Whether it is standard error.
+    """
+    console = Console(stderr=error, highlight=False)
+    if console.is_terminal:
+        return console
+    return Console(stderr=error, highlight=False, width=_PLAIN_WIDTH)
 
 
 def emit(parts: Iterable[RenderableType], console: Console) -> None:
@@ -310,14 +322,20 @@ def _problem(result: CheckResult, places: str | None = None) -> Iterable[Rendera
         lines.append(Padding(Text("\n".join(kept), style="dim"), (0, 0, 0, 4)))
     lines += _wrong_outputs(result)
     if result.causes:
-        lines.append(Text("likely causes:", style="bold"))
-        lines += [
-            Padding(Text(f"{number}. {cause}"), (0, 0, 0, 2))
-            for number, cause in enumerate(result.causes, 1)
-        ]
+        lines += [Text("likely causes:", style="bold"), *numbered(result.causes)]
     if result.next_step:
         lines.append(Text.assemble(("next: ", "bold"), (result.next_step, "bold cyan")))
     yield Padding(Group(*lines), (0, 0, 0, 2))
+
+
+def numbered(causes: Iterable[str]) -> Iterator[RenderableType]:
+    """Yield a line for each of several causes.
+
+    Args:
+        causes: The causes, the likeliest first.
+    """
+    for number, cause in enumerate(causes, 1):
+        yield Padding(Text(f"{number}. {cause}"), (0, 0, 0, 2))
 
 
 def _heading(result: CheckResult) -> RenderableType:

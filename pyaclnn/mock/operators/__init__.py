@@ -7,24 +7,27 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.mock.operators.described import operator_of
-from pyaclnn.operators import all_operators
+from pyaclnn.operators import by_c_name
 from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.operators.on_demand import MadeOnDemand
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
     from pyaclnn.mock.operators.operator import Operator
 
 __all__ = ["operators_of"]
 
 
 @functools.cache
-def operators_of(release: str) -> dict[str, Operator[Any]]:
+def operators_of(release: str) -> MutableMapping[str, Operator[Any]]:
     """Return the operators that a release has and that have descriptions, by their C names.
+
+    Each is made when it is first asked for.
 
     Args:
         release: The release in short, e.g. ``8.1``.
     """
-    return {
-        description.c_name: operator_of(description.in_release(release))
-        for description in all_operators().values()
-        if description.c_name not in catalogue() or catalogue()[description.c_name].is_in(release)
-    }
+    known = catalogue()
+    names = (name for name in by_c_name() if name not in known or known[name].is_in(release))
+    return MadeOnDemand(names, lambda name: operator_of(by_c_name()[name].in_release(release)))

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn.mock.dtypes import DATA_TYPES, data_type_name
 from pyaclnn.mock.operators.operator import Parameter, RefusalError
@@ -45,8 +44,7 @@ _TENSORS = (Tensor, TensorList)
 _KNOWN_TYPES = frozenset(DATA_TYPES.values()) - {DATA_TYPES["UNDEFINED"]}
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(NamedTuple):
     """What is known of an operator without a description.
 
     Attributes:

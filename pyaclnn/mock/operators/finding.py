@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which operator a call is of: a user's kernel first, then what the simulated NPU has itself.
 
-PyTorch's kernels come last, if they are asked for.
+What has no description comes last: see :mod:`pyaclnn.mock.operators.undescribed`.
 
 ``PYACLNN_MOCK_OPERATORS`` names files of kernels; ``ASCEND_CUSTOM_OPP_PATH`` names folders of
 packages, as it does for CANN. A package for the simulated NPU has a Python module
@@ -12,16 +12,10 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.mock.aten import KERNELS, aten_kernel, is_asked_for
 from pyaclnn.mock.kernel import VARIABLE, kernels_of, load_file
-from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.operators import operators_of
-from pyaclnn.mock.operators.arguments import signature_of
-from pyaclnn.mock.operators.taught import operator_of_kernel, operator_without_kernel
-from pyaclnn.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,28 +50,11 @@ def find_operator(call: Call, release: str) -> Operator[Any] | None:
         known = operators_of(release).get(name) or _custom_operators().get(name)
         if known is not None:
             return known
-        kernel = built_in().get(name)
-    why = ""
-    if kernel is None and is_asked_for():
-        try:
-            kernel = aten_kernel(name)
-        except ImportError as error:
-            why = f"{KERNELS} asks for those of PyTorch, which {sys.executable} has not ({error})"
-    types = () if name in catalogue() else tuple((n, type(v)) for n, v in call.arguments.items())
-    return _taught(name, kernel, why, types)
+    # Imported on demand, as most of this module's is: most calls are of described operators, and
+    # the process has to start soon.
+    from pyaclnn.mock.operators.undescribed import find_undescribed  # noqa: PLC0415
 
-
-@functools.lru_cache(maxsize=4096)
-def _taught(
-    name: str, kernel: Kernel | None, why: str, types: tuple[tuple[str, type], ...]
-) -> Operator[Any] | None:
-    """Make an operator without a description, once; types tell one that no table has."""
-    signature = signature_of(name, kernel, types)
-    if signature is None:
-        return None
-    if kernel is None:
-        return operator_without_kernel(signature, why)
-    return operator_of_kernel(signature, kernel)
+    return find_undescribed(call, kernel)
 
 
 def computes(name: str, release: str) -> bool:
@@ -87,6 +64,8 @@ def computes(name: str, release: str) -> bool:
         name: The operator.
         release: The release of CANN that is simulated, in short.
     """
+    from pyaclnn.mock.kernels import built_in  # noqa: PLC0415
+
     known = (_users_kernels(), operators_of(release), _custom_operators(), built_in())
     return any(name in table for table in known)
 
@@ -95,7 +74,6 @@ def _named(variable: str) -> list[Path]:
     """The absolute paths that a variable names; others are passed over and told of."""
     if not os.environ.get(variable):
         return []
-    # Imported on demand: most programs name none, and the process has to start soon.
     from pyaclnn.trust import absolute_folders  # noqa: PLC0415
 
     return absolute_folders(variable, os.environ)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -46,8 +46,7 @@ class Launch(IntEnum):
     FAILS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What a successful phase 1 says.
 
     Attributes:
@@ -77,8 +76,7 @@ class RefusalError(Exception):
         self.text = text
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter of the C signature.
 
     Attributes:
@@ -92,8 +90,7 @@ class Parameter:
     pointer: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """Where a call is made.
 
     Attributes:

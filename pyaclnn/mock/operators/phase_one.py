@@ -216,7 +216,7 @@ def _filled(request: Request) -> Plan:
         if tensor.fill is not None
         and request.tensors[tensor.name] is not None
         and (tensor.when is not None or request.wants(tensor))
-    }
+    } | quirks_of(request.operator.quirks).fills(request)
     filled = any(request.tensors[name].size for name in request.fills)
     return Plan(launch=Launch.KERNELS if filled else Launch.NOTHING)
 

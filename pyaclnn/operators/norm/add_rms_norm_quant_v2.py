@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.description import Build, describe
@@ -31,7 +30,7 @@ ADD_RMS_NORM_QUANT_V2 = describe(
     "``y = round((x * rstd * gamma + beta) / scales + zero_points)``, halves to even, within int8.",
     types={
         "910b 910_93": _QUANTIZED,
-        "950": f"{_QUANTIZED} | T=f32 S=f32 Z=f32 | T=f16 S=f16,f32 Z=f16,f32 | T=bf16 S=f32 Z=f32",
+        "950": f"{_QUANTIZED} | T=f32,f16,bf16 S=f32 Z=f32 | T=f16 S=f16 Z=f16",
         "310p": "T=f16 S=f32 Z=i32",
     },
     x1=given("T rows* norm*", _SUMMANDS[0]),
@@ -146,11 +145,9 @@ ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
     smoothScale2Optional=given("T D", "The same for ``y2``", optional=True),
     betaOptional=given("T D", "The shift of the norm; zeros if None", optional=True),
     epsilon=real(1e-6, "Added to the mean square", least=0, loose=True),
-    outputMask=replace(
-        mask(
-            "y1Out y2Out",
-            "Which of the two to compute; None: the first, and with both smooth scales the second",
-        ),
+    outputMask=mask(
+        "y1Out y2Out",
+        "Which of the two to compute; None: the first, and with both smooth scales the second",
         default=None,
         null=True,
     ),

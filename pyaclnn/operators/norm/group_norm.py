@@ -49,6 +49,18 @@ def undivided(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
     return name, str(values[name]), must
 
 
+_SIZES = {
+    "N": integer(derived=lambda known: known["N"][0]),
+    "C": integer(derived=lambda known: known["C"][0]),
+    "HxW": integer(derived=lambda known: prod(known["space"])),
+    "group": integer(
+        says="Into how many groups the channels are divided",
+        name="num_groups",
+        least=1,
+        sample=some_groups,
+    ),
+}
+
 GROUP_NORM = describe(
     "aclnnGroupNorm",
     Build.COMPOSITE,
@@ -58,15 +70,7 @@ GROUP_NORM = describe(
     self=given("T N C space*", "What is normalized: batch, channels and other axes", name="input"),
     gamma=given("T C", "The scale of each channel; ones if None", name="weight", optional=True),
     beta=given("T C", "The shift of each channel; zeros if None", name="bias", optional=True),
-    N=integer(derived=lambda known: known["N"][0]),
-    C=integer(derived=lambda known: known["C"][0]),
-    HxW=integer(derived=lambda known: prod(known["space"])),
-    group=integer(
-        says="Into how many groups the channels are divided",
-        name="num_groups",
-        least=1,
-        sample=some_groups,
-    ),
+    **_SIZES,
     eps=real(1e-5, "Added to the variance", above=0),
     out=result("T N C space*", "The normalized tensor"),
     meanOut=result("T N num_groups", "The mean of each group", fill=0.0),
@@ -110,15 +114,7 @@ GROUP_NORM_BACKWARD = describe(
         optional=True,
         loose="count",
     ),
-    N=integer(derived=lambda known: known["N"][0]),
-    C=integer(derived=lambda known: known["C"][0]),
-    HxW=integer(derived=lambda known: prod(known["space"])),
-    group=integer(
-        says="Into how many groups the channels are divided",
-        name="num_groups",
-        least=1,
-        sample=some_groups,
-    ),
+    **_SIZES,
     outputMask=mask("gradInput gradGammaOut gradBetaOut", "Which gradients to compute"),
     gradInput=result("T N C space*", "The gradient of ``input``"),
     gradGammaOut=result("G C", "The gradient of ``weight``", name="grad_weight"),

@@ -124,10 +124,9 @@ ADD_RMS_NORM = describe(
 )
 
 _QUANTIZED = "T=f16 S=f32 Z=i32 | T=bf16 S=bf16 Z=bf16"
-_QUANTIZED_ON = {
-    "950": f"{_QUANTIZED} | T=f32 S=f32 Z=f32 | T=f16 S=f16,f32 Z=f16,f32 | T=bf16 S=f32 Z=f32",
-    "310p": "T=f16 S=f32 Z=i32",
-}
+_QUANTIZED_LATER = f"{_QUANTIZED} | T=bf16 S=f32 Z=i32"
+_ON_950 = "T=f32,f16,bf16 S=f32 Z=f32 | T=f16 S=f16 Z=f16"
+_ON_310P = "T=f16 S=f32 Z=i32"
 _LATE = {"loose": "late"}
 
 ADD_RMS_NORM_QUANT = describe(
@@ -135,14 +134,14 @@ ADD_RMS_NORM_QUANT = describe(
     Build.INDIVIDUAL,
     "Add two tensors, normalize the sum as ``rms_norm`` does, and quantize the result: "
     "``y = round(x * rstd * gamma / scales + zero_points)``, halves to even, within int8.",
-    types={"910b 910_93": _QUANTIZED, **_QUANTIZED_ON},
+    types={"910b 910_93": _QUANTIZED, "950": f"{_QUANTIZED} | {_ON_950}", "310p": _ON_310P},
     x1=given("T rows* norm*", "What is normalized, with ``x2``"),
     x2=given("T rows* norm*", "What is added to ``x1``"),
     gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
-    scales1=given("S norm*", "What ``y1`` is divided by", positive=True),
+    scales1=given("S norm*", "What ``y1`` is divided by, or multiplied", positive=True),
     scales2Optional=given(
         "S norm*",
-        "What ``y2`` is divided by; without it there is no ``y2``",
+        "The same for ``y2``, which there is only with it",
         optional=True,
         positive=True,
     ),
@@ -150,7 +149,11 @@ ADD_RMS_NORM_QUANT = describe(
     zeroPoints2Optional=given("Z norm*", "The same for ``y2``", optional=True),
     axis=integer(derived=lambda _: -1),
     epsilon=real(1e-6, "Added to the mean square", least=0),
-    divMode=flag(derived=lambda _: True),
+    divMode=flag(
+        True,
+        "Whether scales divide; else they multiply, for which CANN's documents name Ascend 950 "
+        "alone, though the kernels of others do it too",
+    ),
     y1Out=result("i8 rows* norm*", "The result, quantized"),
     y2Out=result(
         "i8 rows* norm*",
@@ -171,8 +174,9 @@ ADD_RMS_NORM_QUANT = describe(
             "9.1": {
                 "build": Build.COMPOSITE,
                 "types": {
-                    **_QUANTIZED_ON,
-                    "910b 910_93": f"{_QUANTIZED} | T=bf16 S=f32 Z=i32",
+                    "910b 910_93": _QUANTIZED_LATER,
+                    "950": f"{_QUANTIZED_LATER} | {_ON_950}",
+                    "310p": _ON_310P,
                 },
                 "order": "nreS!ds",
                 "compared": (

@@ -13,9 +13,16 @@ from pyaclnn.operators.request import shape_text
 if TYPE_CHECKING:
     from pyaclnn.operators.request import Request
 
-__all__ = ["IGNORED", "breaks"]
+__all__ = ["IGNORED", "breaks", "fills"]
 
 IGNORED = ("weight",)
+
+_WANTED_BY = {
+    "sum_dy": "input_g",
+    "sum_dy_xmu": "input_g",
+    "grad_weight": "weight_g",
+    "grad_bias": "bias_g",
+}
 
 
 def breaks(request: Request) -> str | None:
@@ -27,3 +34,10 @@ def breaks(request: Request) -> str | None:
         if given != expected:
             return f"{name} has shape {shape_text(given)}; it must be {shape_text(expected)}"
     return None
+
+
+def fills(request: Request) -> dict[str, float]:
+    """On the 950 sums of nothing are 0; other chips write nothing."""
+    if request.chip.family != "950":
+        return {}
+    return {name: 0.0 for name, option in _WANTED_BY.items() if request.values[option]}

@@ -20,7 +20,7 @@ def first_axis(arguments: dict[str, Any]) -> Cut | None:
     """Cut along the first axis where the vectors lie along others."""
     tensor, dim = np.asarray(arguments["input"]), arguments.get("dim")
     axes = (dim,) if isinstance(dim, int) else tuple(dim or ())
-    if not axes or {0, -tensor.ndim} & set(axes):
+    if not tensor.ndim or not axes or {0, -tensor.ndim} & set(axes):
         return None
     return Cut({"input": tensor}, 0, len(tensor), ())
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,6 +16,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import ThreadPoolExecutor
 
 __all__ = ["plain_arithmetic", "spread"]
 
@@ -30,6 +30,8 @@ Result = TypeVar("Result")
 @functools.lru_cache(maxsize=2)
 def pool(process: int, threads: int) -> ThreadPoolExecutor:
     """The threads of one process; a forked child has none of its parent's and so gets its own."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  # few calls have pieces
+
     return ThreadPoolExecutor(threads, thread_name_prefix=f"pyaclnn-reference-{process}")
 
 

@@ -130,7 +130,7 @@ def told(result: CheckResult) -> str:
     return " | ".join([result.summary, *result.causes, result.next_step or ""])
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("case", "layout"),
     [

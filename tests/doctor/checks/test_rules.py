@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.cann.prototypes import differences, no_header, read_prototypes
+from pyaclnn.cann.headers import no_header
+from pyaclnn.cann.prototypes import differences, read_prototypes
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.chips import all_chips
 from pyaclnn.doctor.checks.chips import kernel_folder

@@ -143,7 +143,7 @@ def test_what_a_child_started_does_not_outlive_it(tmp_path: Path, parts: Parts) 
     assert processes(made.root) == []
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("name", "check", "status"),
     [("daemon", "DEV-111@0", Status.WARN), ("daemon-and-crash", "DEV-104@0", Status.CRASH)],
@@ -164,6 +164,7 @@ def test_a_process_that_got_away_is_named_and_ended(
     )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["daemon-at-the-end", "helper-at-the-end"])
 def test_what_is_started_while_a_child_ends_well_is_named_and_ended(
     name: str, tmp_path: Path, parts: Parts
@@ -189,6 +190,7 @@ def test_what_is_started_while_a_child_ends_well_is_named_and_ended(
     assert not Path(f"/proc/{left.split()[0]}").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_child_that_no_signal_ends_is_left_behind_and_not_waited_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, parts: Parts
 ) -> None:

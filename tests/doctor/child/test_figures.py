@@ -42,6 +42,8 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         deadlines={},
         simulated=True,
         figure_bytes=SIZE,
+        figure_seconds=0.0,
+        memory_seconds=0.0,
         peers=(0, 1),
         meeting=str(tmp_path_factory.mktemp("meeting")),
     )

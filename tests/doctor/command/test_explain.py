@@ -182,6 +182,17 @@ def test_what_is_close_is_suggested(asked: str, line: str) -> None:
     assert line in suggestions(asked)
 
 
+def test_every_code_that_lacks_only_its_last_digit_is_suggested() -> None:
+    begun = [f"{code} {name}" for code, name in codes.names().items() if code // 10 == 50701]
+    assert "507015 ACL_ERROR_RT_AICORE_EXCEPTION" in begun
+    assert suggestions("50701") == sorted(begun)
+
+
+def test_of_many_codes_that_begin_with_what_was_typed_the_first_are_suggested() -> None:
+    begun = [f"{code} {name}" for code, name in codes.names().items() if code // 1000 == 507]
+    assert suggestions("507") == sorted(begun)[:5]
+
+
 def test_the_old_code_names_the_new_one() -> None:
     (entry,) = look_up("100036")
     assert "Newer CANN returns instead: 507012 ACL_ERROR_RT_REPORT_TIMEOUT" in entry.notes

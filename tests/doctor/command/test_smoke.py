@@ -58,7 +58,7 @@ def test_a_relative_folder_is_meant_from_where_the_user_is(tmp_path: Path, parts
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
@@ -79,12 +79,14 @@ def test_a_process_that_does_not_come_to_its_end_is_told_and_is_no_success(
     assert words in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_hang_is_given_up(tmp_path: Path, parts: Parts) -> None:
     done = smoke(tmp_path, parts, "op-hang", patience=3.0)
     assert (done.returncode, done.stdout) == (3, "")
     assert re.search(r"no answer for \d+ s while trying: rms_norm float32 4x64", done.stderr)
 
 
+@pytest.mark.exhaustive
 def test_a_signal_ends_the_child_too(tmp_path: Path, parts: Parts) -> None:
     made = healthy(tmp_path / "machine", "8.1", parts)
     fault("op-hang")(made)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,9 +35,9 @@ def test_a_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_text() == "new"
 
 
-@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize(("where", "step"), [(os, "fsync"), (Path, "replace")])
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: Any, step: str
 ) -> None:
     target = tmp_path / "report.json"
     target.write_text("old")
@@ -44,7 +45,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, step, full)
+    monkeypatch.setattr(where, step, full)
     with pytest.raises(WriteError, match=r"report\.json' could not be written: No space left"):
         write(str(target), "new")
     assert target.read_text() == "old"

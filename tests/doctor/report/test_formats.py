@@ -6,17 +6,18 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
 
-from pyaclnn.doctor.report.fields import plain, read
+from pyaclnn.doctor.report.fields import plain
 from pyaclnn.doctor.report.figure import Figure, Severity
 from pyaclnn.doctor.report.fleet import Fleet, merge
 from pyaclnn.doctor.report.junit import as_junit
-from pyaclnn.doctor.report.quick import read_quickly
+from pyaclnn.doctor.report.reader import read
 from pyaclnn.doctor.report.record import SCHEMA, CheckResult, Evidence, Number, Report, Status
 from pyaclnn.doctor.report.schema import schema
 from pyaclnn.doctor.report.table import packed, unpacked
@@ -136,7 +137,7 @@ def test_a_report_in_a_former_layout_is_read_as_before(
 
 def test_equal_records_come_back_from_a_table() -> None:
     for rows in ([], [{"a": 1}], [{"a": 1, "b": []}] * 3, [{"a": 1, "b": 2}, {"a": 1, "b": 3}]):
-        assert unpacked(packed(rows), "here") == rows
+        assert list(unpacked(packed(rows))) == rows
 
 
 def test_what_comparisons_have_in_common_is_told_once() -> None:
@@ -218,6 +219,34 @@ def test_texts_that_xml_cannot_hold_are_made_harmless() -> None:
 
 
 @pytest.mark.parametrize("given", samples.ALL.values(), ids=samples.ALL)
-def test_reading_in_bulk_gives_what_reading_with_reasons_does(given: Report) -> None:
-    data = given.to_json()
-    assert repr(read_quickly(Report, data)) == repr(read(Report, data))
+def test_what_was_written_is_read_in_every_value_and_type(given: Report) -> None:
+    assert repr(read(Report, given.to_json())) == repr(given)
+
+
+REFUSED = [
+    (("seconds",), -1.5, "seconds is -1.5; it must be at least 0"),
+    (("exit_status",), True, "exit_status is True; it must be of the kind integer"),
+    (("host", "a"), None, "host['a'] is None; it must be string or integer or boolean"),
+    (("results", 1, "status"), "GOOD", "results[1].status is 'GOOD'; it must be one of ['PASS'"),
+    (("results", 0), [], "results[0]: a CheckResult is a JSON object; this is a list"),
+    (("results", 1, "more"), 1, "results[1]: CheckResult has unknown keys: more"),
+    (("results", 1, "numbers", "count"), 0, "results[1].numbers.count is no number of records"),
+    (("results", 1, "numbers", "each", "limit", 3), "1", "results[1].numbers[3].limit is '1'"),
+    (("results", 1, "numbers", "each", "error_histogram", 2, 0), [0.5],
+     "results[1].numbers[2].error_histogram[0] is [0.5]; it must be an array of 2"),
+    (("results", 1, "numbers", "each", "error_histogram", 2, 0, 1), -1,
+     "results[1].numbers[2].error_histogram[0][1] is -1; it must be at least 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value", "words"), REFUSED)
+def test_what_is_refused_is_named_with_its_place(
+    path: tuple[Any, ...], value: object, words: str
+) -> None:
+    data = samples.WRONG_NUMBERS.to_json()
+    place: Any = data
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(ValueError, match=re.escape(words)):
+        Report.from_json(data)

@@ -134,8 +134,8 @@ def test_a_fleet_shows_the_machines_and_each_failure_once() -> None:
 # ---- while it runs ------------------------------------------------------------------------------
 
 CHECKS = (
-    Check("ENV-001", "set_env.sh was sourced", "environment", "why"),
-    Check("DEV-104", "device opens", "device", "why", group="device"),
+    Check("ENV-001", "set_env.sh was sourced", "why", category="environment"),
+    Check("DEV-104", "device opens", "why", category="device", group="device"),
 )
 PASSED = Finished(result("ENV-001", category="environment", title="set_env.sh was sourced"))
 HUNG = Finished(

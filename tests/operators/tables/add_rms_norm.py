@@ -64,9 +64,12 @@ BASE: dict[str, Argument] = {
 
 def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
     x, gamma = given["x1"] + given["x2"], given["gamma"]
-    axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
+    # Without rstdOut the gamma of one axis has two.
+    one = "rstdOut" in given and given["rstdOut"] is None
+    axes = (-1,) if one else tuple(range(x.ndim - gamma.ndim, x.ndim))
     rstd = 1 / np.sqrt((x * x).mean(axes, keepdims=True) + given["epsilon"])
-    return {"yOut": x * rstd * gamma, "rstdOut": rstd, "xOut": x}
+    found = {"yOut": x * rstd * gamma, "rstdOut": rstd, "xOut": x}
+    return {name: value for name, value in found.items() if given.get(name, x) is not None}
 
 
 def one_type(dtype: str) -> tuple[str, ...]:
@@ -89,6 +92,7 @@ def row_of_four(
 
 SMALL = ([1.0, 2, 3, 4], [1.0, 0, -1, 2], [1.0, 2, 0.5, 1])
 CAST = ([0.1, 0.2, 0.3, 0.7], [0.33, -0.5, 0.25, 1.1], [1.1, 0.9, 1.3, 0.7])
+IN_FLOAT16 = [[0.57714844, 1.1542969, 0.28857422, 1.7324219]]
 OFFICIAL = [0, 0.239046, 0.956183, 2.151411, 3.824732, 5.976143, 8.605646, 11.71324]
 
 # Release 8.1: generated.
@@ -160,7 +164,7 @@ TABLE = Table(
             row_of_four(F16, *SMALL),
             (*A2_A3, P310),
             gives={
-                "yOut": [[0.57714844, 1.1542969, 0.28857422, 1.7324219]],
+                "yOut": IN_FLOAT16,
                 "xOut": [[2, 2, 2, 6]],
             },
             exact=True,
@@ -226,6 +230,11 @@ PRE: dict[str, Argument | Changed] = {
     "gamma": array([SMALL[2]], F16),
     "rstdOut": None,
 }
+ROWS: dict[str, Argument | Changed] = {
+    **dict.fromkeys(("x1", "x2", "yOut", "xOut"), t(2, 3, 16, dtype=F16)),
+    "gamma": t(1, 16, dtype=F16),
+    "rstdOut": None,
+}
 # Newer releases: written by hand. Without rstdOut, or without both, other kernels run, on float16
 # and bfloat16 alone.
 NEWEST = replace(
@@ -270,8 +279,35 @@ NEWEST = replace(
         *(case for case in TABLE.cases if case.gives),
         Case("no rows", plain((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),
         Case("no columns", plain((3, 0), 0, (3, 1)), launch=NOTHING, workspace=0),
-        Case("no rstd", PRE, launch=KERNELS, computed=False),
-        Case("neither rstd nor x", {**PRE, "xOut": None}, launch=KERNELS, computed=False),
+        Case(
+            "an empty gamma, and statistics of another shape",
+            {"gamma": t(0), "rstdOut": t(3, 3, 1, 1)},
+            launch=NOTHING,
+            workspace=0,
+        ),
+        Case("shapes come before emptiness", {"x1": t(0, 4, 16)}, code=INVALID),
+        Case(
+            "no rstd",
+            PRE,
+            (*A2_A3, P310),
+            launch=KERNELS,
+            gives={"yOut": IN_FLOAT16, "xOut": [[2, 2, 2, 6]]},
+            exact=True,
+        ),
+        Case("no rstd, several rows", ROWS, launch=KERNELS),
+        Case("neither rstd nor x", {**ROWS, "xOut": None}, launch=KERNELS),
+        Case(
+            "no rstd in bfloat16",
+            {name: Changed(dtype=BF16) for name in TENSORS if name != "rstdOut"}
+            | {"gamma": t(1, 16, dtype=BF16), "rstdOut": None},
+            (*A2_A3, P950),
+            launch=KERNELS,
+        ),
+        Case(
+            "no rstd and a gamma of three axes",
+            {**ROWS, "gamma": t(1, 1, 16, dtype=F16)},
+            code=INVALID,
+        ),
         Case("rstd, but no x", {"xOut": None}, code=NULL),
         Case("no rstd in float32", {"rstdOut": None}, code=INVALID),
         Case("no rstd and a gamma of one axis", {**PRE, "gamma": t(4, dtype=F16)}, code=INNER_NULL),

@@ -89,7 +89,8 @@ OLD = (row(F16, F32, I32), row(BF16, BF16, BF16), row(BF16, F32, I32))
 ON_950 = (
     *OLD,
     row(F32, F32, F32),
-    *(row(F16, s, z) for s in (F16, F32) for z in (F16, F32)),
+    row(F16, F16, F16),
+    row(F16, F32, F32),
     row(BF16, F32, F32),
 )
 LISTED = frozenset({F16, BF16, F32, I32, I8})

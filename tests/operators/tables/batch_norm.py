@@ -33,6 +33,7 @@ from tests.operators.words import (
     F32,
     F64,
     FORMATS,
+    I32,
     P310,
     P910,
     P950,
@@ -72,9 +73,11 @@ BASE: dict[str, Argument] = {
 
 def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
     x, eps, momentum = given["input"], given["eps"], given["momentum"]
-    axes = tuple(axis for axis in range(x.ndim) if axis != 1)
-    shape = tuple(-1 if axis == 1 else 1 for axis in range(x.ndim))
-    channels = x.shape[1]
+    last = chip == P950 and given["input.format"] in {"NHWC", "NDHWC"}
+    at = x.ndim - 1 if last else 1
+    axes = tuple(axis for axis in range(x.ndim) if axis != at)
+    shape = tuple(-1 if axis == at else 1 for axis in range(x.ndim))
+    channels = x.shape[at]
     # Without running statistics those of a standard normal distribution stand in, and stay.
     mean = np.zeros(channels) if given["runningMean"] is None else given["runningMean"]
     variance = np.ones(channels) if given["runningVar"] is None else given["runningVar"]
@@ -166,6 +169,13 @@ CASES = (
         {**dict.fromkeys(SAVED), "training": False},
         launch=KERNELS,
     ),
+    Case(
+        "evaluated, nothing is saved, whatever it would be saved in",
+        {"training": False, "saveMean": t(7, dtype=F64), "saveInvstd": t(3, 1, dtype=I32)},
+        launch=KERNELS,
+        gives=dict.fromkeys(SAVED, UNTOUCHED),
+        computed=False,
+    ),
     Case("neither momentum nor eps is looked at", {"momentum": -3.0, "eps": -1e-6}, launch=KERNELS),
     *(
         Case(f"rank {rank}", both(2, 3, *(2,) * (rank - 2)), launch=KERNELS)
@@ -181,7 +191,12 @@ CASES = (
         {name: Changed((2, 4, 5, 3), format="NHWC") for name in ("input", "output")},
         (P950,),
         launch=KERNELS,
-        computed=False,
+    ),
+    Case(
+        "on the 950 channels may come last of five dimensions, too",
+        {name: Changed((2, 4, 1, 5, 3), format="NDHWC") for name in ("input", "output")},
+        (P950,),
+        launch=KERNELS,
     ),
     Case(
         "elsewhere they may not",

@@ -175,6 +175,14 @@ TABLE = Table(
             gives={"meanOut": np.zeros((2, 2)), "rstdOut": np.full((2, 2), np.nan)},
         ),
         Case("no rows", plain(0, 4, 6, 2), workspace=0),
+        *(
+            Case(f"no rows, but {name}", {**plain(0, 4, 6, 2), **changes}, code=INVALID)
+            for name, changes in (
+                ("no group", {"group": 0}),
+                ("a mean too many", {"meanOut": t(1, 2)}),
+                ("a private format", dict.fromkeys(("self", "out"), t(0, 4, 6, form="NC1HWC0"))),
+            )
+        ),
         Case(
             "two groups of two channels",
             {
@@ -197,6 +205,27 @@ TABLE = Table(
                 "rstdOut": [[0.89442366, 0.70710498]],
             },
             rtol=1e-5,
+        ),
+        *(
+            Case(
+                f"rstd of a variance that is {what}",
+                {
+                    **plain(1, 1, 2, 1),
+                    **dict.fromkeys(("gamma", "beta"), None),
+                    "self": array([[[49, -49]]], F16),
+                    "out": t(1, 1, 2, dtype=F16),
+                    **dict.fromkeys(("meanOut", "rstdOut"), t(1, 1, dtype=F16)),
+                },
+                chips,
+                gives={"meanOut": [[0]], "rstdOut": [[rstd]]},
+                computed=False,
+                exact=True,
+            )
+            for what, chips, rstd in (
+                # 2401 is 2400 in float16.
+                ("rounded first", (P910,), 2400**-0.5),
+                ("not rounded", (*A2_A3, P950, P310), 2401**-0.5),
+            )
         ),
         Case(
             "without gamma and beta",

@@ -187,6 +187,34 @@ def empty(rows: int, columns: int, **more: Argument | Changed) -> dict[str, Argu
     }
 
 
+def statistics(
+    chips: tuple[str, ...],
+    x: str,
+    columns: int,
+    total: float,
+    parameters: tuple[str | None, str | None],
+    mean: float,
+) -> Case:
+    """The mean of a row of a type, in float32, with a weight and a bias of some types."""
+    first = 2.0 ** int(np.log2(total))
+    weight, bias = (None if kind is None else t(columns, dtype=kind) for kind in parameters)
+    return Case(
+        f"the mean of {columns} {x}, parameters {parameters}, is {mean}",
+        {
+            "input": array([[first, total - first, *[0.0] * (columns - 2)]], x),
+            "normalizedShape": Ints((columns,)),
+            "weightOptional": weight,
+            "biasOptional": bias,
+            "out": t(1, columns, dtype=x),
+            "meanOutOptional": t(1, 1),
+            "rstdOutOptional": None,
+        },
+        chips,
+        gives={"meanOutOptional": [[mean]]},
+        computed=False,
+    )
+
+
 NO_PARAMETERS: dict[str, Argument | Changed] = {"weightOptional": None, "biasOptional": None}
 NO_STATISTICS: dict[str, Argument | Changed] = {"meanOutOptional": None, "rstdOutOptional": None}
 CASES = (
@@ -210,6 +238,7 @@ CASES = (
         launch=KERNELS,
     ),
     Case("no rows", empty(0, 8), launch=NOTHING, workspace=0),
+    Case("no rows, and an out of another shape", empty(0, 8, out=t(0, 7)), code=INVALID),
     Case("neither rows nor columns", empty(0, 0), launch=NOTHING, workspace=0),
     Case(
         "no columns",
@@ -228,6 +257,26 @@ CASES = (
         workspace=SYSTEM + 4 * 512,
     ),
     Case("null on the 950", NO_PARAMETERS, chips=(P950,), workspace=SYSTEM + 3 * 512),
+    *(
+        statistics(*known)
+        for known in (
+            # LayerNormV3 hands its statistics over in the type of the weight ...
+            (BUT_950, F16, 16, 1024.25, (F16, F16), 64),
+            (BUT_950, F16, 16, 1024.25, (F32, F32), 64.015625),
+            # ... which is that of the ones which stand for it: the bias's or the input's.
+            (BUT_950, F16, 16, 1024.25, (None, F32), 64.015625),
+            (BUT_950, F16, 16, 1024.25, (None, None), 64),
+            (A2_A3, BF16, 512, 514, (BF16, BF16), 1),
+            # LayerNormV4, for some lengths of rows, and on the 950, in float32.
+            ((P950,), F16, 16, 1024.25, (F16, F16), 64.015625),
+            (A2_A3, F16, 10, 1024.25, (F16, F16), 102.425),
+            ((P310, P910, P310B), F16, 10, 1024.25, (F16, F16), 102.4375),
+            ((P310,), F16, 20, 1024.25, (F16, F16), 51.2125),
+            ((P910, P310B), F16, 20, 1024.25, (F16, F16), 51.21875),
+            (A2_A3, BF16, 1024, 1028, (BF16, BF16), 1.00390625),
+            (A2_A3, BF16, 1024, 1028, (F32, F32), 1.00390625),
+        )
+    ),
     Case(
         "the official example",
         {
@@ -285,6 +334,8 @@ WITH_IMPL_MODE = replace(
     cases=(
         *CASES,
         Case("high performance", {"implMode": 1}, launch=KERNELS),
+        Case("no rows in no mode", empty(0, 8, implMode=3), code=INVALID),
+        Case("no rows of float32 in float16's mode", empty(0, 8, implMode=2), code=INVALID),
         Case("all of float16", {**HALF, "implMode": 2}, launch=KERNELS),
         *(
             Case(

@@ -212,6 +212,11 @@ CASES = (
     Case("all masked off", plain(2, 4, False, False, False), launch=NOTHING, workspace=0),
     Case("no rows", plain(0, 4, True, False, False), launch=NOTHING, workspace=0),
     Case(
+        "no rows, and a gradient of another shape",
+        {**plain(0, 4, True, False, False), "gradInputOut": t(0, 5)},
+        code=INVALID,
+    ),
+    Case(
         "no rows, the weight's gradient",
         plain(0, 4, True, True, False),
         WITH_KERNELS,
@@ -303,16 +308,12 @@ CASES = (
     Case(
         "the official example",
         {
-            "gradOut": array([[2, 3], [4, 5]]),
-            "input": array([[2, 3], [4, 5]]),
-            "normalizedShape": Ints((2,)),
+            **plain(2, 2, True, True, True),
+            **dict.fromkeys(("gradOut", "input"), array([[2, 3], [4, 5]])),
             "mean": array([[2], [3]]),
             "rstd": array([[4], [5]]),
             "weightOptional": array([1, 1]),
             "biasOptional": array([0, 0]),
-            "gradInputOut": t(2, 2),
-            "gradWeightOut": t(2),
-            "gradBiasOut": t(2),
         },
         WITH_KERNELS,
         gives={
@@ -331,13 +332,7 @@ TABLE = Table(
     steps=(
         Step(NULL, nulls("workspaceSize", "executor")),
         Step(NULL, nulls("gradOut", "input", "normalizedShape", "mean", "rstd", "outputMask")),
-        Step(
-            INVALID,
-            (
-                broken("mask of two", outputMask=Bools((True, True))),
-                broken("mask of four", outputMask=Bools((True,) * 4)),
-            ),
-        ),
+        Step(INVALID, tuple(broken(f"mask of {n}", outputMask=Bools((True,) * n)) for n in (2, 4))),
         Step(NULL, nulls(*OUTS)),
         Step(INVALID, typed("gradOut", "input", "mean", "rstd")),
         Step(INVALID, typed("gradOut", dtype=F16)),

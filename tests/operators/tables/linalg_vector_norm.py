@@ -29,7 +29,9 @@ from tests.operators.words import (
     BF16,
     F16,
     F32,
+    F64,
     FORMATS,
+    I8,
     I32,
     P310B,
     P910,
@@ -51,6 +53,7 @@ __all__ = ["TABLES"]
 
 NINE = (1,) * 9
 INF = float("inf")
+LARGEST = 2**31 - 1
 
 BASE: dict[str, Argument] = {
     "self": t(2, 3, 4),
@@ -62,9 +65,11 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
     size, power = np.abs(given["self"]), given["ord"]
-    axes = given["dims"] or tuple(range(size.ndim))
+    if power == LARGEST and chip != P950:
+        power = INF
+    axes = (given["dims"] if size.ndim else ()) or tuple(range(size.ndim))
     kept = given["keepDims"]
     if power == INF:
         out = size.max(axes, keepdims=kept)
@@ -154,12 +159,41 @@ TABLE = Table(
         Case("kept axes", {"keepDims": True, "out": t(2, 1, 4)}, launch=KERNELS),
         Case("no axes are all", {"dims": Ints(()), "out": t()}, launch=KERNELS),
         Case("any order", {"ord": Scalar(-1.5)}, launch=KERNELS),
+        Case(
+            "the largest int32 as order is infinity, but on the 950",
+            {"ord": Scalar(LARGEST, I32)},
+            (*A2_A3, P310B, P910),
+            launch=KERNELS,
+        ),
+        *(
+            Case(
+                f"{dtype} is computed in float32, but on the 950",
+                {**square(2, (1,), [5, 2]).changes, "self": array([[3, -4], [0, 2]], dtype)},
+                (*A2_A3, P310B, P910),
+                gives={"out": [5, 2]},
+                computed=False,
+            )
+            for dtype in (I8, I32, F64)
+        ),
+        Case(
+            "a number without axes has one to name",
+            {"self": array(-3.0), "dims": Ints((-1,)), "out": t()},
+            gives={"out": 3},
+        ),
+        Case(
+            "a number without axes has no second one",
+            {"self": array(-3.0), "dims": Ints((1,)), "out": t()},
+            code=INVALID,
+        ),
         Case("an integer as order", {"ord": Scalar(3, I32)}, launch=KERNELS),
         Case("nothing to reduce", empty(2, 0, 4), gives={"out": np.zeros((2, 4))}),
         Case(
             "nothing to reduce, least",
             empty(2, 0, 4, power=-INF),
             gives={"out": np.zeros((2, 4))},
+        ),
+        Case(
+            "nothing to reduce into another shape", {"self": t(2, 0, 4), "out": t(4)}, code=INVALID
         ),
         Case("an empty result", empty(0, 3, 4), launch=NOTHING, workspace=0),
         square(2, (1,), [5, 2]),

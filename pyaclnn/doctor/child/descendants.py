@@ -2,8 +2,9 @@
 """What a child started in its turn, also if it began a session of its own to get away.
 
 The child adopts its orphans (see `termination`), so whatever descends from it stays below it in the
-tree of processes until it ends itself. Who watches it from outside sees most of them by then; what
-was started at the very end comes to the command, which adopts orphans too.
+tree of processes until it ends itself. It tells of them with each step that it notes, and who
+watches it from outside sees more of them by then; what was started at the very end comes to the
+command, which adopts orphans too.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from pyaclnn.doctor.child.termination import adopts_orphans
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-__all__ = ["Descendants"]
+__all__ = ["Descendants", "below"]
 
 _POLL: Final = 0.05
 _LONGEST: Final = 200
@@ -50,16 +51,15 @@ class Descendants:
 
     def look(self) -> None:
         """Take notice of those that are there now."""
-        self._look_below(self.root.pid)
+        self.notice(below(self.root.pid))
 
-    def _look_below(self, *pids: int) -> None:
-        pending = [*pids]
-        while pending:
-            for child in _children(pending.pop()):
-                born = _born(child)
-                if born is not None:
-                    self._seen.setdefault(child, born)
-                    pending.append(child)
+    def notice(self, those: Mapping[int, str]) -> None:
+        """Take notice of those that somebody saw.
+
+        Args:
+            those: When each of the processes began, as `below` tells it.
+        """
+        self._seen = {**those, **self._seen}
 
     def end(self, patience: float) -> tuple[str, ...]:
         """End those that outlive the process.
@@ -99,7 +99,27 @@ class Descendants:
             # What this process starts itself, to ask it something, is of its own session.
             if born is not None and _session(pid) != os.getsid(0):
                 self._seen.setdefault(pid, born)
-        self._look_below(*self._seen)
+        self.notice(below(*self._seen))
+
+
+def below(*pids: int) -> dict[int, str]:
+    """Tell what descends from processes and is alive.
+
+    Args:
+        pids: The processes.
+
+    Returns:
+        When each began, in the kernel's own measure, which tells it from a later one of its number.
+    """
+    found: dict[int, str] = {}
+    pending = [*pids]
+    while pending:
+        for child in _children(pending.pop()):
+            born = _born(child)
+            if born is not None:
+                found[child] = born
+                pending.append(child)
+    return found
 
 
 def _children(pid: int) -> list[int]:

@@ -126,6 +126,7 @@ class _Watch:
         self.outcome = Outcome()
         self.done = False
         self.begun = False
+        self.descendants: dict[int, str] = {}
         self._since = time.monotonic()
         self._stamp = 0
 
@@ -145,6 +146,7 @@ class _Watch:
             self._since = time.monotonic()
         seen.results = [CheckResult.from_json(result) for result in content["results"]]
         seen.running, seen.facts, self.done = content["running"], content["facts"], content["done"]
+        self.descendants = dict(content["descendants"])
         return seen.results[known:]
 
     @property
@@ -227,6 +229,7 @@ def run_child(
     try:
         outcome.ended = _wait(child, watch, errors, stop, step, on_result)
     finally:
+        kin.notice(watch.descendants)
         outcome.seconds = watch.seconds
         if outcome.ended == "stopped" and outcome.running == SOAK:
             # Alone: what it needs to tell what it found may be in its group.

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.cann.faults import note_faults
+from pyaclnn.doctor.child.descendants import below
 from pyaclnn.doctor.child.isolation import CALLS, FAULTS, MARGIN
 from pyaclnn.doctor.child.last_call import note_calls
 from pyaclnn.doctor.child.termination import end_with_parent
@@ -73,6 +75,7 @@ class Journal:
             "running": running,
             "done": done,
             "facts": self.facts,
+            "descendants": [*below(os.getpid()).items()],
             "results": [result.to_json() for result in self.results],
         }
         fresh = self.path.with_suffix(".new")

@@ -2,6 +2,7 @@
 /* A vendor's runtime as the doctor may meet it: the simulated one, with faults chosen by the
  * environment variable KIT_FAULT. Everything that is not here comes from the library behind it. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,10 +111,21 @@ ACL_FUNC_VISIBILITY aclError aclInit(const char *config)
     return BEHIND(aclInit)(config);
 }
 
-/* Start a process that gets away: of a session of its own, its parent ended, without variables. */
+/* Start a process that gets away: of a session of its own, its parent ended, without variables. It
+ * has got away on return: a process that still has the caller's group would be ended with that. */
 static void daemon_starts(void)
 {
+    int ends[2]; /* the other one is closed when the process becomes the new program */
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        abort();
+    }
     if (fork() != 0) {
+        char none;
+        close(ends[1]);
+        if (read(ends[0], &none, 1) != 0) {
+            abort();
+        }
+        close(ends[0]);
         return;
     }
     setsid();

@@ -174,6 +174,12 @@ def _candidates(
         for found in there.beside_the_runtime():
             yield found, _root_of(found.directory), "in this process already"
     for root in _roots(choice):
+        try:
+            root.stat()
+        except OSError as error:
+            if choice != "cann" or not there.runtime:
+                attempts[str(root), str(error.strerror)] = None
+            continue
         for found in library_sets(root, flat=choice != "cann"):
             if choice != "cann" and not there.agree_with(found):
                 second = f"would be a second runtime library beside {_named(there)}"

@@ -75,7 +75,7 @@ class Refusals:
             elif allowed != self.dtypes(tensor, {}):
                 why = f", as '{leader}' is {self._arrays[leader].dtype}"
             hint = None
-            if isinstance(self._arrays[tensor.name], np.ndarray) and dtype.kind != "c":
+            if isinstance(self._arrays[tensor.name], np.ndarray):
                 native = dtype.newbyteorder("=")
                 wanted = native if native in allowed else allowed[0]
                 hint = conversion_hint(tensor.name, dtype, str(wanted))

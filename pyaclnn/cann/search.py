@@ -173,13 +173,7 @@ def _candidates(
     if choice in _WORDS:
         for found in there.beside_the_runtime():
             yield found, _root_of(found.directory), "in this process already"
-    for root in _roots(choice):
-        try:
-            root.stat()
-        except OSError as error:
-            if choice != "cann" or not there.runtime:
-                attempts[str(root), str(error.strerror)] = None
-            continue
+    for root in _reachable(choice, there, attempts):
         for found in library_sets(root, flat=choice != "cann"):
             if choice != "cann" and not there.agree_with(found):
                 second = f"would be a second runtime library beside {_named(there)}"
@@ -191,6 +185,27 @@ def _candidates(
         for folder in loader_folders(os.environ):
             found = there.instead_of(set_of(folder))
             yield found, _root_of(folder), joined or "in LD_LIBRARY_PATH"
+
+
+def _reachable(
+    choice: str, there: Residents, attempts: dict[tuple[str, str], None]
+) -> Iterator[Path]:
+    """Yield the roots that can be looked at; the others go to the attempts."""
+    for root in _roots(choice):
+        refusal = _refusal(root)
+        if not refusal:
+            yield root
+        elif choice != "cann" or not there.runtime:
+            attempts[str(root), refusal] = None
+
+
+def _refusal(path: Path) -> str:
+    """Return why a path cannot be looked at, in the system's words; nothing if it can."""
+    try:
+        path.stat()
+    except OSError as error:
+        return str(error.strerror)
+    return ""
 
 
 def _root_of(folder: Path) -> Path:

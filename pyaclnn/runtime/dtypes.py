@@ -92,8 +92,16 @@ def conversion_hint(argument: str, given: np.dtype[Any] | None, wanted: str = ""
     if native is None or not (wanted or native in _CONSTANTS):
         return None
     name = wanted or str(native)
-    home = "ml_dtypes" if name == "bfloat16" else "np"
-    return f"convert it: {argument}.astype({home}.{name})."
+    dtype = f"{'ml_dtypes' if name == 'bfloat16' else 'np'}.{name}"
+    if native.kind == "c" and not name.startswith("complex"):
+        return f"take a part of it: {argument}.real.astype({dtype})."
+    if native.kind in "US":
+        return f"it holds text; if that is numbers, {argument}.astype({dtype}) reads them."
+    if native.kind == "O":
+        return "it holds Python objects, as of rows of different lengths: make these one."
+    if native.kind in "mM":
+        return "it holds times, which are no numbers until you choose a unit and an origin."
+    return f"convert it: {argument}.astype({dtype})."
 
 
 def acl_dtype(dtype: DTypeLike) -> int:

@@ -95,6 +95,26 @@ def test_another_dtype_is_told_how_to_be_converted(
     assert str(caught.value).endswith(f"\nHint: convert it: {hint}.")
 
 
+@pytest.mark.parametrize(
+    ("dtype", "hint"),
+    [
+        ("float64", "convert it: x.astype(np.float32)."),
+        ("complex64", "take a part of it: x.real.astype(np.float32)."),
+        ("U1", "it holds text; if that is numbers, x.astype(np.float32) reads them."),
+        ("S1", "it holds text; if that is numbers, x.astype(np.float32) reads them."),
+        (
+            "O",
+            "it holds Python objects, as of rows of different lengths: make these one.",
+        ),
+        ("M8[s]", "it holds times, which are no numbers until you choose a unit and an origin."),
+    ],
+)
+def test_what_a_conversion_would_lose_or_not_do_is_not_advised(dtype: str, hint: str) -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        rms_norm(np.zeros(4, dtype), W)
+    assert str(caught.value).endswith(f"\nHint: {hint}")
+
+
 def test_an_operator_says_it_of_what_can_be_no_key_too() -> None:
     with pytest.raises(InvalidArgumentError, match=r"make one: np\.asarray\(x\)"):
         rms_norm(memoryview(bytearray(4)), W)  # type: ignore[call-overload]  # that is the point

@@ -265,7 +265,7 @@ def test_smoke_without_a_backend_explains_itself() -> None:
     ("arguments", "complaint"),
     [
         (["--backend", "mokc"], "mokc"),
-        (["--backend", "/nowhere"], "/nowhere/libascendcl.so"),
+        (["--backend", "/nowhere"], "/nowhere: No such file or directory"),
         (["--backend", "mock", "--device", "9"], "9"),
         (["--backend", "mock", "--device", "-1"], "-1"),
     ],

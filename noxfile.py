@@ -45,7 +45,8 @@ TESTS_OF_A_MACHINE = (
         for name in ("dtypes", "errors", "handle", "shapes", "timeline")
     ),
 )
-CLIENTS = ("torch==2.13.0", "torch-npu==2.13.0", "numpy-ascend==14.0.0a1", "l0n0lacl", "matplotlib")
+GROUPS = PYPROJECT["dependency-groups"]
+CLIENTS = ("torch", "torch-npu", "numpy-ascend", "l0n0lacl")
 AGES = ("oldest", "newest")
 FIRST_NUMPY = {"3.13": "2.1", "3.14": "2.3"}  # where there was none for 1.26
 COVERED_BY = (
@@ -94,16 +95,15 @@ def exhaustive(session: nox.Session) -> None:
 @nox.session(python=USUAL)
 def clients(session: nox.Session) -> None:
     """Programs of others on the simulated NPU, which are installed as they are."""
-    session.install(".[test]", *CLIENTS)
-    # Its operator packages alone are needed, and not what it imports.
-    session.install("--no-deps", "fbgemm-ascend==1.5.0")
+    session.install(".[test]", *(package for group in CLIENTS for package in GROUPS[group]))
+    session.install("--no-deps", *GROUPS["fbgemm-ascend"])
     session.run("pytest", "-n0", "-m", "clients", "tests/clients", *session.posargs)
 
 
 @nox.session(python=USUAL)
 def fleet(session: nox.Session) -> None:
     """Clusters of Ray on this machine, and the recipes for others, held to what reads them."""
-    session.install(".[test,ray]", *PYPROJECT["dependency-groups"]["recipes"])
+    session.install(".[test,ray]", *GROUPS["recipes"])
     clusters = ("tests/fleet", "tests/product/test_fleet.py")
     session.run("pytest", "-n0", "-m", "fleet", *(session.posargs or clusters))
 
@@ -211,7 +211,7 @@ def _numpy(session: nox.Session, age: str) -> list[str]:
         return ["numpy"]
     if session.python in FIRST_NUMPY:
         return [f"numpy=={FIRST_NUMPY[session.python]}.*"]
-    return ["numpy==1.26.*", "ml_dtypes<0.6"]  # the newest for that NumPy
+    return list(GROUPS["oldest"])
 
 
 def _wheel(session: nox.Session, architecture: str) -> str:

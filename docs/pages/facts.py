@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Mapping
 from html import escape
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import griffe
@@ -44,6 +45,9 @@ __all__ = ["catalogued", "codes", "commands", "functions", "operators", "rules",
 
 STAR = re.compile(r"(`+[^`]*`+)|\*")
 """A star that is no markup: one beside what is code."""
+
+STAGE = Path(__file__).parents[2] / "tests/mock_contract/c/stage.h"
+"""What the programs of the rules take as given."""
 
 # As wide as a help text is shown, without colours, wherever the site is built; and of the release
 # that has all functions.
@@ -188,11 +192,19 @@ def variables() -> Iterator[str]:
 def rules() -> Iterator[str]:
     """Every rule of CANN's contract, with a wrong program and a right one."""
     yield f"# Rules of the contract\n\n{len(RULES)} rules to which the simulated NPU holds programs"
-    yield ", each with a program that breaks it and one that is right.\n\n"
+    yield (
+        ", each with a program that breaks it and one that is right. What they use and do not "
+        "declare, such as `stream`, `x`, `BYTES` or `phase_1()`, is in the [header that all of "
+        "them include](#what-all-of-them-include), at the end of this page.\n\n"
+    )
     for module, found in _groups(contract, tuple):
         yield f"## {_title(module)}\n\n"
         for rule in found:
             yield from _rule(rule)
+    yield "## What all of them include\n\nWith it each of them is compiled, run and judged by the "
+    yield "tests: between `stage_open` and `stage_close`, unless it calls that itself.\n\n"
+    header = STAGE.read_text(encoding="utf-8").partition("*/\n")[2]
+    yield f'```c title="{STAGE.name}"\n{header}```\n'
 
 
 def _rule(rule: Rule) -> Iterator[str]:

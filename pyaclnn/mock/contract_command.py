@@ -23,6 +23,11 @@ __all__ = ["add_to", "explanation"]
 
 _UNKNOWN = 2
 _WIDTH = 92
+_TAKEN = (
+    "Both go on from a program that has opened a device; what they do not declare is its own: a "
+    "stream, tensors x, g, y and rstd, phase_1() of an RmsNorm of these, stage_close() to give "
+    "all back."
+)
 
 
 def add_to(parts: _Parts) -> None:
@@ -55,6 +60,7 @@ def explanation(rule: Rule) -> str:
         textwrap.fill(f"Do this: {rule.fix}.", _WIDTH),
         f"Wrong:\n\n{textwrap.indent(rule.wrong, '    ')}",
         f"Right:\n\n{textwrap.indent(rule.right, '    ')}",
+        textwrap.fill(_TAKEN, _WIDTH),
         f"Source: {rule.source}.",
     ]
     return "\n\n".join(paragraphs) + "\n"

@@ -31,6 +31,7 @@ def test_a_rule_is_explained_in_full(rule: Rule, capsys: pytest.CaptureFixture[s
     text = capsys.readouterr().out
     for line in (*rule.wrong.splitlines(), *rule.right.splitlines()):
         assert f"    {line}\n" in text
+    assert "what they do not declare is its own: a stream, tensors x, g" in " ".join(text.split())
     assert rule.source in text
     assert " ".join(rule.explanation.split()) in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 100

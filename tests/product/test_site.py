@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
-from .commands import ROOT, run
+from .commands import ROOT, run, script
+from .pages import blocks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,3 +55,12 @@ def test_a_link_that_leads_nowhere_fails(link: str, told: str, tmp_path: Path) -
     assert status == 1
     assert told in said
     assert said.count("WARNING") == 1
+
+
+def test_what_the_programs_of_rules_call_is_of_c_or_stands_on_their_page() -> None:
+    page = "".join(script(ROOT / "docs/pages/facts.py").rules())
+    *programs, header = blocks(page, "c")
+    called = set(re.findall(r"\b(?!acl|Hccl)(\w+)\(", " ".join(programs)))
+    declared = set(re.findall(r"^static .*?(\w+)\(", header, re.MULTILINE))
+    assert {"stage_close", "collective_open", "phase_1"} <= called
+    assert called - declared <= {"memset", "getpid"}

@@ -20,6 +20,7 @@ from pyaclnn.reference import ascendc as golden
 
 if TYPE_CHECKING:
     from pyaclnn.ascendc import Kernel
+    from tests.kept import Keep
 
 _FOLDER = os.environ.get("PYACLNN_VENDOR_DOCUMENTS")
 _TEXTS = [p.read_text(encoding="utf-8") for p in sorted(Path(_FOLDER).glob("*"))] if _FOLDER else []
@@ -44,10 +45,13 @@ CALLS = [
 needs_documents = pytest.mark.skipif(not _FOLDER, reason="PYACLNN_VENDOR_DOCUMENTS names no folder")
 
 
-def build(tmp_path: Path, name: str, code: str, **options: Any) -> Kernel:
-    source = tmp_path / f"{name}.cpp"
-    source.write_text(code.replace(_START, f"{_START}\n", 1), encoding="utf-8")
-    return ascendc.compile(source, cache_dir=tmp_path / "cache", **options)
+def build(keep: Keep, name: str, code: str, **options: Any) -> Kernel:
+    text = code.replace(_START, f"{_START}\n", 1)
+    # In a folder that stays, as the program also follows from where its source lies.
+    folder = keep("vendor", name, text)
+    source = folder / f"{name}.cpp"
+    source.write_text(text, encoding="utf-8")
+    return ascendc.compile(source, cache_dir=folder / "cache", **options)
 
 
 def random(*shape: int, dtype: type = np.float32, seed: int = 0) -> np.ndarray:
@@ -55,9 +59,9 @@ def random(*shape: int, dtype: type = np.float32, seed: int = 0) -> np.ndarray:
 
 
 @needs_documents
-def test_the_kernel_of_layer_norm_grad(tmp_path: Path) -> None:
+def test_the_kernel_of_layer_norm_grad(keep: Keep) -> None:
     name = "layernorm_grad_custom"
-    kernel = build(tmp_path, name, KERNELS[name])
+    kernel = build(keep, name, KERNELS[name])
     b, s, h = 2, 32, 16
     x, dy, gamma = random(b, s, h), random(b, s, h, seed=1), random(h, seed=2)
     variance, mean = x.var(-1), x.mean(-1)
@@ -72,10 +76,10 @@ def test_the_kernel_of_layer_norm_grad(tmp_path: Path) -> None:
 
 
 @needs_documents
-def test_the_kernel_of_layer_norm_grad_beta(tmp_path: Path) -> None:
+def test_the_kernel_of_layer_norm_grad_beta(keep: Keep) -> None:
     name = "kernel_layernorm_grad_beta_operator"
     fields = {"layerNormGradBetaTiling": "LayerNormGradBetaTiling"}
-    kernel = build(tmp_path, name, KERNELS[name], tiling_data=fields)
+    kernel = build(keep, name, KERNELS[name], tiling_data=fields)
     b, s, h = 2, 8, 32
     res, dy = random(b, s, h, dtype=np.float16), random(b, s, h, dtype=np.float16, seed=1)
     pd_gamma, pd_beta = np.zeros(h, np.float16), np.zeros(h, np.float16)
@@ -129,7 +133,7 @@ def _split(code: str) -> tuple[str, str]:
 
 
 @needs_documents
-def test_a_kernel_from_the_call_with_variance(tmp_path: Path) -> None:
+def test_a_kernel_from_the_call_with_variance(keep: Keep) -> None:
     before, call = _split(next(code for code in CALLS if "outQueueVariance" in code))
     text = _CALL.format(
         global_scope="",
@@ -151,7 +155,7 @@ def test_a_kernel_from_the_call_with_variance(tmp_path: Path) -> None:
     y, mean, variance = np.zeros_like(x), np.zeros((b, s), x.dtype), np.zeros((b, s), x.dtype)
     size = tiling.get_layer_norm_max_min_tmp_size((b, s, h, h), 4)[0]
     structure = tiling.get_layer_norm_nd_tiling_info((b, s, h, h), size, 4)
-    kernel = build(tmp_path, "called", text)
+    kernel = build(keep, "called", text)
     kernel.launch(1, x, gamma, beta, y, mean, variance, 1e-5, tiling=structure)
     for actual, expected in zip(
         (y, mean, variance), golden.layer_norm(x, gamma, beta, 1e-5), strict=True
@@ -160,7 +164,7 @@ def test_a_kernel_from_the_call_with_variance(tmp_path: Path) -> None:
 
 
 @needs_documents
-def test_a_kernel_from_the_call_with_rstd(tmp_path: Path) -> None:
+def test_a_kernel_from_the_call_with_rstd(keep: Keep) -> None:
     before, call = _split(next(code for code in CALLS if "outQueueRstd" in code))
     text = _CALL.format(
         global_scope="constexpr AscendC::LayerNormConfig config{false, false, false};",
@@ -185,7 +189,7 @@ def test_a_kernel_from_the_call_with_rstd(tmp_path: Path) -> None:
     y, mean, rstd = np.zeros_like(x), np.zeros(a, x.dtype), np.zeros(a, x.dtype)
     size = tiling.get_layer_norm_rstd_max_min_tmp_size((a, r), 4)[0]
     structure = tiling.get_layer_norm_rstd_nd_tiling_info((a, r), size, 4)
-    kernel = build(tmp_path, "called", text)
+    kernel = build(keep, "called", text)
     kernel.launch(1, x, gamma, beta, y, mean, rstd, 1e-5, tiling=structure)
     expected = golden.layer_norm_rstd(x, gamma, beta, 1e-5, golden.LayerNormPara(a, r, padded))
     np.testing.assert_allclose(y[:, :r], expected.output[:, :r], rtol=1e-5, atol=1e-5)

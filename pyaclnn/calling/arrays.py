@@ -112,7 +112,7 @@ def given_results(operator: Operator, out: object, wants: Mapping[str, bool]) ->
     if len(names) == 1 and isinstance(out, (np.ndarray, DeviceArray)):
         out = (out,)
     if not isinstance(out, (tuple, list)) or len(out) != len(names):
-        length = f" of {len(out)}" if hasattr(out, "__len__") else ""
+        length = f" of {len(out)}" if isinstance(out, (tuple, list)) else ""
         expected = f"a tuple of {len(names)}, arrays or None: {', '.join(names)}"
         given = f"a {type(out).__name__}{length}"
         raise InvalidArgumentError.of(operator.name, "out", given, expected)

@@ -36,7 +36,9 @@ def add_ops_to(commands: _Parts) -> None:
     )
     parts = ops.add_subparsers(title="commands", required=True, metavar="COMMAND")
     listed = parts.add_parser("list", help="list operators by category")
-    listed.add_argument("word", nargs="*", help="what their names must have in them")
+    listed.add_argument(
+        "word", nargs="*", help="what their names, in C or Python, must have in them"
+    )
     listed.set_defaults(action=_list)
     shown = parts.add_parser("show", help="tell what is known of an operator")
     shown.add_argument("operator", help="its C name, or its name in pyaclnn.aclnn")
@@ -68,8 +70,13 @@ def _list(options: argparse.Namespace) -> int:
     from pyaclnn.installed.listing import list_operators
 
     lines = [*list_operators(_find(options), options.word)]
+    if not lines:
+        words = " and ".join(map(repr, options.word))
+        message = f"pyaclnn ops: no operator has {words} in its name"
+        print(f"{message}; without a word all are listed", file=sys.stderr)
+        return _UNKNOWN
     print(*lines, sep="\n")
-    return 0 if lines else _UNKNOWN
+    return 0
 
 
 def _show(options: argparse.Namespace) -> int:

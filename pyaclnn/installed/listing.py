@@ -85,12 +85,14 @@ def list_operators(installation: Installation | None, words: Sequence[str]) -> I
 
     Args:
         installation: Whose; None for the table of all operators.
-        words: What names must have in them, all of these; any name if there are none.
+        words: What names must have in them, all of these, in C's spelling or in Python's; any
+            name if there are none.
     """
     groups: dict[str, list[str]] = {name: [] for name in _CATEGORIES}
     found = declared_operators(installation)
+    wanted = [word.lower().replace("_", "") for word in words]
     for name, declared in found.items():
-        if all(word.lower() in name.lower() for word in words):
+        if all(word in name.lower() for word in wanted):
             groups[category_of(name)].append(f"  {name:<40} {in_one_line(name, declared)}")
             groups[category_of(name)] += [f"    {line}" for line in _described(name)]
     for category, lines in groups.items():

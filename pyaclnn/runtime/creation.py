@@ -12,6 +12,7 @@ from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.host import as_numpy, number_of
+from pyaclnn.runtime.shapes import check_extent, shape_of
 from pyaclnn.runtime.stream import require_stream
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def zeros(
         InvalidArgumentError: An argument is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
     """
-    array = DeviceArray.empty(shape, dtype, device)
+    array = _new("zeros", shape, dtype, device)
     array.fill_bytes(0)  # which is zero in every dtype
     return array
 
@@ -99,7 +100,7 @@ def ones(
         InvalidArgumentError: An argument is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
     """
-    return full(shape, 1, dtype, device)
+    return _filled("ones", shape, 1, dtype, device)
 
 
 def full(
@@ -120,10 +121,7 @@ def full(
         InvalidArgumentError: An argument is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
     """
-    array = DeviceArray.empty(shape, dtype, device)
-    number = number_of("full", "fill_value", fill_value, array.dtype)
-    array.copy_from(np.full(array.shape, number))
-    return array
+    return _filled("full", shape, fill_value, dtype, device)
 
 
 def empty_like(array: DeviceArray, dtype: DTypeLike | None = None) -> DeviceArray:
@@ -141,4 +139,26 @@ def empty_like(array: DeviceArray, dtype: DTypeLike | None = None) -> DeviceArra
         given = f"a {type(array).__name__}"
         hint = f"of a NumPy array it is made by {to_device.__name__}()."
         raise InvalidArgumentError.of("empty_like", "array", given, "a DeviceArray", hint)
-    return DeviceArray.empty(array.shape, array.dtype if dtype is None else dtype, array.device)
+    kind = array.dtype if dtype is None else dtype
+    return _new("empty_like", array.shape, kind, array.device)
+
+
+def _new(
+    routine: str, shape: int | Sequence[int], dtype: DTypeLike, device: Device | None
+) -> DeviceArray:
+    """Allocate an array for a routine, which is the one that refuses what it was given."""
+    dims, kind = shape_of(shape, routine), dtype_of(dtype, routine)
+    check_extent(dims, kind.itemsize, routine)
+    return DeviceArray.empty(dims, kind, require_device(routine, device))
+
+
+def _filled(
+    routine: str,
+    shape: int | Sequence[int],
+    number: complex,
+    dtype: DTypeLike,
+    device: Device | None,
+) -> DeviceArray:
+    array = _new(routine, shape, dtype, device)
+    array.copy_from(np.full(array.shape, number_of(routine, "fill_value", number, array.dtype)))
+    return array

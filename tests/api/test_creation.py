@@ -46,6 +46,24 @@ def test_what_the_dtype_cannot_hold_is_refused(value: Any, dtype: Any) -> None:
         full(3, value, dtype)
 
 
+@pytest.mark.parametrize(
+    ("routine", "make"),
+    [
+        ("zeros", zeros),
+        ("ones", ones),
+        ("full", lambda shape, dtype, place=None: full(shape, 1, dtype, place)),
+    ],
+)
+def test_what_refuses_is_the_routine_that_was_called(routine: str, make: Any) -> None:
+    for arguments, name in (((-1, "f4"), "shape"), ((2, "x"), "dtype"), ((2, "f4", 1), "device")):
+        with pytest.raises(InvalidArgumentError, match=rf"^{routine}\(\): '{name}' is "):
+            make(*arguments)
+    with pytest.raises(InvalidArgumentError, match=rf"^{routine}\(\): "):
+        make(2**62, "f8")
+    with pytest.raises(InvalidArgumentError, match=r"^empty_like\(\): 'dtype' is 'x'"):
+        empty_like(zeros(2), "x")
+
+
 def test_an_array_like_another_is_contiguous_and_of_its_device(device: Device) -> None:
     view = to_device(counting((4, 6)))[:, ::2]
     like = empty_like(view)

@@ -126,6 +126,13 @@ TABLE: list[tuple[Callable[[], Any], str]] = [
         ),
     ),
     (
+        lambda: layer_norm(z(2, 4), 4, out=z(2, 4)),
+        (
+            "layer_norm(): 'out' is a ndarray; it must be a tuple of 3, arrays or None: out, mean, "
+            "rstd."
+        ),
+    ),
+    (
         lambda: layer_norm(z(2, 4), 4, stream=7),  # type: ignore[call-overload]  # no stream
         (
             "layer_norm(): 'stream' is 7 (int); it must be an open Stream, or None.\n"

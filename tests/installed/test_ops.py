@@ -42,6 +42,15 @@ def test_operators_are_listed_by_category(root: Path, capsys: pytest.CaptureFixt
     assert "910b/910_93/950: dy float32, x float32, rstd float32" in out
 
 
+@pytest.mark.parametrize("word", ["RmsNorm", "rms_norm", "aclnnRms"])
+def test_names_are_found_in_both_spellings(
+    word: str, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run(capsys, "list", word, "--root", root)
+    assert status == 0
+    assert [name for name in out.split() if name.startswith("acl")] == ["aclnnRmsNormGrad"]
+
+
 def test_without_an_installation_the_table_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "list", "topk")
     assert status == 0
@@ -124,6 +133,10 @@ def test_what_is_not_there_is_told(root: Path, capsys: pytest.CaptureFixture[str
         2,
         "pyaclnn ops: there is no operator aclnnAdds; did you mean aclnnAdd?\n",
     )
+    none = (
+        "pyaclnn ops: no operator has 'zz' and 'add' in its name; without a word all are listed\n"
+    )
+    assert run(capsys, "list", "zz", "add", "--root", root) == (2, "", none)
     _, out, _ = run(capsys, "show", "aclnnAdd", "--root", root, "--soc", "Ascend950")
     assert out.splitlines()[-1].startswith("no list of kernels is for Ascend950; there are some")
     status, _, err = run(capsys, "list", "--root", root / "nothing")

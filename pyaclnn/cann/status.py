@@ -87,8 +87,10 @@ def meaning(code: int) -> Meaning:
 _SIMULATION: Final = re.compile(r"simulated NPU: .*?\b(PYACLNN_MOCK_[A-Z]+)", re.DOTALL)
 
 
-def _hint_of_simulation(detail: str | None) -> str | None:
+def _hint_of_simulation(name: str, detail: str | None) -> str | None:
     """Say what to do where the simulated NPU was set up wrongly: nothing is wrong with a driver."""
+    if name == "MOCK_NOT_IMPLEMENTED":  # what it names is one of the ways to a kernel
+        return None
     found = _SIMULATION.search(detail or "")
     return found and f"set {found[1]} as CANN says above, or unset it, and start again."
 
@@ -122,7 +124,7 @@ def describe_failure(
     if arguments:
         lines.append("Arguments:")
         lines += [f"  {key} = {value}" for key, value in arguments.items()]
-    lines.append(f"Hint: {_hint_of_simulation(detail) or hint}")
+    lines.append(f"Hint: {_hint_of_simulation(name, detail) or hint}")
     error = exception(
         "\n".join(lines), code=code, name=name, routine=routine, detail=detail, arguments=arguments
     )

@@ -28,6 +28,25 @@ except pyaclnn.AclError as error:
 """
 
 
+WITHOUT_KERNEL = """
+import numpy, pyaclnn
+try:
+    pyaclnn.aclnn.acos(numpy.ones(2, numpy.float32))
+except pyaclnn.UnsupportedError as error:
+    print(error)
+"""
+
+
+def test_an_operator_without_a_kernel_is_no_mistake_of_a_variable(
+    run_python: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    done = run_python(WITHOUT_KERNEL)
+    assert done.returncode == 0, done.stderr
+    said, hint = done.stdout.split("Hint: ")
+    assert "PYACLNN_MOCK_OPERATORS" in said
+    assert hint.startswith("give the simulated NPU a kernel of your own, in one of the ways that")
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("variable", MISTAKES)
 def test_a_mistake_names_the_variable_and_the_choice(

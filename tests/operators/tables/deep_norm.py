@@ -154,7 +154,15 @@ TABLE = Table(
             ),
             ordered=False,
         ),
-        Step(TILING, shaped("meanOut", (2, 3, 4, 1), (2, 3, 1, 16)), chips=(P950,)),
+        Step(
+            TILING,
+            (
+                *shaped("meanOut", (2, 3, 4, 1), (2, 3, 1, 16)),
+                *shaped("rstdOut", (2, 3, 4, 1), (2, 3, 1, 16)),
+            ),
+            chips=(P950,),
+            ordered=False,
+        ),
     ),
     types=types(TENSORS, "meanOut", "rstdOut"),
     formula=formula,

@@ -155,6 +155,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         file = nodeid.partition("::")[0]
         return next((what for what, files in together().items() if file in files), file)
 
+    # Not the files with the most tests first: those with few, which wait for processes, would be
+    # left to the end, and wait all at once.
+    config.option.loadscopereorder = False
     scheduler: Any = LoadFileScheduling(config, log)
     scheduler._split_scope = group
     return scheduler

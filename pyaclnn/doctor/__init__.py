@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyaclnn.doctor.report.baseline import Baseline, read_baseline
-from pyaclnn.doctor.report.figure import Figure, Severity
-from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
+from pyaclnn.lazy import public_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from pyaclnn.doctor.report.baseline import Baseline, read_baseline
+    from pyaclnn.doctor.report.figure import Figure, Severity
+    from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
 
 __all__ = [
     "Baseline",
@@ -28,6 +30,10 @@ __all__ = [
     "examine",
     "read_baseline",
 ]
+
+_HOMES = ("report.figure", "report.record", "report.baseline")
+
+__getattr__, __dir__ = public_names(__name__, __all__, _HOMES)
 
 
 def examine(
@@ -84,7 +90,6 @@ def examine(
         ValueError: There is no such level or check, or nothing is left to check.
         KeyboardInterrupt: Ctrl-C was pressed; its ``report`` has what was found until then.
     """
-    # The records alone are needed more often than what makes them, and sooner.
     from pyaclnn.doctor.checks.options import Level, Options  # noqa: PLC0415
     from pyaclnn.doctor.command.run import run  # noqa: PLC0415
 

@@ -166,7 +166,7 @@ def in_thread(function: Callable[[], Any]) -> Any:
     return results[0]
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 5.0) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Wait until a condition holds; whether it did in time."""
     end = time.monotonic() + seconds
     while not condition():

@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ HERE = Path(__file__).parent
 BLEND = HERE / "blend.py"
 """The kernel of the operator of ``c/package.cpp``."""
 COMPILER = os.environ.get("CC", "cc").split()
+_HELD = HERE / "held.py"
 _TIMEOUT = 300
 _OWN = ("ASCEND_RT_VISIBLE_DEVICES", "PYACLNN_MOCK_DEVICES", "PYACLNN_MOCK_SOC")
 
@@ -45,6 +47,13 @@ class Programs:
         """Run lines of Python that begin with everything of `npu` in view."""
         start = f"import sys; sys.path.append({str(HERE)!r}); from npu import *; load()\n"
         return self.run([sys.executable, "-c", start + code], environment)
+
+    def holding(self, code: str) -> subprocess.CompletedProcess[str]:
+        """Run such lines with the kernel of ``held``, which a pipe holds."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            pipe = f"{folder}/pipe"
+            os.mkfifo(pipe)
+            return self.python(code, PYACLNN_MOCK_OPERATORS=str(_HELD), HELD=pipe)
 
     def build(self, source: str, *flags: str, link: Sequence[str] | None = None) -> Path:
         """Build a program of the folder ``c``, unless that was done before."""

@@ -2,10 +2,10 @@
 """Ranks of a communicator that do what they are told; it stands alone, as a process of its own.
 
 Standard input says what, as JSON: how many ranks there are, which are here, the file by which root
-information goes from process to process (or null: init-all), and steps. A step is a list of
-calls that are made, one after the other, before all streams here are synchronized. A call has the
-rank, the function, its arguments, and in hex what lies in its two buffers. What came of each is
-printed, as JSON.
+information goes from process to process (or null: init-all), how many processes there are, and
+steps. A step is a list of calls that are made, one after the other, before all streams here are
+synchronized. A call has the rank, the function, its arguments, and in hex what lies in its two
+buffers. What came of each is printed, as JSON.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Ranks:
                 buffer = self.buffers[rank][name] = ctypes.c_void_p()
                 room = ctypes.c_size_t(_ROOM)
                 self.must(self.acl.aclrtMalloc(ctypes.byref(buffer), room, _HUGE_FIRST))
-        self.joined = self.join(told["ranks"], told.get("root_info"))
+        self.joined = self.join(told["ranks"], told.get("root_info"), told.get("processes", 1))
 
     def must(self, status: int) -> None:
         """Look at a status."""
@@ -62,7 +62,7 @@ class Ranks:
         """The text of the last failure."""
         return (self.acl.aclGetRecentErrMsg() or b"").decode()
 
-    def join(self, ranks: int, root_info: str | None) -> int:
+    def join(self, ranks: int, root_info: str | None, processes: int) -> int:
         """Become the ranks of a communicator."""
         if root_info is None:
             devices = (ctypes.c_int32 * ranks)(*range(ranks))
@@ -72,6 +72,10 @@ class Ranks:
             return status
         (rank,) = self.here
         info, path = ctypes.create_string_buffer(_ROOT_INFO), Path(root_info)
+        # Those that come at all come at once: how long a group waits begins with the first.
+        path.with_suffix(f".{rank}").touch()
+        for other in range(processes):
+            wait_for(path.with_suffix(f".{other}"))
         if rank == 0:
             self.must(self.hccl.HcclGetRootInfo(info))
             path.with_suffix(".part").write_bytes(info.raw)

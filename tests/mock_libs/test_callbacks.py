@@ -110,7 +110,7 @@ def test_a_thread_that_polls_while_another_one_synchronizes(
 
     thread = threading.Thread(target=poll)
     thread.start()
-    ready.wait(5)
+    ready.wait()
     npu.call("aclrtSubscribeReport", identity[0], stream)
     for i in range(20):
         npu.call("aclrtLaunchCallback", note, number(i), i % 2, stream)

@@ -92,10 +92,15 @@ print(lib.{wait}); call('aclrtResetDevice', 0)
         assert result.stdout == f"{code}\n", result.stderr
 
     def test_in_the_middle_of_a_kernel(self, programs: Programs) -> None:
-        result = programs.python("""
+        result = programs.holding("""
 import os, signal, threading
-call('aclrtSetDevice', 0); problem = RmsNormGrad(rows=3_000_000); problem.launch()
-threading.Timer(0.05, os.kill, (children()[0], signal.SIGKILL)).start()
+from held import IN_PHASE_2
+call('aclrtSetDevice', 0); problem = RmsNormGrad(rows=IN_PHASE_2); problem.launch()
+def end():
+    with open(os.environ['HELD'], 'w'):  # the kernel has begun
+        os.kill(children()[0], signal.SIGKILL)
+        wait_until(lambda: has_ended(children()[0]))
+threading.Thread(target=end).start()
 print(lib.aclrtSynchronizeStream(NULL), 'lost while' in message())
 """)
         assert result.stdout == "507010 True\n", result.stderr

@@ -57,6 +57,7 @@ class World:
             processes.append(process)
             assert process.stdin is not None
             told = {"ranks": ranks, "here": [rank], "root_info": root_info, "steps": own}
+            told["processes"] = len(steps)
             process.stdin.write(json.dumps(told))
             process.stdin.close()
             process.stdin = None

@@ -20,7 +20,7 @@ from pyaclnn.doctor.child.descendants import Descendants
 from pyaclnn.doctor.child.events import Progress
 from pyaclnn.doctor.command.run import run
 from pyaclnn.doctor.report.record import Report, Status
-from tests.doctor.breakages import fault
+from tests.doctor.breakages import fault, setting
 from tests.doctor.installations import healthy
 
 if TYPE_CHECKING:
@@ -162,8 +162,25 @@ def test_a_process_that_got_away_is_named_and_ended(
 ) -> None:
     made = healthy(tmp_path / "machine", "8.1", parts)
     fault(name)(made)
+    pipe = tmp_path / "seen"
+    os.mkfifo(pipe)
+    setting(KIT_SEEN=str(pipe))(made)
+    waiting: list[int] = []
+
+    def tell(event: Event) -> None:
+        if not isinstance(event, Progress):
+            return
+        with contextlib.suppress(OSError):  # nobody reads there yet, or no longer
+            if waiting:  # it was there before the look that this event follows
+                os.write(waiting[-1], b"!")
+            else:
+                waiting.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+
     options = Options(deadline=20.0, grace=0.5, only=("DEV-104", "DEV-111"))
-    (found,) = (r for r in run(options, machine=made.machine()).results if r.id == check)
+    report = run(options, tell, made.machine())
+    for end in waiting:
+        os.close(end)
+    (found,) = (r for r in report.results if r.id == check)
     assert found.status is status
     (left,) = (item.text for item in found.evidence if "left behind" in item.label)
     assert left.split()[1:] == ["kit-daemon", "60"]

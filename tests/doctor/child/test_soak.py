@@ -167,7 +167,6 @@ def test_a_doctor_that_is_ended_leaves_the_figures_of_its_soak(tmp_path: Path) -
         while len(soaking(doctor.pid)) < 2:
             assert doctor.poll() is None
             time.sleep(0.1)
-        time.sleep(1.0)
         doctor.terminate()
         _, said = doctor.communicate(timeout=120)
     assert doctor.returncode == 143, said

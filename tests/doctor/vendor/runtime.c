@@ -49,16 +49,56 @@ static void crash(void)
     raise(SIGSEGV);
 }
 
-static void daemon_starts(void);
+/* Start a process, which has become another program on return: one that still has the caller's name
+ * is not known by its own, and one that still has its group would be ended with that. To get away it
+ * is of a session of its own, its parent ended, without variables. */
+static void starts(char *name, bool away)
+{
+    int ends[2]; /* the other one is closed when the process becomes the new program */
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        abort();
+    }
+    if (fork() != 0) {
+        char none;
+        close(ends[1]);
+        if (read(ends[0], &none, 1) != 0) {
+            abort();
+        }
+        close(ends[0]);
+        return;
+    }
+    if (away) {
+        setsid();
+        if (fork() != 0) {
+            _exit(0);
+        }
+    }
+    char *const arguments[] = {name, "60", NULL};
+    char *const none[] = {NULL};
+    if (chdir("/") == 0) {
+        execve("/bin/sleep", arguments, away ? none : environ);
+    }
+    _exit(1);
+}
+
+/* Wait until the doctor has looked: the test says so through a pipe, once somebody can read there. */
+static void wait_to_be_seen(void)
+{
+    char seen;
+    const char *pipe = getenv("KIT_SEEN");
+    const int end = pipe == NULL ? -1 : open(pipe, O_RDWR | O_CLOEXEC);
+    if (end < 0 || read(end, &seen, 1) != 1) {
+        abort();
+    }
+}
 
 static void at_the_end(void)
 {
     if (fault("daemon-at-the-end")) {
-        daemon_starts();
+        starts("kit-daemon", true);
     }
-    if (fault("helper-at-the-end") && fork() == 0) {
-        execl("/bin/sleep", "kit-helper", "60", NULL);
-        _exit(1);
+    if (fault("helper-at-the-end")) {
+        starts("kit-helper", false);
     }
     if (fault("end-crash")) {
         crash();
@@ -111,43 +151,14 @@ ACL_FUNC_VISIBILITY aclError aclInit(const char *config)
     return BEHIND(aclInit)(config);
 }
 
-/* Start a process that gets away: of a session of its own, its parent ended, without variables. It
- * has got away on return: a process that still has the caller's group would be ended with that. */
-static void daemon_starts(void)
-{
-    int ends[2]; /* the other one is closed when the process becomes the new program */
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        abort();
-    }
-    if (fork() != 0) {
-        char none;
-        close(ends[1]);
-        if (read(ends[0], &none, 1) != 0) {
-            abort();
-        }
-        close(ends[0]);
-        return;
-    }
-    setsid();
-    if (fork() != 0) {
-        _exit(0);
-    }
-    char *const arguments[] = {"kit-daemon", "60", NULL};
-    char *const variables[] = {NULL};
-    if (chdir("/") == 0) {
-        execve("/bin/sleep", arguments, variables);
-    }
-    _exit(1);
-}
-
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
 {
     const aclError status = BEHIND(aclrtGetMemInfo)(attr, free, total);
     if (fault("daemon") || fault("daemon-and-crash")) {
-        daemon_starts();
+        starts("kit-daemon", true);
     }
     if (fault("daemon-and-crash")) {
-        usleep(500000);
+        wait_to_be_seen();
         crash();
     }
     if (fault("little-memory")) {

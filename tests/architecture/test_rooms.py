@@ -29,6 +29,7 @@ from .import_graph import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
 # From the bottom to the top. A room imports from lower lines only.
@@ -51,6 +52,9 @@ HEIGHT = {module: height for height, storey in enumerate(STOREYS) for module in 
 
 # Rooms of rooms, from the bottom to the top; what stands beside them is their face.
 INNER_STOREYS = {"doctor": ["report", "checks", "child", "command"]}
+
+# The folders of rooms.
+INNER = {package_of(module) for module in MODULES if package_of(module).count(".") == 2}
 
 MOST_LINES = 400
 PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
@@ -105,6 +109,25 @@ def test_imports_go_down_within_a_room(room: str) -> None:
         )
     ]
     assert not upward
+
+
+def folders_within(modules: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """Which folders of a room lean on which others of it; the room's face is none of them."""
+    graph: dict[str, set[str]] = {}
+    for module, imported in modules.items():
+        folder, *others = (".".join(name.split(".")[:3]) for name in (module, *imported))
+        known = {other for other in others if other in INNER and room_of(other) == room_of(module)}
+        if folder in INNER:
+            graph.setdefault(folder, set()).update(known - {folder})
+    return graph
+
+
+def test_no_folder_of_a_room_leans_on_itself_by_way_of_others() -> None:
+    imports = {module: imports_of(module) for module in MODULES}
+    assert len(folders_within(imports)) == len(INNER) > 12
+    assert not circle(folders_within(imports))
+    imports["pyaclnn.mock.kernels.loss"] |= {"pyaclnn.mock.operators.finding"}
+    assert circle(folders_within(imports))
 
 
 def test_the_import_check_sees_an_upward_import() -> None:

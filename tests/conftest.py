@@ -182,6 +182,8 @@ def together() -> dict[str, frozenset[str]]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave most cases of a sampled table to the exhaustive stage, and on a CANN the simulation."""
     leave_most_to_the_exhaustive_stage(items)
+    # Files are handed out in the order of their first tests.
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
     if config.getoption("--backend") != "cann":
         return
     from tests.simulation import NEEDS_IT, needs_simulation  # noqa: PLC0415  # a CANN alone wants it

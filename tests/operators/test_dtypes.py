@@ -64,6 +64,7 @@ def test_the_public_function_takes_the_rows_that_kernels_have(table: Table) -> N
         assert taken == known, chip
 
 
+@pytest.mark.long
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_all_rows_of_types(table: Table, chip: str, device: Device) -> None:

@@ -81,7 +81,7 @@ def test_a_process_that_does_not_come_to_its_end_is_told_and_is_no_success(
 
 @pytest.mark.exhaustive
 def test_a_hang_is_given_up(tmp_path: Path, parts: Parts) -> None:
-    done = smoke(tmp_path, parts, "op-hang", patience=3.0)
+    done = smoke(tmp_path, parts, "op-hang", patience=10.0)
     assert (done.returncode, done.stdout) == (3, "")
     assert re.search(r"no answer for \d+ s while trying: rms_norm float32 4x64", done.stderr)
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.memory import Memory
     from pyaclnn.runtime.pool import Loan
 
-__all__ = ["DeviceArray", "array_on_loan", "phantom_of"]
+__all__ = ["DeviceArray", "array_on_loan", "new_array", "phantom_of"]
 
 _new = object.__new__
 
@@ -108,9 +108,9 @@ class DeviceArray(Lent, Elements, Shaped):
         self._tensor = tensor
         self._tensor_at = raw.address_of(tensor)
 
-    @classmethod
+    @staticmethod
     def empty(
-        cls, shape: int | Sequence[int], dtype: DTypeLike, device: Device | None = None
+        shape: int | Sequence[int], dtype: DTypeLike, device: Device | None = None
     ) -> DeviceArray:
         """Allocate an array; its content is undefined.
 
@@ -123,11 +123,7 @@ class DeviceArray(Lent, Elements, Shaped):
             InvalidArgumentError: An argument is not acceptable.
             OutOfMemoryError: There is not so much free device memory.
         """
-        dims = shape_of(shape, "DeviceArray.empty")
-        kind = dtype_of(dtype, "DeviceArray.empty")
-        check_extent(dims, kind.itemsize, "DeviceArray.empty")
-        place = require_device("DeviceArray.empty", device)
-        return cls(Buffer(math.prod(dims) * kind.itemsize, place), dims, kind)
+        return new_array("DeviceArray.empty", shape, dtype, device)
 
     @property
     def buffer(self) -> Buffer:
@@ -364,3 +360,13 @@ def phantom_of(array: DeviceArray) -> NDArray[Any]:
 
 _BASE = 1 << 32
 """An address for phantoms that stand for a place within a buffer."""
+
+
+def new_array(
+    routine: str, shape: int | Sequence[int], dtype: DTypeLike, device: Device | None
+) -> DeviceArray:
+    """Allocate an array for a routine, which is the one that refuses what it was given."""
+    dims, kind = shape_of(shape, routine), dtype_of(dtype, routine)
+    check_extent(dims, kind.itemsize, routine)
+    place = require_device(routine, device)
+    return DeviceArray(Buffer(math.prod(dims) * kind.itemsize, place), dims, kind)

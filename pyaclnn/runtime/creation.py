@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.array import DeviceArray, new_array
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.host import as_numpy, number_of
-from pyaclnn.runtime.shapes import check_extent, shape_of
 from pyaclnn.runtime.stream import require_stream
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def zeros(
         InvalidArgumentError: An argument is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
     """
-    array = _new("zeros", shape, dtype, device)
+    array = new_array("zeros", shape, dtype, device)
     array.fill_bytes(0)  # which is zero in every dtype
     return array
 
@@ -140,16 +139,7 @@ def empty_like(array: DeviceArray, dtype: DTypeLike | None = None) -> DeviceArra
         hint = f"of a NumPy array it is made by {to_device.__name__}()."
         raise InvalidArgumentError.of("empty_like", "array", given, "a DeviceArray", hint)
     kind = array.dtype if dtype is None else dtype
-    return _new("empty_like", array.shape, kind, array.device)
-
-
-def _new(
-    routine: str, shape: int | Sequence[int], dtype: DTypeLike, device: Device | None
-) -> DeviceArray:
-    """Allocate an array for a routine, which is the one that refuses what it was given."""
-    dims, kind = shape_of(shape, routine), dtype_of(dtype, routine)
-    check_extent(dims, kind.itemsize, routine)
-    return DeviceArray.empty(dims, kind, require_device(routine, device))
+    return new_array("empty_like", array.shape, kind, array.device)
 
 
 def _filled(
@@ -159,6 +149,6 @@ def _filled(
     dtype: DTypeLike,
     device: Device | None,
 ) -> DeviceArray:
-    array = _new(routine, shape, dtype, device)
+    array = new_array(routine, shape, dtype, device)
     array.copy_from(np.full(array.shape, number_of(routine, "fill_value", number, array.dtype)))
     return array

@@ -24,6 +24,7 @@ from pyaclnn.operators import Operator, all_operators
 from pyaclnn.operators.parameters import Tensor
 from pyaclnn.runtime.dtypes import DTYPES, WORDS
 from pyaclnn.runtime.stream import Stream
+from pyaclnn.smoke.edges import ERROR_EDGES
 from pyaclnn.smoke.launching import Case, launch
 from pyaclnn.smoke.samples import Host, is_possible
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from pyaclnn.smoke.launching import Launched
 
 __all__ = [
-    "ERROR_EDGES",
     "FLOATS",
     "IMPRECISE",
     "PATIENCE",
@@ -49,9 +49,6 @@ __all__ = [
 
 SHAPES = ((4, 64), (3, 5, 192), (48, 1024))
 """The shapes of the smoke test; the first Ascend 910 normalizes multiples of 64 only."""
-
-ERROR_EDGES = (*(10 ** (exponent / 2) for exponent in range(-8, 5)), float("inf"))
-"""Upper edges of the bins of an error histogram: half decades of |error| / tolerance."""
 
 PATIENCE = 0.25
 """Seconds after which wrong outputs are read once more: were they only late?"""
@@ -81,7 +78,8 @@ class Outcome:
         matched_ratio: Share of elements within tolerance, 0 if the call failed.
         verdict: The verdict in one line, or the error of the call.
         seconds: How long submitting the work and waiting for it took.
-        error_histogram: Pairs of (upper edge, count) over |error| / tolerance; see `ERROR_EDGES`.
+        error_histogram: Pairs of (upper edge, count) over |error| / tolerance; see
+            `pyaclnn.smoke.edges`.
         code: CANN's status code if the call failed with one.
     """
 

@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.doctor.report.worst import error_ratio
-from pyaclnn.smoke.cases import ERROR_EDGES
+from pyaclnn.smoke.edges import ERROR_EDGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -316,10 +316,20 @@ def test_an_output_that_knows_only_ascii_gets_the_report_all_the_same(tmp_path: 
     assert b"? FAIL DEV-103@0" in out.read_bytes()
 
 
-def test_the_command_line_is_there_without_waiting_for_what_it_runs() -> None:
+@pytest.mark.parametrize(
+    ("module", "slow"),
+    [
+        ("arguments", ("rich", "numpy", "pyaclnn._binding")),
+        # The parent starts others for what needs arrays, and draws what they have counted.
+        ("doctor", ("numpy",)),
+    ],
+)
+def test_the_command_line_is_there_without_waiting_for_what_it_runs(
+    module: str, slow: tuple[str, ...]
+) -> None:
     code = (
-        "import sys, pyaclnn.doctor.command.arguments;"
-        "print([m for m in ('rich', 'numpy', 'pyaclnn._binding') if m in sys.modules])"
+        f"import sys, pyaclnn.doctor.command.{module};"
+        f"print([m for m in {slow} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -88,6 +88,7 @@ def test_the_hosts_context_stays_current_whatever_device_is_used(run_python: Run
     assert_clean(done)
 
 
+@pytest.mark.exhaustive
 def test_a_host_that_finalises_first_hears_no_complaint_at_exit(run_python: Run) -> None:
     done = run_python(
         HOST + "\n"

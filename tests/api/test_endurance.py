@@ -98,6 +98,7 @@ def growth(run_python: Run, threads: int, keep: str, launches: int) -> dict[str,
     return dict(found)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("threads", "launches"),
     [

@@ -104,6 +104,7 @@ def test_what_is_there_outranks_an_installation(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.exhaustive
 def test_libraries_that_the_host_took_from_several_folders_are_taken_from_there(
     run_python: Run, silent: dict[str, str | None], tmp_path: Path
 ) -> None:

@@ -112,6 +112,7 @@ class TestWhatOthersPlanted:
             build_plain(tmp_path)
         assert list(target.iterdir()) == []
 
+    @pytest.mark.exhaustive
     def test_what_others_could_have_written_is_built_again(self, own: Path, tmp_path: Path) -> None:
         program = build_plain(tmp_path).program
         program.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from .conftest import Build
 
+# One program with all of them, which takes the compiler long.
+pytestmark = pytest.mark.exhaustive
+
 Array = NDArray[Any]
 
 N = 256
@@ -65,7 +68,6 @@ def wide(array: Array) -> Array:
     return array.astype(np.float64 if array.dtype.kind == "f" else np.int64)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize(("which", "name"), list(enumerate(BINARY)))
 def test_binary_calls(which: int, name: str, kind: str, build: Build) -> None:
@@ -86,7 +88,6 @@ def test_binary_calls(which: int, name: str, kind: str, build: Build) -> None:
     assert not z[1::2].any()
 
 
-@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("form", [0, 1])
 @pytest.mark.parametrize(("which", "name"), list(enumerate(UNARY)))
@@ -97,7 +98,6 @@ def test_unary_calls(which: int, name: str, form: int, kind: str, build: Build) 
     close(z, UNARY[name](wide(x)))
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize(("which", "name"), list(enumerate(SCALAR)))
 def test_calls_with_a_scalar(which: int, name: str, kind: str, build: Build) -> None:

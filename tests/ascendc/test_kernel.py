@@ -95,7 +95,7 @@ def test_a_compiler_error_shows_the_kernels_own_line(tmp_path: Path) -> None:
 ONE = 'extern "C" __global__ __aicore__ void one(GM_ADDR x) { x[0] = 1; }\n'
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -115,7 +115,7 @@ def test_a_kernel_that_preprocessing_leaves_out_is_named(
     assert [(d.file, d.line) for d in raised.value.diagnostics] == [(str(source), line)]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
@@ -135,6 +135,7 @@ def test_no_error_shows_the_program_around_the_kernel(
     assert str(tmp_path / "cache") not in str(raised.value)
 
 
+@pytest.mark.exhaustive
 def test_an_error_inside_of_a_template_is_brought_to_the_line_that_used_it(tmp_path: Path) -> None:
     text = "struct S { ~S() {} int n; };\n"
     text += 'extern "C" __global__ __aicore__ void f(GM_ADDR tiling)\n{\n    S s;\n'
@@ -144,6 +145,7 @@ def test_an_error_inside_of_a_template_is_brought_to_the_line_that_used_it(tmp_p
     assert {(d.file, d.line) for d in raised.value.diagnostics} == {(str(source), 6)}
 
 
+@pytest.mark.exhaustive
 def test_tiling_data_without_a_structure_get_advice(tmp_path: Path) -> None:
     text = 'extern "C" __global__ __aicore__ void f(GM_ADDR t) { GET_TILING_DATA(data, t); }\n'
     source = write(tmp_path, HEAD + text)

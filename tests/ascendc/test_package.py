@@ -100,6 +100,7 @@ print("right")"""
     assert done.stdout == "right\n"
 
 
+@pytest.mark.exhaustive
 def test_its_operators_are_counted_and_can_be_made_to_fail(package: Path, cache_dir: Path) -> None:
     work = f"""
 import pyaclnn.mock

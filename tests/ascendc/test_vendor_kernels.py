@@ -75,6 +75,7 @@ def test_the_kernel_of_layer_norm_grad(keep: Keep) -> None:
     np.testing.assert_allclose(res, expected.res_for_gamma, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.exhaustive
 @needs_documents
 def test_the_kernel_of_layer_norm_grad_beta(keep: Keep) -> None:
     name = "kernel_layernorm_grad_beta_operator"
@@ -132,6 +133,7 @@ def _split(code: str) -> tuple[str, str]:
     return code[:call], code[call:]
 
 
+@pytest.mark.exhaustive
 @needs_documents
 def test_a_kernel_from_the_call_with_variance(keep: Keep) -> None:
     before, call = _split(next(code for code in CALLS if "outQueueVariance" in code))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from pyaclnn import mock
 from pyaclnn.calling.plan import plan
@@ -61,6 +62,7 @@ class Recording(Launching):
         self.launch()
 
 
+@pytest.mark.exhaustive
 def test_what_is_queued_while_an_event_is_recorded_has_not_passed_with_it(stream: Stream) -> None:
     assert every_interleaving(lambda: Recording(stream), SHARED) > 30
 
@@ -140,6 +142,7 @@ class SharingAPlan(Launching):
         self.plan.close()
 
 
+@pytest.mark.exhaustive
 def test_a_plan_of_several_threads_runs_on_the_arrays_that_each_has_given(stream: Stream) -> None:
     assert every_interleaving(lambda: SharingAPlan(stream), SHARED) > 30
 

@@ -111,6 +111,7 @@ def test_without_a_home_it_lies_among_temporary_files(
         again()
 
 
+@pytest.mark.exhaustive
 def test_python_needs_none_of_it(tmp_path: Path) -> None:
     program = (
         "import numpy as np, pyaclnn\n"

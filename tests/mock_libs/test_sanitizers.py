@@ -108,7 +108,7 @@ def _under_valgrind(
     return programs.run([*command, programs.build(source, "-g"), *arguments], environment)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @needs_valgrind
 @pytest.mark.parametrize("name", PROGRAMS[:3])
 def test_valgrind_finds_nothing(programs: Programs, name: str) -> None:
@@ -116,6 +116,7 @@ def test_valgrind_finds_nothing(programs: Programs, name: str) -> None:
     assert (result.returncode, _unexpected(name, result.stderr)) == (0, "")
 
 
+@pytest.mark.exhaustive
 @needs_valgrind
 def test_valgrind_finds_a_flaw_of_the_library(programs: Programs) -> None:
     result = _under_valgrind(programs, "flaws.c", "overflow")

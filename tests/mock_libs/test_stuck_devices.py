@@ -52,6 +52,7 @@ def test_a_stopped_device_process_holds_up(programs: Programs, name: str) -> Non
     assert result.stdout.endswith("done\n"), result.stdout + result.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_device_that_is_stopped_without_work_closes(programs: Programs) -> None:
     result = programs.python("""
 import os, signal, time
@@ -152,7 +153,7 @@ def test_patience_that_is_no_number_of_seconds_is_refused_by_name(
     assert f"PYACLNN_MOCK_PATIENCE is '{seconds}'" in result.stdout
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 def test_a_device_process_that_does_not_end_is_ended(programs: Programs, tmp_path: Path) -> None:
     code = (
         "import sys, threading, time; sys.path[:] = filter(None, sys.path); "

@@ -31,6 +31,7 @@ def smoke(limit: str, size: int) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("limit", "size"),
     [

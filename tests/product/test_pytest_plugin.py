@@ -116,7 +116,7 @@ def test_a_marker_chooses_the_chip_and_the_mode(
     assert status == 0, output
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("marker", "line"),
     [
@@ -158,6 +158,7 @@ def test_a_fixture_of_their_own(npu):
 """
 
 
+@pytest.mark.exhaustive
 def test_the_marker_npu_of_a_suite_is_its_own(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = npu: theirs\n", encoding="utf-8")
     status, output = suite(tmp_path, HEAD + FOREIGN, "--strict-markers")
@@ -174,6 +175,7 @@ def test_it(request):
 """
 
 
+@pytest.mark.exhaustive
 def test_a_suite_without_an_npu_gets_no_fixture_and_loads_nothing(tmp_path: Path) -> None:
     status, output = suite(tmp_path, LOOKS_AT_ITS_COST, "-s")
     assert status == 0, output

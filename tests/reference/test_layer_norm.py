@@ -53,6 +53,7 @@ class TestKnownNumbers:
         assert np.allclose(result.out, [[row] * 8], rtol=2e-6)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("operator", [layer_norm, definition("layer_norm")])
 @settings(deadline=None, max_examples=150)
 @given(problem=problems(), affine=st.tuples(st.booleans(), st.booleans()), block=st.integers(1, 99))

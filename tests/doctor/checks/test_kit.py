@@ -250,6 +250,7 @@ def test_a_wrong_operator_is_told_in_few_words(
     assert len(report.to_text()) < 200_000
 
 
+@pytest.mark.exhaustive
 def test_a_hang_says_where(kit: Kit) -> None:
     report = kit.report(vendor_case("open-hang", "DEV-104@0"))
     (hung,) = problems(report)

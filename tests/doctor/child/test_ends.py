@@ -201,7 +201,7 @@ def test_a_process_that_got_away_is_told_by_the_child_however_seldom_the_parent_
     assert has_ended(left.split()[0])
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["daemon-at-the-end", "helper-at-the-end"])
 def test_what_is_started_while_a_child_ends_well_is_named_and_ended(
     name: str, tmp_path: Path, parts: Parts

@@ -307,6 +307,7 @@ def test_a_full_standard_output_is_a_message_and_an_exit_status(tmp_path: Path) 
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_an_output_that_knows_only_ascii_gets_the_report_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(samples.BROKEN.to_text())
     out = tmp_path / "out"

@@ -58,7 +58,7 @@ def test_a_relative_folder_is_meant_from_where_the_user_is(tmp_path: Path, parts
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("broken", "words"),
     [

@@ -148,7 +148,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 PLACES = places(samples.BROKEN.to_json())
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("part", range(5))
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from(PLACES), ANYTHING)

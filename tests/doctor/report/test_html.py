@@ -322,6 +322,7 @@ def console_of(browser: str, page: Path, profile: Path) -> list[str]:
     return [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
+@pytest.mark.exhaustive
 def test_a_browser_opens_the_page_without_an_error(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     for browser in browsers():

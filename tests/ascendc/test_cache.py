@@ -92,7 +92,7 @@ class TestWhatOthersPlanted:
         for folder in (own, program.parent):
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
-    @pytest.mark.sampled(1)
+    @pytest.mark.exhaustive
     @pytest.mark.skipif(os.getuid() != 0, reason="only root can act for somebody else")
     @pytest.mark.parametrize("which", ["the outermost", "the innermost"])
     def test_a_folder_of_another_user_is_refused(

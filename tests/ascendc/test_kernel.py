@@ -216,7 +216,7 @@ def running(program: str) -> list[str]:
     return found
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_kernel_without_an_end_ends_with_its_parent(
     tmp_path: Path, number: signal.Signals

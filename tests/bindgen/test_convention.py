@@ -105,7 +105,7 @@ MACHINES = {
 }
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
 @pytest.mark.parametrize("machine", MACHINES)
 def test_the_machines_convention_is_kept(machine: str, level: str, tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ class WaitingForAnEventRecordedAgain(Launching):
         self.other.record(self.event)
 
 
+@pytest.mark.exhaustive
 def test_an_event_that_is_recorded_again_during_a_wait_says_nothing_of_the_first_stream(
     stream: Stream,
 ) -> None:

@@ -39,6 +39,7 @@ print(len(done), lib.aclrtResetDevice(0), lib.aclrtResetDevice(0))
     assert result.stdout == "8 0 507007\n", result.stderr
 
 
+@pytest.mark.exhaustive
 def test_threads_that_set_and_reset_the_device(programs: Programs) -> None:
     result = programs.python("""
 import threading

@@ -47,6 +47,7 @@ def test_the_shell_lines_for_a_program_work(tmp_path: Path) -> None:
     assert run(tmp_path / "host").returncode == 0
 
 
+@pytest.mark.exhaustive
 def test_the_flags_work_under_a_path_with_a_space(tmp_path: Path) -> None:
     packages = tmp_path / "with a space"
     package = packages / "pyaclnn"

@@ -184,6 +184,7 @@ def test_a_machine_without_cann_is_told_so_at_once(tmp_path: Path, parts: Parts)
     assert "pyaclnn doctor --backend mock" in str(problem.next_step)
 
 
+@pytest.mark.exhaustive
 def test_a_check_with_a_mistake_is_an_error_and_the_others_go_on(
     tmp_path: Path, parts: Parts
 ) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["ElfError", "SharedLibrary", "exported_symbols", "read_library"]
+__all__ = ["ElfError", "SharedLibrary", "exported_symbols", "needed_libraries", "read_library"]
 
 _MACHINES: Final = {62: "x86_64", 183: "aarch64", 243: "riscv64", 258: "loongarch64"}
 _SHARED: Final = 3
@@ -27,6 +27,7 @@ _DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 1, 4, 5, 6, 10
 _DT_SONAME, _DT_RPATH, _DT_RUNPATH, _DT_GNU_HASH = 14, 15, 29, 0x6FFFFEF5
 _HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 _SEGMENT: Final = struct.Struct("<IIQQQQQQ")
+_ENTRY: Final = struct.Struct("<qQ")
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _SHT_DYNSYM: Final = 11
@@ -105,8 +106,22 @@ def exported_symbols(image: bytes | bytearray) -> Iterator[tuple[int, str]]:
     Raises:
         ElfError: It is no 64-bit shared library.
     """
-    reader = _Reader(image)
-    return reader.exports(dict(reader.dynamic()))
+    return _Reader(image).exports()
+
+
+def needed_libraries(image: bytes | bytearray) -> Iterator[tuple[int, str]]:
+    """Go through what a shared library needs.
+
+    Args:
+        image: The whole file.
+
+    Yields:
+        The place in the file of the entry that says so, in bytes, and the needed library's soname.
+
+    Raises:
+        ElfError: It is no 64-bit shared library.
+    """
+    return _Reader(image).needed()
 
 
 class _Reader:
@@ -132,41 +147,49 @@ class _Reader:
         ):
             raise ElfError("the file is cut short")
 
+        self.entries = list(self._dynamic())
+        self.values = {tag: content for _, tag, content in self.entries}
+        if _DT_STRTAB not in self.values:
+            raise ElfError("the library has no dynamic section")
+        strings = self._offset(self.values[_DT_STRTAB])
+        self.strings = bytes(image[strings : strings + self.values.get(_DT_STRSZ, 0)])
+
     def library(self, path: Path) -> SharedLibrary:
-        entries = list(self.dynamic())
-        values = dict(entries)
-        exports = frozenset(name for _, name in self.exports(values))
+        def text(tag: int) -> str:
+            return self._string(self.values[tag]) if tag in self.values else ""
 
         def paths(tag: int) -> tuple[str, ...]:
-            return (
-                tuple(filter(None, self._string(values[tag]).split(":"))) if tag in values else ()
-            )
+            return tuple(filter(None, text(tag).split(":")))
 
         return SharedLibrary(
             path,
             self.machine,
-            self._string(values[_DT_SONAME]) if _DT_SONAME in values else "",
-            tuple(self._string(text) for tag, text in entries if tag == _DT_NEEDED),
+            text(_DT_SONAME),
+            tuple(name for _, name in self.needed()),
             paths(_DT_RPATH),
             paths(_DT_RUNPATH),
-            exports,
+            frozenset(name for _, name in self.exports()),
         )
 
-    def dynamic(self) -> Iterator[tuple[int, int]]:
-        """The entries of the dynamic section."""
+    def _dynamic(self) -> Iterator[tuple[int, int, int]]:
+        """The entries of the dynamic section: place in the file, tag, content."""
         for kind, _, offset, _, _, size, _, _ in self.segments:
             if kind == _PT_DYNAMIC:
-                entries = struct.iter_unpack("<qQ", self.image[offset : offset + size // 16 * 16])
-                yield from ((tag, content) for tag, content in entries if tag)
+                section = self.image[offset : offset + size // _ENTRY.size * _ENTRY.size]
+                for index, (tag, content) in enumerate(_ENTRY.iter_unpack(section)):
+                    if tag:
+                        yield offset + index * _ENTRY.size, tag, content
                 return
 
-    def exports(self, values: dict[int, int]) -> Iterator[tuple[int, str]]:
+    def needed(self) -> Iterator[tuple[int, str]]:
+        """What is needed of others, with the place of each entry in the file."""
+        for place, tag, text in self.entries:
+            if tag == _DT_NEEDED:
+                yield place, self._string(text)
+
+    def exports(self) -> Iterator[tuple[int, str]]:
         """What is defined for others, with the place of each entry in the file."""
-        if _DT_STRTAB not in values:
-            raise ElfError("the library has no dynamic section")
-        strings = self._offset(values[_DT_STRTAB])
-        self.strings = bytes(self.image[strings : strings + values.get(_DT_STRSZ, 0)])
-        start, size = self._symbol_table(values)
+        start, size = self._symbol_table()
         table = self.image[start : start + size // _SYMBOL.size * _SYMBOL.size]
         for index, symbol in enumerate(_SYMBOL.iter_unpack(table)):
             name, info, other, section, _, _ = symbol
@@ -182,21 +205,21 @@ class _Reader:
     def _string(self, offset: int) -> str:
         return self.strings[offset : self.strings.index(b"\0", offset)].decode()
 
-    def _symbol_table(self, values: dict[int, int]) -> tuple[int, int]:
+    def _symbol_table(self) -> tuple[int, int]:
         """Where the dynamic symbols are, and their bytes, by the section headers if there are."""
         offset, entry, count = self.sections
         for index in range(count if offset and entry == _SECTION.size else 0):
             section = _SECTION.unpack_from(self.image, offset + index * entry)
             if section[1] == _SHT_DYNSYM:
                 return section[4], section[5]
-        return self._offset(values[_DT_SYMTAB]), self._symbols(values) * _SYMBOL.size
+        return self._offset(self.values[_DT_SYMTAB]), self._symbols() * _SYMBOL.size
 
-    def _symbols(self, values: dict[int, int]) -> int:
+    def _symbols(self) -> int:
         """The number of dynamic symbols, by the table in which a loader looks names up."""
-        if _DT_HASH in values:
-            _, chains = struct.unpack_from("<2I", self.image, self._offset(values[_DT_HASH]))
+        if _DT_HASH in self.values:
+            _, chains = struct.unpack_from("<2I", self.image, self._offset(self.values[_DT_HASH]))
             return int(chains)
-        place = self._offset(values[_DT_GNU_HASH])
+        place = self._offset(self.values[_DT_GNU_HASH])
         buckets, first, words, _ = struct.unpack_from("<4I", self.image, place)
         place += 16 + 8 * words
         last = max(struct.unpack_from(f"<{buckets}I", self.image, place), default=0)

@@ -3,21 +3,23 @@
 
 A library with ``DT_AUXILIARY`` in the place of ``DT_NEEDED`` has names of its own for linkers, and
 the loader takes what these stand for from the libraries behind. Not every linker can be told so.
-Source: System V ABI, dynamic section; GNU C library, elf/dl-deps.c.
+Source: GNU C library, elf/dl-deps.c.
 
 Usage: ``python front.py LINKED OUTPUT LIBRARY...``.
 """
 
 from __future__ import annotations
 
+import runpy
 import struct
 import sys
 from pathlib import Path
 
 __all__ = ["put_in_front"]
 
-_PT_LOAD, _PT_DYNAMIC = 1, 2
-_DT_NEEDED, _DT_STRTAB, _DT_AUXILIARY = 1, 5, 0x7FFFFFFD
+_DT_AUXILIARY = 0x7FFFFFFD
+ELF = Path(__file__).parents[1] / "elf.py"
+"""What reads libraries; it is needed before the package can be imported."""
 
 
 def put_in_front(image: bytearray, libraries: set[str]) -> None:
@@ -30,26 +32,11 @@ def put_in_front(image: bytearray, libraries: set[str]) -> None:
     Raises:
         ValueError: It does not need all of them.
     """
-    (table,) = struct.unpack_from("<Q", image, 32)
-    size, count = struct.unpack_from("<HH", image, 54)
-    parts = [struct.unpack_from("<IIQQQQ", image, table + size * i) for i in range(count)]
-    start, length = next((p[2], p[5]) for p in parts if p[0] == _PT_DYNAMIC)
-    entries = [
-        (at, *struct.unpack_from("<QQ", image, at)) for at in range(start, start + length, 16)
-    ]
-    address = next(value for _, tag, value in entries if tag == _DT_STRTAB)
-    texts = next(
-        p[2] + address - p[3] for p in parts if p[0] == _PT_LOAD and 0 <= address - p[3] < p[5]
-    )
+    known = runpy.run_path(str(ELF), run_name="elf")
     found = set()
-    for at, tag, value in entries:
-        name = (
-            image[texts + value : image.index(0, texts + value)].decode()
-            if tag == _DT_NEEDED
-            else ""
-        )
+    for place, name in known["needed_libraries"](image):
         if name in libraries:
-            struct.pack_into("<Q", image, at, _DT_AUXILIARY)
+            struct.pack_into("<Q", image, place, _DT_AUXILIARY)
             found.add(name)
     if found != libraries:
         raise ValueError(f"{', '.join(sorted(libraries - found))}: not needed")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.elf import ElfError, exported_symbols, read_library
+from pyaclnn.elf import ElfError, exported_symbols, needed_libraries, read_library
 from pyaclnn.mock import libdir
 
 
@@ -95,6 +95,14 @@ def test_the_place_of_a_symbol_is_where_its_name_begins() -> None:
     assert len(set(places.values())) == len(places) > 10
     offsets = {struct.unpack_from("<I", image, place)[0] for place in places.values()}
     assert len(offsets) == len(places)
+
+
+def test_the_place_of_what_is_needed_is_that_of_its_entry() -> None:
+    image = (libdir() / "libopapi.so").read_bytes()
+    entries = list(needed_libraries(image))
+    assert [name for _, name in entries] == list(read_library(libdir() / "libopapi.so").needed)
+    dt_needed = 1
+    assert {struct.unpack_from("<Q", image, place)[0] for place, _ in entries} == {dt_needed}
 
 
 def test_what_is_no_library_is_refused() -> None:

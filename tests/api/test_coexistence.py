@@ -172,6 +172,7 @@ def test_a_forked_child_refuses_to_use_the_parents_device(run_python: Run) -> No
     assert_clean(done)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("forks", [80, pytest.param(300, marks=pytest.mark.exhaustive)])
 def test_a_child_forked_amid_launches_of_other_threads_can_let_go(
     forks: int, run_python: Run

@@ -77,6 +77,7 @@ assert not mock.violations()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.exhaustive
 def test_what_was_borrowed_goes_back_with_the_statement_though_streams_stay_open(
     run_python: Run,
 ) -> None:
@@ -112,7 +113,7 @@ assert not mock.violations(), mock.violations()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("use", ["use_default_stream", "use_borrowed_stream", "use_own_stream"])
 def test_what_outlives_a_reset_frees_nothing_of_those_who_come_after(
     use: str, run_python: Run

@@ -87,6 +87,7 @@ def test_a_cann_that_the_host_has_loaded_from_anywhere_is_joined(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.exhaustive
 def test_what_is_there_outranks_an_installation(
     run_python: Run, silent: dict[str, str | None], tmp_path: Path
 ) -> None:

@@ -67,7 +67,7 @@ def test_ctrl_c_ends_a_wait(run_python: Run, wait: str) -> None:
     assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("waiting", WAITS)
 def test_a_long_wait_leaves_no_error_behind(run_python: Run, waiting: str) -> None:
     done = run_python(
@@ -78,7 +78,7 @@ def test_a_long_wait_leaves_no_error_behind(run_python: Run, waiting: str) -> No
     assert (done.stdout, done.stderr, done.returncode) == ("0\n", "", 0)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("waiting", WAITS)
 def test_a_timeout_of_several_slices_is_told_as_it_was_given(run_python: Run, waiting: str) -> None:
     done = run_python(

@@ -36,6 +36,7 @@ class Kept:
         return kernel.program, int(x[0])
 
 
+@pytest.mark.exhaustive
 def test_what_is_built_is_kept_until_something_changes(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     first, one = kept.value()

@@ -43,6 +43,7 @@ def save(path: Path, array: np.ndarray) -> Path:
     return path
 
 
+@pytest.mark.exhaustive
 def test_arrays_come_from_files_and_go_to_files(
     tmp_path: Path, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -75,6 +75,7 @@ def run(package: Path, cache: Path, work: str) -> subprocess.CompletedProcess[st
     )
 
 
+@pytest.mark.exhaustive
 def test_the_package_has_the_layout_of_canns(package: Path) -> None:
     found = {path.relative_to(package).as_posix() for path in package.rglob("*") if path.is_file()}
     assert found == {
@@ -87,6 +88,7 @@ def test_the_package_has_the_layout_of_canns(package: Path) -> None:
     assert list(declared) == [f"{NAME}GetWorkspaceSize", NAME]
 
 
+@pytest.mark.exhaustive
 def test_an_operator_is_called_in_two_phases(package: Path, cache_dir: Path) -> None:
     work = """
 launch(*inputs, 1e-5, y)
@@ -128,6 +130,7 @@ WRONG = {
 }
 
 
+@pytest.mark.exhaustive
 def test_wrong_calls_are_refused(package: Path, cache_dir: Path) -> None:
     attempt = "try:\n    {}\nexcept pyaclnn.InvalidArgumentError as error:\n    print([str(error)])"
     done = run(package, cache_dir, "\n".join(map(attempt.format, WRONG)))

@@ -58,6 +58,7 @@ def random(*shape: int, dtype: type = np.float32, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=shape).astype(dtype)
 
 
+@pytest.mark.exhaustive
 @needs_documents
 def test_the_kernel_of_layer_norm_grad(keep: Keep) -> None:
     name = "layernorm_grad_custom"

@@ -62,7 +62,7 @@ def test_a_header_compiles_alone_and_twice(header: str, language: str, tmp_path:
     compile_all(tmp_path, language, units)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_newest_release_is_the_default(language: str, tmp_path: Path) -> None:
     text = '#include <assert.h>\n#include "{}"\nstatic_assert(ACL_STUBS_CANN == 901, "default");\n'

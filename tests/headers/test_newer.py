@@ -92,6 +92,7 @@ def test_the_folder_alone_is_of_the_release_that_is_simulated_by_default() -> No
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("release", "level"), [("8.1", 801), ("9.1", 901)])
 def test_the_headers_of_a_home_declare_its_release(
     release: str, level: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -149,6 +149,7 @@ def test_constants_have_the_published_values(language: str, level: int, tmp_path
     compile_all(tmp_path, language, ["\n".join(lines)])
 
 
+@pytest.mark.exhaustive
 def test_newer_constants_are_invisible_in_the_older_release(
     everything: dict[int, Declared],
 ) -> None:
@@ -156,5 +157,6 @@ def test_newer_constants_are_invisible_in_the_older_release(
     assert _NEWER.keys() <= everything[901].constants
 
 
+@pytest.mark.exhaustive
 def test_a_release_takes_no_constant_away(everything: dict[int, Declared]) -> None:
     assert everything[801].constants <= everything[901].constants

@@ -122,7 +122,7 @@ def test_without_anything_to_compare_with_it_says_so(
     assert "no function that is known" in capsys.readouterr().err
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_simulated_home_has_what_its_headers_declare(
     release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -69,6 +69,7 @@ def run(
     return done.stdout.splitlines()[-1]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("way", ["entry.S", "portable.c"])
 def test_all_that_is_passed_arrives(way: str, tmp_path: Path) -> None:
     assert run(tmp_path, FEW, "-O1", way=way) == f"{2 * len(FEW)} called, 0 wrong"

@@ -259,6 +259,7 @@ call('aclrtSetDevice', 0); call('aclrtResetDevice', 0); print('fine')
 """)
         assert result.stdout == "fine\n", result.stderr
 
+    @pytest.mark.exhaustive
     def test_most_of_the_memory_can_be_allocated_without_having_it(
         self, programs: Programs
     ) -> None:

@@ -140,6 +140,7 @@ def test_a_library_exports_that_and_nothing_else(library: str) -> None:
     assert names == {*REFUSING.get(library, ()), *((REGISTERING,) if library == "graph" else ())}
 
 
+@pytest.mark.exhaustive
 def test_an_operator_of_graphs_is_registered_when_its_library_is_loaded(programs: Programs) -> None:
     program = programs.build("describing.cpp", link=[*ldflags(), "-lgraph", "-lstdc++"])
     done = programs.run([program])

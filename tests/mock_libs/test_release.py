@@ -88,6 +88,7 @@ def test_it_answers_with_its_versions(release: str, programs: Programs) -> None:
     assert done.stdout.strip() == VERSIONS[release], done.stderr
 
 
+@pytest.mark.sampled(1)
 def test_the_device_process_simulates_what_the_libraries_are_of(
     release: str, programs: Programs, tmp_path: Path
 ) -> None:

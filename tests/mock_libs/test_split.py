@@ -83,6 +83,7 @@ def test_a_program_builds_and_runs_as_it_is(
     assert ("libascendcl.so" in needed) == ("libopapi.so" in needed) == (release == "8.1")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.usefixtures("newest")
 @pytest.mark.parametrize(
     "names",

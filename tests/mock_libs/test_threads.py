@@ -18,6 +18,7 @@ def test_program_ends_well(programs: Programs, name: str) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.exhaustive
 def test_threads_that_launch_operators_on_streams_of_their_own(programs: Programs) -> None:
     result = programs.python("""
 import threading

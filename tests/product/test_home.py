@@ -98,6 +98,7 @@ print('right')
 """
 
 
+@pytest.mark.exhaustive
 def test_programs_for_pyacl_find_a_stand_in() -> None:
     done = pyaclnn("mock", "run", "--acl", "--", "python", "-c", _ACL)
     assert done.stdout == "right\n", done.stderr

@@ -57,6 +57,7 @@ def test_a_program_in_c_has_it(host: Path, kernels: Path) -> None:
     assert done.stdout == "0.6931 1.3133 30.0000\n"
 
 
+@pytest.mark.exhaustive
 def test_the_line_for_python_prints_it(kernels: Path) -> None:
     [line] = re.findall(r"^PYACLNN_BACKEND=mock python (-c .*)$", SECTION, re.MULTILINE)
     environment = silent_environment(PYACLNN_MOCK_OPERATORS=str(kernels), PYACLNN_BACKEND="mock")

@@ -100,7 +100,7 @@ def test_a_test_may_break_rules_on_purpose(tmp_path: Path) -> None:
     assert suite(tmp_path, marked)[0] == 0
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("marker", "condition"),
     [
@@ -294,6 +294,7 @@ def test_fault_that_was_replaced(npu, npu_faults):
     assert "ERROR at teardown of test_fault_that_was_replaced" in output, output
 
 
+@pytest.mark.exhaustive
 def test_without_cann_the_backend_cann_is_an_error(tmp_path: Path) -> None:
     status, output = suite(tmp_path, HEAD + BREAKS_A_RULE, "--npu-backend=/nonexistent")
     assert status == 1

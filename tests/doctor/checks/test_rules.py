@@ -191,6 +191,7 @@ def test_every_declared_function_is_read_from_our_own_headers() -> None:
 # ---- libraries ----------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_what_a_library_needs_is_looked_for_in_the_loaders_order(
     tmp_path: Path, parts: Parts
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from pyaclnn import doctor
 
 
+@pytest.mark.exhaustive
 def test_it_finds_what_the_command_finds() -> None:
     command = [
         sys.executable,

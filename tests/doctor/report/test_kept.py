@@ -63,6 +63,7 @@ def test_what_all_machines_computed_is_counted_without_being_kept() -> None:
     assert str(worst.numbers()) == str(Worst(both).numbers())
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kinds", [1, 80])
 def test_machines_that_differ_are_counted_as_if_all_were_looked_at_together(kinds: int) -> None:
     chance = random.Random(kinds)

@@ -139,12 +139,6 @@ def pytest_collection() -> Iterator[None]:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Start one worker more than there are processors: tests of processes and threads wait."""
-    return len(os.sched_getaffinity(0)) + 1
-
-
-@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep together, on one worker, what loads PyTorch and what builds the same kernels."""
     if config.getoption("dist") != "loadfile":

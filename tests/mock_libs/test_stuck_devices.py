@@ -129,6 +129,7 @@ def script(folder: Path, text: str) -> str:
     return str(path)
 
 
+@pytest.mark.exhaustive
 def test_a_device_process_that_never_answers_is_not_waited_for(
     programs: Programs, tmp_path: Path
 ) -> None:

@@ -145,6 +145,7 @@ def test_a_child_does_not_outlive_a_command_that_was_killed(tmp_path: Path, part
     assert processes(made.root) == []
 
 
+@pytest.mark.exhaustive
 def test_what_a_child_started_does_not_outlive_it(tmp_path: Path, parts: Parts) -> None:
     made = healthy(tmp_path / "machine", "8.1", parts)
     fault("open-hang-with-child")(made)

@@ -125,7 +125,7 @@ END = """
 import gc, importlib, importlib.util, sys
 spec = importlib.util.spec_from_file_location("tests", {suite!r})
 sys.modules["tests"] = importlib.util.module_from_spec(spec)
-suite = importlib.import_module("tests.conftest")
+suite = importlib.import_module("tests.holdings")
 before, mapped = suite.holdings(), suite.mappings_of_devices()
 import os
 import numpy as np

@@ -162,7 +162,7 @@ def _operators() -> list[str]:
     return list(names)
 
 
-def __getattr__(name: str) -> object:
+def _attribute(name: str) -> object:
     if name == "__version__":
         value: object = importlib.import_module("importlib.metadata").version("pyaclnn")
     elif name == "__all__":
@@ -179,3 +179,7 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*_listing(), *_MODULES, *_operators()})
+
+
+if not TYPE_CHECKING:  # so that what is misspelt is no name to a type checker
+    __getattr__ = _attribute

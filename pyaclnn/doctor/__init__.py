@@ -33,7 +33,8 @@ __all__ = [
 
 _HOMES = ("report.figure", "report.record", "report.baseline")
 
-__getattr__, __dir__ = public_names(__name__, __all__, _HOMES)
+if not TYPE_CHECKING:  # so that what is misspelt is no name to a type checker
+    __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)
 
 
 def examine(

@@ -39,4 +39,5 @@ __all__ = [
 
 _HOMES = ("npu", "survey", "examination", "shards", "gradients", "batch", "batch_gradients")
 
-__getattr__, __dir__ = public_names(__name__, __all__, _HOMES)
+if not TYPE_CHECKING:  # so that what is misspelt is no name to a type checker
+    __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

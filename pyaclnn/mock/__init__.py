@@ -44,4 +44,5 @@ __all__ = [
 _HOMES = ("paths", "include_folder", "report", "injection", "absence", "home", "kernel")
 
 # The device process, which starts with every device, needs none of them.
-__getattr__, __dir__ = public_names(__name__, __all__, _HOMES)
+if not TYPE_CHECKING:  # so that what is misspelt is no name to a type checker
+    __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

@@ -90,4 +90,5 @@ _HOMES = (
 )
 
 # So that the command line costs nothing where it is not this part's.
-__getattr__, __dir__ = public_names(__name__, __all__, _HOMES)
+if not TYPE_CHECKING:  # so that what is misspelt is no name to a type checker
+    __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

@@ -190,7 +190,9 @@ def test_the_check_for_dear_imports_sees_one() -> None:
 
 def test_there_is_nothing_else() -> None:
     with pytest.raises(AttributeError, match="module 'pyaclnn' has no attribute 'nothing'"):
-        _ = pyaclnn.nothing
+        _ = pyaclnn.nothing  # type: ignore[attr-defined]  # it says so too
+    with pytest.raises(AttributeError, match=r"module 'pyaclnn\.mock' has no attribute 'nothing'"):
+        _ = pyaclnn.mock.nothing  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyaclnn.operators.norm.add_rms_norm_quant_v2 import wants_first, wants_second
+from pyaclnn.operators.norm.add_rms_norm_quant import wants_first, wants_second
 from pyaclnn.operators.request import shape_text
 from pyaclnn.operators.words import PACKED
 

@@ -1,12 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Root-mean-square normalization after an addition: in place, and with a float32 result."""
+"""Root-mean-square normalization after an addition: also in place, or with a float32 result."""
 
 from __future__ import annotations
 
 from pyaclnn.operators.description import Build, describe
 from pyaclnn.operators.parameters import given, real, result, updated
 
-__all__ = ["ADD_RMS_NORM_CAST", "INPLACE_ADD_RMS_NORM"]
+__all__ = ["ADD_RMS_NORM", "ADD_RMS_NORM_CAST", "INPLACE_ADD_RMS_NORM"]
+
+ADD_RMS_NORM = describe(
+    "aclnnAddRmsNorm",
+    Build.INDIVIDUAL,
+    "Add two tensors and normalize the sum as ``rms_norm`` does: ``x = x1 + x2``, "
+    "``y = x * rstd * gamma``.",
+    types={"910b 910_93 950": "T=f32,f16,bf16", "310p": "T=f32,f16"},
+    x1=given("T rows* norm*", "What is normalized, with ``x2``"),
+    x2=given("T rows* norm*", "What is added to ``x1``"),
+    gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
+    epsilon=real(1e-6, "Added to the mean square", least=0),
+    yOut=result("T rows* norm*", "The normalized sum"),
+    rstdOut=result(
+        "f32 rows* 1*norm",
+        "``1 / sqrt(mean(x ** 2) + epsilon)``; the 310P never writes it",
+        unwritten="310p",
+        exact_as="T",
+    ),
+    xOut=result("T rows* norm*", "The sum"),
+    about={
+        "filled": "norm",
+        "compared": ("x1^ gamma^ gamma# yOut# x2# xOut# rstdOut# x2 yOut xOut rstdOut gamma"),
+        "source": "CANN: ops-nn norm/add_rms_norm",
+        # Written by hand since, with kernels that give no rstd, or not even the sum.
+        "later": {
+            "9.1": {
+                "build": Build.COMPOSITE,
+                "order": "nwdrseSA",
+                "compared": "x1^ x2^ gamma^ yOut^ rstdOut^ xOut^ x2 yOut xOut gamma rstdOut",
+                "idle_without": "x1 gamma",
+                "quirks": "add_rms_norm_modes",
+                "parameters": {
+                    "gamma": {"loose": "late"},
+                    "rstdOut": {"optional": True, "loose": "late"},
+                    "xOut": {"optional": True},
+                },
+            }
+        },
+    },
+)
 
 INPLACE_ADD_RMS_NORM = describe(
     "aclnnInplaceAddRmsNorm",

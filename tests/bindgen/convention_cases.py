@@ -7,7 +7,12 @@ A signature is a letter for each parameter, as in ``struct binding_operator``.
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyaclnn.operators.catalogue import catalogue
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["CASES", "C_TYPES", "checker", "program", "values_of"]
 
@@ -15,7 +20,7 @@ C_TYPES = {"b": "_Bool", "d": "double", "f": "float", "c": "int8_t", "i": "int32
 C_TYPES |= {"y": "int32_t", "q": "int64_t", "Q": "uint64_t"}
 """What is not here is a pointer to C, and a number of 64 bits here."""
 
-REAL = Path(__file__).with_name("signatures.txt").read_text(encoding="ascii").split()
+REAL = sorted({"".join(p.kind for p in entry.parameters) for entry in catalogue().values()})
 """Every distinct signature of the operators of CANN 8.1 and 9.x."""
 
 

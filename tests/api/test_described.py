@@ -232,6 +232,13 @@ def test_a_plan_repeats_a_call_and_takes_other_arrays(
             stream.synchronize()
             written = {**named(operator, found), **updated(operator, {**placed, **arrays})}
             hold(operator, {n: None if v is None else v.numpy() for n, v in written.items()}, turn)
+            if not updated(operator, given):
+                eager = function(**in_lists(operator, {**placed, **arrays}), stream=stream)
+                stream.synchronize()
+                assert type(found) is type(eager)
+                for name, value in named(operator, eager).items():
+                    if value is not None:
+                        np.testing.assert_array_equal(written[name].numpy(), value.numpy())
 
 
 @EVERY

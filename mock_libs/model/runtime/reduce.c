@@ -5,20 +5,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "data_type.h"
 #include "half.h"
 
 uint64_t mock_reduce_size(aclDataType type)
 {
     switch (type) {
     case ACL_INT8:
-        return 1;
     case ACL_INT16:
+    case ACL_INT32:
     case ACL_FLOAT16:
     case ACL_BF16:
-        return 2;
-    case ACL_INT32:
     case ACL_FLOAT:
-        return 4;
+        return mock_data_type_size(type);
     default:
         return 0;
     }

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["error_lines", "tail"]
 
 _MOST_OF_A_LOG: Final = 1 << 16
+_MOST_LINES: Final = 12
 
 
 def tail(path: Path, most: int = 6000) -> str:
@@ -29,14 +30,13 @@ def tail(path: Path, most: int = 6000) -> str:
         return ""
 
 
-def error_lines(folder: Path, most: int = 12) -> str:
+def error_lines(folder: Path) -> str:
     """Return the last lines that CANN's log marks as errors.
 
     Args:
         folder: What ASCEND_PROCESS_LOG_PATH names; the log is somewhere below.
-        most: How many lines.
     """
     lines: list[str] = []
     for path in sorted(folder.rglob("*.log")):
         lines += [line for line in tail(path, _MOST_OF_A_LOG).splitlines() if "[ERROR]" in line]
-    return "\n".join(lines[-most:])
+    return "\n".join(lines[-_MOST_LINES:])

@@ -49,6 +49,7 @@ _TORCH: Final = re.compile(r"\bERR(\d{2})(\d{3})\b")
 _STATUS_DIGITS: Final = 6
 _SIGN_BIT: Final = 1 << 31
 _LAST_DIGITS: Final = 10
+_MOST: Final = 5
 
 
 @dataclass(frozen=True)
@@ -93,14 +94,14 @@ def look_up(asked: str) -> list[Entry]:
     return list(entries.values())
 
 
-def suggestions(asked: str, most: int = 5) -> list[str]:
-    """Return the codes and names that are closest to one that is not known.
+def suggestions(asked: str) -> list[str]:
+    """Return the few codes and names that are closest to one that is not known.
 
-    Codes that begin with the digits asked for come first, in order.
+    Codes that begin with the digits asked for come first, in order; where only the last digit is
+    open, every such code is there.
 
     Args:
         asked: What was asked for.
-        most: How many to return; where only the last digit is open, every such code is.
     """
     words = asked.strip().upper()
     names = {name: f"{code} {name}" for code, name in codes.names().items()}
@@ -108,14 +109,14 @@ def suggestions(asked: str, most: int = 5) -> list[str]:
         numbers = {str(code): f"{code} {name}" for code, name in codes.names().items()}
         numbers |= {str(code): f"{code} (device management)" for code in DEVICE_MANAGEMENT}
         begun = sorted(number for number in numbers if number.startswith(words))
-        near = difflib.get_close_matches(words, numbers, most, 0.5)
-        room = max(most, len(begun)) if len(begun) <= _LAST_DIGITS else most
+        near = difflib.get_close_matches(words, numbers, _MOST, 0.5)
+        room = max(_MOST, len(begun)) if len(begun) <= _LAST_DIGITS else _MOST
         return [numbers[number] for number in dict.fromkeys(begun + near)][:room]
     short = {_short(name): line for name, line in names.items()}
-    near = difflib.get_close_matches(_short(words), short, most, 0.5)
+    near = difflib.get_close_matches(_short(words), short, _MOST, 0.5)
     held = [name for name in short if _short(words) in name and name not in near]
     near += sorted(held, key=len)
-    return [short[name] for name in near[:most]]
+    return [short[name] for name in near[:_MOST]]
 
 
 def of_check(name: str) -> Entry:

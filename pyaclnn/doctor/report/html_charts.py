@@ -29,6 +29,7 @@ _PLOT: Final = 606
 _RIGHT: Final = 24
 _TOP: Final = 30
 _RADIUS: Final = 4.6
+_MOST_TICKS: Final = 8
 _SHIFTS: Final = {"dt-a": -8.0, "dt-c": 8.0}
 """Dtypes lie apart in their row, so that they do not cover each other."""
 
@@ -61,8 +62,8 @@ class _Decades:
             low -= 1
         return cls(low, high, left, width)
 
-    def ticks(self, most: int = 8) -> list[int]:
-        step = max(1, math.ceil((self.high - self.low) / most))
+    def ticks(self) -> list[int]:
+        step = max(1, math.ceil((self.high - self.low) / _MOST_TICKS))
         first = -(-self.low // step) * step
         return list(range(first, self.high + 1, step))
 

@@ -140,12 +140,12 @@ def select(array: NDArray[Any], axis: int, part: slice) -> NDArray[Any]:
     return array[(slice(None),) * min(axis, array.ndim - 1) + (part,)]
 
 
-def rows_of(main: str, parameter: str = "gamma") -> Callable[[dict[str, Any]], Cut | None]:
-    """Cut between the rows of a tensor, which the axes of a parameter span."""
+def rows_of(main: str) -> Callable[[dict[str, Any]], Cut | None]:
+    """Cut between the rows of a tensor, which the axes of ``gamma`` span."""
 
     def cut(arguments: dict[str, Any]) -> Cut | None:
         tensor = np.asarray(arguments[main])
-        lead = tensor.ndim - np.ndim(arguments[parameter])
+        lead = tensor.ndim - np.ndim(arguments["gamma"])
         if lead < 1:
             return None
         shape = tensor.shape

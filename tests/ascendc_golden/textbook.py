@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["Array", "numeric_gradient", "row_gradient", "row_norm", "row_statistics", "rows"]
+__all__ = ["Array", "row_gradient", "row_norm", "row_statistics", "rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -51,15 +48,4 @@ def row_gradient(
     d_rstd = -(rstd**3) / 2 * d_variance
     d_normalized = d_centered * rstd + np.outer(centered, d_rstd)
     gradient: Array = (np.array(dy) * np.array(gamma)) @ d_normalized
-    return gradient
-
-
-def numeric_gradient(function: Callable[[Array], float], at: Array, step: float = 1e-5) -> Array:
-    """The gradient of a scalar function by central differences."""
-    gradient = np.empty_like(at)
-    for index in np.ndindex(at.shape):
-        up, down = at.copy(), at.copy()
-        up[index] += step
-        down[index] -= step
-        gradient[index] = (function(up) - function(down)) / (2 * step)
     return gradient

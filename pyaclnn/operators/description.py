@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.operator import Build, Operator
-from pyaclnn.operators.parameters import Option, Role, Tensor
+from pyaclnn.operators.parameters import REQUIRED, Kind, Option, Role, Tensor
 from pyaclnn.operators.types import Types
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyaclnn.operators.parameters import Parameter
 
@@ -38,7 +39,7 @@ def describe(
         says: What it computes.
         types: Rows of types by chip families, see :mod:`pyaclnn.operators.types`.
         about: Further attributes of `Operator`. ``python`` lists the names of the Python signature,
-            with ``*`` before those that are given by name alone; by default it is the order of C.
+            where PyTorch has the function and another order than C; see `_signature`.
             ``later`` has, by the name of a release, what is otherwise from that release on: any of
             these attributes, and ``build``, ``types`` and ``parameters``, the last with the changed
             attributes of parameters by their C names.
@@ -48,9 +49,7 @@ def describe(
         key: p._replace(c_name=key, name=p.name or _name(key, p)) for key, p in parameters.items()
     }
     more = _attributes(about, named)
-    arguments = [p.name for p in named.values() if not _is_derived(p)]
-    python = str(more.pop("python", " ".join(arguments))).split()
-    star = python.index("*") if "*" in python else len(python)
+    positional, keywords = _signature([p for p in named.values() if not _is_derived(p)])
     base = c_name.removeprefix("aclnn")
     return Operator(
         c_name=c_name,
@@ -60,8 +59,8 @@ def describe(
         parameters=named,
         types=Types.of(types),
         order=more.pop("order", "nmdasfe"),
-        positional=tuple(python[:star]),
-        keywords=tuple(python[star + 1 :]),
+        positional=tuple(more.pop("python", " ".join(positional)).split()),
+        keywords=tuple(keywords),
         result_type=more.pop("result_type", f"{base}Result"),
         definition=more.get("definition", snake_case(base)),
         quirks=more.pop("quirks", more.pop("definition", snake_case(base))),
@@ -87,6 +86,21 @@ def _attributes(about: Mapping[str, Any], parameters: Mapping[str, Parameter]) -
             release: _attributes(changes, parameters) for release, changes in more["later"].items()
         }
     return more
+
+
+def _signature(arguments: Sequence[Parameter]) -> tuple[list[str], list[str]]:
+    """Names in the order of C: those that may be left out last; from a mask or dtype on by name."""
+    chosen = (Kind.MASK, Kind.DTYPE)
+    by_name = dropwhile(lambda p: isinstance(p, Tensor) or p.kind not in chosen, arguments)
+    keywords = [p.name for p in by_name]
+    positional = sorted((p for p in arguments if p.name not in keywords), key=_may_be_left_out)
+    return [p.name for p in positional], keywords
+
+
+def _may_be_left_out(parameter: Parameter) -> bool:
+    if isinstance(parameter, Tensor):
+        return parameter.optional
+    return parameter.default is not REQUIRED
 
 
 def _is_derived(parameter: Parameter) -> bool:

@@ -79,7 +79,6 @@ ADD_LAYER_NORM_GRAD = describe(
     dgammaOut=result("f32 norm*", "The gradient of ``gamma``"),
     dbetaOut=result("f32 norm*", "The gradient of the shift"),
     about={
-        "python": "dy x1 x2 rstd mean gamma dsum",
         "result_type": "AddLayerNormGradients",
         "without": ("rows", ("dgamma", "dbeta")),
         "compared": (

@@ -277,7 +277,6 @@ ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
     scale1Out=result("f32 rows*", "What one step of ``y1`` is worth in each row", when=wants_first),
     scale2Out=result("f32", "The same of ``y2``", when=wants_second, infer=_steps),
     about={
-        "python": "x1 x2 gamma smooth_scale1 smooth_scale2 beta epsilon * output_mask",
         "order": "rnedt",
         "refuse": _wrong_smoothing,
         "idle_without": "x1 x2 gamma",

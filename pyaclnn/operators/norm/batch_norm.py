@@ -118,8 +118,6 @@ _SAYS = (
     "they are; otherwise ``grad_out * invstd * weight`` with the running ones."
 )
 _ABOUT = {
-    "python": "grad_out input weight running_mean running_var save_mean save_invstd training "
-    "eps * output_mask",
     "result_type": "BatchNormGradients",
     "order": "nemdfs",
     "short_is_null": True,
@@ -158,7 +156,6 @@ FAST_BATCH_NORM_BACKWARD = describe(
     **_RESULTS,
     about={
         **_ABOUT,
-        "python": f"{_ABOUT['python']} version",
         "quirks": "batch_norm_backward",
         "source": "CANN: ops-nn norm/fast_batch_norm_backward",
     },

@@ -76,7 +76,6 @@ GROUP_NORM = describe(
     meanOut=result("T N num_groups", "The mean of each group", fill=0.0),
     rstdOut=result("T N num_groups", "``1 / sqrt(variance + eps)`` of each group", fill=nan),
     about={
-        "python": "input num_groups weight bias eps",
         "order": "ndarsfe",
         "barred": "NHWC HWCN NDHWC",
         "compared": ("self^ out^ out meanOut rstdOut N C HxW gamma beta"),
@@ -120,7 +119,6 @@ GROUP_NORM_BACKWARD = describe(
     gradGammaOut=result("G C", "The gradient of ``weight``", name="grad_weight"),
     gradBetaOut=result("G C", "The gradient of the shift", name="grad_bias"),
     about={
-        "python": "grad_out input mean rstd num_groups weight * output_mask",
         "result_type": "GroupNormGradients",
         "order": "nmdarse",
         "null_is_invalid": "outputMask gradInput gradGammaOut gradBetaOut",
@@ -169,7 +167,7 @@ GROUP_NORM_SILU = describe(
     types=_SILU_TYPES,
     **_SILU_ARGUMENTS,
     **_SILU_RESULTS,
-    about={**_SILU_ABOUT, "python": "input group gamma beta eps"},
+    about=_SILU_ABOUT,
 )
 
 GROUP_NORM_SILU_V2 = describe(
@@ -182,7 +180,6 @@ GROUP_NORM_SILU_V2 = describe(
     **_SILU_RESULTS,
     about={
         **_SILU_ABOUT,
-        "python": "input group gamma beta eps activate_silu",
         "result_type": "GroupNormSiluV2Result",
     },
 )
@@ -205,7 +202,6 @@ GROUP_NORM_SILU_QUANT = describe(
     rstdOut=_SILU_RESULTS["rstdOut"],
     about={
         **_SILU_ABOUT,
-        "python": "input quant_scale group gamma beta eps",
         "compared": "self^ out^ out meanOut rstdOut gamma beta quantScale activateSilu",
         "quirks": "group_norm_silu_quant",
         "result_type": "GroupNormSiluQuantResult",

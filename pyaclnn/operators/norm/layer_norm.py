@@ -115,7 +115,6 @@ LAYER_NORM_BACKWARD = describe(
     gradWeightOut=result("f32/W norm*", "The gradient of ``weight``", loose="type count", fill=0.0),
     gradBiasOut=result("f32/W norm*", "The gradient of ``bias``", loose="type count", fill=0.0),
     about={
-        "python": "grad_out input normalized_shape mean rstd weight bias * output_mask",
         "result_type": "LayerNormGradients",
         "essential": True,
         "listed": f"*=f32,f16,bf16 {_MIXED}".replace("| T", "| *=f32,f16,bf16 T"),

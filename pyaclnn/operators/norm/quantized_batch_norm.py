@@ -50,8 +50,6 @@ QUANTIZED_BATCH_NORM = describe(
     epsilon=real(1e-5, "Added to the variance", above=0, loose=True),
     output=result("T/Y N C H W", "The integers; they have the type of ``out`` if there is one"),
     about={
-        "python": "input mean var input_scale input_zero_point output_scale output_zero_point "
-        "weight bias epsilon",
         "order": "ndfsar",
         "refuse": _nothing,
         "source": "CANN: ops-nn norm/quantized_batch_norm",

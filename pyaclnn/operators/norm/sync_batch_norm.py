@@ -84,7 +84,6 @@ BATCH_NORM_GATHER_STATS_WITH_COUNTS = describe(
     meanAll=result("f32/f16/bf16 C", "The mean of each channel of the whole batch", fill=0.0),
     invstdAll=result("f32/f16/bf16 C", "The inverse deviation, like it", fill=nan),
     about={
-        "python": "input mean invstd counts running_mean running_var momentum eps",
         "order": "ndpse",
         "refuse": _one_running,
         "idle_without": "mean",
@@ -111,7 +110,6 @@ BATCH_NORM_ELEMT = describe(
     eps=real(1e-5, "What was added to the variance", above=0, loose=True),
     output=result("T N C space*", "The normalized tensor", loose="type"),
     about={
-        "python": "input mean invstd weight bias eps",
         "order": "ndfsre",
         "null_is_invalid": "input mean invstd output",
         "refuse": _no_channels,
@@ -182,7 +180,6 @@ BATCH_NORM_ELEMT_BACKWARD = describe(
     ),
     gradInput=result("T/f32/f16/bf16 N C space*", "The gradient of ``input``"),
     about={
-        "python": "grad_out input mean invstd sum_dy sum_dy_xmu counter weight",
         "order": "ndpsre",
         "refuse": _no_channels,
         "idle_without": "gradOut input",

@@ -46,7 +46,6 @@ LINALG_VECTOR_NORM = describe(
     dtype=dtype("D", "The dtype of the result; that of ``input`` if None"),
     out=result("D", "The norms", infer=_reduced, fill=0.0),
     about={
-        "python": "input ord dim keepdim * dtype",
         "order": "ndase",
         "source": "CANN: ops-nn norm/lp_norm_v2",
     },

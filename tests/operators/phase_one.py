@@ -8,7 +8,7 @@ from itertools import chain, product
 from math import prod
 from typing import TYPE_CHECKING
 
-from tests.operators.table import FAILS, INVALID, KERNELS, Table
+from tests.operators.table import FAILS, INVALID, KERNELS, NOTHING, Table
 from tests.operators.words import BF16, F16, F32, FORMATS, TYPES, Changed, Changes, Dtype, apply
 
 if TYPE_CHECKING:
@@ -55,21 +55,23 @@ def pairs(npu: Npu, table: Table) -> Iterator[str]:
     """Every two mistakes of different steps: that of the earlier step answers."""
     for mistake, other, step in table.pairs(npu.chip):
         reply = npu.check(table, apply(table.arguments, mistake.changes, other.changes))
-        named = (mistake.says,) if step.ordered else (mistake.says, other.says)
+        named = (mistake.says,) if step.named else (mistake.says, other.says)
         if not any(_refused(reply, step.code, says) for says in named):
             yield _told(f"{mistake.name} and {other.name}", reply, (step.code, *named))
 
 
 def unconfigured(npu: Npu, table: Table) -> Iterator[str]:
-    """A chip without the operator answers at its step, whatever comes behind."""
+    """A chip without the operator answers at its step, also if there is nothing to do."""
     number, code = next(
         (number, step.code)
         for number, step in enumerate(table.steps)
         if npu.chip in step.unconfigured
     )
-    reply = npu.check(table, table.arguments)
-    if not _refused(reply, code):
-        yield _told("sound call", reply, code)
+    idle = {case.name: case.changes for case in table.cases if case.launch == NOTHING}
+    for name, changes in {"sound call": {}, **idle}.items():
+        reply = npu.check(table, apply(table.arguments, changes))
+        if not _refused(reply, code):
+            yield _told(name, reply, code)
     for position, step, mistake in table.mistakes(npu.chip):
         reply = npu.check(table, apply(table.arguments, mistake.changes))
         expected = step.code if position < number else code

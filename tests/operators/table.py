@@ -82,8 +82,10 @@ class Step:
         mistakes: Some that it finds.
         chips: Families on which it is made.
         unconfigured: Families of chips on which every call that comes so far gets the code.
-        ordered: Whether of two mistakes with one code the log names that which stands first, here
-            or of two steps. The codes do not show it.
+        ordered: Whether of two mistakes here the log names that which stands first. The codes do
+            not show it.
+        named: Whether the log names a mistake made here, though one of a later step with the same
+            code is there. The codes do not show it either.
     """
 
     code: int
@@ -91,6 +93,7 @@ class Step:
     chips: tuple[str, ...] = EVERY_CHIP
     unconfigured: tuple[str, ...] = ()
     ordered: bool = True
+    named: bool = True
 
 
 Row: TypeAlias = tuple[str, ...]

@@ -75,6 +75,9 @@ BATCH_NORM = describe(
         "refuse": _needs_several,
         "formats": {5: "NCDHW"},
         "channels_last": "950",
+        "compared": (
+            "input^ output^ input output weight bias runningMean runningVar saveMean saveInvstd"
+        ),
         "source": "CANN: ops-nn norm/batch_norm",
     },
 )

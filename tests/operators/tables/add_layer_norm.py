@@ -118,6 +118,7 @@ TABLE = Table(
                 *shaped("rstdOut", (2, 3, 1)),
             ),
             ordered=False,
+            named=False,
         ),
         Step(
             TILING,

@@ -317,6 +317,7 @@ V2 = Table(
                 broken("a second zero point", zeroPoints2Optional=t(1)),
             ),
             ordered=False,
+            named=False,
         ),
         Step(INVALID, (broken("dynamic", "", quantMode="dynamic"),), chips=(*A2_A3, P310)),
     ),

@@ -78,6 +78,7 @@ TABLE = Table(
             TILING,
             (*(m for name in ("y1Out", "y2Out", "x2") for m in shaped(name, (6, 4, 16))),),
             ordered=False,
+            named=False,
         ),
         Step(
             TILING,

@@ -152,6 +152,7 @@ TABLE = Table(
                 *(m for name in ("y1Out", "y2Out", "xOut") for m in shaped(name, (6, 4, 8))),
             ),
             ordered=False,
+            named=False,
         ),
         Step(
             INVALID,

@@ -278,7 +278,7 @@ TABLE = Table(
     steps=(
         Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
         Step(NULL, nulls("input", "output", *SAVED), ordered=False),
-        Step(INVALID, typed("input", "output", *SAVED), ordered=False),
+        Step(INVALID, typed("input", "output", *SAVED), ordered=False, named=False),
         Step(INVALID, typed(*PARAMETERS), ordered=False),
         Step(
             INVALID,

@@ -153,6 +153,7 @@ TABLE = Table(
                 *shaped("beta", (3, 16), (4, 4)),
             ),
             ordered=False,
+            named=False,
         ),
         Step(
             TILING,

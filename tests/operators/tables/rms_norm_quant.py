@@ -154,6 +154,7 @@ TABLE = Table(
                 *shaped("y", (2, 3, 8), ()),
             ),
             ordered=False,
+            named=False,
         ),
         Step(INVALID, shaped("y", (3, 2, 16), (6, 16)), chips=(P950,)),
         Step(INNER_NULL, shaped("y", (3, 2, 16), (6, 16)), chips=BUT_950),

@@ -134,6 +134,8 @@ def test_a_number_has_one_axis_to_name(dim: int | tuple[int, ...] | None) -> Non
 def test_an_axis_must_exist_and_be_named_once() -> None:
     with pytest.raises(ValueError, match="out of bounds"):
         linalg_vector_norm(np.ones(2), dim=1)
+    with pytest.raises(ValueError, match="out of bounds"):
+        linalg_vector_norm(np.array(-3.0), dim=1)
     with pytest.raises(ValueError, match="duplicate"):
         linalg_vector_norm(np.ones((2, 2)), dim=(0, -2))
 

@@ -142,6 +142,7 @@ TABLE = Table(
         Case("sound", {}, launch=KERNELS),
         Case("epsilon 0", {"epsilon": 0.0}, launch=KERNELS),
         Case("an epsilon that is 0 in float32", {"epsilon": -1e-50}, launch=KERNELS),
+        Case("256 bytes", {}, (*A2_A3, P950), workspace=(16 << 20) + 256),
         Case("no rows", plain((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),
         Case("no columns, but a place for rstd", plain((3, 0), 0, (3, 1)), code=TILING),
         Case(
@@ -235,6 +236,7 @@ ROWS: dict[str, Argument | Changed] = {
     "gamma": t(1, 16, dtype=F16),
     "rstdOut": None,
 }
+TWO = t(2, 16, dtype=F16)
 # Newer releases: written by hand. Without rstdOut, or without both, other kernels run, on float16
 # and bfloat16 alone.
 NEWEST = replace(
@@ -308,6 +310,9 @@ NEWEST = replace(
             {**ROWS, "gamma": t(1, 1, 16, dtype=F16)},
             code=INVALID,
         ),
+        *(Case(f"neither rstd nor {n}", {**ROWS, n: None}, code=NULL) for n in ("x1", "gamma")),
+        Case("no rstd and a gamma of two rows", {**ROWS, "gamma": TWO}, code=INNER_NULL),
+        Case("rstd and a gamma of one row", {**ROWS, "rstdOut": t(2, 3, 1)}, code=INNER_NULL),
         Case("rstd, but no x", {"xOut": None}, code=NULL),
         Case("no rstd in float32", {"rstdOut": None}, code=INVALID),
         Case("no rstd and a gamma of one axis", {**PRE, "gamma": t(4, dtype=F16)}, code=INNER_NULL),

@@ -61,6 +61,11 @@ def wide(*shape: int) -> dict[str, Argument | Changed]:
     return dict.fromkeys(("x", "y"), Changed(shape))
 
 
+def halves(positions: int) -> dict[str, Argument | Changed]:
+    held = t(2, 16, 1, positions, dtype=F16)
+    return {**dict.fromkeys(TENSORS, Changed(dtype=F16)), "x": held, "y": held}
+
+
 LAST: dict[str, Argument | Changed] = {
     **wide(2, 4, 5, 16),
     **dict.fromkeys(STATISTICS, Changed((2, 1, 1, 16))),
@@ -105,7 +110,14 @@ TABLE = Table(
         Case("channels last", LAST, launch=KERNELS),
         Case("only the beginning counts", {"dataFormat": "NCHW0"}, launch=KERNELS, computed=False),
         Case("nothing in it", wide(2, 16, 0, 5), launch=NOTHING, workspace=0),
+        *(
+            Case(f"nothing in {name}", {name: Changed((2, 16, 0, 5))}, launch=NOTHING, workspace=0)
+            for name in ("x", "y", *STATISTICS)
+        ),
         Case("no beta", {"beta": t(0)}, launch=NOTHING, workspace=0),
+        Case("the length of beta is not compared", {"beta": t(15)}, computed=False),
+        Case("eps is not looked at", {"eps": -1.0}, computed=False),
+        Case("channels last, and a gamma for fewer", {**LAST, "gamma": t(15)}, code=INVALID),
         *(
             Case(f"{name} of another shape, found late", {name: t(*shape)}, code=INNER_NULL)
             for name, shape in (("y", (2, 16, 20)), ("mean", (2, 16)), ("variance", (2, 1, 1, 16)))
@@ -114,6 +126,10 @@ TABLE = Table(
             "positions of 28 bytes",
             wide(2, 16, 1, 7),
             launch=FAILS,
+        ),
+        *(
+            Case(f"{count} positions of 2 bytes", halves(count), launch=launch)
+            for count, launch in ((15, FAILS), (16, KERNELS))
         ),
         Case(
             "channels of 28 bytes",

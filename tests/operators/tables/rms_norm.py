@@ -114,6 +114,7 @@ TABLE = Table(
         ),
         Case("rstd too small", {"rstdOut": t(1, 3, 1, 1)}, launch=KERNELS, computed=False),
         Case("no rows", empty((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),
+        Case("no rows, but a place for rstd", empty((0, 8), 8, (1, 1)), code=TILING),
         Case("no columns", empty((3, 0), 0, (3, 1)), code=TILING),
         Case("no columns, no rstd", empty((3, 0), 0, (0,)), launch=NOTHING, workspace=0),
         Case(

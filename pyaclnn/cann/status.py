@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyaclnn.errors import AclError
 
 __all__ = [
+    "PREFIXES",
     "Meaning",
     "code_named",
     "describe_failure",
@@ -28,7 +29,8 @@ __all__ = [
     "names",
 ]
 
-_PREFIXES: Final = ("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS", "MOCK_")
+PREFIXES: Final = ("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS", "MOCK_")
+"""How the names of status codes begin."""
 
 _UNKNOWN: Final = Explanation(
     meaning="No code of CANN 9.1 or earlier has this number.",
@@ -52,7 +54,7 @@ def names() -> Mapping[int, str]:
     Where two names share a number, it is the current spelling.
     """
     # The last in sorted order is the current spelling.
-    named = sorted(name for name in dir(lib) if name.startswith(_PREFIXES))
+    named = sorted(name for name in dir(lib) if name.startswith(PREFIXES))
     return {int(getattr(lib, name)): name for name in named}
 
 

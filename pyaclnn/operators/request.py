@@ -75,6 +75,9 @@ class Request(Protocol):
     def types(self) -> Mapping[str, str]:
         """The words of the types of tensors and scalars, by Python names."""
 
+    def c_name(self, name: str) -> str:
+        """The C name of what is called so in Python, for messages."""
+
     @property
     def dropped(self) -> Collection[str]:
         """The tensors of which the first axis is not looked at, by Python names."""
@@ -96,7 +99,7 @@ class Quirks(NamedTuple):
     those that say what is wrong give None if nothing is.
 
     Attributes:
-        FITS: What is wrong with a shape, by C names, in place of the comparison with the words.
+        FITS: What is wrong with a shape, by Python names, in place of comparing it with the words.
         IGNORED: Python names of tensors that no kernel reads.
         PASSES_NULL: Families whose kernels take NULL for an optional tensor, so that nothing stands
             in for it.

@@ -220,7 +220,7 @@ def _loader(text: str) -> Iterator[Entry]:
 
 
 def _named(name: str) -> int | None:
-    if name.startswith(("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS", "MOCK_")):
+    if name.startswith(codes.PREFIXES):
         try:
             return codes.code_named(name)
         except AttributeError:

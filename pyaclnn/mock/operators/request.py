@@ -96,6 +96,10 @@ class Request:
                 if value is not None:
                     self.types[name] = type_word(value.data_type)
 
+    def c_name(self, name: str) -> str:
+        """The C name of what is called so in Python."""
+        return self.operator.by_name[name].c_name
+
     def start(self, setting: Setting, *, deterministic: bool) -> None:
         """Say where the call is made."""
         self.chip, self.deterministic = setting.chip, deterministic

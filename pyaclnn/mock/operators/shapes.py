@@ -39,8 +39,8 @@ def wrong_shape(request: Request) -> str | None:
             learned = True
             if wrong is None and sign == _AXES:
                 wrong = _wrong_axes(request, parameter)
-            elif wrong is None and parameter.c_name in quirks.FITS:
-                wrong = quirks.FITS[parameter.c_name](request)
+            elif wrong is None and parameter.name in quirks.FITS:
+                wrong = quirks.FITS[parameter.name](request)
             elif wrong is None:
                 wrong = _different(request, parameter)
         if wrong is not None:

@@ -13,27 +13,29 @@ if TYPE_CHECKING:
 
 __all__ = ["FITS", "failure", "idle"]
 
-_PARAMETERS = {"weightOptional": "weight", "biasOptional": "bias"}
+_PARAMETERS = ("weight", "bias")
 _LAUNCHED_ON = ("910b", "910_93")
 _RESULTS = ("grad_input", "grad_scale", "grad_shift", "grad_weight", "grad_bias")
 
 
-def _one_axis(c_name: str, request: Request) -> str | None:
+def _one_axis(name: str, request: Request) -> str | None:
     """Its length is found out, and not looked at."""
-    dims = request.tensors[_PARAMETERS[c_name]].dims
-    return None if len(dims) == 1 else f"{c_name} has shape {shape_text(dims)}; it must have 1 axis"
+    dims = request.tensors[name].dims
+    if len(dims) == 1:
+        return None
+    return f"{request.c_name(name)} has shape {shape_text(dims)}; it must have 1 axis"
 
 
-FITS = {c_name: partial(_one_axis, c_name) for c_name in _PARAMETERS}
+FITS = {name: partial(_one_axis, name) for name in _PARAMETERS}
 
 
 def failure(request: Request) -> str | None:
     """The kernel would read beside a parameter of another length."""
-    for c_name, name in _PARAMETERS.items():
+    for name in _PARAMETERS:
         given = request.tensors[name]
         if given is not None and given.dims != request.known["norm"]:
-            expected = shape_text(request.known["norm"])
-            return f"{c_name} has shape {shape_text(given.dims)}; the kernel reads {expected}"
+            has, expected = shape_text(given.dims), shape_text(request.known["norm"])
+            return f"{request.c_name(name)} has shape {has}; the kernel reads {expected}"
     return None
 
 

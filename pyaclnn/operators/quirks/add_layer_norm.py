@@ -19,10 +19,8 @@ def _bias(request: Request) -> str | None:
     narrow = request.tensors["gamma"].dims
     if request.chip.family != "950" or dims in (wide, narrow):
         return None
-    return (
-        f"biasOptional has shape {shape_text(dims)}; it must have {shape_text(narrow)} or "
-        f"{shape_text(wide)}"
-    )
+    has, one, other = map(shape_text, (dims, narrow, wide))
+    return f"{request.c_name('bias')} has shape {has}; it must have {one} or {other}"
 
 
-FITS = {"biasOptional": _bias}
+FITS = {"bias": _bias}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["beyond", "refuse"]
 
-_BESIDE = {"beta": "beta", "scales1Optional": "scales1", "zeroPoints1Optional": "zero_points1"}
+_BESIDE = ("beta", "scales1", "zero_points1")
 
 
 def refuse(request: Request) -> str | None:
@@ -28,10 +28,10 @@ def beyond(request: Request) -> str | None:
     """One scale goes with a gamma of two dimensions, others are of the shape of gamma."""
     gamma = request.tensors["gamma"].dims
     wanted = (1,) if len(gamma) > 1 else gamma
-    for c_name, name in _BESIDE.items():
+    for name in _BESIDE:
         given = request.tensors[name]
         expected = gamma if name == "beta" else wanted
         if given is not None and given.dims != expected:
-            dims = shape_text(given.dims)
-            return f"{c_name} has shape {dims}; with this gamma it must be {shape_text(expected)}"
+            has, must = shape_text(given.dims), shape_text(expected)
+            return f"{request.c_name(name)} has shape {has}; with this gamma it must be {must}"
     return add_layer_norm_quant.beyond(request)

@@ -20,25 +20,19 @@ __all__ = ["breaks", "refuse"]
 _HALVES = ("f16", "bf16")
 _NARROW = ("i8", "HIFLOAT8", "FLOAT8_E5M2", "FLOAT8_E4M3FN")
 _LISTED = {
-    "x1": ("x1", _HALVES),
-    "x2": ("x2", _HALVES),
-    "gamma": ("gamma", _HALVES),
-    "smooth_scale1": ("smoothScale1Optional", _HALVES),
-    "smooth_scale2": ("smoothScale2Optional", _HALVES),
-    "y1": ("y1Out", _NARROW),
-    "y2": ("y2Out", _NARROW),
-    "x": ("xOut", _HALVES),
-    "scale1": ("scale1Out", ("f32",)),
-    "scale2": ("scale2Out", ("f32",)),
+    **dict.fromkeys(("x1", "x2", "gamma", "smooth_scale1", "smooth_scale2"), _HALVES),
+    **dict.fromkeys(("y1", "y2"), _NARROW),
+    "x": _HALVES,
+    **dict.fromkeys(("scale1", "scale2"), ("f32",)),
 }
 
 
 def refuse(request: Request) -> str | None:
     """Types alone."""
-    for name, (c_name, kinds) in _LISTED.items():
+    for name, kinds in _LISTED.items():
         if request.tensors[name] is not None and request.types[name] not in kinds:
             has, must = request.types[name], " or ".join(kinds)
-            return f"{c_name} has data type {has}; it must be {must}"
+            return f"{request.c_name(name)} has data type {has}; it must be {must}"
     if request.types["y1"] != request.types["y2"]:
         return f"y2Out has data type {request.types['y2']}; it must be {request.types['y1']}"
     return None
@@ -49,10 +43,9 @@ def breaks(request: Request) -> str | None:
     smooth = (request.tensors[name] for name in ("smooth_scale1", "smooth_scale2"))
     if all(given is not None for given in smooth):
         return None
-    for c_name, name in (("y2Out", "y2"), ("scale2Out", "scale2")):
+    for name in ("y2", "scale2"):
         given = request.tensors[name]
         if given.size != 1:
-            return (
-                f"{c_name} has shape {shape_text(given.dims)}; without both scales it must be [1]"
-            )
+            has = shape_text(given.dims)
+            return f"{request.c_name(name)} has shape {has}; without both scales it must be [1]"
     return None

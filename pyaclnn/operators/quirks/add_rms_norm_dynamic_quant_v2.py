@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["failure", "types"]
 
-_RESULTS = {"y1": ("y1Out", wants_first), "y2": ("y2Out", wants_second)}
+_RESULTS = {"y1": wants_first, "y2": wants_second}
 _LIKE_X1 = ("x1", "x2", "gamma", "smooth_scale1", "smooth_scale2", "beta", "x")
 
 
 def _written(request: Request) -> list[str]:
     """Those of the two results that are wanted."""
-    return [name for name, (_, is_wanted) in _RESULTS.items() if is_wanted(request.values)]
+    return [name for name, is_wanted in _RESULTS.items() if is_wanted(request.values)]
 
 
 def types(request: Request) -> str | None:
@@ -37,7 +37,7 @@ def types(request: Request) -> str | None:
         packed = (*(PACKED * dim for dim in dims[-1:]),)
         if request.types[name] == "i32" and packed != last:
             return (
-                f"{_RESULTS[name][0]} has shape {shape_text(dims)}; packed into int32 its last "
+                f"{request.c_name(name)} has shape {shape_text(dims)}; packed into int32 its last "
                 f"dimension must be an eighth of that of x1, which is {last[0]}"
             )
     return None

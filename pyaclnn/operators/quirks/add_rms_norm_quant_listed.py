@@ -23,14 +23,6 @@ _LISTED = {
     **dict.fromkeys(("zero_points1", "zero_points2"), ("i32", *_FLOATS)),
     **dict.fromkeys(("y1", "y2"), ("i8", "HIFLOAT8", "FLOAT8_E5M2", "FLOAT8_E4M3FN")),
 }
-_C_NAMES = {
-    "scales2": "scales2Optional",
-    "zero_points1": "zeroPoints1Optional",
-    "zero_points2": "zeroPoints2Optional",
-    "y1": "y1Out",
-    "y2": "y2Out",
-    "x": "xOut",
-}
 
 
 def refuse(request: Request) -> str | None:
@@ -38,15 +30,13 @@ def refuse(request: Request) -> str | None:
     given = [name for name in _LISTED if request.tensors[name] is not None]
     for name in given:
         if request.types[name] not in _LISTED[name]:
-            return _text(name, f"data type {request.types[name]}", " or ".join(_LISTED[name]))
-    if request.types["y1"] != request.types["y2"]:
-        return _text("y1", f"data type {request.types['y1']}", f"{request.types['y2']}, as y2Out")
+            has, must = request.types[name], " or ".join(_LISTED[name])
+            return f"{request.c_name(name)} has data type {has}; it must be {must}"
+    has, must = request.types["y1"], request.types["y2"]
+    if has != must:
+        return f"y1Out has data type {has}; it must be {must}, as y2Out"
     for name in given:
         axes = len(request.tensors[name].dims)
         if not 1 <= axes <= MAX_RANK:
-            return _text(name, f"{axes} dimensions", f"1 to {MAX_RANK}")
+            return f"{request.c_name(name)} has {axes} dimensions; it must be 1 to {MAX_RANK}"
     return None
-
-
-def _text(name: str, has: str, must: str) -> str:
-    return f"{_C_NAMES.get(name, name)} has {has}; it must be {must}"

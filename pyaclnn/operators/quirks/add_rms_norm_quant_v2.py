@@ -19,12 +19,7 @@ __all__ = ["FITS", "beyond", "drops", "nulls"]
 
 _ONE = (1,)
 _FEWEST_ON_310P = 32
-_SCALES = {
-    "scales1": "scales1",
-    "scales2Optional": "scales2",
-    "zeroPoints1Optional": "zero_points1",
-    "zeroPoints2Optional": "zero_points2",
-}
+_SCALES = ("scales1", "scales2", "zero_points1", "zero_points2")
 
 
 def _is_newer(request: Request) -> bool:
@@ -62,15 +57,16 @@ def nulls(request: Request) -> str | None:
     return None
 
 
-def _like_gamma(c_name: str, request: Request) -> str | None:
+def _like_gamma(name: str, request: Request) -> str | None:
     """The newer kernel takes one number for all of a row, too."""
-    dims, gamma = request.tensors[_SCALES[c_name]].dims, request.tensors["gamma"].dims
+    dims, gamma = request.tensors[name].dims, request.tensors["gamma"].dims
     if dims == gamma or (dims == _ONE and _is_newer(request)):
         return None
-    return f"{c_name} has shape {shape_text(dims)}; it must be {shape_text(gamma)}, that of gamma"
+    has, must = shape_text(dims), shape_text(gamma)
+    return f"{request.c_name(name)} has shape {has}; it must be {must}, that of gamma"
 
 
-FITS = {c_name: partial(_like_gamma, c_name) for c_name in _SCALES}
+FITS = {name: partial(_like_gamma, name) for name in _SCALES}
 
 
 def beyond(request: Request) -> str | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyaclnn.operators.request import shape_text
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["FITS"]
 
 
-def _statistic(c_name: str, name: str, request: Request) -> str | None:
+def _statistic(name: str, request: Request) -> str | None:
     """Compare the leading dimensions; only the 950 looks at the ones behind them."""
     dims, known = request.tensors[name].dims, request.known
     lead = (*known["row"], *known["rows"])
@@ -21,10 +22,8 @@ def _statistic(c_name: str, name: str, request: Request) -> str | None:
     many = len(dims) if request.chip.family == "950" else len(lead)
     if dims[:many] == expected[:many] and 0 not in dims:
         return None
-    return f"{c_name} has shape {shape_text(dims)}; it must have {shape_text(expected)}"
+    has, must = shape_text(dims), shape_text(expected)
+    return f"{request.c_name(name)} has shape {has}; it must have {must}"
 
 
-FITS = {
-    "meanOut": lambda request: _statistic("meanOut", "mean", request),
-    "rstdOut": lambda request: _statistic("rstdOut", "rstd", request),
-}
+FITS = {name: partial(_statistic, name) for name in ("mean", "rstd")}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -44,21 +45,18 @@ def _normalized_shape(request: Request) -> str | None:
     return None
 
 
-def _parameter(c_name: str, name: str, request: Request) -> str | None:
+def _parameter(name: str, request: Request) -> str | None:
     """It is compared with normalizedShape, which may be wrong, and not with the input."""
     dims, normalized = request.tensors[name].dims, request.values["normalized_shape"]
     if dims == normalized:
         return None
-    return (
-        f"{c_name} has shape {shape_text(dims)}; it must be {shape_text(normalized)}, that of "
-        "normalizedShape"
-    )
+    has, must = shape_text(dims), shape_text(normalized)
+    return f"{request.c_name(name)} has shape {has}; it must be {must}, that of normalizedShape"
 
 
 FITS = {
-    "normalizedShape": _normalized_shape,
-    "weightOptional": lambda request: _parameter("weightOptional", "weight", request),
-    "biasOptional": lambda request: _parameter("biasOptional", "bias", request),
+    "normalized_shape": _normalized_shape,
+    **{name: partial(_parameter, name) for name in ("weight", "bias")},
 }
 
 

@@ -20,7 +20,7 @@ def _zero_points(request: Request) -> str | None:
     return f"zeroPointsOptional has shape {shape_text(dims)}; it must have one dimension"
 
 
-FITS = {"zeroPointsOptional": _zero_points, "scaleOut": lambda _: None}
+FITS = {"zero_points": _zero_points, "scaleOut": lambda _: None}
 
 
 def breaks(request: Request) -> str | None:

@@ -24,4 +24,4 @@ def _rstd(request: Request) -> str | None:
     return None
 
 
-FITS = {"rstdOut": _rstd}
+FITS = {"rstd": _rstd}

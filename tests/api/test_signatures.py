@@ -30,7 +30,9 @@ OF_TORCH = {
     "linalg_vector_norm": "input, ord=2.0, dim=None, keepdim=False",
     "norm": "input, p=2.0, dim=None, keepdim=False",
     "renorm": "input, p, dim, maxnorm",
+    "embedding_renorm": "input, indices, max_norm, norm_type=2.0",
 }
+# What may be left out has the defaults of the attributes of CANN's kernels.
 OF_CANN = {
     "layer_norm_with_impl_mode": "input, normalized_shape, weight=None, bias=None, eps=1e-05, "
     "impl_mode=0",
@@ -41,6 +43,16 @@ OF_CANN = {
     "add_rms_norm": "x1, x2, gamma, epsilon=1e-06",
     "add_rms_norm_quant": "x1, x2, gamma, scales1, scales2=None, zero_points1=None, "
     "zero_points2=None, epsilon=1e-06, div_mode=True",
+    "add_rms_norm_cast": "x1, x2, gamma, epsilon=1e-06",
+    "inplace_add_rms_norm": "x1, x2, gamma, epsilon=1e-06",
+    "add_layer_norm": "x1, x2, gamma, beta, bias=None, epsilon=1e-05, additional_output=False",
+    "deep_norm": "x, gx, beta, gamma, alpha=0.3, epsilon=1e-06",
+    "group_norm_silu_v2": "input, group, gamma=None, beta=None, eps=1e-05, activate_silu=True",
+    "group_norm_swish": "x, gamma, beta, num_groups, eps=1e-05, activate_swish=True, "
+    "swish_scale=1.0",
+    "group_norm_backward": "grad_out, input, mean, rstd, num_groups, weight=None",
+    "batch_norm_backward": "grad_out, input, weight=None, running_mean=None, running_var=None, "
+    "save_mean=None, save_invstd=None, training=True, eps=1e-05",
 }
 
 

@@ -93,14 +93,16 @@ def test_without_a_limit_memory_can_run_out_all_the_same() -> None:
 def test_words_are_found_where_nothing_is_left(limit: str) -> None:
     code = """
 import sys
-held = None
-for size in (1 << 20, 1 << 10, 32):
-    try:
-        while True:
-            held = (held, bytes(size))
-    except MemoryError as error:
-        last = error
-sys.stdout.write(shortage(last))
+def fill():  # in a function: a new name of a module may need what is not there
+    held = None
+    for size in (1 << 20, 1 << 10, 32):
+        try:
+            while True:
+                held = (held, bytes(size))
+        except MemoryError as error:
+            last = error
+    sys.stdout.write(shortage(last))
+fill()
 """
     told = told_under(limit, 0.9, code)
     assert told.startswith("memory ran out (MemoryError): this process may have no more than ")

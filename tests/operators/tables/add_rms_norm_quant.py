@@ -275,7 +275,11 @@ NEWEST = replace(
             tuple(mistake for name in TENSORS for mistake in shaped(name, (), NINE)),
             ordered=False,
         ),
-        Step(INNER_NULL, shaped("y1Out", (2, 48), (2, 3, 15)), ordered=False),
+        Step(
+            INNER_NULL,
+            tuple(m for name in OUTS for m in shaped(name, (2, 48), (2, 3, 15))),
+            ordered=False,
+        ),
     ),
     types=Types(
         TENSORS,
@@ -312,6 +316,10 @@ NEWEST = replace(
         ),
         Case("no elements of another type", {"x1": Changed((0,), I32)}, code=INVALID),
         Case("shapes that the kernel does not take", {"x2": Changed((2, 3, 15))}, launch=FAILS),
+        *(
+            Case(f"{name} of 15", {name: Changed((15,))}, launch=FAILS)
+            for name in ("gamma", "scales1", *OPTIONAL)
+        ),
     ),
 )
 TABLES = (TABLE, NEWEST)

@@ -84,6 +84,7 @@ TAKEN: list[Callable[[], Any]] = [
     lambda: batch(1, 3, 2, momentum=1.0),
     lambda: batch(1, 3, training=False),
     lambda: batch(2, 3, eps=1e-12),
+    lambda: batch(1, 0),
     lambda: group_norm(ones(2, 3, 4), 3, eps=1e-12),
     lambda: instance(1, 8, 2, 4, eps=1e-12),
     lambda: instance(1, 16, 2, 8, dtype=f16),

@@ -170,7 +170,7 @@ def add_layer_norm_quant_v2(
     quant_mode: str = "static",
     epsilon: float = 1e-5,
     additional_output: bool = False,
-    div_mode: bool = True,
+    div_mode: bool = False,
     *,
     family: str | None = None,
 ) -> AddLayerNormQuantV2Result:

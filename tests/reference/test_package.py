@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pyaclnn import reference
+from pyaclnn import ops, reference
 from pyaclnn.accuracy import judge
+from pyaclnn.operators import Operator, all_operators
 from pyaclnn.reference.fast import blocks, tiled_rows
 
 from .problems import Problem, problems
@@ -41,6 +42,15 @@ class TestNames:
     def test_a_family_is_asked_for_by_keyword_and_defaults_to_none(self, name: str) -> None:
         family = inspect.signature(getattr(reference, name)).parameters.get("family")
         assert family is None or (family.kind, family.default) == (family.KEYWORD_ONLY, None)
+
+    @pytest.mark.parametrize("operator", all_operators().values(), ids=lambda op: op.name)
+    def test_what_both_may_leave_out_has_the_default_of_the_operator(
+        self, operator: Operator
+    ) -> None:
+        definition = inspect.signature(reference.definition(operator.definition)).parameters
+        for name, public in inspect.signature(getattr(ops, operator.name)).parameters.items():
+            defaults = {public.default, definition.get(name, public).default} - {public.empty}
+            assert len(defaults) < 2, name
 
     def test_type_checkers_see_every_area(self) -> None:
         tree = ast.parse(Path(reference.__file__).read_text(encoding="utf-8"))

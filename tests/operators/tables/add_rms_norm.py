@@ -209,6 +209,20 @@ TABLE = Table(
             },
             exact=True,
         ),
+        # 2 / sqrt(12) is 0.57735, in float16 0.57714844.
+        *(
+            Case(
+                f"three times what is {what}",
+                row_of_four(F16, *SMALL[:2], [3.0] * 4),
+                chips,
+                gives={"yOut": [[y] * 3 + [5.1953125]]},
+                exact=True,
+            )
+            for what, chips, y in (
+                ("rounded", (*A2_A3, P310), 1.7314453125),
+                ("not rounded", (P950,), 1.732421875),
+            )
+        ),
         Case(
             "the official example",
             {

@@ -6,7 +6,16 @@ from __future__ import annotations
 from pyaclnn.operators.description import Build, describe
 from pyaclnn.operators.parameters import given, real, result, updated
 
-__all__ = ["ADD_RMS_NORM", "ADD_RMS_NORM_CAST", "INPLACE_ADD_RMS_NORM"]
+__all__ = ["ADD_RMS_NORM", "ADD_RMS_NORM_CAST", "INPLACE_ADD_RMS_NORM", "SUMMED"]
+
+SUMMED = {
+    "x1": given("T rows* norm*", "What is normalized, with ``x2``"),
+    "x2": given("T rows* norm*", "What is added to ``x1``"),
+    "gamma": given("T norm*", "The scale, whose axes are those that are normalized"),
+}
+"""What each operator of this kind takes, by the names of C."""
+
+_EPSILON = real(1e-6, "Added to the mean square", least=0)
 
 ADD_RMS_NORM = describe(
     "aclnnAddRmsNorm",
@@ -14,10 +23,8 @@ ADD_RMS_NORM = describe(
     "Add two tensors and normalize the sum as ``rms_norm`` does: ``x = x1 + x2``, "
     "``y = x * rstd * gamma``.",
     types={"910b 910_93 950": "T=f32,f16,bf16", "310p": "T=f32,f16"},
-    x1=given("T rows* norm*", "What is normalized, with ``x2``"),
-    x2=given("T rows* norm*", "What is added to ``x1``"),
-    gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
-    epsilon=real(1e-6, "Added to the mean square", least=0),
+    **SUMMED,
+    epsilon=_EPSILON,
     yOut=result("T rows* norm*", "The normalized sum"),
     rstdOut=result(
         "f32 rows* 1*norm",
@@ -56,8 +63,8 @@ INPLACE_ADD_RMS_NORM = describe(
     types={"910b 910_93 950": "T=f32,f16,bf16", "310p": "T=f32,f16"},
     x1Ref=updated("T rows* norm*", "A summand; becomes the normalized sum"),
     x2Ref=updated("T rows* norm*", "The other; becomes the sum"),
-    gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
-    epsilon=real(1e-6, "Added to the mean square", least=0),
+    gamma=SUMMED["gamma"],
+    epsilon=_EPSILON,
     rstdOut=result(
         "f32 rows* 1*norm",
         "``1 / sqrt(mean(x2 ** 2) + epsilon)`` of the sum; the 310P never writes it",
@@ -79,10 +86,8 @@ ADD_RMS_NORM_CAST = describe(
     "``x = x1 + x2``, ``y2 = x * rstd * gamma``. On Ascend 950 ``y1`` is that before it was "
     "rounded, elsewhere after.",
     types={"910b 910_93 950": "T=f16,bf16"},
-    x1=given("T rows* norm*", "What is normalized, with ``x2``"),
-    x2=given("T rows* norm*", "What is added to ``x1``"),
-    gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
-    epsilon=real(1e-6, "Added to the mean square", least=0),
+    **SUMMED,
+    epsilon=_EPSILON,
     y1Out=result("f32 rows* norm*", "The normalized sum in float32", exact_as="T"),
     y2Out=result("T rows* norm*", "The normalized sum"),
     rstdOut=result(

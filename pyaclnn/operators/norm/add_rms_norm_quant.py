@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.operators.description import Build, describe
+from pyaclnn.operators.norm.add_rms_norm import SUMMED
 from pyaclnn.operators.parameters import flag, given, integer, mask, real, result
 
 if TYPE_CHECKING:
@@ -28,7 +29,24 @@ _ON_310P = "T=f16 S=f32 Z=i32"
 _LATER = f"{_QUANTIZED} | T=bf16 S=f32 Z=i32"
 _TYPES_LATER = {"910b 910_93": _LATER, "950": f"{_LATER} | {_ON_950}", "310p": _ON_310P}
 _LATE = {"loose": "late"}
-_SUMMANDS = "What is normalized, with ``x2``", "What is added to ``x1``"
+
+_INTEGERS = {
+    "y1Out": result("i8 rows* norm*", "The result, quantized"),
+    "y2Out": result(
+        "i8 rows* norm*",
+        "The result, quantized by ``scales2``",
+        when=lambda values: values["scales2"] is not None,
+        placeholder=True,
+    ),
+}
+_SUMMED_ROWS = {
+    "x1": given("T rows* D", SUMMED["x1"].says),
+    "x2": given("T rows* D", SUMMED["x2"].says),
+    "gamma": given("T D", "The scale of the norm"),
+    "smoothScale1Optional": given(
+        "T D", "What ``y1`` is multiplied by; ones if None", optional=True
+    ),
+}
 
 ADD_RMS_NORM_QUANT = describe(
     "aclnnAddRmsNormQuant",
@@ -36,9 +54,7 @@ ADD_RMS_NORM_QUANT = describe(
     "Add two tensors, normalize the sum as ``rms_norm`` does, and quantize the result: "
     "``y = round(x * rstd * gamma / scales + zero_points)``, halves to even, within int8.",
     types={"910b 910_93": _QUANTIZED, "950": f"{_QUANTIZED} | {_ON_950}", "310p": _ON_310P},
-    x1=given("T rows* norm*", _SUMMANDS[0]),
-    x2=given("T rows* norm*", _SUMMANDS[1]),
-    gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
+    **SUMMED,
     scales1=given("S norm*", "What ``y1`` is divided by, or multiplied", positive=True),
     scales2Optional=given(
         "S norm*",
@@ -55,13 +71,7 @@ ADD_RMS_NORM_QUANT = describe(
         "Whether scales divide; else they multiply, for which CANN's documents name Ascend 950 "
         "alone, though the kernels of others do it too",
     ),
-    y1Out=result("i8 rows* norm*", "The result, quantized"),
-    y2Out=result(
-        "i8 rows* norm*",
-        "The result, quantized by ``scales2``",
-        when=lambda values: values["scales2"] is not None,
-        placeholder=True,
-    ),
+    **_INTEGERS,
     xOut=result("T rows* norm*", "The sum"),
     about={
         "filled": "norm",
@@ -95,9 +105,7 @@ ADD_RMS_NORM_QUANT_V2 = describe(
     "Add two tensors, normalize the sum as ``rms_norm`` does, shift, and quantize the result: "
     "``y = round((x * rstd * gamma + beta) / scales + zero_points)``, halves to even, within int8.",
     types=_TYPES_LATER,
-    x1=given("T rows* norm*", _SUMMANDS[0]),
-    x2=given("T rows* norm*", _SUMMANDS[1]),
-    gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
+    **SUMMED,
     scales1=given("S norm* | 1", "What ``y1`` is divided by, or multiplied", positive=True),
     scales2Optional=given(
         "S norm* | 1",
@@ -113,13 +121,7 @@ ADD_RMS_NORM_QUANT_V2 = describe(
     axis=integer(derived=lambda _: -1),
     epsilon=real(1e-6, "Added to the mean square", least=0, loose=True),
     divMode=flag(True, "Whether scales divide; else they multiply"),
-    y1Out=result("i8 rows* norm*", "The result, quantized"),
-    y2Out=result(
-        "i8 rows* norm*",
-        "The result, quantized by ``scales2``",
-        when=lambda values: values["scales2"] is not None,
-        placeholder=True,
-    ),
+    **_INTEGERS,
     xOut=result("T rows* norm*", "The sum", optional=True),
     rmsNormOut=result(
         "T rows* norm*",
@@ -199,10 +201,7 @@ ADD_RMS_NORM_DYNAMIC_QUANT = describe(
     "``factor = 127 / max(abs(v))``, ``y = round(v * factor)``, halves to even, "
     "``scale = 1 / factor``.",
     types={"910b 910_93 950": "T=f16,bf16"},
-    x1=given("T rows* D", _SUMMANDS[0]),
-    x2=given("T rows* D", _SUMMANDS[1]),
-    gamma=given("T D", "The scale of the norm"),
-    smoothScale1Optional=given("T D", "What ``y1`` is multiplied by; ones if None", optional=True),
+    **_SUMMED_ROWS,
     smoothScale2Optional=given(
         "T D", "The same for ``y2``, which there is only with both of them", optional=True
     ),
@@ -251,10 +250,7 @@ ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
     "``scale = 1 / factor``. An ``out`` of int32 holds eight integers of 4 bits an element, the "
     "first one lowest, with 7 for 127.",
     types={"910b 910_93 950": "T=f16 Y=i8,i32 | T=bf16 Y=i8,i32"},
-    x1=given("T rows* D", _SUMMANDS[0]),
-    x2=given("T rows* D", _SUMMANDS[1]),
-    gamma=given("T D", "The scale of the norm"),
-    smoothScale1Optional=given("T D", "What ``y1`` is multiplied by; ones if None", optional=True),
+    **_SUMMED_ROWS,
     smoothScale2Optional=given("T D", "The same for ``y2``", optional=True),
     betaOptional=given("T D", "The shift of the norm; zeros if None", optional=True),
     epsilon=real(1e-6, "Added to the mean square", least=0, loose=True),

@@ -204,9 +204,8 @@ def pytest_runtest_makereport() -> Iterator[None]:
         return (yield)
 
 
-@pytest.hookimpl(
-    wrapper=True, trylast=True
-)  # within that of pytest, which makes errors of warnings
+# The last of all, so within that of pytest, which makes errors of warnings.
+@pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
     """Print the sums of what tests have counted, and let plugins report failures here too."""
     sums: Counter[str] = Counter()

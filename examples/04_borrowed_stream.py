@@ -10,7 +10,7 @@ Run it on an NPU as it is, or anywhere with ``PYACLNN_BACKEND=mock python 04_…
 import numpy as np
 
 import pyaclnn
-from pyaclnn import raw
+from pyaclnn.cann import raw
 
 
 def must(status: int) -> None:

@@ -8,29 +8,20 @@ that need no binding (``pyaclnn.reference``, ``pyaclnn.mock``) work without it.
 from __future__ import annotations
 
 import importlib
+import importlib.machinery
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pyaclnn.lazy import public_names
+from pyaclnn.base.lazy import public_names
 
-if TYPE_CHECKING:  # said so that type checkers let these names be imported from here
-    import pyaclnn.accuracy
-    import pyaclnn.aclnn
-    import pyaclnn.mock
-    import pyaclnn.ops
-    import pyaclnn.raw
-    import pyaclnn.reference  # noqa: F401  # as attributes of the package
-    from pyaclnn.calling.by_name import op as op
-    from pyaclnn.calling.empty import Empty as Empty
-    from pyaclnn.calling.inference import shape_rule as shape_rule
-    from pyaclnn.calling.plan import Plan as Plan, plan as plan
-    from pyaclnn.cann.library import (
-        Backend as Backend,
-        backend as backend,
-        select_backend as select_backend,
-    )
-    from pyaclnn.configuration import show_config as show_config
-    from pyaclnn.errors import (
+if TYPE_CHECKING:  # type checkers let these names be imported from here
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+    from pyaclnn import aclnn as aclnn, mock as mock, ops as ops, reference as reference
+    from pyaclnn.ascendc import tiling as tiling
+    from pyaclnn.base.errors import (
         AclError as AclError,
         BackendNotFoundError as BackendNotFoundError,
         CleanupWarning as CleanupWarning,
@@ -43,9 +34,23 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
         OutOfMemoryError as OutOfMemoryError,
         UnsupportedError as UnsupportedError,
     )
+    from pyaclnn.base.path_security import UntrustedPathWarning as UntrustedPathWarning
+    from pyaclnn.calling.by_name import op as op
+    from pyaclnn.calling.empty import Empty as Empty
+    from pyaclnn.calling.inference import shape_rule as shape_rule
+    from pyaclnn.calling.plan import Plan as Plan, plan as plan
+    from pyaclnn.cann import raw as raw
+    from pyaclnn.cann.library import (
+        Backend as Backend,
+        backend as backend,
+        select_backend as select_backend,
+    )
+    from pyaclnn.facts import accuracy as accuracy
+    from pyaclnn.health import doctor as doctor, fleet as fleet
     from pyaclnn.ops import *
     from pyaclnn.runtime.array import DeviceArray as DeviceArray
     from pyaclnn.runtime.buffer import Buffer as Buffer
+    from pyaclnn.runtime.configuration import show_config as show_config
     from pyaclnn.runtime.creation import (
         empty_like as empty_like,
         from_dlpack as from_dlpack,
@@ -65,7 +70,6 @@ if TYPE_CHECKING:  # said so that type checkers let these names be imported from
     from pyaclnn.runtime.handle import live_handles as live_handles
     from pyaclnn.runtime.pinned import pinned_empty as pinned_empty
     from pyaclnn.runtime.stream import Stream as Stream
-    from pyaclnn.trust import UntrustedPathWarning as UntrustedPathWarning
 
 _NAMES = [
     "AclError",
@@ -111,7 +115,7 @@ _NAMES = [
 
 # The modules that have public names.
 _HOMES = (
-    "errors",
+    "base.errors",
     "cann.library",
     "runtime.device",
     "runtime.foreign",
@@ -127,20 +131,44 @@ _HOMES = (
     "calling.inference",
     "calling.plan",
     "calling.by_name",
-    "configuration",
-    "trust",
+    "runtime.configuration",
+    "base.path_security",
 )
-# Modules that are there as attributes of the package without an import of their own.
-_MODULES = ("accuracy", "aclnn", "mock", "ops", "raw", "reference")
+# Public modules by their public names, and where they are.
+_MODULES = {
+    "accuracy": "facts.accuracy",
+    "aclnn": "aclnn",
+    "doctor": "health.doctor",
+    "fleet": "health.fleet",
+    "mock": "mock",
+    "ops": "ops",
+    "raw": "cann.raw",
+    "reference": "reference",
+    "tiling": "ascendc.tiling",
+}
 __all__: list[str]  # these names, and every described operator
 __version__: str
 
 
-class _NothingCompiled:
-    """Asked for a module when nobody else has it; says why what is compiled is not there."""
+class _PublicName:
+    """Loader of a public module: its name stands for the module in the room that it belongs to."""
+
+    def create_module(self, _spec: ModuleSpec) -> None:
+        """Leave it to the import system to make a module, which is replaced."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the module itself in the place of the new one."""
+        target = _MODULES[module.__name__.rpartition(".")[2]]
+        sys.modules[module.__name__] = importlib.import_module(f"{__name__}.{target}")
+
+
+class _LastFinder:
+    """Finder for what no other finder has: public modules, and compiled ones that are missing."""
 
     @staticmethod
-    def find_spec(name: str, *_: object) -> None:
+    def find_spec(
+        name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if name in (f"{__name__}._binding", f"{__name__}.reference.arithmetic._narrow_floats"):
             raise ImportError(
                 f"{sys.modules[__name__].__path__[0]} is the source tree of pyaclnn, which lacks "
@@ -149,16 +177,21 @@ class _NothingCompiled:
                 "source tree itself.",
                 name=name,
             )
+        package, _, module = name.rpartition(".")
+        if package == __name__ and module in _MODULES:
+            loader: Any = _PublicName()  # importlib.abc takes long to import
+            return importlib.machinery.ModuleSpec(name, loader)
+        return None
 
 
-sys.meta_path.append(_NothingCompiled)
+sys.meta_path.append(_LastFinder)
 
 
 _load, _listing = public_names(__name__, _NAMES, _HOMES)
 
 
 def _operators() -> list[str]:
-    names: list[str] = importlib.import_module(f"{__name__}.operators").all_operators()
+    names: list[str] = importlib.import_module(f"{__name__}.facts.operators").all_operators()
     return list(names)
 
 
@@ -168,7 +201,7 @@ def _attribute(name: str) -> object:
     elif name == "__all__":
         value = sorted([*_NAMES, *_operators()])
     elif name in _MODULES:
-        value = importlib.import_module(f"{__name__}.{name}")
+        value = importlib.import_module(f"{__name__}.{_MODULES[name]}")
     elif name in _NAMES or name.startswith("_") or name not in _operators():
         return _load(name)
     else:

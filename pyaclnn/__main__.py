@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from pyaclnn.limits import shortage
+from pyaclnn.base.limits import shortage
 
 __all__ = ["main"]
 

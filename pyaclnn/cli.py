@@ -14,14 +14,14 @@ import sys
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.ascendc import command as ascendc
-from pyaclnn.doctor.command import arguments as doctor
-from pyaclnn.errors import AclError
-from pyaclnn.fleet import arguments as fleet
-from pyaclnn.installed import command as installed
+from pyaclnn.ascendc.tiling import command as tiling
+from pyaclnn.base.errors import AclError
+from pyaclnn.base.suggestions import Parser
+from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
+from pyaclnn.health.command import arguments as doctor
+from pyaclnn.health.fleet import arguments as fleet
+from pyaclnn.health.installed import command as installed
 from pyaclnn.mock import contract_command, functions
-from pyaclnn.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
-from pyaclnn.spelling import Parser
-from pyaclnn.tiling import command as tiling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,7 +153,7 @@ class _Version(argparse.Action):
     """Prints the version: what belongs to it is found out when it is asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from pyaclnn.configuration import version_line
+        from pyaclnn.runtime.configuration import version_line
 
         print(version_line())
         parser.exit()
@@ -175,13 +175,13 @@ def _add_env(commands: _Commands) -> None:
 
 def _env(options: argparse.Namespace) -> int:
     if options.variables:
-        from pyaclnn.variables import VARIABLES
+        from pyaclnn.facts.variables import VARIABLES
 
         width = max(map(len, VARIABLES))
         sys.stdout.writelines(f"{name:{width}}  {text}\n" for name, text in VARIABLES.items())
         return 0
 
-    from pyaclnn.configuration import configuration
+    from pyaclnn.runtime.configuration import configuration
 
     sys.stdout.write(configuration(load=True))
     return 0
@@ -219,7 +219,7 @@ def _add_smoke(commands: _Commands) -> None:
 
 
 def _smoke(options: argparse.Namespace) -> int:
-    from pyaclnn.doctor.command import smoke
+    from pyaclnn.health.command import smoke
 
     return smoke.run(options)
 
@@ -282,7 +282,7 @@ def _mock_print(options: argparse.Namespace) -> int:
     from pyaclnn import mock
 
     if options.what == "chips":
-        from pyaclnn.chips import all_chips
+        from pyaclnn.facts.chips import all_chips
 
         print(*(chip.soc_name for chip in all_chips()), sep="\n")
     elif options.what in {"cflags", "ldflags"}:

@@ -87,8 +87,8 @@ def pytest_configure(config: pytest.Config) -> None:
     compile_the_package()
     if config.getoption("--backend") != "cann":
         return
+    from pyaclnn.base.errors import BackendNotFoundError  # noqa: PLC0415
     from pyaclnn.cann.library import select_backend  # noqa: PLC0415  # some rooms test without it
-    from pyaclnn.errors import BackendNotFoundError  # noqa: PLC0415
 
     try:
         select_backend("cann")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.accuracy import TOLERANCES, judge
+from pyaclnn.facts.accuracy import TOLERANCES, judge
 
 # The standard's table: data type, rtol, atol, the absolute part of the limit, bits of the fraction.
 TABLE: list[tuple[Any, float, float, float, int]] = [

@@ -18,28 +18,30 @@ from typing import TYPE_CHECKING, Any
 import griffe
 
 import pyaclnn
-from pyaclnn import cli, explanations, raw
+from pyaclnn import cli
+from pyaclnn.cann import raw
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.status import code_named, names
-from pyaclnn.chips import all_chips
-from pyaclnn.explanations import STATUS, Explanation
-from pyaclnn.installed.listing import category_of, declared_operators, in_one_line
+from pyaclnn.facts import explanations
+from pyaclnn.facts.chips import all_chips
+from pyaclnn.facts.explanations import STATUS, Explanation
+from pyaclnn.facts.operators import all_operators, by_c_name
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.variables import VARIABLES
+from pyaclnn.health.installed.listing import category_of, declared_operators, in_one_line
 from pyaclnn.mock import contract
 from pyaclnn.mock.aten import KERNELS, aten_calls
 from pyaclnn.mock.contract import RULES
 from pyaclnn.mock.functions import functions as exported
 from pyaclnn.mock.kernels import built_in
-from pyaclnn.operators import all_operators, by_c_name
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.operators.types import TYPES
-from pyaclnn.variables import VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
+    from pyaclnn.facts.operators import Operator
     from pyaclnn.mock.contract import Rule
-    from pyaclnn.operators import Operator
 
 __all__ = ["catalogued", "codes", "commands", "functions", "operators", "rules", "variables"]
 
@@ -237,7 +239,7 @@ def _code(code: int, name: str, entry: Explanation) -> Iterator[str]:
     yield from (f"{number}. {escape(cause)}\n" for number, cause in enumerate(entry.causes, 1))
     step = entry.next_step
     yield f"\nNext: {step[0].lower()}{step[1:]} In Python: [`{entry.exception.__name__}`]"
-    yield f"[pyaclnn.errors.{entry.exception.__name__}].\n\n"
+    yield f"[pyaclnn.{entry.exception.__name__}].\n\n"
 
 
 def _groups(package: ModuleType, kind: type) -> Iterator[tuple[ModuleType, Any]]:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyaclnn
-from pyaclnn.operators import all_operators
+from pyaclnn.facts.operators import all_operators
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

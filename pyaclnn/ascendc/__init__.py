@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyaclnn.lazy import public_names
+from pyaclnn.base.lazy import public_names
 
 if TYPE_CHECKING:
     from pyaclnn.ascendc.diagnostics import CompileError, Diagnostic

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyaclnn.ascendc.diagnostics import CompileError, diagnose
-from pyaclnn.folders import cache_folder, make_private
-from pyaclnn.mock.paths import writtendir
+from pyaclnn.base.folders import cache_folder, make_private
+from pyaclnn.cann.simulator import writtendir
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from pyaclnn.chips import DEFAULT_SOC_NAME
+from pyaclnn.facts.chips import DEFAULT_SOC_NAME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.launch import launch_operator
 from pyaclnn.calling.operator import Operator
 from pyaclnn.cann.library import backend, open_library
 from pyaclnn.cann.signatures import PHASE_1, read_operators
-from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.stream import require_stream
 
 if TYPE_CHECKING:

@@ -40,8 +40,8 @@ class _Packable(Protocol):
 
 
 TilingData: TypeAlias = "bytes | bytearray | _Packable | np.generic | NDArray[Any] | Sequence[Any]"
-"""What becomes tiling data: bytes, a structure of `pyaclnn.tiling`, a NumPy scalar or array, or a
-sequence of these, whose bytes follow one another."""
+"""What becomes tiling data: bytes, a structure of `pyaclnn.ascendc.tiling`, a NumPy scalar or
+array, or a sequence of these, whose bytes follow one another."""
 
 
 class Kernel:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.ascendc.diagnostics import CompileError, diagnose
-from pyaclnn.mock.paths import libdir, writtendir
+from pyaclnn.cann.simulator import libdir, writtendir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pyaclnn.chips import DEFAULT_SOC_NAME, FAMILIES, find_chip
+from pyaclnn.facts.chips import DEFAULT_SOC_NAME, FAMILIES, find_chip
 
 __all__ = ["DEFAULT_SOC_NAME", "Target", "find_target"]
 
@@ -30,7 +30,7 @@ def find_target(soc_name: str) -> Target:
     """Find a chip by its full name.
 
     Args:
-        soc_name: For example ``"Ascend910B3"``; `pyaclnn.chips` has the list.
+        soc_name: For example ``"Ascend910B3"``; `pyaclnn.facts.chips` has the list.
 
     Raises:
         ValueError: No chip is called so.

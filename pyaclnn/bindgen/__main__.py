@@ -63,7 +63,7 @@ def _generate(include: Path, catalogue: Path, areas: Path, chips: Path, output: 
     declarations = read(include)
     by_hand = {function.name for function in declarations.functions}
     table = [function for function in read_table(catalogue) if function.name not in by_hand]
-    write_binding(declarations, chips.parent / "bindgen", output / "binding.c")
+    write_binding(declarations, Path(__file__).parent, output / "binding.c")
     for name, release in RELEASES.items():
         operators = [f for f in (*declarations.functions, *table) if f.is_in(name)]
         write_operators(operators, output / f"operators_{name}.inc")

@@ -51,7 +51,7 @@ def read_table(catalogue: Path) -> list[Function]:
     """Read the table of all operators.
 
     Args:
-        catalogue: The module that reads it, ``pyaclnn/operators/catalogue.py``.
+        catalogue: The module that reads it, ``pyaclnn/facts/operators/catalogue.py``.
 
     Returns:
         Both phases of every operator, in the order of the table.
@@ -64,7 +64,7 @@ def phases(entry: Any) -> Iterator[Function]:
     """Declare the two phases of an operator.
 
     Args:
-        entry: Its ``pyaclnn.operators.catalogue.Entry``, of whichever import.
+        entry: Its ``pyaclnn.facts.operators.catalogue.Entry``, of whichever import.
     """
     since = next(name for name in RELEASES if entry.is_in(name))
     header = f"{_FOLDER}/{entry.header}"

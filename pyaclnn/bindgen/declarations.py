@@ -45,7 +45,9 @@ class Release:
 # Read by its file: the build comes before the package can be imported.
 RELEASES = {
     row["name"]: Release(**row)
-    for row in json.loads((Path(__file__).parents[1] / "releases.json").read_text("utf-8"))
+    for row in json.loads(
+        (Path(__file__).parents[1] / "facts" / "releases.json").read_text("utf-8")
+    )
 }
 """Every release that the headers tell apart, by its short name, the oldest first."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 __all__ = ["put_in_front"]
 
 _DT_AUXILIARY = 0x7FFFFFFD
-ELF = Path(__file__).parents[1] / "elf.py"
+ELF = Path(__file__).parents[1] / "base" / "elf.py"
 """What reads libraries; it is needed before the package can be imported."""
 
 

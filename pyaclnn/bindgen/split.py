@@ -45,7 +45,7 @@ def write_split(
         declarations: What the headers declare.
         operators: Both phases of the operators of the release.
         release: The release.
-        areas: The module that knows the areas of operators, ``pyaclnn/operators/areas.py``.
+        areas: The module that knows the areas of operators, ``pyaclnn/facts/operators/areas.py``.
         output: The folder to write to.
     """
     area_of = runpy.run_path(str(areas), run_name="areas")["area_of"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators.operator import Build
+from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.facts.operators.operator import Build
 from pyaclnn.runtime.array import DeviceArray, phantom_of
 from pyaclnn.runtime.host import as_numpy
 from pyaclnn.runtime.shapes import overlap
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pyaclnn.operators import Operator
+    from pyaclnn.facts.operators import Operator
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.stream import Stream
 

@@ -13,6 +13,7 @@ import linecache
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.call_by_name import CallByName, refuse_others
 from pyaclnn.calling.declared import Declared, snake_name
 from pyaclnn.calling.documentation import signature_in_words
@@ -20,8 +21,7 @@ from pyaclnn.calling.empty import LeftOut
 from pyaclnn.calling.fast_path import WRITTEN_WITH, Paths
 from pyaclnn.cann.library import loaded_backend, operator_headers
 from pyaclnn.cann.signatures import PHASE_1
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.facts.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.arrays import (
     check_arrays,
     check_overlap,
@@ -23,9 +24,8 @@ from pyaclnn.calling.arrays import (
 )
 from pyaclnn.calling.options import plain_value
 from pyaclnn.calling.refusals import Refusals
-from pyaclnn.chips import all_chips
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators.parameters import Kind, Tensor
+from pyaclnn.facts.chips import all_chips
+from pyaclnn.facts.operators.parameters import Kind, Tensor
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.device import default_device
 from pyaclnn.runtime.dtypes import DTYPES, WORDS, acl_dtype
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pyaclnn.calling.arrays import Array
-    from pyaclnn.operators import Operator
-    from pyaclnn.operators.parameters import Option
+    from pyaclnn.facts.operators import Operator
+    from pyaclnn.facts.operators.parameters import Option
     from pyaclnn.runtime.device import Device
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.stream import Stream

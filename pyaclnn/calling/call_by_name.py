@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.calling.actual import Descriptors, Unsettled
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.arguments import arrays_in
 from pyaclnn.calling.arrays import check_arrays, check_overlap, require_array
 from pyaclnn.calling.call import Output
+from pyaclnn.calling.dynamic_shape import Descriptors, Unsettled
 from pyaclnn.calling.empty import Empty, LeftOut
 from pyaclnn.calling.host import completed, fetch_into
 from pyaclnn.calling.inference import inferred, why_not
 from pyaclnn.calling.launch import launch_operator
 from pyaclnn.calling.message import check
-from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.host import no_array

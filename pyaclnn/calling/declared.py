@@ -9,11 +9,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.errors import UnsupportedError
 from pyaclnn.calling.operator import Operator, kind_of, operator
 from pyaclnn.cann.library import declaration
 from pyaclnn.cann.signatures import PHASE_1
-from pyaclnn.errors import UnsupportedError
-from pyaclnn.operators.directions import Directions, directions_of
+from pyaclnn.facts.operators.directions import Directions, directions_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +80,7 @@ class Declared:
         if not all(kinds):
             pairs = zip(names, types, kinds, strict=True)
             odd = ", ".join(f"{c_type} {n}" for n, c_type, kind in pairs if not kind)
-            message = f"{name} takes {odd}.\nHint: call its functions through pyaclnn.raw."
+            message = f"{name} takes {odd}.\nHint: call its functions through pyaclnn.cann.raw."
             raise UnsupportedError(message, routine=name)
         return cls(name, found, directions_of(name, names, types), "".join(kinds))
 

@@ -6,18 +6,18 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.operators.operator import Build
-from pyaclnn.operators.parameters import Kind, Option, Tensor
-from pyaclnn.operators.types import TYPES
-from pyaclnn.operators.words import Word
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.operator import Build
+from pyaclnn.facts.operators.parameters import Kind, Option, Tensor
+from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.words import Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyaclnn.calling.declared import Declared
-    from pyaclnn.operators import Operator
-    from pyaclnn.operators.parameters import Parameter
+    from pyaclnn.facts.operators import Operator
+    from pyaclnn.facts.operators.parameters import Parameter
 
 __all__ = ["docstring", "shape_in_words", "signature_in_words"]
 

@@ -19,9 +19,9 @@ from pyaclnn.runtime.stream import Stream
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pyaclnn.base.errors import AclError
     from pyaclnn.calling.arguments import Argument
     from pyaclnn.calling.call import Output
-    from pyaclnn.errors import AclError
     from pyaclnn.runtime.device import Device
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.layout import Layout

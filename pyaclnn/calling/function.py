@@ -17,13 +17,13 @@ from pyaclnn.calling.documentation import docstring
 from pyaclnn.calling.fast_path import WRITTEN_WITH, Paths
 from pyaclnn.calling.host import HostCalls, host_key, run_on_host
 from pyaclnn.calling.launch import launch
-from pyaclnn.operators.parameters import REQUIRED, Kind, Option, Tensor
+from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from pyaclnn.calling.each import EachFront
-    from pyaclnn.operators import Operator
+    from pyaclnn.calling.tensor_list import EachFront
+    from pyaclnn.facts.operators import Operator
     from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["public_function", "result_class"]
@@ -92,7 +92,7 @@ def public_function(operator: Operator, make_result: Callable[..., Any]) -> Call
     """
     front: EachFront | _Front
     if operator.each:  # a few are, and they bring calls by name with them
-        from pyaclnn.calling.each import EachFront  # noqa: PLC0415
+        from pyaclnn.calling.tensor_list import EachFront  # noqa: PLC0415
 
         front = EachFront(operator, make_result)
     else:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.base.errors import AclError
 from pyaclnn.calling.fast_path import MOST_KEPT, types_of
 from pyaclnn.calling.launch import launch
-from pyaclnn.errors import AclError
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.dlpack import is_foreign
 from pyaclnn.runtime.transfer import fetch_now, send_now

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.empty import Empty
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators.results import result_rules
+from pyaclnn.facts.operators.results import result_rules
 from pyaclnn.runtime.dtypes import bfloat16, dtype_of, numpy_dtype
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import lib
+from pyaclnn.base.errors import AclError, ContextError
 from pyaclnn.calling.arguments import arrays_in, frozen
 from pyaclnn.calling.operator import NO_PLAN, Operator, operator
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import report, silence
 from pyaclnn.cann.status import describe_failure, meaning
-from pyaclnn.errors import AclError, ContextError
 from pyaclnn.runtime.stream import catch_up
 
 if TYPE_CHECKING:

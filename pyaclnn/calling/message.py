@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.dtypes import acl_dtype, dtype_of
 

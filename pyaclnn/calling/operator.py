@@ -9,14 +9,14 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import ffi, lib
+from pyaclnn.base.errors import InvalidArgumentError, UnsupportedError
 from pyaclnn.calling.arguments import describe
 from pyaclnn.calling.message import Tail, slots_format, word_of
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import declaration, function
 from pyaclnn.cann.signatures import PHASE_1
-from pyaclnn.errors import InvalidArgumentError, UnsupportedError
-from pyaclnn.operators.catalogue import C_TYPES, plain_type
-from pyaclnn.operators.directions import directions_of
+from pyaclnn.facts.operators.catalogue import C_TYPES, plain_type
+from pyaclnn.facts.operators.directions import directions_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -106,7 +106,7 @@ class Operator:
             odd = [f"{k} {n}" for k, n in zip(types, self.names, strict=False) if not kind_of(k)]
             message = (
                 f"{self.name} takes {', '.join(odd) or 'no executor'}, which cannot be launched.\n"
-                "Hint: call its functions through pyaclnn.raw."
+                "Hint: call its functions through pyaclnn.cann.raw."
             )
             raise UnsupportedError(message, routine=self.name)
         if written is None:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators.parameters import Kind
+from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.facts.operators.parameters import Kind
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.shapes import count_of, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyaclnn.operators.parameters import Option
+    from pyaclnn.facts.operators.parameters import Option
 
 __all__ = ["plain_value"]
 

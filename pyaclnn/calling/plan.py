@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import lib
+from pyaclnn.base.errors import ContextError, InvalidArgumentError
 from pyaclnn.calling.arguments import frozen
 from pyaclnn.calling.arrays import check_overlap
 from pyaclnn.calling.launch import (
@@ -24,7 +25,6 @@ from pyaclnn.calling.operator import NO_PLAN, operator
 from pyaclnn.calling.planned import AsGiven
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import silence
-from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.handle import Resource, finalizer_of
 from pyaclnn.runtime.stream import Stream, catch_up, require_stream

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators.operator import ShapeError
-from pyaclnn.operators.parameters import Kind, Option, Tensor
-from pyaclnn.operators.words import MAX_RANK
+from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.facts.operators.operator import ShapeError
+from pyaclnn.facts.operators.parameters import Kind, Option, Tensor
+from pyaclnn.facts.operators.words import MAX_RANK
 from pyaclnn.runtime.dtypes import DTYPES, WORDS, conversion_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyaclnn.calling.arrays import Array
-    from pyaclnn.operators import Operator
-    from pyaclnn.operators.words import Lengths
+    from pyaclnn.facts.operators import Operator
+    from pyaclnn.facts.operators.words import Lengths
 
 __all__ = ["Refusals"]
 

@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pyaclnn.trust import absolute_folders
+from pyaclnn.base.path_security import absolute_folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

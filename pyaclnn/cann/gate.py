@@ -12,11 +12,11 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import lib
+from pyaclnn.base.errors import AclError, CleanupWarning, ContextError
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import function
 from pyaclnn.cann.signatures import signature
 from pyaclnn.cann.status import code_named, describe_failure, meaning
-from pyaclnn.errors import AclError, CleanupWarning, ContextError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyaclnn._binding import ffi, lib
+from pyaclnn.base.errors import InvalidArgumentError, MissingSymbolError
 from pyaclnn.cann.discovery import library_sets
 from pyaclnn.cann.search import VARIABLE, Backend, Loaded, dlopen, search
 from pyaclnn.cann.signatures import own_headers, signature
 from pyaclnn.cann.trace import begin_trace
-from pyaclnn.errors import InvalidArgumentError, MissingSymbolError
-from pyaclnn.releases import VARIABLE as RELEASE
+from pyaclnn.facts.releases import VARIABLE as RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

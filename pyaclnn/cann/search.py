@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finding and opening the libraries of a backend.
 
-What is in the process already comes before everything else: see :mod:`pyaclnn.cann.residents`.
+What is in the process already comes before everything else; see
+:mod:`pyaclnn.cann.loaded_libraries`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyaclnn._binding import ffi, lib
+from pyaclnn.base.errors import BackendNotFoundError
+from pyaclnn.base.folders import home_folder
+from pyaclnn.base.limits import limits_on_memory
+from pyaclnn.base.path_security import made_absolute, tell_of_writers
 from pyaclnn.cann.discovery import (
     custom_operators,
     header_folders,
@@ -23,13 +28,9 @@ from pyaclnn.cann.discovery import (
     loader_folders,
     set_of,
 )
-from pyaclnn.cann.residents import Residents, loaded_libraries
+from pyaclnn.cann.loaded_libraries import Residents, loaded_libraries
 from pyaclnn.cann.signatures import OperatorHeaders, own_headers
-from pyaclnn.errors import BackendNotFoundError
-from pyaclnn.folders import home_folder
-from pyaclnn.limits import limits_on_memory
-from pyaclnn.releases import ReleaseError
-from pyaclnn.trust import made_absolute, tell_of_writers
+from pyaclnn.facts.releases import ReleaseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,7 +247,7 @@ def _roots(choice: str) -> list[Path]:
         return [made_absolute(root) for root in roots]
     if choice == "mock":
         # Imported on demand: a process that uses CANN has no need of the simulated NPU.
-        from pyaclnn.mock import libdir  # noqa: PLC0415
+        from pyaclnn.cann.simulator import libdir  # noqa: PLC0415
 
         try:
             return [libdir()]

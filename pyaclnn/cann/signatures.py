@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.headers import declared_in, no_header, read_header
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.releases import RELEASES, has
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.releases import RELEASES, has
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyaclnn._binding import CData
     from pyaclnn.cann.headers import Declaration
-    from pyaclnn.operators.catalogue import Entry
+    from pyaclnn.facts.operators.catalogue import Entry
 
 __all__ = [
     "PHASE_1",
@@ -241,7 +241,7 @@ def _compiled() -> Mapping[str, Signature]:
 def own_headers() -> OperatorHeaders:
     """Return what this project declares of operators: its own headers, and the table."""
     # Imported on demand: who calls no operator needs no headers.
-    from pyaclnn.mock.paths import writtendir  # noqa: PLC0415
+    from pyaclnn.cann.simulator import writtendir  # noqa: PLC0415
 
     return _OwnHeaders([writtendir() / _FOLDER])
 

@@ -2,7 +2,7 @@
 """What a status code means: its number, its name, the exception it becomes, what to do next.
 
 Names and numbers come from the constants of the compiled binding and are joined here with
-`pyaclnn.explanations`, which is keyed by name.
+`pyaclnn.facts.explanations`, which is keyed by name.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import lib
-from pyaclnn.explanations import STATUS, Explanation
+from pyaclnn.facts.explanations import STATUS, Explanation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyaclnn.errors import AclError
+    from pyaclnn.base.errors import AclError
 
 __all__ = [
     "PREFIXES",

@@ -13,9 +13,9 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import ffi, lib
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.cann.signatures import signature
 from pyaclnn.cann.status import meaning
-from pyaclnn.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

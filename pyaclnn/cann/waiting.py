@@ -8,11 +8,11 @@ import math
 import time
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.errors import DeadlineError, MissingSymbolError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, described
 from pyaclnn.cann.library import function
 from pyaclnn.cann.status import code_named
-from pyaclnn.errors import DeadlineError, MissingSymbolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

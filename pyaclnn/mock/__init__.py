@@ -5,15 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyaclnn.lazy import public_names
+from pyaclnn.base.lazy import public_names
 
 if TYPE_CHECKING:
-    from .absence import without
+    from pyaclnn.cann.simulator import environment, ldflags, libdir
+    from pyaclnn.mock.missing_symbols import without
+
     from .home import build_home
     from .include_folder import cflags, includedir
     from .injection import Fault, faults, injected, mode, set_faults, set_mode
     from .kernel import operator
-    from .paths import environment, ldflags, libdir
     from .report import Living, Violation, alive, calls, clear_violations, reset_calls, violations
 
 __all__ = [
@@ -41,7 +42,15 @@ __all__ = [
 ]
 
 # The modules that have public names.
-_HOMES = ("paths", "include_folder", "report", "injection", "absence", "home", "kernel")
+_HOMES = (
+    ".cann.simulator",
+    "include_folder",
+    "report",
+    "injection",
+    "missing_symbols",
+    "home",
+    "kernel",
+)
 
 # The device process, which starts with every device, needs none of them.
 if not TYPE_CHECKING:  # so that what is misspelt is no name to a type checker

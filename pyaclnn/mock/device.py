@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyaclnn.facts.releases import simulated
 from pyaclnn.mock.checked import Checked, CheckedCalls
 from pyaclnn.mock.memory import WORKSPACE_BEFORE, DeviceMemoryError
 from pyaclnn.mock.operators.finding import find_operator
@@ -15,10 +16,9 @@ from pyaclnn.mock.outputs import poison_outputs, restore_unwritten, spoil_output
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import Flag
 from pyaclnn.mock.wire import CheckReply, Reply
-from pyaclnn.releases import simulated
 
 if TYPE_CHECKING:
-    from pyaclnn.chips import Chip
+    from pyaclnn.facts.chips import Chip
     from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.values import Call
     from pyaclnn.mock.wire import Run
@@ -136,7 +136,7 @@ def _not_implemented(operator: str) -> str:
 
 
 def _fault(operator: str, error: BaseException) -> str:
-    from pyaclnn.limits import shortage  # noqa: PLC0415  # of the device process, which has it
+    from pyaclnn.base.limits import shortage  # noqa: PLC0415  # of the device process, which has it
 
     what = shortage(error) or f"{type(error).__name__}: {error}"
     return f"EZ9999: the simulated {operator} failed: {what}"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import ml_dtypes
 import numpy as np
 
+from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.mock.headers import enumerators
-from pyaclnn.operators.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,5 +73,5 @@ def format_name(code: int) -> str:
 
 
 def type_word(code: int) -> str:
-    """Give the word of `pyaclnn.operators.types` for a data type; its name if there is none."""
+    """Return the word of `pyaclnn.facts.operators.types` for a dtype; its name if there is none."""
     return _WORDS.get(code) or data_type_name(code)

@@ -6,10 +6,10 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pyaclnn.elf import read_library
-from pyaclnn.mock.paths import libdir
+from pyaclnn.base.elf import read_library
+from pyaclnn.cann.simulator import libdir
+from pyaclnn.facts.releases import simulated
 from pyaclnn.mock.tools import lines_of
-from pyaclnn.releases import simulated
 
 if TYPE_CHECKING:
     import argparse

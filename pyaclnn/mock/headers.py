@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pyaclnn.mock.packaged import packaged_file
+from pyaclnn.cann.packaged import packaged_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

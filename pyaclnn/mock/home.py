@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.cann.simulator import acldir, libdir, simulator
+from pyaclnn.facts.releases import VARIABLE, has, simulated
 from pyaclnn.mock.include_folder import write_include
-from pyaclnn.mock.paths import acldir, libdir, simulator
-from pyaclnn.releases import VARIABLE, has, simulated
 
 if TYPE_CHECKING:
     import os

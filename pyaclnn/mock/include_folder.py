@@ -15,16 +15,16 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.base.folders import cache_folder, make_private
 from pyaclnn.bindgen.catalogued import RELEASE_HEADER, headers_of, phases, release_header
-from pyaclnn.folders import cache_folder, make_private
-from pyaclnn.mock.paths import writtendir
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.releases import simulated
+from pyaclnn.cann.simulator import writtendir
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.releases import simulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyaclnn.releases import Release
+    from pyaclnn.facts.releases import Release
 
 __all__ = ["cflags", "includedir", "write_include"]
 

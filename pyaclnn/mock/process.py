@@ -17,8 +17,8 @@ import threading
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NoReturn
 
-from pyaclnn.chips import find_chip
-from pyaclnn.limits import shortage
+from pyaclnn.base.limits import shortage
+from pyaclnn.facts.chips import find_chip
 from pyaclnn.mock.wire import (
     PROTOCOL_VERSION,
     Bye,

@@ -63,7 +63,7 @@ class Tensor:
 
     @property
     def type(self) -> str:
-        """The data type as a word of `pyaclnn.operators.types`."""
+        """The data type as a word of `pyaclnn.facts.operators.types`."""
         from pyaclnn.mock.dtypes import type_word  # noqa: PLC0415  # it loads NumPy
 
         return type_word(self.data_type)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators, as functions on NumPy arrays or device arrays.
 
-Each is made of its description in `pyaclnn.operators` when it is first used. What editors and type
-checkers see of them stands in ``__init__.pyi``, which ``python -m pyaclnn.ops.stub`` writes.
+Each is made of its description in `pyaclnn.facts.operators` when it is first used. Editors and type
+checkers see ``__init__.pyi``, which ``python -m pyaclnn.ops.stub`` writes.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.operators import all_operators
+from pyaclnn.facts.operators import all_operators
 
 if TYPE_CHECKING:
-    from pyaclnn.operators import Operator
+    from pyaclnn.facts.operators import Operator
 
 __all__: list[str]  # every described operator, and what they return
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Written by "python -m pyaclnn.ops.stub" from the descriptions in pyaclnn.operators.
+# Written by "python -m pyaclnn.ops.stub" from the descriptions in pyaclnn.facts.operators.
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 

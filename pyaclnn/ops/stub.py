@@ -7,13 +7,13 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyaclnn.operators import all_operators
-from pyaclnn.operators.parameters import REQUIRED, Kind, Option
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.operators import Operator
+    from pyaclnn.facts.operators import Operator
 
 __all__ = ["STUB", "stub_text"]
 
@@ -22,7 +22,7 @@ STUB = Path(__file__).with_name("__init__.pyi")
 
 _HEAD = """\
 # SPDX-License-Identifier: Apache-2.0
-# Written by "python -m pyaclnn.ops.stub" from the descriptions in pyaclnn.operators.
+# Written by "python -m pyaclnn.ops.stub" from the descriptions in pyaclnn.facts.operators.
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 

@@ -69,7 +69,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     markers = [*item.iter_markers(_MARKER)]
     contract = True
     if markers:
-        from pyaclnn.pytest_plugin.wish import wish_of  # noqa: PLC0415
+        from pyaclnn.pytest_plugin.marker_options import wish_of  # noqa: PLC0415
 
         contract = wish_of(markers).contract
     if contract:
@@ -112,8 +112,8 @@ def npu(request: pytest.FixtureRequest) -> Iterator[Device]:
     The marker ``pyaclnn`` chooses chip and mode of the simulated NPU. When the test is over the
     device is closed, and on the simulated NPU nothing of the test may be alive any more.
     """
+    from pyaclnn.pytest_plugin.marker_options import wish_of  # noqa: PLC0415
     from pyaclnn.pytest_plugin.occupancy import opened  # noqa: PLC0415
-    from pyaclnn.pytest_plugin.wish import wish_of  # noqa: PLC0415
 
     node: pytest.Item = request.node
     wish = wish_of(node.iter_markers(_MARKER))
@@ -130,7 +130,7 @@ def npu_faults(npu: Device, request: pytest.FixtureRequest) -> Iterator[Callable
     A fault that never came about is an error at the end of a test that passed. Afterwards the
     faults of PYACLNN_MOCK_FAULTS are in force again.
     """
-    from pyaclnn.pytest_plugin.infliction import Infliction  # noqa: PLC0415
+    from pyaclnn.pytest_plugin.fault_injection import Infliction  # noqa: PLC0415
 
     if npu.closed or not _simulating():
         pytest.fail("npu_faults needs the simulated NPU (--npu-backend=mock)", pytrace=False)

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyaclnn import mock
+from pyaclnn.base.errors import BackendNotFoundError, InvalidArgumentError
 from pyaclnn.cann.library import select_backend
-from pyaclnn.chips import DEFAULT_SOC_NAME
-from pyaclnn.errors import BackendNotFoundError, InvalidArgumentError
+from pyaclnn.facts.chips import DEFAULT_SOC_NAME
 from pyaclnn.runtime.device import Device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyaclnn.cann.library import Backend
-    from pyaclnn.pytest_plugin.wish import Wish
+    from pyaclnn.pytest_plugin.marker_options import Wish
 
 __all__ = ["opened"]
 

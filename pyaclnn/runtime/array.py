@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.base.errors import ContextError, InvalidArgumentError
 from pyaclnn.cann import raw
-from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dtypes import dtype_of

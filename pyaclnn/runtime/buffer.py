@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from pyaclnn.base.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, give_back
-from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.runtime.context import is_gone
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.handle import Handle

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.runtime.shapes import count_of
 
 __all__ = ["cap_of"]

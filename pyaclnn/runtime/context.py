@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from pyaclnn.base.errors import AclError, ContextError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import (
     call,
@@ -22,7 +23,6 @@ from pyaclnn.cann.gate import (
     silence,
 )
 from pyaclnn.cann.status import code_named
-from pyaclnn.errors import AclError, ContextError
 from pyaclnn.runtime.handle import Resource
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray, new_array
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dtypes import dtype_of

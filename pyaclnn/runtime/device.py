@@ -7,10 +7,10 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
+from pyaclnn.base.errors import AclError, InvalidArgumentError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, fetch, hold, let_go, report, silence, text
 from pyaclnn.cann.waiting import wait_for
-from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.runtime.context import (
     Activation,
     Guest,

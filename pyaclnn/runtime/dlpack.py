@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_chec
 
 import numpy as np
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.runtime.dtypes import bfloat16
 
 if TYPE_CHECKING:

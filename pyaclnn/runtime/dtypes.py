@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import ml_dtypes
 import numpy as np
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.cann import raw
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators.types import TYPES
+from pyaclnn.facts.operators.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,10 +8,10 @@ import functools
 import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pyaclnn.base.errors import ContextError, InvalidArgumentError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch
 from pyaclnn.cann.waiting import wait_for
-from pyaclnn.errors import ContextError, InvalidArgumentError
 from pyaclnn.runtime.awaiting import awaited
 from pyaclnn.runtime.context import give_back_in
 from pyaclnn.runtime.device import Device, require_device

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.cann import raw
-from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.shapes import count_of
 
 if TYPE_CHECKING:

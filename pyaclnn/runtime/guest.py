@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from pyaclnn.errors import ContextError
+from pyaclnn.base.errors import ContextError
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.progress import leave_stream
 from pyaclnn.runtime.timelines import borrowed_timelines, release_idle, timelines_in

@@ -17,8 +17,8 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from pyaclnn.errors import ContextError
-from pyaclnn.runtime.ledger import LEDGER
+from pyaclnn.base.errors import ContextError
+from pyaclnn.runtime.finalizer_queue import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,10 +15,10 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import ffi, lib
+from pyaclnn.base.errors import AclError, ContextError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, cleanup
 from pyaclnn.cann.status import code_named
-from pyaclnn.errors import AclError, ContextError
 from pyaclnn.runtime.progress import has_run
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ import threading
 import weakref
 from typing import Final
 
+from pyaclnn.base.errors import AclError
 from pyaclnn.cann.gate import call, cleanup, refuse_if_forked, silence
 from pyaclnn.cann.raw import NULL
 from pyaclnn.cann.status import code_named
-from pyaclnn.errors import AclError
 
 __all__ = ["ensure_runtime", "owns_runtime"]
 

@@ -12,8 +12,8 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.cann import raw
-from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.dtypes import acl_dtype
 from pyaclnn.runtime.shapes import count_of, phantom, shape_of, span
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
+from pyaclnn.runtime.finalizer_queue import LEDGER
 from pyaclnn.runtime.handle import Resource
-from pyaclnn.runtime.ledger import LEDGER
 from pyaclnn.runtime.timelines import timeline_of
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from pyaclnn._binding import lib
+from pyaclnn.base.errors import OutOfMemoryError
 from pyaclnn.cann import raw
-from pyaclnn.errors import OutOfMemoryError
 from pyaclnn.runtime.buffer import Buffer, allocate
 from pyaclnn.runtime.cap import cap_of
+from pyaclnn.runtime.finalizer_queue import LEDGER
 from pyaclnn.runtime.handle import Handle
-from pyaclnn.runtime.ledger import LEDGER
+from pyaclnn.runtime.idle_budget import Need
 from pyaclnn.runtime.memory import Memory
-from pyaclnn.runtime.need import Need
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device

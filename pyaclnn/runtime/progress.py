@@ -6,13 +6,13 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.errors import AclError, ContextError, DeviceLostError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, fetch
 from pyaclnn.cann.status import code_named
 from pyaclnn.cann.waiting import wait_for
-from pyaclnn.errors import AclError, ContextError, DeviceLostError
 from pyaclnn.runtime.context import Activation, is_gone
-from pyaclnn.runtime.milestone import Milestone
+from pyaclnn.runtime.internal_event import Milestone
 from pyaclnn.runtime.timelines import forget_timeline
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.layout import Layout

@@ -7,10 +7,10 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from pyaclnn.base.errors import AclError, InvalidArgumentError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, refuse_if_forked, silence
 from pyaclnn.cann.waiting import wait_for
-from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.runtime.awaiting import awaited
 from pyaclnn.runtime.context import Activation, give_back_in, is_gone
 from pyaclnn.runtime.device import Device, require_device

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn._binding import lib
+from pyaclnn.base.errors import ContextError
 from pyaclnn.cann import raw
-from pyaclnn.errors import ContextError
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.memory import Memory

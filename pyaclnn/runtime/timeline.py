@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import refuse_if_forked
-from pyaclnn.runtime.ledger import LEDGER
-from pyaclnn.runtime.mark import Mark
+from pyaclnn.runtime.finalizer_queue import LEDGER
+from pyaclnn.runtime.sync_point import Mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyaclnn.cann.raw import Pointer
+    from pyaclnn.runtime.finalizer_queue import Due
     from pyaclnn.runtime.handle import Resource
-    from pyaclnn.runtime.ledger import Due
 
 __all__ = [
     "Block",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann import raw
-from pyaclnn.runtime.ledger import LEDGER
+from pyaclnn.runtime.finalizer_queue import LEDGER
 from pyaclnn.runtime.timeline import Timeline
 
 if TYPE_CHECKING:

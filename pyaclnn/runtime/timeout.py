@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 
 __all__ = ["milliseconds"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call
-from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.runtime.dtypes import conversion_hint
 from pyaclnn.runtime.host import require_numpy
 from pyaclnn.runtime.pinned import pinned_memory

@@ -10,10 +10,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, ClassVar
 
-from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
+from pyaclnn.base.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.runtime.buffer import Buffer, allocate
 from pyaclnn.runtime.cap import cap_of
-from pyaclnn.runtime.ledger import LEDGER
+from pyaclnn.runtime.finalizer_queue import LEDGER
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device

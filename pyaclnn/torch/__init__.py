@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.torch.norms import AddRmsNorm, GroupNorm, LayerNorm, Norm, RmsNorm
 from pyaclnn.torch.tensors import Tensor, pytorch, require_npu
 

@@ -12,7 +12,7 @@ import contextlib
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from pyaclnn.errors import AclError, InvalidArgumentError
+from pyaclnn.base.errors import AclError, InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.device import default_device

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn.accuracy import judge
 from pyaclnn.cann.library import select_backend
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device, default_device
 from pyaclnn.runtime.stream import Stream

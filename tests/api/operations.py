@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 import pyaclnn
-from pyaclnn.operators import all_operators
-from pyaclnn.smoke import cases as smoke
-from pyaclnn.smoke.launching import Case
-from pyaclnn.smoke.samples import sample
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.health.smoke import cases as smoke
+from pyaclnn.health.smoke.launching import Case
+from pyaclnn.health.smoke.samples import sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as nps
 
-from pyaclnn.errors import ContextError, InvalidArgumentError, OutOfMemoryError
+from pyaclnn.base.errors import ContextError, InvalidArgumentError, OutOfMemoryError
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.creation import to_device

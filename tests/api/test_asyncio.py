@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from pyaclnn import mock
+from pyaclnn.base.errors import InvalidArgumentError, KernelError
 from pyaclnn.cann.gate import cleanup
-from pyaclnn.errors import InvalidArgumentError, KernelError
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime import host_function
 from pyaclnn.runtime.creation import to_device

@@ -16,8 +16,8 @@ import pytest
 from pyaclnn.cann import library, search
 from pyaclnn.cann.library import backend, select_backend
 from pyaclnn.cann.signatures import signatures
+from pyaclnn.cann.simulator import simulator
 from pyaclnn.mock import libdir
-from pyaclnn.mock.paths import simulator
 
 if TYPE_CHECKING:
     import subprocess
@@ -32,7 +32,7 @@ NOWHERE = {
     "ASCEND_OPP_PATH": None,
 }
 REPORT = """
-from pyaclnn.errors import AclError
+from pyaclnn.base.errors import AclError
 from pyaclnn.cann.library import backend, select_backend
 try:
     {action}
@@ -64,7 +64,7 @@ def test_this_room_runs_on_the_simulated_npu_and_its_library_says_so() -> None:
 def test_importing_opens_no_library(run_python: Run) -> None:
     done = run_python(
         "from pathlib import Path\n"
-        "import pyaclnn, pyaclnn.ops, pyaclnn.raw\n"
+        "import pyaclnn, pyaclnn.ops, pyaclnn.cann.raw\n"
         "assert pyaclnn.raw.ACL_FLOAT16 == 1\n"
         "assert 'libascendcl' not in Path('/proc/self/maps').read_text()\n"
     )

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import pyaclnn
+from pyaclnn.base.errors import AclError, InvalidArgumentError, MissingSymbolError
 from pyaclnn.calling import by_name, call_by_name
 from pyaclnn.calling.declared import snake_name
-from pyaclnn.errors import AclError, InvalidArgumentError, MissingSymbolError
-from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
 

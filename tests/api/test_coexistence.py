@@ -152,7 +152,7 @@ def test_a_forked_child_refuses_to_use_the_parents_device(run_python: Run) -> No
     done = run_python(
         UNFINISHED + "\n"
         "import os, sys, warnings\n"
-        "from pyaclnn.errors import ContextError\n"
+        "from pyaclnn.base.errors import ContextError\n"
         "warnings.simplefilter('ignore', DeprecationWarning)\n"
         "child = os.fork()\n"
         "if child == 0:\n"
@@ -255,7 +255,7 @@ def test_a_forked_child_can_do_nothing_with_what_its_parent_made_but_close_it(
         UNFINISHED + "\n"
         "import os, sys, warnings\n"
         "from pyaclnn.runtime.device import device_count\n"
-        "from pyaclnn.errors import ContextError\n"
+        "from pyaclnn.base.errors import ContextError\n"
         "from pyaclnn.calling.launch import launch\n"
         "from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm_grad\n"
         "from pyaclnn.calling.plan import plan\n"

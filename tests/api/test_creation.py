@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import DeviceArray, empty_like, full, ones, pinned_empty, to_device, zeros
-from pyaclnn.errors import ContextError, InvalidArgumentError
+from pyaclnn.base.errors import ContextError, InvalidArgumentError
 from pyaclnn.runtime.device import Device
 
 if TYPE_CHECKING:

@@ -14,16 +14,16 @@ import pytest
 
 import pyaclnn
 from pyaclnn import ops
-from pyaclnn.accuracy import judge
-from pyaclnn.chips import DEFAULT_SOC_NAME, all_chips, find_chip
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators import Operator, all_operators
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.operators.lists import in_lists
-from pyaclnn.operators.operator import Build
-from pyaclnn.operators.parameters import REQUIRED, Kind, Option
-from pyaclnn.releases import DEFAULT, RELEASES, VARIABLE, simulated
-from pyaclnn.smoke.samples import golden, is_possible, sample
+from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.facts.accuracy import judge
+from pyaclnn.facts.chips import DEFAULT_SOC_NAME, all_chips, find_chip
+from pyaclnn.facts.operators import Operator, all_operators
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.lists import in_lists
+from pyaclnn.facts.operators.operator import Build
+from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option
+from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, simulated
+from pyaclnn.health.smoke.samples import golden, is_possible, sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

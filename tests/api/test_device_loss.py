@@ -16,7 +16,7 @@ import os, signal, warnings
 from pathlib import Path
 import numpy as np
 from pyaclnn.runtime.creation import to_device
-from pyaclnn.errors import AclError, CleanupWarning, DeviceLostError
+from pyaclnn.base.errors import AclError, CleanupWarning, DeviceLostError
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.stream import Stream
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.ops import layer_norm, rms_norm, rms_norm_grad
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import Empty, aclnn, batch_norm, from_dlpack, rms_norm
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.creation import to_device

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import DeviceArray, Stream, aclnn, to_device
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

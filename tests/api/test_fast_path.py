@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from pyaclnn.base.errors import AclError, InvalidArgumentError
 from pyaclnn.calling.operator import operator as operator_of
-from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device

@@ -10,7 +10,7 @@ import pytest
 
 import pyaclnn
 from pyaclnn import aclnn
-from pyaclnn.errors import AclError, InvalidArgumentError
+from pyaclnn.base.errors import AclError, InvalidArgumentError
 
 X = [np.array([[3, -4]], "f"), np.array([2], "f"), np.full((2, 3, 4), 0.5, "f")]
 NORMS = [5.0, 2.0, 6**0.5]

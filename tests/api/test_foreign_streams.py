@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from pyaclnn import Stream, StreamLike, aclnn, pinned_empty, plan, rms_norm, to_device
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.cann import raw
-from pyaclnn.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

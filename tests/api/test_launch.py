@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn import raw
+from pyaclnn.base.errors import AclError, CleanupWarning, InvalidArgumentError, MissingSymbolError
 from pyaclnn.calling.launch import launch
+from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, cleanup, create, fetch
-from pyaclnn.errors import AclError, CleanupWarning, InvalidArgumentError, MissingSymbolError
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.handle import live_handles
 

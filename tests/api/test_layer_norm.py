@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from numpy.typing import NDArray
 
-from pyaclnn.errors import ContextError, InvalidArgumentError
+from pyaclnn.base.errors import ContextError, InvalidArgumentError
 from pyaclnn.ops import layer_norm, layer_norm_backward
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn import raw
+from pyaclnn.cann import raw
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
-    from pyaclnn.raw import Pointer
+    from pyaclnn.cann.raw import Pointer
 
 LeakCheck = Callable[[], AbstractContextManager[None]]
 

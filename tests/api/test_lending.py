@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from pyaclnn import DeviceArray, Stream, from_dlpack, pinned_empty, to_device
+from pyaclnn.base.errors import ContextError
 from pyaclnn.cann import raw
-from pyaclnn.errors import ContextError
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device

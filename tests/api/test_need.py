@@ -44,7 +44,7 @@ class Sizes:
 
 @pytest.fixture
 def sizes(monkeypatch: pytest.MonkeyPatch, stream: Stream) -> Iterator[Sizes]:
-    monkeypatch.setattr("pyaclnn.runtime.need._LEAST", 64 << 10)
+    monkeypatch.setattr("pyaclnn.runtime.idle_budget._LEAST", 64 << 10)
     given = Sizes(stream)
     yield given
     given.close()

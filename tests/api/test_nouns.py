@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.plan import plan
 from pyaclnn.cann.library import select_backend
-from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.ops import layer_norm, rms_norm
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pyaclnn.base.errors import AclError, ContextError, InvalidArgumentError
 from pyaclnn.calling import plan as plans
 from pyaclnn.calling.launch import launch
 from pyaclnn.calling.plan import Plan, plan
-from pyaclnn.errors import AclError, ContextError, InvalidArgumentError
 from pyaclnn.ops import layer_norm_backward, rms_norm, rms_norm_grad
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.device import Device

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import mock
-from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
+from pyaclnn.base.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn import mock, raw
+from pyaclnn import mock
+from pyaclnn.base.errors import ContextError
 from pyaclnn.calling.plan import plan
-from pyaclnn.errors import ContextError
+from pyaclnn.cann import raw
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pyaclnn import mock
+from pyaclnn.base.errors import AclError, InvalidArgumentError
 from pyaclnn.calling.plan import plan
-from pyaclnn.errors import AclError, InvalidArgumentError
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer

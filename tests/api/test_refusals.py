@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.cann import gate
-from pyaclnn.errors import InvalidArgumentError
 from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
 from pyaclnn.runtime.handle import live_handles
 

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from pyaclnn import reference
-from pyaclnn.operators.lists import in_lists
-from pyaclnn.smoke.samples import is_possible, sample
+from pyaclnn.facts.operators.lists import in_lists
+from pyaclnn.health.smoke.samples import is_possible, sample
 
 from .test_described import FAMILY, SHAPES, TRIED, call, copies
 
 if TYPE_CHECKING:
-    from pyaclnn.operators import Operator
+    from pyaclnn.facts.operators import Operator
 
 DTYPES = [np.dtype(dtype) for dtype in (np.float32, np.float16, ml_dtypes.bfloat16)]
 POSSIBLE = [

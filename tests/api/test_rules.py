@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators import all_operators
-from pyaclnn.operators.parameters import Option
+from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators.parameters import Option
 from pyaclnn.ops import (
     add_rms_norm,
     add_rms_norm_quant,

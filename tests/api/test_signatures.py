@@ -8,7 +8,7 @@ import inspect
 import pytest
 
 from pyaclnn import ops
-from pyaclnn.operators import Operator, all_operators
+from pyaclnn.facts.operators import Operator, all_operators
 
 
 @pytest.mark.parametrize("operator", all_operators().values(), ids=lambda op: op.name)

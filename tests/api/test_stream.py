@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-from pyaclnn import raw
-from pyaclnn.errors import ContextError, InvalidArgumentError
+from pyaclnn.base.errors import ContextError, InvalidArgumentError
+from pyaclnn.cann import raw
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device, default_device, device_count

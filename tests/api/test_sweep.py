@@ -23,7 +23,8 @@ import numpy as np
 import pytest
 
 import pyaclnn
-from pyaclnn import mock, raw
+from pyaclnn import mock
+from pyaclnn.cann import raw
 from tests.conftest import COUNTED
 
 from .operations import OPERATIONS, SLOW, Stage
@@ -235,7 +236,7 @@ def test_every_failure_of_every_call_is_clean(
 # next try succeeds; whatever is not given back at the end would be told on stderr.
 FIRST_AND_LAST = """
 import os, sys, warnings
-import numpy, pyaclnn, pyaclnn.runtime.device, pyaclnn.raw
+import numpy, pyaclnn, pyaclnn.runtime.device, pyaclnn.cann.raw
 from pyaclnn import mock
 
 def live():

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import ops
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pyaclnn.errors import InvalidArgumentError, OutOfMemoryError
+from pyaclnn.base.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.ops import layer_norm_backward
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.creation import to_device

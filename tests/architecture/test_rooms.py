@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pyaclnn
-from pyaclnn.operators import all_operators
+from pyaclnn.facts.operators import all_operators
 from pyaclnn.ops.stub import STUB, stub_text
 
 from .import_graph import (
@@ -34,24 +34,22 @@ if TYPE_CHECKING:
 
 # From the bottom to the top. A room imports from lower lines only.
 STOREYS = [
-    {"lazy", "trust", "chips", "folders", "limits", "releases", "spelling", "variables"},
-    {"_binding", "errors", "accuracy", "elf", "bindgen", "operators", "reference", "tiling"},
-    {"mock", "explanations"},
+    {"base", "_binding", "reference"},
+    {"facts", "bindgen"},
     {"cann"},
-    {"raw", "runtime"},
+    {"mock"},
+    {"runtime"},
     {"calling"},
-    {"aclnn"},
-    {"ops", "installed"},
-    {"smoke", "torch"},
-    {"doctor", "ascendc", "configuration", "pytest_plugin"},
-    {"fleet"},
+    {"aclnn", "ops"},
+    {"ascendc", "pytest_plugin", "torch"},
+    {"health"},
     {"cli"},
     {"__init__", "__main__"},
 ]
 HEIGHT = {module: height for height, storey in enumerate(STOREYS) for module in storey}
 
 # Rooms of rooms, from the bottom to the top; what stands beside them is their face.
-INNER_STOREYS = {"doctor": ["report", "checks", "child", "command"]}
+INNER_STOREYS = {"health": ["installed", "smoke", "report", "checks", "child", "command", "fleet"]}
 
 # The folders of rooms.
 INNER = {package_of(module) for module in MODULES if package_of(module).count(".") == 2}
@@ -97,16 +95,15 @@ def test_imports_go_down_within_a_room(room: str) -> None:
     assert {path.name for path in folder.iterdir() if (path / "__init__.py").exists()} == set(
         storeys
     )
+    height = {storey: place for place, storey in enumerate(storeys)}  # files beside them: the face
     upward = [
         (module, name)
         for module in MODULES
         if room_of(module) == room and module.count(".") > 1
         for name in imports_of(module)
         if room_of(name) == room
-        and (
-            name.count(".") < 2  # the face of the room
-            or storeys.index(name.split(".")[2]) > storeys.index(module.split(".")[2])
-        )
+        and height.get(name.split(".")[2], len(storeys))
+        > height.get(module.split(".")[2], len(storeys))
     ]
     assert not upward
 
@@ -147,7 +144,7 @@ def test_the_check_for_circles_sees_one() -> None:
     assert circle({"a": ["b"], "b": ["c"], "c": ["a"]})
 
 
-@pytest.mark.parametrize("part", ["pyaclnn.ops", "pyaclnn.smoke.report", "pyaclnn.cli"])
+@pytest.mark.parametrize("part", ["pyaclnn.ops", "pyaclnn.health.smoke.report", "pyaclnn.cli"])
 def test_the_pythonic_storey_never_touches_c(part: str) -> None:
     modules = [module for module in MODULES if module.startswith(part)]
     assert modules
@@ -164,30 +161,28 @@ def test_only_the_bottom_touches_the_compiled_binding() -> None:
 @pytest.mark.parametrize(
     ("part", "allowed"),
     [
-        ("reference", {"numpy", "ml_dtypes", "pyaclnn.reference"}),
-        ("operators", {"pyaclnn.operators"}),
+        ("base", {"_typeshed"}),
+        ("facts.operators", set[str]()),
+        ("reference", {"numpy", "ml_dtypes"}),
         (
             "mock",
             {
-                *("numpy", "ml_dtypes"),
-                *("pyaclnn.operators", "pyaclnn.reference", "pyaclnn.mock"),
-                *("pyaclnn.chips", "pyaclnn.elf", "pyaclnn.lazy", "pyaclnn.trust"),
-                *("pyaclnn.bindgen", "pyaclnn.folders", "pyaclnn.limits", "pyaclnn.releases"),
+                *("numpy", "ml_dtypes", "pyaclnn.base", "pyaclnn.facts", "pyaclnn.reference"),
+                *("pyaclnn.bindgen", "pyaclnn.cann.simulator", "pyaclnn.cann.packaged"),
             },
         ),
-        ("bindgen", {"cffi", "pcpp", "pycparser", "pyaclnn.bindgen"}),
-        (
-            "tiling",
-            {"rich", "typing_extensions", "pyaclnn.chips", "pyaclnn.tiling", "pyaclnn.lazy"},
-        ),
+        ("bindgen", {"cffi", "pcpp", "pycparser"}),
+        ("ascendc.tiling", {"rich", "typing_extensions", "pyaclnn.base", "pyaclnn.facts.chips"}),
     ],
 )
 def test_a_part_that_stands_alone_imports_nothing_else(part: str, allowed: set[str]) -> None:
-    for module in (module for module in MODULES if room_of(module) == part):
+    own = f"pyaclnn.{part}"
+    modules = [m for m in MODULES if f"{m}.".startswith(f"{own}.")]
+    assert modules
+    for module in modules:
         for name in names_imported(MODULES[module].read_text(encoding="utf-8"), package_of(module)):
-            top = name.split(".")[0]
-            known = ".".join(name.split(".")[:2]) if top == "pyaclnn" else top
-            assert known in allowed | sys.stdlib_module_names, f"{module} imports {name}"
+            known = {own, *allowed, *sys.stdlib_module_names}
+            assert any(f"{name}.".startswith(f"{k}.") for k in known), f"{module} imports {name}"
 
 
 def test_files_are_small_and_say_their_licence() -> None:
@@ -230,8 +225,9 @@ def test_public_names_are_what_they_say() -> None:
 def test_public_names_are_declared_for_type_checkers_and_at_run_time_alike() -> None:
     tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
     block = next(node for node in tree.body if isinstance(node, ast.If))
-    typed = {a.name for node in block.body if isinstance(node, ast.ImportFrom) for a in node.names}
-    assert typed - {"*"} == set(pyaclnn.__all__) - {"__version__", *all_operators()}
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    typed = {a.asname or a.name for node in imports for a in node.names if a.asname == a.name}
+    assert typed == {*pyaclnn.__all__, *pyaclnn._MODULES} - {"__version__", *all_operators()}
 
 
 def test_the_stub_of_the_operators_is_up_to_date() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from pyaclnn import ascendc
-from pyaclnn.mock.paths import writtendir
+from pyaclnn.cann.simulator import writtendir
 
 if TYPE_CHECKING:
     from pyaclnn.ascendc import Kernel

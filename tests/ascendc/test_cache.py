@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import ascendc
-from pyaclnn.folders import cache_folder
+from pyaclnn.base.folders import cache_folder
 
 from .conftest import PLAIN, write
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pyaclnn import tiling
+from pyaclnn.ascendc import tiling
 
 from .conftest import KERNELS
 

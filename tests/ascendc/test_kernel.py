@@ -18,7 +18,7 @@ import pytest
 from pyaclnn import ascendc
 from pyaclnn.ascendc.entries import find_entries
 from pyaclnn.ascendc.kernel import tiling_bytes
-from pyaclnn.tiling import LayerNormTiling
+from pyaclnn.ascendc.tiling import LayerNormTiling
 
 from .conftest import HEAD, KERNELS, PLAIN, write
 

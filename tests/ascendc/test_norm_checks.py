@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pyaclnn import tiling
-from pyaclnn.ascendc import KernelFault
+from pyaclnn.ascendc import KernelFault, tiling
 
 if TYPE_CHECKING:
     from .conftest import Build

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pyaclnn import tiling
+from pyaclnn.ascendc import tiling
 from pyaclnn.reference import ascendc as golden
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn import ascendc, tiling
+from pyaclnn import ascendc
+from pyaclnn.ascendc import tiling
 
 from .test_faults import CASES
 

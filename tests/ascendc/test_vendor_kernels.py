@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn import ascendc, tiling
+from pyaclnn import ascendc
+from pyaclnn.ascendc import tiling
 from pyaclnn.reference import ascendc as golden
 
 if TYPE_CHECKING:

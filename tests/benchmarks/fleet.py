@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from pyaclnn.doctor.checks.options import Options
-from pyaclnn.doctor.report.fleet import merge
-from pyaclnn.doctor.report.record import Report, Status
-from pyaclnn.fleet.assembly import reports_of
-from pyaclnn.fleet.cluster import Cluster, connected
-from pyaclnn.fleet.npu import Ended, Node
-from pyaclnn.fleet.survey import Holds
+from pyaclnn.health.checks.options import Options
+from pyaclnn.health.fleet.assembly import reports_of
+from pyaclnn.health.fleet.cluster import Cluster, connected
+from pyaclnn.health.fleet.npu import Ended, Node
+from pyaclnn.health.fleet.survey import Holds
+from pyaclnn.health.report.fleet import merge
+from pyaclnn.health.report.record import Report, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable

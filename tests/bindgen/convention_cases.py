@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.facts.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path

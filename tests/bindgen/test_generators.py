@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from pyaclnn import _binding, chips
+from pyaclnn import _binding
 from pyaclnn.bindgen import __main__ as generate
 from pyaclnn.bindgen.binding import write_binding
 from pyaclnn.bindgen.declarations import BOUND, RELEASES, Declarations, Function, Parameter
@@ -19,6 +19,7 @@ from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks
 from pyaclnn.bindgen.operator_table import write_operators
 from pyaclnn.bindgen.reader import HeaderError, read
 from pyaclnn.cann.signatures import signatures
+from pyaclnn.facts import chips
 
 from .test_reader import SOURCES, STUBS
 
@@ -162,8 +163,8 @@ def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = STUBS.parent / "pyaclnn"
-    modules = [package / "operators" / name for name in ("catalogue.py", "areas.py")]
-    inputs = [STUBS, *modules, package / "chips.py"]
+    modules = [package / "facts" / "operators" / name for name in ("catalogue.py", "areas.py")]
+    inputs = [STUBS, *modules, package / "facts" / "chips.py"]
     once = Mock(wraps=read)
     monkeypatch.setattr(generate, "read", once)
     monkeypatch.setattr("sys.argv", ["bindgen", *map(str, inputs), str(tmp_path)])

@@ -9,8 +9,8 @@ import pytest
 
 from pyaclnn.bindgen.declarations import Constant, Declarations, Function, Parameter
 from pyaclnn.bindgen.reader import HeaderError, read
-from pyaclnn.operators import by_c_name
-from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.facts.operators import by_c_name
+from pyaclnn.facts.operators.catalogue import catalogue
 
 STUBS = Path(__file__).parents[2] / "include_stubs"
 SOURCES = STUBS.parent / "pyaclnn" / "bindgen"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import pyaclnn
-from pyaclnn.operators.catalogue import Parameter, catalogue
+from pyaclnn.facts.operators.catalogue import Parameter, catalogue
 
 TYPES = {"float32": 0, "float16": 1, "int8": 2, "int32": 3, "int64": 9, "float64": 11, "bool": 12}
 LARGE = {"c": 2**7, "i": 2**31, "q": 2**63}

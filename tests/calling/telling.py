@@ -15,14 +15,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.cann.simulator import simulator
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock import libdir
-from pyaclnn.mock.paths import simulator
-from pyaclnn.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pyaclnn.operators.catalogue import Entry
+    from pyaclnn.facts.operators.catalogue import Entry
 
 __all__ = ["FOUND", "build"]
 

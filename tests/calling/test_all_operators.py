@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.facts.operators.catalogue import catalogue
 from tests.calling import everyone
 from tests.calling.telling import build
 
@@ -37,7 +37,7 @@ INSIDE = """
 import shutil, sys
 from pathlib import Path
 from pyaclnn import mock
-from pyaclnn.mock.paths import simulator
+from pyaclnn.cann.simulator import simulator
 shutil.copy(simulator(), sys.argv[1])
 shutil.copy(mock.libdir() / "libascendcl.so", sys.argv[1])
 Path(sys.argv[1], "device-python").write_text(sys.executable)
@@ -86,7 +86,7 @@ LISTS = """
 import sys
 import numpy as np
 import pyaclnn
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 
 pyaclnn.select_backend(sys.argv[1])
 aclnn = pyaclnn.aclnn

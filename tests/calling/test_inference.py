@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling import inference
 from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.inference import inferred, shape_rule, why_not
-from pyaclnn.errors import InvalidArgumentError
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.operators.results import result_rules
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.results import result_rules
 
 
 def array(dtype: str, *shape: int) -> Empty:

@@ -46,7 +46,7 @@ def main(folder: Path, threads: int, calls: int) -> None:
 
 def _find_beside_calls(threads: int) -> None:
     """Look for a function while others, who have found it, call it."""
-    from pyaclnn import raw  # noqa: PLC0415  # as above
+    from pyaclnn.cann import raw  # noqa: PLC0415  # as above
     from pyaclnn.cann.library import function  # noqa: PLC0415  # as above
 
     together = threading.Barrier(threads)
@@ -65,7 +65,7 @@ def _find_beside_calls(threads: int) -> None:
 
 
 def _race() -> None:
-    from pyaclnn import raw  # noqa: PLC0415  # as above
+    from pyaclnn.cann import raw  # noqa: PLC0415  # as above
 
     mode = raw.ffi.new("aclrtRunMode *")
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyaclnn import mock, raw
+from pyaclnn import mock
+from pyaclnn.cann import raw
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.stream import Stream

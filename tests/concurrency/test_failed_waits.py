@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import mock
-from pyaclnn.errors import AclError, MissingSymbolError
+from pyaclnn.base.errors import AclError, MissingSymbolError
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime import progress
 from pyaclnn.runtime.creation import to_device

@@ -7,9 +7,9 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from pyaclnn import raw
+from pyaclnn.cann import raw
+from pyaclnn.runtime.finalizer_queue import LEDGER
 from pyaclnn.runtime.handle import Handle, Resource
-from pyaclnn.runtime.ledger import LEDGER
 from pyaclnn.runtime.memory import Memory
 from pyaclnn.runtime.timeline import Timeline
 

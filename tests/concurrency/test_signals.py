@@ -21,10 +21,10 @@ from pyaclnn.runtime.context import current_context, restore_context
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.event import Event
+from pyaclnn.runtime.finalizer_queue import LEDGER
 from pyaclnn.runtime.handle import live_handles
+from pyaclnn.runtime.idle_budget import Need
 from pyaclnn.runtime.layout import Layout
-from pyaclnn.runtime.ledger import LEDGER
-from pyaclnn.runtime.need import Need
 from pyaclnn.runtime.pinned import pinned_empty
 from pyaclnn.runtime.stream import Stream
 
@@ -175,7 +175,7 @@ def test_an_interrupted_launch_leaves_the_stream_usable(stride: int, stream: Str
 def test_an_interrupted_return_of_what_is_idle_loses_nothing(
     stride: int, stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pyaclnn.runtime.need._LEAST", 1024)
+    monkeypatch.setattr("pyaclnn.runtime.idle_budget._LEAST", 1024)
     pool, before = stream.pool, live_handles()
     context, byte = stream.device._context, np.dtype(np.uint8)
     layouts = [Layout.dense(context, byte, (512 * count,)) for count in range(1, 5)]

@@ -143,7 +143,7 @@ class Thread:
 
 @pytest.fixture(autouse=True)
 def _pools_that_give_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyaclnn.runtime.need._LEAST", 4096)
+    monkeypatch.setattr("pyaclnn.runtime.idle_budget._LEAST", 4096)
 
 
 def test_every_result_of_some_threads_is_right(stream: Stream) -> None:

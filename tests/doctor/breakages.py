@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pyaclnn.cann.simulator import simulator
 from pyaclnn.mock import libdir
-from pyaclnn.mock.paths import simulator
 
 from .installations import ARCH, Fabricated, install, source, write
 from .parts import patched, place

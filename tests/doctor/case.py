@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyaclnn.doctor.checks.options import Level, Options
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.health.checks.options import Level, Options
+from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
     from .breakages import Break

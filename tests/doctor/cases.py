@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.health.report.record import Status
 
 from . import breakages as b
 from .case import Case

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyaclnn.doctor.checks.machine import Machine
+from pyaclnn.health.checks.machine import Machine
 
 from .parts import place
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from pyaclnn.doctor.checks.options import Options
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.health.checks.options import Options
+from pyaclnn.health.report.record import Status
 
 from . import breakages, machine_breakages as b
 from .case import Case

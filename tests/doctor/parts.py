@@ -13,8 +13,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyaclnn.cann.simulator import simulator
 from pyaclnn.mock import includedir, libdir
-from pyaclnn.mock.paths import simulator
 
 SOURCES = Path(__file__).parent / "vendor"
 

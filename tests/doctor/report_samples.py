@@ -7,8 +7,8 @@ import dataclasses
 import math
 import random
 
-from pyaclnn.doctor.report.figure import Figure, Severity
-from pyaclnn.doctor.report.record import CheckResult, Evidence, Number, Report, Status
+from pyaclnn.health.report.figure import Figure, Severity
+from pyaclnn.health.report.record import CheckResult, Evidence, Number, Report, Status
 
 EDGES = (*(10.0 ** (k / 2) for k in range(-12, 3)), math.inf)
 

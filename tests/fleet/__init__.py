@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of `pyaclnn.fleet`; those that need Ray are marked ``fleet``."""
+"""Tests of `pyaclnn.health.fleet`; those that need Ray are marked ``fleet``."""

@@ -7,10 +7,10 @@ import dataclasses
 
 import pytest
 
-from pyaclnn.doctor.report.fleet import merge
-from pyaclnn.doctor.report.record import Report, Status
-from pyaclnn.fleet.assembly import reports_of
-from pyaclnn.fleet.npu import Ended, Node
+from pyaclnn.health.fleet.assembly import reports_of
+from pyaclnn.health.fleet.npu import Ended, Node
+from pyaclnn.health.report.fleet import merge
+from pyaclnn.health.report.record import Report, Status
 from tests.doctor import report_samples as samples
 
 NODE = Node("abcdef0123456789", "node-1", 2, 2)

@@ -11,8 +11,8 @@ import pytest
 
 import pyaclnn
 from pyaclnn import reference
-from pyaclnn.accuracy import judge
-from pyaclnn.fleet import batch, batch_gradients
+from pyaclnn.facts.accuracy import judge
+from pyaclnn.health.fleet import batch, batch_gradients
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from pyaclnn.cli import main
-from pyaclnn.doctor.report.record import Status
-from pyaclnn.fleet.npu import Ended, Node
-from pyaclnn.fleet.view import Cells
+from pyaclnn.health.fleet.npu import Ended, Node
+from pyaclnn.health.fleet.view import Cells
+from pyaclnn.health.report.record import Status
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyaclnn.fleet.batch import sync_batch_norm
-from pyaclnn.fleet.gradients import layer_norm_backward
-from pyaclnn.fleet.shards import added, place
+from pyaclnn.health.fleet.batch import sync_batch_norm
+from pyaclnn.health.fleet.gradients import layer_norm_backward
+from pyaclnn.health.fleet.shards import added, place
 
 NODES = ["a", "b", "c"]
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn.doctor.report.record import Status
-from pyaclnn.fleet.npu import Ended, Node
-from pyaclnn.fleet.survey import Holds, Limits, Lost, Stopped, survey
+from pyaclnn.health.fleet.npu import Ended, Node
+from pyaclnn.health.fleet.survey import Holds, Limits, Lost, Stopped, survey
+from pyaclnn.health.report.record import Status
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pyaclnn.fleet.survey import Answer
+    from pyaclnn.health.fleet.survey import Answer
 
 HUNG = object()
 """What a script has where a process never answers."""

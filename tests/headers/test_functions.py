@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.operators import by_c_name
-from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.facts.operators import by_c_name
+from pyaclnn.facts.operators.catalogue import catalogue
 
 from .presence import LEFT_OUT, SINCE_8_1, SINCE_9_1
 from .stub_tree import HEADERS, INCLUDE, LANGUAGES, LEVELS, compile_all, preprocess

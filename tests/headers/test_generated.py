@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock import cflags, includedir
-from pyaclnn.operators.catalogue import catalogue
 
 from .stub_tree import HEADERS, INCLUDE, LANGUAGES, LEVELS, compiler
 

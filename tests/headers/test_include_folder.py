@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.cann.simulator import writtendir
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock import include_folder, includedir
-from pyaclnn.mock.paths import writtendir
-from pyaclnn.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
     from pathlib import Path

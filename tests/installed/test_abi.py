@@ -15,10 +15,10 @@ import pytest
 from pyaclnn import cli, mock
 from pyaclnn.cann.headers import read_header
 from pyaclnn.cann.signatures import OperatorHeaders
-from pyaclnn.installed.comparison import SEVERITIES, compare, compare_operators
-from pyaclnn.installed.installation import find_installation
-from pyaclnn.operators.catalogue import Entry, catalogue
-from pyaclnn.releases import RELEASES
+from pyaclnn.facts.operators.catalogue import Entry, catalogue
+from pyaclnn.facts.releases import RELEASES
+from pyaclnn.health.installed.comparison import SEVERITIES, compare, compare_operators
+from pyaclnn.health.installed.installation import find_installation
 from tests.installed.made import HEADERS, declare
 
 OLD = [entry for entry in catalogue().values() if "8.1" in entry.releases]

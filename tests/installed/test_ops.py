@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from pyaclnn import cli
-from pyaclnn.installed.installation import find_installation
-from pyaclnn.installed.kernels import chip_folder, chips, kernel_of, kernels
-from pyaclnn.installed.listing import declared_operators, in_one_line
-from pyaclnn.installed.typed_stub import typed_stub
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.health.installed.installation import find_installation
+from pyaclnn.health.installed.kernels import chip_folder, chips, kernel_of, kernels
+from pyaclnn.health.installed.listing import declared_operators, in_one_line
+from pyaclnn.health.installed.typed_stub import typed_stub
 from pyaclnn.mock.aten import CAUTION, KERNELS
-from pyaclnn.operators import all_operators
-from pyaclnn.operators.catalogue import catalogue
 from tests.installed.made import make
 
 

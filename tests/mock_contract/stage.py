@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.releases import RELEASES
 from pyaclnn.mock.contract import RULES, Rule
-from pyaclnn.releases import RELEASES
 
 if TYPE_CHECKING:
     import subprocess

@@ -9,17 +9,17 @@ from collections import Counter
 
 import pytest
 
-from pyaclnn.elf import read_library
+from pyaclnn.base.elf import read_library
+from pyaclnn.cann.simulator import libdir
+from pyaclnn.facts.releases import RELEASES, VARIABLE
 from pyaclnn.mock.functions import IMPLEMENTED, NOT_SIMULATED, REFUSES
-from pyaclnn.mock.paths import libdir
-from pyaclnn.releases import RELEASES, VARIABLE
 
 STATES = {"implemented": IMPLEMENTED, "refuses": REFUSES, "simulated": NOT_SIMULATED}
 
 # Calls each function with nothing; what refuses says so by its name.
 CALL = """
 import ctypes, sys
-from pyaclnn.mock.paths import libdir
+from pyaclnn.cann.simulator import libdir
 libraries = {}
 for line in sys.stdin:
     name, library = line.split()

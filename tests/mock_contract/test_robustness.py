@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.chips import find_chip
+from pyaclnn.facts.chips import find_chip
 from pyaclnn.mock.device import Device
 from pyaclnn.mock.memory import DeviceMemory
 from pyaclnn.mock.values import Call, Tensor

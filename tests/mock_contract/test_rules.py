@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE
 from pyaclnn.mock import cflags, ldflags
 from pyaclnn.mock.contract import RULES, Rule
-from pyaclnn.releases import DEFAULT, RELEASES, VARIABLE
 from tests.mock_libs.programs import COMPILER
 from tests.mock_libs.sanitized import KINDS, OPTIONS, build_libraries, flags_of, start
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.facts.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

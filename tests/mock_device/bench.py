@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.chips import find_chip
+from pyaclnn.facts.chips import find_chip
 from pyaclnn.mock.device import Device
 from pyaclnn.mock.dtypes import DATA_TYPES, FORMATS, numpy_dtype
 from pyaclnn.mock.memory import DeviceMemory

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock.aten import CAUTION, KERNELS, aten_calls, aten_kernel
 from pyaclnn.mock.dtypes import DATA_TYPES, numpy_dtype
 from pyaclnn.mock.kernels import built_in
@@ -26,7 +27,6 @@ from pyaclnn.mock.values import (
     Unsigned,
     Value,
 )
-from pyaclnn.operators.catalogue import catalogue
 
 from .aten_elementwise import Vector, elementwise
 from .aten_lists import on_lists

@@ -362,12 +362,14 @@ def test_the_device_process_needs_no_compiled_binding() -> None:
     rooms = {".".join(name.split(".")[:2]) for name in found if name.startswith("pyaclnn")}
     assert rooms == {
         "pyaclnn",
-        "pyaclnn.lazy",
+        "pyaclnn.base",
+        "pyaclnn.cann",
+        "pyaclnn.facts",
         "pyaclnn.mock",
-        "pyaclnn.operators",
         "pyaclnn.reference",
-        "pyaclnn.releases",
     }
+    cann = {name for name in found if name.startswith("pyaclnn.cann.")}
+    assert cann == {"pyaclnn.cann.packaged"}
 
 
 def test_the_device_process_starts_without_numpy() -> None:

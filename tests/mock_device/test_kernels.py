@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.mock.dtypes import DATA_TYPES, numpy_dtype
 from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.values import (
@@ -28,8 +30,6 @@ from pyaclnn.mock.values import (
     Unsigned,
     Value,
 )
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.operators.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock.dtypes import DATA_TYPES
 from pyaclnn.mock.kernel import Kernel, kernels_of, operator
 from pyaclnn.mock.kernels import built_in
@@ -15,7 +16,6 @@ from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.arguments import signature_of
 from pyaclnn.mock.operators.finding import find_operator
 from pyaclnn.mock.values import Call, IntArray, Scalar, Tensor, TensorList, Value
-from pyaclnn.operators.catalogue import catalogue
 
 from .bench import tensor
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.bindgen.catalogued import PHASE_2, TAIL
 from pyaclnn.bindgen.declarations import Function, Parameter
-from pyaclnn.operators.catalogue import C_TYPES
+from pyaclnn.facts.operators.catalogue import C_TYPES
 from tests.bindgen.convention_cases import values_of
 
 if TYPE_CHECKING:

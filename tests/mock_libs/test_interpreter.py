@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.cann.simulator import simulator
 from pyaclnn.mock import libdir
-from pyaclnn.mock.paths import simulator
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.elf import read_library
+from pyaclnn.base.elf import read_library
+from pyaclnn.cann.simulator import simulator
 from pyaclnn.mock import ldflags, libdir
-from pyaclnn.mock.paths import simulator
 
 if TYPE_CHECKING:
     from .programs import Programs

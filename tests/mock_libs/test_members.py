@@ -7,8 +7,8 @@ import platform
 import subprocess
 from typing import TYPE_CHECKING
 
+from pyaclnn.facts.releases import VARIABLE
 from pyaclnn.mock import cflags, ldflags
-from pyaclnn.releases import VARIABLE
 
 from .programs import HERE
 

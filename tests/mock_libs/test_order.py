@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.facts.releases import VARIABLE
 from pyaclnn.mock import cflags, ldflags
-from pyaclnn.releases import VARIABLE
 
 from .programs import HERE, Programs
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.base.elf import read_library
 from pyaclnn.cann.signatures import signatures
-from pyaclnn.elf import read_library
+from pyaclnn.cann.simulator import simulator
+from pyaclnn.facts.releases import RELEASES
 from pyaclnn.mock import cflags, libdir
-from pyaclnn.mock.paths import simulator
-from pyaclnn.releases import RELEASES
 
 from .programs import COMPILER
 
@@ -176,6 +176,6 @@ def test_a_release_that_is_not_simulated_is_refused_by_name() -> None:
         [sys.executable, "-c", code], env=environment, text=True, capture_output=True, check=False
     )
     assert done.stderr.splitlines()[-1] == (
-        "pyaclnn.errors.BackendNotFoundError: PYACLNN_MOCK_CANN is '8.2'; it must be 8.1 or 9.1, "
+        "pyaclnn.BackendNotFoundError: PYACLNN_MOCK_CANN is '8.2'; it must be 8.1 or 9.1, "
         "the releases that are simulated."
     )

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.base.elf import read_library
 from pyaclnn.bindgen.front import put_in_front
 from pyaclnn.cann.signatures import signatures
-from pyaclnn.elf import read_library
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock import cflags, ldflags, libdir
-from pyaclnn.operators.catalogue import catalogue
 
 from .programs import HERE
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import ml_dtypes
 import numpy as np
 
+from pyaclnn.facts.releases import RELEASES
 from pyaclnn.mock.values import (
     BoolArray,
     Call,
@@ -20,7 +21,6 @@ from pyaclnn.mock.values import (
     TensorList,
 )
 from pyaclnn.mock.wire import Run
-from pyaclnn.releases import RELEASES
 from tests.mock_device.bench import BASE, WORKSPACE, Bench, numbers, row_major
 from tests.operators.table import POINTERS, Table
 from tests.operators.words import CHIPS, FORMATS, TYPES, Argument, Array, Bools, Dtype, Ints, Scalar

@@ -8,7 +8,7 @@ import pkgutil
 from typing import TYPE_CHECKING
 
 from pyaclnn import reference
-from pyaclnn.operators import Operator, all_operators, by_c_name, norm
+from pyaclnn.facts.operators import Operator, all_operators, by_c_name, norm
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators.operator import Build
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.described import operator_of
-from pyaclnn.operators import all_operators
-from pyaclnn.operators.operator import Build
 from tests.operators import phase_one, results
 from tests.operators.npu import Npu
 from tests.operators.table import INVALID, Table
@@ -22,7 +22,7 @@ from tests.operators.words import A2, F32, P310, P310B
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.operators.operator import Operator as Description
+    from pyaclnn.facts.operators.operator import Operator as Description
 
 Device = Callable[[str], Npu]
 Found = Callable[[Npu, Table], "Iterator[str]"]

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.description import Build, describe
+from pyaclnn.facts.operators.parameters import given, real, result
+from pyaclnn.facts.operators.types import Types
 from pyaclnn.mock.operators import operators_of
-from pyaclnn.operators import all_operators
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.operators.description import Build, describe
-from pyaclnn.operators.parameters import given, real, result
-from pyaclnn.operators.types import Types
 
 DESCRIBED = describe(
     "aclnnThing",

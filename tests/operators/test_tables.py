@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from pyaclnn.facts.releases import RELEASES
 from pyaclnn.mock.operators import operators_of
-from pyaclnn.releases import RELEASES
 from tests.conftest import COUNTED
 from tests.operators.npu import Npu, named
 from tests.operators.results import TOLERANCE, numbers_of

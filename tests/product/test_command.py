@@ -15,10 +15,10 @@ import pytest
 
 import pyaclnn as package
 from pyaclnn import cli
-from pyaclnn.chips import all_chips
-from pyaclnn.operators import all_operators
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.releases import simulated
+from pyaclnn.facts.chips import all_chips
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.releases import simulated
 
 from .commands import pyaclnn, run, silent_environment
 
@@ -299,7 +299,7 @@ def test_ctrl_c_ends_with_one_line() -> None:
     code = (
         "import os, signal, sys, threading\n"
         "from pyaclnn import cli\n"
-        "from pyaclnn.doctor.command import smoke\n"
+        "from pyaclnn.health.command import smoke\n"
         # A shell's background jobs, and what they start, are born ignoring it.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "run_child = smoke.run_child\n"

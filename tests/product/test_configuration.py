@@ -11,9 +11,10 @@ from importlib.metadata import version
 
 import pytest
 
-from pyaclnn import configuration, mock
-from pyaclnn.chips import all_chips
+from pyaclnn import mock
+from pyaclnn.facts.chips import all_chips
 from pyaclnn.mock.aten import CAUTION, KERNELS
+from pyaclnn.runtime import configuration
 
 from .commands import pyaclnn, run, silent_environment
 

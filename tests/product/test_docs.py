@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from pyaclnn.cli import parser
-from pyaclnn.variables import TOLD, VARIABLES
+from pyaclnn.facts.variables import TOLD, VARIABLES
 
 from .commands import ROOT, pyaclnn, run
 from .pages import PAGES, SCRIPTS, blocks, languages, outputs

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.cann.simulator import simulator
 from pyaclnn.mock import build_home, includedir, libdir
-from pyaclnn.mock.paths import simulator
 
 from .commands import pyaclnn, run
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pyaclnn.tiling.structures import TilingStructure
+from pyaclnn.ascendc.tiling.structures import TilingStructure
 
 from .commands import ROOT, script
 

@@ -179,7 +179,7 @@ def test_it(request):
 def test_a_suite_without_an_npu_gets_no_fixture_and_loads_nothing(tmp_path: Path) -> None:
     status, output = suite(tmp_path, LOOKS_AT_ITS_COST, "-s")
     assert status == 0, output
-    expected = ["pyaclnn", "pyaclnn.lazy", "pyaclnn.pytest_plugin"]
+    expected = ["pyaclnn", "pyaclnn.base.lazy", "pyaclnn.pytest_plugin"]
     assert f"paid for: {expected}" in output
 
 

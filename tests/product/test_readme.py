@@ -13,7 +13,7 @@ import pytest
 
 import pyaclnn
 from pyaclnn import mock
-from pyaclnn.mock.paths import simulator
+from pyaclnn.cann.simulator import simulator
 
 from .commands import ROOT, compile_program, run, silent_environment
 

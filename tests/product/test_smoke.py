@@ -10,12 +10,12 @@ import pytest
 
 import pyaclnn
 from pyaclnn import ops
-from pyaclnn.chips import DEFAULT_SOC_NAME, find_chip
-from pyaclnn.operators import Operator, all_operators
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.releases import simulated
-from pyaclnn.smoke import cases as smoke
-from pyaclnn.smoke.launching import Case, launch
+from pyaclnn.facts.chips import DEFAULT_SOC_NAME, find_chip
+from pyaclnn.facts.operators import Operator, all_operators
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.releases import simulated
+from pyaclnn.health.smoke import cases as smoke
+from pyaclnn.health.smoke.launching import Case, launch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.base.suggestions import Parser
 from pyaclnn.cli import main, parser
-from pyaclnn.spelling import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

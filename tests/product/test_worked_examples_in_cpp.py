@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pyaclnn.releases import RELEASES, VARIABLE
+from pyaclnn.facts.releases import RELEASES, VARIABLE
 from tests.conftest import COUNTED
 from tests.operators.npu import numpy_type
 from tests.operators.results import TOLERANCE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.facts.operators.catalogue import catalogue
 from tests.operators.npu import numpy_type
 from tests.operators.table import UNTOUCHED, Case, Table
 from tests.operators.tables import TABLES

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import (
     ada_layer_norm,
     ada_layer_norm_backward,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import add_layer_norm, add_layer_norm_grad
 
 from . import oracle

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
 
 from .problems import DTYPES

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import batch_norm, batch_norm_backward, fast_batch_norm_backward
 
 from . import oracle

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import reference
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference.fast import blocks, tiled_rows
 
 from .samples import FAST, OPERATORS, arguments

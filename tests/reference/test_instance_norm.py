@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import instance_norm
 
 from .problems import DTYPES, f32

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import reference
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import (
     layer_norm,
     layer_norm_backward,

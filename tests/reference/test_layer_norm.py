@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import definition, fast_layer_norm, layer_norm, layer_norm_with_impl_mode
 from pyaclnn.reference.fast import tiled_rows
 

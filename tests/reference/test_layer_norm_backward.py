@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import definition, layer_norm_backward
 from pyaclnn.reference.fast import layer_norm as tiled, tiled_rows
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pyaclnn import ops, reference
-from pyaclnn.accuracy import judge
-from pyaclnn.operators import Operator, all_operators
+from pyaclnn.facts.accuracy import judge
+from pyaclnn.facts.operators import Operator, all_operators
 from pyaclnn.reference.fast import blocks, tiled_rows
 
 from .problems import Problem, problems

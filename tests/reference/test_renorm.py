@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import embedding_renorm, inplace_renorm, renorm
 
 from .problems import DTYPES, f16, f32

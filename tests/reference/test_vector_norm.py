@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pyaclnn.accuracy import judge
+from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import foreach_norm, linalg_vector_norm, norm
 
 from .problems import DTYPES, Problem, f16, f32, f64, problems

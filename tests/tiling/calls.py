@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from pyaclnn.tiling.request import Request
+from pyaclnn.ascendc.tiling.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.tiling import TilingError
+    from pyaclnn.ascendc.tiling import TilingError
 
 __all__ = ["A2", "A5", "INTERFACES", "elements", "needed_by", "requests", "row_length"]
 

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from rich.console import Console
 
-from pyaclnn import tiling as package
-from pyaclnn.tiling import TilingError
-from pyaclnn.tiling.command import add_to
-from pyaclnn.tiling.picture import as_json, as_picture
-from pyaclnn.tiling.plan import make_plan
-from pyaclnn.tiling.request import Request
+from pyaclnn.ascendc import tiling as package
+from pyaclnn.ascendc.tiling import TilingError
+from pyaclnn.ascendc.tiling.command import add_to
+from pyaclnn.ascendc.tiling.picture import as_json, as_picture
+from pyaclnn.ascendc.tiling.plan import make_plan
+from pyaclnn.ascendc.tiling.request import Request
 
 from .calls import A2, A5, INTERFACES, requests
 
@@ -92,7 +92,7 @@ class TestPicture:
     def test_fits_a_terminal(self, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
         stream = io.StringIO()
         monkeypatch.setattr(
-            "pyaclnn.tiling.picture.Console",
+            "pyaclnn.ascendc.tiling.picture.Console",
             lambda **options: Console(
                 **{**options, "width": width}, file=stream, force_terminal=True, color_system=None
             ),
@@ -296,7 +296,7 @@ class TestErrors:
 
 def test_the_parser_loads_nothing_heavy() -> None:
     code = (
-        "import sys, pyaclnn.tiling.command;"
+        "import sys, pyaclnn.ascendc.tiling.command;"
         "print({'rich', 'numpy', 'dataclasses'} & set(sys.modules))"
     )
     command = [sys.executable, "-c", code]

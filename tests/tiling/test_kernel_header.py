@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pyaclnn import tiling
+from pyaclnn.ascendc import tiling
 
 HEADER = Path(__file__).parents[2] / "include_stubs" / "kernel_tiling" / "kernel_tiling.h"
 STRUCTURES = re.findall(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from pyaclnn.tiling import (
+from pyaclnn.ascendc.tiling import (
     Buffer,
     TilingError,
     TilingStructure,
@@ -24,7 +24,7 @@ from pyaclnn.tiling import (
 from .calls import A5, elements, needed_by, requests, row_length
 
 if TYPE_CHECKING:
-    from pyaclnn.tiling.request import Request
+    from pyaclnn.ascendc.tiling.request import Request
 
 EXACT = ("layernorm", "layernorm-rstd", "layernorm-grad-beta")
 SHAPE = (2, 32, 16, 16)

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from pyaclnn import tiling
-from pyaclnn.chips import all_chips
-from pyaclnn.tiling import (
+from pyaclnn.ascendc import tiling
+from pyaclnn.ascendc.tiling import (
     TilingError,
     get_layer_norm_grad_beta_nd_tiling_info,
     get_layer_norm_grad_nd_tiling_info,
@@ -20,7 +19,8 @@ from pyaclnn.tiling import (
     get_layer_norm_rstd_max_min_tmp_size,
     get_layer_norm_rstd_nd_tiling_info,
 )
-from pyaclnn.tiling.chips import family_of, has_vector_registers
+from pyaclnn.ascendc.tiling.chips import family_of, has_vector_registers
+from pyaclnn.facts.chips import all_chips
 
 SHAPE = (2, 32, 16, 16)
 

@@ -10,7 +10,7 @@ import struct
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pyaclnn.tiling import (
+from pyaclnn.ascendc.tiling import (
     LayerNormGradBetaTiling,
     LayerNormGradTiling,
     LayerNormSeparateTiling,

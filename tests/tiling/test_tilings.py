@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyaclnn.tiling import (
+from pyaclnn.ascendc.tiling import (
     LayerNormGradBetaTiling,
     LayerNormGradTiling,
     LayerNormSeparateTiling,

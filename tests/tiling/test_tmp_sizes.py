@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from pyaclnn.tiling import (
+from pyaclnn.ascendc.tiling import (
     get_layer_norm_grad_beta_max_min_tmp_size,
     get_layer_norm_grad_max_min_tmp_size,
     get_layer_norm_max_min_tmp_size,
@@ -18,7 +18,7 @@ from pyaclnn.tiling import (
 from .calls import A2, A5, requests
 
 if TYPE_CHECKING:
-    from pyaclnn.tiling.request import Request
+    from pyaclnn.ascendc.tiling.request import Request
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from collections import Counter
 import pytest
 
 from pyaclnn.cann.headers import read_header
+from pyaclnn.facts.operators import catalogue as module
+from pyaclnn.facts.operators.catalogue import Entry, catalogue
 from pyaclnn.mock import includedir
-from pyaclnn.operators import catalogue as module
-from pyaclnn.operators.catalogue import Entry, catalogue
 
 OLD = [entry for entry in catalogue().values() if "8.1" in entry.releases]
 

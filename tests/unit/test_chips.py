@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyaclnn.chips import DEFAULT_SOC_NAME, all_chips, find_chip
+from pyaclnn.facts.chips import DEFAULT_SOC_NAME, all_chips, find_chip
 
 FAMILIES = {"910b", "910_93", "950", "310p", "910", "310b"}
 GIB = 1 << 30

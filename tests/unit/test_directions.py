@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.operators.directions import directions_of, guess
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.directions import directions_of, guess
 
 TOLD = [entry for entry in catalogue().values() if not entry.guessed]
 T, CT, CTS = "aclTensor *", "const aclTensor *", "const aclTensorList *"

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.runtime.dtypes import acl_dtype, dtype_of, numpy_dtype
 
 if TYPE_CHECKING:

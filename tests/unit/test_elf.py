@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.elf import ElfError, exported_symbols, needed_libraries, read_library
+from pyaclnn.base.elf import ElfError, exported_symbols, needed_libraries, read_library
 from pyaclnn.mock import libdir
 
 

@@ -7,9 +7,7 @@ import pickle
 
 import pytest
 
-from pyaclnn import raw
-from pyaclnn.cann import status as codes
-from pyaclnn.errors import (
+from pyaclnn.base.errors import (
     AclError,
     BackendNotFoundError,
     ContextError,
@@ -21,7 +19,8 @@ from pyaclnn.errors import (
     OutOfMemoryError,
     UnsupportedError,
 )
-from pyaclnn.explanations import STATUS
+from pyaclnn.cann import raw, status as codes
+from pyaclnn.facts.explanations import STATUS
 
 FAMILY = [
     (InvalidArgumentError, ValueError),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.errors import ContextError
+from pyaclnn.base.errors import ContextError
 from pyaclnn.runtime.handle import Handle, Resource, live_handles
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 UNDER = """
 import resource, sys
 from pathlib import Path
-from pyaclnn.limits import limits_on_memory, shortage
+from pyaclnn.base.limits import limits_on_memory, shortage
 which, share = getattr(resource, sys.argv[1]), float(sys.argv[2])
 column = {resource.RLIMIT_AS: 0, resource.RLIMIT_DATA: 5}[which]
 used = int(Path("/proc/self/statm").read_text().split()[column]) * resource.getpagesize()

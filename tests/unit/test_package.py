@@ -14,7 +14,17 @@ import pytest
 import pyaclnn
 
 ROOT = Path(__file__).parents[2]
-MODULES = ["accuracy", "aclnn", "mock", "ops", "raw", "reference"]
+MODULES = {
+    "accuracy": "facts.accuracy",
+    "aclnn": "aclnn",
+    "doctor": "health.doctor",
+    "fleet": "health.fleet",
+    "mock": "mock",
+    "ops": "ops",
+    "raw": "cann.raw",
+    "reference": "reference",
+    "tiling": "ascendc.tiling",
+}
 
 
 def python(
@@ -34,7 +44,7 @@ def python(
 
 FORK = """
 import os, sys, threading, time
-import pyaclnn.lazy as lazy
+import pyaclnn.base.lazy as lazy
 sys.modules["slow"] = type(sys)("slow")
 begun = threading.Event()
 
@@ -83,8 +93,16 @@ def test_a_fork_during_the_first_use_of_a_name_leaves_the_child_able_to_use_it()
 @pytest.mark.parametrize("name", MODULES)
 def test_modules_are_there_without_an_import_of_their_own(name: str) -> None:
     code = f"import pyaclnn; print(pyaclnn.{name}.__name__)"
-    assert python("-c", code).stdout == f"pyaclnn.{name}\n"
+    assert python("-c", code).stdout == f"pyaclnn.{MODULES[name]}\n"
     assert name in dir(pyaclnn)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_public_module_is_imported_by_its_public_name_too(name: str) -> None:
+    code = (
+        f"import pyaclnn.{name} as a, pyaclnn.{MODULES[name]} as b; print(a is b, b.__spec__.name)"
+    )
+    assert python("-c", code).stdout == f"True pyaclnn.{MODULES[name]}\n"
 
 
 def test_what_is_offered_for_completion_is_public_and_no_import_of_our_own() -> None:
@@ -94,7 +112,7 @@ def test_what_is_offered_for_completion_is_public_and_no_import_of_our_own() -> 
 
 def test_modules_are_loaded_when_they_are_asked_for_and_not_before() -> None:
     code = "import pyaclnn, sys; print([m for m in sys.modules if m.startswith('pyaclnn.')])"
-    assert python("-c", code).stdout == "['pyaclnn.lazy']\n"
+    assert python("-c", code).stdout == "['pyaclnn.base', 'pyaclnn.base.lazy']\n"
 
 
 def test_a_call_reads_the_headers_of_no_other_operator_and_loads_no_masked_arrays() -> None:
@@ -144,7 +162,7 @@ pyaclnn.rms_norm(np.ones((2, 8), "f"), np.ones(8, "f"))
 def test_a_call_loads_the_descriptions_of_no_other_area(
     loaded: dict[str, list[str]], process: str
 ) -> None:
-    area = "pyaclnn.operators.norm"
+    area = "pyaclnn.facts.operators.norm"
     found = [name for name in loaded[process] if name.startswith(area)]
     assert found == [area, f"{area}.rms_norm"]
 
@@ -181,11 +199,11 @@ def test_a_call_imports_nothing_that_takes_long_and_is_not_needed(
 
 def test_the_package_itself_imports_nothing_that_takes_long() -> None:
     dear = {*DEAR["host"], *DEAR["device"], "importlib.metadata", "inspect", "json", "threading"}
-    assert not (imports_at_once("pyaclnn") | imports_at_once("pyaclnn.lazy")) & dear
+    assert not (imports_at_once("pyaclnn") | imports_at_once("pyaclnn.base.lazy")) & dear
 
 
 def test_the_check_for_dear_imports_sees_one() -> None:
-    assert imports_at_once("pyaclnn.mock.paths") & DEAR["device"] == {"pathlib"}
+    assert imports_at_once("pyaclnn.cann.simulator") & DEAR["device"] == {"pathlib"}
 
 
 def test_there_is_nothing_else() -> None:

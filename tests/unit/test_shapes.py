@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.runtime.shapes import overlap, phantom, shape_of, span, strides_of
 
 SHAPES = st.lists(st.integers(0, 4), max_size=4).map(tuple)

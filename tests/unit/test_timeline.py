@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyaclnn import raw
+from pyaclnn.cann import raw
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.memory import Memory
 from pyaclnn.runtime.submission import Submission

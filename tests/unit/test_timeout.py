@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pyaclnn.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.runtime.timeout import milliseconds
 
 

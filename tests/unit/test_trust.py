@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from pyaclnn.mock import libdir
-from pyaclnn.mock.paths import simulator
-from pyaclnn.trust import (
+from pyaclnn.base.path_security import (
     UntrustedPathWarning,
     absolute_folders,
     made_absolute,
     tell_of_writers,
     writable_by_others,
 )
+from pyaclnn.cann.simulator import simulator
+from pyaclnn.mock import libdir
 
 
 def test_a_folder_that_only_its_owner_writes_to_is_silent(tmp_path: Path) -> None:

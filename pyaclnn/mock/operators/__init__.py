@@ -6,10 +6,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators import by_c_name
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.on_demand import MadeOnDemand
 from pyaclnn.mock.operators.described import operator_of
-from pyaclnn.operators import by_c_name
-from pyaclnn.operators.catalogue import catalogue
-from pyaclnn.operators.on_demand import MadeOnDemand
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping

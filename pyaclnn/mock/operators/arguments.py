@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock.dtypes import DATA_TYPES, data_type_name
 from pyaclnn.mock.operators.operator import Parameter, RefusalError
 from pyaclnn.mock.status import Status
@@ -17,7 +18,6 @@ from pyaclnn.mock.values import (
     Tensor,
     TensorList,
 )
-from pyaclnn.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

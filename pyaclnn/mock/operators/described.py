@@ -7,15 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.mock.operators import kernel
-from pyaclnn.mock.operators.each import Requests, phase_one_of_each, run_each
 from pyaclnn.mock.operators.operator import ExecutorKind, Operator, Parameter
 from pyaclnn.mock.operators.phase_one import phase_one
 from pyaclnn.mock.operators.request import POINTERS, Request, kind_of
+from pyaclnn.mock.operators.tensor_list import Requests, phase_one_of_each, run_each
 
 if TYPE_CHECKING:
+    from pyaclnn.facts.operators.operator import Operator as Description
     from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.operators.operator import Setting
-    from pyaclnn.operators.operator import Operator as Description
 
 __all__ = ["operator_of"]
 

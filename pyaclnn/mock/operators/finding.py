@@ -74,13 +74,13 @@ def _named(variable: str) -> list[Path]:
     """The absolute paths that a variable names; others are passed over and told of."""
     if not os.environ.get(variable):
         return []
-    from pyaclnn.trust import absolute_folders  # noqa: PLC0415
+    from pyaclnn.base.path_security import absolute_folders  # noqa: PLC0415
 
     return absolute_folders(variable, os.environ)
 
 
 def _loaded(path: Path, name: str) -> ModuleType:
-    from pyaclnn.trust import tell_of_writers  # noqa: PLC0415  # as above
+    from pyaclnn.base.path_security import tell_of_writers  # noqa: PLC0415  # as above
 
     tell_of_writers(path)
     return load_file(path, name)

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn import reference
+from pyaclnn.facts.operators.description import snake_case
+from pyaclnn.facts.operators.lists import in_lists
+from pyaclnn.facts.operators.operator import Build
+from pyaclnn.facts.operators.parameters import Kind
+from pyaclnn.facts.operators.request import quirks_of
+from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.mock.memory import DeviceMemoryError
 from pyaclnn.mock.operators.types import kinds_of
-from pyaclnn.operators.description import snake_case
-from pyaclnn.operators.lists import in_lists
-from pyaclnn.operators.operator import Build
-from pyaclnn.operators.parameters import Kind
-from pyaclnn.operators.request import quirks_of
-from pyaclnn.operators.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
+    from pyaclnn.facts.operators.parameters import Option, Tensor
     from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.operators.request import Request
     from pyaclnn.mock.values import Tensor as Given
-    from pyaclnn.operators.parameters import Option, Tensor
 
 __all__ = ["run"]
 

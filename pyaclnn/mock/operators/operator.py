@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from pyaclnn.chips import Chip
+    from pyaclnn.facts.chips import Chip
     from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.status import Status
     from pyaclnn.mock.values import Call, Tensor

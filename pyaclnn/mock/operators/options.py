@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyaclnn.operators.operator import Build
-from pyaclnn.operators.parameters import Kind
-from pyaclnn.operators.types import TYPES
+from pyaclnn.facts.operators.operator import Build
+from pyaclnn.facts.operators.parameters import Kind
+from pyaclnn.facts.operators.types import TYPES
 
 if TYPE_CHECKING:
+    from pyaclnn.facts.operators.parameters import Option
     from pyaclnn.mock.operators.request import Request
-    from pyaclnn.operators.parameters import Option
 
 __all__ = ["wrong_option", "wrong_scalar"]
 

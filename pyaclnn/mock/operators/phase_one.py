@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from pyaclnn.facts.operators.operator import Build
+from pyaclnn.facts.operators.parameters import Kind, Option
+from pyaclnn.facts.operators.request import quirks_of, shape_text
 from pyaclnn.mock.operators import rules
 from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
 from pyaclnn.mock.operators.options import wrong_option, wrong_scalar
@@ -17,17 +20,14 @@ from pyaclnn.mock.operators.types import wrong_column, wrong_type
 from pyaclnn.mock.operators.workspace import workspace_of
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import Flag
-from pyaclnn.operators.operator import Build
-from pyaclnn.operators.parameters import Kind, Option
-from pyaclnn.operators.request import quirks_of, shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyaclnn.facts.operators.parameters import Parameter, Tensor
     from pyaclnn.mock.operators.operator import Setting
     from pyaclnn.mock.operators.request import Request
     from pyaclnn.mock.values import Tensor as Given
-    from pyaclnn.operators.parameters import Parameter, Tensor
 
 __all__ = ["phase_one"]
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.facts.operators.parameters import Kind, Option
+from pyaclnn.facts.operators.request import quirks_of
 from pyaclnn.mock.dtypes import format_name, numpy_dtype, type_word
 from pyaclnn.mock.values import BoolArray, FloatArray, IntArray, Scalar, Tensor, TensorList
-from pyaclnn.operators.parameters import Kind, Option
-from pyaclnn.operators.request import quirks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.chips import Chip
+    from pyaclnn.facts.chips import Chip
+    from pyaclnn.facts.operators.operator import Operator
+    from pyaclnn.facts.operators.parameters import Parameter, Tensor as Described
+    from pyaclnn.facts.operators.words import Lengths
     from pyaclnn.mock.operators.operator import Setting
-    from pyaclnn.operators.operator import Operator
-    from pyaclnn.operators.parameters import Parameter, Tensor as Described
-    from pyaclnn.operators.words import Lengths
 
 __all__ = ["CHANNELS_LAST", "POINTERS", "Request", "kind_of"]
 

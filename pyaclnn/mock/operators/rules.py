@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from pyaclnn.facts.operators.request import shape_text
 from pyaclnn.mock.dtypes import FORMATS, data_type_name, format_name
 from pyaclnn.mock.operators.operator import RefusalError
 from pyaclnn.mock.status import Status
 from pyaclnn.mock.values import Flag, Tensor
-from pyaclnn.operators.request import shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

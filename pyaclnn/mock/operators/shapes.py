@@ -6,14 +6,14 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from pyaclnn.operators.operator import Build, ShapeError
-from pyaclnn.operators.parameters import Kind, Option, Parameter, Tensor
-from pyaclnn.operators.request import quirks_of, shape_text
-from pyaclnn.operators.words import MAX_RANK, Word
+from pyaclnn.facts.operators.operator import Build, ShapeError
+from pyaclnn.facts.operators.parameters import Kind, Option, Parameter, Tensor
+from pyaclnn.facts.operators.request import quirks_of, shape_text
+from pyaclnn.facts.operators.words import MAX_RANK, Word
 
 if TYPE_CHECKING:
+    from pyaclnn.facts.operators.words import Dims
     from pyaclnn.mock.operators.request import Request
-    from pyaclnn.operators.words import Dims
 
 __all__ = ["wrong_shape"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyaclnn.operators.types import TYPES, fits
+from pyaclnn.facts.operators.types import TYPES, fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pyaclnn.facts.operators.operator import Operator
+    from pyaclnn.facts.operators.parameters import Tensor
+    from pyaclnn.facts.operators.types import Row
     from pyaclnn.mock.operators.request import Request
-    from pyaclnn.operators.operator import Operator
-    from pyaclnn.operators.parameters import Tensor
-    from pyaclnn.operators.types import Row
 
 __all__ = ["kinds_of", "wrong_column", "wrong_type"]
 

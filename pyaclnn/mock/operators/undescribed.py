@@ -10,11 +10,11 @@ import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock.aten import KERNELS, aten_kernel, is_asked_for
 from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.operators.arguments import signature_of
-from pyaclnn.mock.operators.taught import operator_of_kernel, operator_without_kernel
-from pyaclnn.operators.catalogue import catalogue
+from pyaclnn.mock.operators.user_kernels import operator_of_kernel, operator_without_kernel
 
 if TYPE_CHECKING:
     from pyaclnn.mock.kernel import Kernel

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyaclnn.operators.operator import Build
-from pyaclnn.operators.request import quirks_of
-from pyaclnn.operators.types import TYPES
-from pyaclnn.operators.workspace import SYSTEM_WORKSPACE, tensor_slot
+from pyaclnn.facts.operators.operator import Build
+from pyaclnn.facts.operators.request import quirks_of
+from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.workspace import SYSTEM_WORKSPACE, tensor_slot
 
 if TYPE_CHECKING:
+    from pyaclnn.facts.operators.parameters import Tensor
     from pyaclnn.mock.operators.request import Request
-    from pyaclnn.operators.parameters import Tensor
 
 __all__ = ["workspace_of"]
 

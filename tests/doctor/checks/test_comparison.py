@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.doctor.checks.comparison import COMPARISONS, Measured
-from pyaclnn.doctor.checks.figures import BESIDE_OTHERS, EXPECTED
-from pyaclnn.doctor.report.baseline import Baseline, Expectation
-from pyaclnn.doctor.report.figure import Figure, Severity
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.health.checks.comparison import COMPARISONS, Measured
+from pyaclnn.health.checks.figures import BESIDE_OTHERS, EXPECTED
+from pyaclnn.health.report.baseline import Baseline, Expectation
+from pyaclnn.health.report.figure import Figure, Severity
+from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
-    from pyaclnn.doctor.checks.finding import Finding
+    from pyaclnn.health.checks.finding import Finding
 
 WANTED = Baseline(
     "Ascend910B3", "8.1.RC1", simulated=False, version="0", expectations=(

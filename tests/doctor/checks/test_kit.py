@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from pyaclnn.doctor.checks.numbers import OPERATOR_CHECKS
-from pyaclnn.doctor.checks.options import Level, Options
-from pyaclnn.doctor.command.run import run
-from pyaclnn.doctor.report.record import Status
-from pyaclnn.doctor.report.text import Detail, show
-from pyaclnn.doctor.report.verdict import verdict
-from pyaclnn.operators import all_operators
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.health.checks.numbers import OPERATOR_CHECKS
+from pyaclnn.health.checks.options import Level, Options
+from pyaclnn.health.command.run import run
+from pyaclnn.health.report.record import Status
+from pyaclnn.health.report.text import Detail, show
+from pyaclnn.health.report.verdict import verdict
 from tests.doctor import breakages as b, machine_breakages as m
 from tests.doctor.case import Case
 from tests.doctor.cases import CASES
@@ -30,7 +30,7 @@ from tests.doctor.installations import LAYOUTS, Fabricated, healthy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.doctor.report.record import CheckResult, Report
+    from pyaclnn.health.report.record import CheckResult, Report
     from tests.doctor.parts import Parts
 
 PROBLEMS = {Status.WARN, Status.FAIL, Status.CRASH, Status.TIMEOUT, Status.ERROR}

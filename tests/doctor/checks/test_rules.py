@@ -15,13 +15,13 @@ from hypothesis import given, strategies as st
 from pyaclnn.cann.headers import no_header
 from pyaclnn.cann.prototypes import differences, read_prototypes
 from pyaclnn.cann.signatures import signatures
-from pyaclnn.chips import all_chips
-from pyaclnn.doctor.checks.chips import kernel_folder
-from pyaclnn.doctor.checks.dependencies import close_over, system_directories
-from pyaclnn.doctor.checks.installation import order_of
-from pyaclnn.doctor.checks.machine import Machine
-from pyaclnn.doctor.checks.symbols import core
-from pyaclnn.doctor.checks.visible import read_visible
+from pyaclnn.facts.chips import all_chips
+from pyaclnn.health.checks.chips import kernel_folder
+from pyaclnn.health.checks.dependencies import close_over, system_directories
+from pyaclnn.health.checks.installation import order_of
+from pyaclnn.health.checks.machine import Machine
+from pyaclnn.health.checks.symbols import core
+from pyaclnn.health.checks.visible import read_visible
 from pyaclnn.mock import includedir
 
 if TYPE_CHECKING:

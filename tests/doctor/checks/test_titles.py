@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from pyaclnn.doctor.checks.catalogue import checks
+from pyaclnn.health.checks.catalogue import checks
 
 VERBS = re.compile(
     r"\b(is|are|was|were|has|have|exists?|agrees?|fits?|loads|opens|ends|works|initiali[sz]es|"

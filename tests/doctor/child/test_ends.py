@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.doctor.checks.options import Options
-from pyaclnn.doctor.child import isolation
-from pyaclnn.doctor.child.descendants import Descendants
-from pyaclnn.doctor.child.events import Progress
-from pyaclnn.doctor.command.run import run
-from pyaclnn.doctor.report.record import Report, Status
+from pyaclnn.health.checks.options import Options
+from pyaclnn.health.child import isolation
+from pyaclnn.health.child.descendants import Descendants
+from pyaclnn.health.child.events import Progress
+from pyaclnn.health.command.run import run
+from pyaclnn.health.report.record import Report, Status
 from tests.doctor.breakages import fault, setting
 from tests.doctor.installations import healthy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.doctor.child.events import Event
+    from pyaclnn.health.child.events import Event
     from tests.doctor.installations import Fabricated
     from tests.doctor.parts import Parts
 
@@ -39,7 +39,7 @@ def processes(root: Path) -> list[str]:
             command = (path / "cmdline").read_bytes() if path.name.isdigit() else b""
         except OSError:
             continue
-        if b"pyaclnn.doctor.child.probe" in command and bytes(root) in command:
+        if b"pyaclnn.health.child.probe" in command and bytes(root) in command:
             found.append(path.name)
     return found
 
@@ -72,9 +72,9 @@ import signal, sys
 from pathlib import Path
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may have been started to survive it
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from pyaclnn.doctor.command import doctor as command_run
-from pyaclnn.doctor.command import run as engine
-from pyaclnn.doctor.checks import machine
+from pyaclnn.health.command import doctor as command_run
+from pyaclnn.health.command import run as engine
+from pyaclnn.health.checks import machine
 from pyaclnn.cli import main
 root = Path(sys.argv[1])
 made = machine.Machine(root, home=root, prefix=root)

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pyaclnn
-from pyaclnn.doctor.checks import figures as checks
-from pyaclnn.doctor.checks.comparison import COMPARISONS
-from pyaclnn.doctor.checks.finding import Finding
-from pyaclnn.doctor.checks.options import Level, Options
-from pyaclnn.doctor.child import figure_steps, memory_steps, sensor_steps
-from pyaclnn.doctor.child.isolation import Request
-from pyaclnn.doctor.child.meeting import meet
-from pyaclnn.doctor.child.session import Session
-from pyaclnn.doctor.command.run import run
-from pyaclnn.doctor.report.figure import Severity
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.health.checks import figures as checks
+from pyaclnn.health.checks.comparison import COMPARISONS
+from pyaclnn.health.checks.finding import Finding
+from pyaclnn.health.checks.options import Level, Options
+from pyaclnn.health.child import figure_steps, memory_steps, sensor_steps
+from pyaclnn.health.child.isolation import Request
+from pyaclnn.health.child.meeting import meet
+from pyaclnn.health.child.session import Session
+from pyaclnn.health.command.run import run
+from pyaclnn.health.report.figure import Severity
+from pyaclnn.health.report.record import Status
 from pyaclnn.mock import faults
 
 if TYPE_CHECKING:

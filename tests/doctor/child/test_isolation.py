@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.doctor.checks.catalogue import UnknownCheckError, checks, find, plan
-from pyaclnn.doctor.checks.machine import Machine
-from pyaclnn.doctor.checks.numbers import OPERATOR_CHECKS
-from pyaclnn.doctor.checks.options import Level, Options
-from pyaclnn.doctor.child.events import Finished, Planned, Started
-from pyaclnn.doctor.command.run import exit_status, run
-from pyaclnn.doctor.report.record import SCHEMA, CheckResult, Report, Status
-from pyaclnn.operators import all_operators
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.health.checks.catalogue import UnknownCheckError, checks, find, plan
+from pyaclnn.health.checks.machine import Machine
+from pyaclnn.health.checks.numbers import OPERATOR_CHECKS
+from pyaclnn.health.checks.options import Level, Options
+from pyaclnn.health.child.events import Finished, Planned, Started
+from pyaclnn.health.command.run import exit_status, run
+from pyaclnn.health.report.record import SCHEMA, CheckResult, Report, Status
 from tests.doctor.breakages import nothing_at_all
 from tests.doctor.installations import healthy
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pyaclnn.doctor.child.events import Event
+    from pyaclnn.health.child.events import Event
     from tests.doctor.parts import Parts
 
 MOCK = Options(backend="mock", only=("DEV", "NUM-rms_norm"), devices=(0,))
@@ -117,8 +117,8 @@ def test_the_simulated_npu_is_called_what_it_is(mock_run: tuple[Report, list[Eve
 
 def test_the_parent_loads_no_vendor_library() -> None:
     code = (
-        "from pyaclnn.doctor.command.run import run;"
-        "from pyaclnn.doctor.checks.options import Options;"
+        "from pyaclnn.health.command.run import run;"
+        "from pyaclnn.health.checks.options import Options;"
         "report = run(Options(backend='mock', only=('DEV-104',)));"
         "maps = open('/proc/self/maps').read();"
         "print(report.exit_status, 'libascendcl' in maps, 'libnnopbase' in maps)"

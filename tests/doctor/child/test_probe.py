@@ -6,10 +6,10 @@ from __future__ import annotations
 import pytest
 
 from pyaclnn.cann.status import code_named
-from pyaclnn.doctor.checks.finding import Finding, ok
-from pyaclnn.doctor.child.failures import advice_for
-from pyaclnn.doctor.child.probe import remark
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.health.checks.finding import Finding, ok
+from pyaclnn.health.child.failures import advice_for
+from pyaclnn.health.child.probe import remark
+from pyaclnn.health.report.record import Status
 
 
 def test_what_passed_after_twenty_seconds_is_remarked() -> None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn.doctor.child.sensor_steps import STEPS
-from pyaclnn.doctor.child.sensors import Watch, read_sensors
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.health.child.sensor_steps import STEPS
+from pyaclnn.health.child.sensors import Watch, read_sensors
+from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyaclnn.doctor.checks.finding import Finding
+    from pyaclnn.health.checks.finding import Finding
 
 CHIPS = """\
 \tNPU ID                         Chip ID                        Chip Logic ID      Chip Name

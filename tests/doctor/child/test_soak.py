@@ -17,16 +17,16 @@ import numpy as np
 import pytest
 
 import pyaclnn
-from pyaclnn.doctor.checks.options import Level, Options
-from pyaclnn.doctor.child.crowd import together
-from pyaclnn.doctor.child.footprint import Footprint, growth
-from pyaclnn.doctor.child.soak import Soak
-from pyaclnn.doctor.child.soak_steps import ended_by_signal, judged_soak, leaking
-from pyaclnn.doctor.command.run import run
-from pyaclnn.doctor.report.figure import Figure
-from pyaclnn.doctor.report.record import CheckResult, Report, Status
+from pyaclnn.health.checks.options import Level, Options
+from pyaclnn.health.child.footprint import Footprint, growth
+from pyaclnn.health.child.parallel_runs import together
+from pyaclnn.health.child.soak import Soak
+from pyaclnn.health.child.soak_steps import ended_by_signal, judged_soak, leaking
+from pyaclnn.health.command.run import run
+from pyaclnn.health.report.figure import Figure
+from pyaclnn.health.report.record import CheckResult, Report, Status
+from pyaclnn.health.smoke.launching import Case
 from pyaclnn.mock import Fault, faults, injected
-from pyaclnn.smoke.launching import Case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.doctor.checks.catalogue import checks
-from pyaclnn.doctor.checks.options import Level, Options
-from pyaclnn.doctor.child.events import Finished, Planned
-from pyaclnn.doctor.command import arguments as command, doctor as command_run
-from pyaclnn.doctor.report.baseline import Baseline
-from pyaclnn.doctor.report.record import Report
-from pyaclnn.doctor.report.schema import schema
+from pyaclnn.health.checks.catalogue import checks
+from pyaclnn.health.checks.options import Level, Options
+from pyaclnn.health.child.events import Finished, Planned
+from pyaclnn.health.command import arguments as command, doctor as command_run
+from pyaclnn.health.report.baseline import Baseline
+from pyaclnn.health.report.record import Report
+from pyaclnn.health.report.schema import schema
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:
-    from pyaclnn.doctor.child.events import Listener
+    from pyaclnn.health.child.events import Listener
 
 
 class Engine:
@@ -275,7 +275,7 @@ def test_merge_refuses_what_is_no_report(folder: Path, capfd: pytest.CaptureFixt
 
 MERGE = """
 import argparse, sys
-from pyaclnn.doctor.command import arguments as command
+from pyaclnn.health.command import arguments as command
 parser = argparse.ArgumentParser()
 command.add_to(parser.add_subparsers())
 options = parser.parse_args(sys.argv[1:])
@@ -329,7 +329,7 @@ def test_the_command_line_is_there_without_waiting_for_what_it_runs(
     module: str, slow: tuple[str, ...]
 ) -> None:
     code = (
-        f"import sys, pyaclnn.doctor.command.{module};"
+        f"import sys, pyaclnn.health.command.{module};"
         f"print([m for m in {slow} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pyaclnn import doctor
+from pyaclnn.health import doctor
 
 
 @pytest.mark.exhaustive

@@ -8,12 +8,9 @@ from collections import Counter
 
 import pytest
 
-from pyaclnn import raw
-from pyaclnn.cann import status as codes
-from pyaclnn.doctor.command import arguments as command
-from pyaclnn.doctor.command.look_up import look_up, suggestions
-from pyaclnn.errors import AclError
-from pyaclnn.explanations import (
+from pyaclnn.base.errors import AclError
+from pyaclnn.cann import raw, status as codes
+from pyaclnn.facts.explanations import (
     CLUSTER,
     COLLECTIVE,
     DEVICE_MANAGEMENT,
@@ -23,6 +20,8 @@ from pyaclnn.explanations import (
     STATUS,
     TORCH_KINDS,
 )
+from pyaclnn.health.command import arguments as command
+from pyaclnn.health.command.look_up import look_up, suggestions
 
 EVERY = {
     **STATUS,

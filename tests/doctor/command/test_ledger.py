@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from pyaclnn.doctor.checks.catalogue import find
-from pyaclnn.doctor.checks.options import Options
-from pyaclnn.doctor.child.events import Event, Finished
-from pyaclnn.doctor.command.ledger import Ledger
-from pyaclnn.doctor.command.run import run
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.health.checks.catalogue import find
+from pyaclnn.health.checks.options import Options
+from pyaclnn.health.child.events import Event, Finished
+from pyaclnn.health.command.run import run
+from pyaclnn.health.command.run_state import Ledger
+from pyaclnn.health.report.record import Status
 from tests.doctor.report_samples import result
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 IMPATIENT = """
 import sys
 from argparse import Namespace
-from pyaclnn.doctor.command import smoke as smoke_command
+from pyaclnn.health.command import smoke as smoke_command
 options = Namespace(backend=sys.argv[1], device=0, json=False, operator=["rms_norm"], dtype=None)
 options.table = True
 sys.exit(smoke_command.run(options, float(sys.argv[2])))

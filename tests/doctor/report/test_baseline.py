@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.doctor.report.baseline import Baseline, read_baseline
-from pyaclnn.doctor.report.figure import Figure
+from pyaclnn.health.report.baseline import Baseline, read_baseline
+from pyaclnn.health.report.figure import Figure
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:

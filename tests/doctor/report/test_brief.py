@@ -9,9 +9,9 @@ import io
 import pytest
 from rich.console import Console
 
-from pyaclnn.doctor.report.record import Evidence, Report, Status
-from pyaclnn.doctor.report.text import Detail, show
-from pyaclnn.doctor.report.verdict import verdict
+from pyaclnn.health.report.record import Evidence, Report, Status
+from pyaclnn.health.report.text import Detail, show
+from pyaclnn.health.report.verdict import verdict
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import report, result
 

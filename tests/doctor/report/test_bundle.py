@@ -11,12 +11,12 @@ import time
 
 import pytest
 
-from pyaclnn.doctor.report import bundle
-from pyaclnn.doctor.report.bundle import as_bundle
-from pyaclnn.doctor.report.record import Evidence, Report, Status
-from pyaclnn.doctor.report.redaction import names_of_this_machine, redact
-from pyaclnn.doctor.report.secrets import without_private
-from pyaclnn.variables import TOLD
+from pyaclnn.facts.variables import TOLD
+from pyaclnn.health.report import bundle
+from pyaclnn.health.report.bundle import as_bundle
+from pyaclnn.health.report.record import Evidence, Report, Status
+from pyaclnn.health.report.redaction import names_of_this_machine, redact
+from pyaclnn.health.report.secrets import without_private
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import report, result
 
@@ -191,7 +191,7 @@ USEFUL = [
     "/opt/Ascend/cann/lib64/libnnopbase.so and /usr/lib/x86_64-linux-gnu/libstdc++.so.6",
     "undefined symbol: _ZN3acl12GetDeviceNumERjAbCd0123456789xyzABCDEFGH, version GLIBC_2.34",
     "memcpy@GLIBC_2.14 and aclInit@@CANN_8",
-    "DEV-103@0 did not pass; pyaclnn.doctor.child.probe wrote it",
+    "DEV-103@0 did not pass; pyaclnn.health.child.probe wrote it",
     "std::vector<ge::Tensor> add::face",
     "max 3/4 of and/or; Ascend910B3, CANN 8.1.RC1.alpha002",
     "libascend_hal.so: cannot open shared object file: No such file or directory",

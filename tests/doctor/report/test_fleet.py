@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.doctor.report.figure import Figure, Severity
-from pyaclnn.doctor.report.fleet import fleet_verdict, gather, merge
-from pyaclnn.doctor.report.html import as_html
-from pyaclnn.doctor.report.record import CheckResult, Report, Status, host_name
-from pyaclnn.doctor.report.text import as_text
+from pyaclnn.health.report.figure import Figure, Severity
+from pyaclnn.health.report.fleet import fleet_verdict, gather, merge
+from pyaclnn.health.report.html import as_html
+from pyaclnn.health.report.record import CheckResult, Report, Status, host_name
+from pyaclnn.health.report.text import as_text
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import result
 

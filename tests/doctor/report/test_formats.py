@@ -13,14 +13,14 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from pyaclnn.doctor.report.fields import plain
-from pyaclnn.doctor.report.figure import Figure, Severity
-from pyaclnn.doctor.report.fleet import Fleet, merge
-from pyaclnn.doctor.report.junit import as_junit
-from pyaclnn.doctor.report.reader import read
-from pyaclnn.doctor.report.record import SCHEMA, CheckResult, Evidence, Number, Report, Status
-from pyaclnn.doctor.report.schema import schema
-from pyaclnn.doctor.report.table import packed, unpacked
+from pyaclnn.health.report.fields import plain
+from pyaclnn.health.report.figure import Figure, Severity
+from pyaclnn.health.report.fleet import Fleet, merge
+from pyaclnn.health.report.junit import as_junit
+from pyaclnn.health.report.reader import read
+from pyaclnn.health.report.record import SCHEMA, CheckResult, Evidence, Number, Report, Status
+from pyaclnn.health.report.schema import schema
+from pyaclnn.health.report.table import packed, unpacked
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def test_each_status_becomes_what_ci_servers_understand(status: Status) -> None:
     assert [child.tag for child in case] == [KINDS[status]]
     assert (case.get("name"), case.get("classname")) == (
         "A-001 What A-001 is about",
-        "pyaclnn.doctor.a",
+        "pyaclnn.health.doctor.a",
     )
 
 

@@ -17,13 +17,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from rich.console import Console
 
-from pyaclnn.doctor.report.bundle import as_bundle
-from pyaclnn.doctor.report.fleet import gather, merge
-from pyaclnn.doctor.report.html import as_html
-from pyaclnn.doctor.report.junit import as_junit
-from pyaclnn.doctor.report.record import Report
-from pyaclnn.doctor.report.schema import schema
-from pyaclnn.doctor.report.text import as_text, show
+from pyaclnn.health.report.bundle import as_bundle
+from pyaclnn.health.report.fleet import gather, merge
+from pyaclnn.health.report.html import as_html
+from pyaclnn.health.report.junit import as_junit
+from pyaclnn.health.report.record import Report
+from pyaclnn.health.report.schema import schema
+from pyaclnn.health.report.text import as_text, show
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:

@@ -13,16 +13,16 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pyaclnn.doctor.report.html import as_html
-from pyaclnn.doctor.report.html_charts import errors_chart, histogram_charts, timings_chart
-from pyaclnn.doctor.report.record import Evidence, Status
-from pyaclnn.doctor.report.worst import Worst
+from pyaclnn.health.report.aggregate import Worst
+from pyaclnn.health.report.html import as_html
+from pyaclnn.health.report.html_charts import errors_chart, histogram_charts, timings_chart
+from pyaclnn.health.report.record import Evidence, Status
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyaclnn.doctor.report.record import Report
+    from pyaclnn.health.report.record import Report
 
 FLEET = [
     dataclasses.replace(samples.BROKEN, host={"name": "node-3"}),

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn.doctor.report.columns import fits
-from pyaclnn.doctor.report.fields import plain
-from pyaclnn.doctor.report.fleet import gather, merge
-from pyaclnn.doctor.report.kept import Reports
-from pyaclnn.doctor.report.record import Number, Report
-from pyaclnn.doctor.report.table import packed
-from pyaclnn.doctor.report.worst import Worst, worst_together
+from pyaclnn.health.report.aggregate import Worst, worst_together
+from pyaclnn.health.report.columns import fits
+from pyaclnn.health.report.compact import Reports
+from pyaclnn.health.report.fields import plain
+from pyaclnn.health.report.fleet import gather, merge
+from pyaclnn.health.report.record import Number, Report
+from pyaclnn.health.report.table import packed
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.doctor.report.figure import Figure, Severity
-from pyaclnn.doctor.report.outliers import LEAST_DEVIATION, outliers
+from pyaclnn.health.report.figure import Figure, Severity
+from pyaclnn.health.report.outliers import LEAST_DEVIATION, outliers
 
 
 def figures(values: list[float], better: str = "more") -> dict[int, Figure]:

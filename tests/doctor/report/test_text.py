@@ -10,13 +10,13 @@ import re
 import pytest
 from rich.console import Console
 
-from pyaclnn.doctor.checks.check import Check
-from pyaclnn.doctor.child.events import Finished, Planned, Progress, Started
-from pyaclnn.doctor.command.live import LiveView, PlainView, view
-from pyaclnn.doctor.report.fleet import fleet_verdict, merge
-from pyaclnn.doctor.report.record import Evidence, Status
-from pyaclnn.doctor.report.text import as_text, show
-from pyaclnn.doctor.report.verdict import verdict
+from pyaclnn.health.checks.check import Check
+from pyaclnn.health.child.events import Finished, Planned, Progress, Started
+from pyaclnn.health.command.live import LiveView, PlainView, view
+from pyaclnn.health.report.fleet import fleet_verdict, merge
+from pyaclnn.health.report.record import Evidence, Status
+from pyaclnn.health.report.text import as_text, show
+from pyaclnn.health.report.verdict import verdict
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import report, result
 

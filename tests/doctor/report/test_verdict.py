@@ -7,8 +7,8 @@ import dataclasses
 
 import pytest
 
-from pyaclnn.doctor.report.record import CheckResult, Report, Status
-from pyaclnn.doctor.report.verdict import about, first_problem, in_order, tally, verdict
+from pyaclnn.health.report.record import CheckResult, Report, Status
+from pyaclnn.health.report.verdict import about, first_problem, in_order, tally, verdict
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import report, result
 

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn import fleet
-from pyaclnn.doctor.report.record import Status
+from pyaclnn.health import fleet
+from pyaclnn.health.report.record import Status
 
 from .nodes import MARKS, PATIENCE, another
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyaclnn.doctor.report.fleet import Fleet
-    from pyaclnn.doctor.report.record import CheckResult
-    from pyaclnn.fleet.npu import Ended, Node
+    from pyaclnn.health.fleet.npu import Ended, Node
+    from pyaclnn.health.report.fleet import Fleet
+    from pyaclnn.health.report.record import CheckResult
 
 pytestmark = MARKS
 QUICK = ("DEV-104",)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyaclnn import fleet, reference
-from pyaclnn.accuracy import judge
+from pyaclnn import reference
+from pyaclnn.facts.accuracy import judge
+from pyaclnn.health import fleet
 
 from .nodes import MARKS, another, id_of
 

@@ -7,7 +7,7 @@ import ctypes
 import functools
 from typing import Any
 
-from pyaclnn.mock.paths import libdir
+from pyaclnn.cann.simulator import libdir
 
 __all__ = ["ask", "call", "library"]
 

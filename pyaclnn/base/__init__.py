@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Foundations without knowledge of CANN: errors, safe paths, ELF files, lazy names, limits."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exception family: one base, one sub-class for each thing the user can do about it.
+
+Every class also derives from the built-in exception that means the same, so ``except ValueError``
+and ``except MemoryError`` work as they do elsewhere. All of them pickle with every attribute, for
+which each can be made from its message alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "AclError",
+    "BackendNotFoundError",
+    "CleanupWarning",
+    "ContextError",
+    "DeadlineError",
+    "DeviceLostError",
+    "InvalidArgumentError",
+    "KernelError",
+    "MissingSymbolError",
+    "OutOfMemoryError",
+    "UnsupportedError",
+]
+
+
+class AclError(Exception):
+    """A call into CANN failed, or was refused before it was made.
+
+    Attributes:
+        code: CANN's status code, or None when the host refused the call itself.
+        name: The name CANN gives the code, e.g. ``ACLNN_ERR_PARAM_INVALID``; None without a code.
+        routine: The C function, or the Python function, that failed.
+        cause: The code of the runtime call inside an operator that made it fail, or None.
+        detail: The text CANN left for this failure (``aclGetRecentErrMsg``), or None.
+        arguments: Parameter name to description, for every argument of the call.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: int | None = None,
+        name: str | None = None,
+        routine: str | None = None,
+        detail: str | None = None,
+        arguments: Mapping[str, str] | None = None,
+    ) -> None:
+        """Keep ``message`` as the exception's text and the rest as attributes."""
+        super().__init__(message)
+        self.code = code
+        self.name = name
+        self.routine = routine
+        self.detail = detail
+        self.cause: int | None = None
+        self.arguments: dict[str, str] = dict(arguments or {})
+
+
+class InvalidArgumentError(AclError, ValueError):
+    """An argument is not acceptable: correct it and call again.
+
+    Attributes:
+        argument: The argument's name in the Python signature; None when CANN refused the call.
+        given: What the argument was.
+        expected: What it must be.
+    """
+
+    argument: str | None = None
+    given: str | None = None
+    expected: str | None = None
+
+    @classmethod
+    def of(
+        cls, routine: str, argument: str, given: str, expected: str, hint: str | None = None
+    ) -> InvalidArgumentError:
+        """Build the error of a refusal by the host.
+
+        Args:
+            routine: The Python function that refuses, without parentheses.
+            argument: The name of the argument.
+            given: What it was.
+            expected: What it must be.
+            hint: What to do next, if that is not plain from ``expected``.
+
+        Returns:
+            The error, not raised, with ``code`` None.
+        """
+        lines = [f"{routine}(): '{argument}' is {given}; it must be {expected}."]
+        if hint:
+            lines.append(f"Hint: {hint}")
+        error = cls("\n".join(lines), routine=routine)
+        error.argument, error.given, error.expected = argument, given, expected
+        return error
+
+
+class OutOfMemoryError(AclError, MemoryError):
+    """Device or pinned memory, or another limited resource, is exhausted: release some."""
+
+
+class DeadlineError(AclError, TimeoutError):
+    """A wait ended because its time was over; the work itself goes on."""
+
+
+class ContextError(AclError, RuntimeError):
+    """A device, stream or event was used closed, from another context, or out of order."""
+
+
+class DeviceLostError(AclError, OSError):
+    """The device no longer answers: close what belongs to it and start again."""
+
+
+class KernelError(AclError, RuntimeError):
+    """Work that had been queued failed on the device; its outputs are not usable."""
+
+
+class UnsupportedError(AclError, RuntimeError):
+    """This chip, driver or CANN cannot do what was asked."""
+
+
+class BackendNotFoundError(AclError, OSError):
+    """No usable libraries were found.
+
+    Attributes:
+        attempts: Pairs of (path, the loader's message) in the order they were tried.
+    """
+
+    def __init__(self, message: str, *, attempts: Sequence[tuple[str, str]] = ()) -> None:
+        """Keep the list of attempts beside the message."""
+        super().__init__(message)
+        self.attempts = tuple(attempts)
+
+
+class MissingSymbolError(AclError, AttributeError):
+    """The loaded libraries do not have a function that this call needs.
+
+    Attributes:
+        symbol: The C function.
+        files: Pairs of (library searched, what was found out about it).
+        since: The CANN version whose headers first declare the function, e.g. ``"9.1"``.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        symbol: str | None = None,
+        files: Sequence[tuple[str, str]] = (),
+        since: str | None = None,
+    ) -> None:
+        """Keep symbol, files and version beside the message."""
+        super().__init__(message, routine=symbol)
+        self.symbol = symbol
+        self.files = tuple(files)
+        self.since = since
+
+
+class CleanupWarning(ResourceWarning):
+    """Releasing something failed where raising is impossible; names routine, handle and code."""
+
+
+for _public in __all__:
+    globals()[_public].__module__ = "pyaclnn"  # the name by which users import and pickle it

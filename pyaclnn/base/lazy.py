@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Public names of a package that are loaded on first use, so that importing it costs nothing."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from _thread import get_ident
+from collections import Counter
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+__all__ = ["public_names"]
+
+
+class _Loads:
+    """The loads in progress. A fork lets those of other threads end first.
+
+    What a module's import holds in the parent would be held for ever in a child, where nobody ends
+    the import. This is no lock that a load holds: imports wait for each other in any order.
+    """
+
+    def __init__(self) -> None:
+        self._start()
+        os.register_at_fork(
+            before=self._await_others, after_in_parent=self._release, after_in_child=self._start
+        )
+
+    def _start(self) -> None:
+        import threading  # noqa: PLC0415  # what imports the package and uses nothing needs none
+
+        self._changed = threading.Condition()
+        self._threads: Counter[int] = Counter()
+
+    def _await_others(self) -> None:
+        own = get_ident()
+        self._changed.acquire()
+        # Not for ever: an import may wait for what this thread is about to do after the fork.
+        self._changed.wait_for(lambda: not self._threads.keys() - {own}, timeout=_PATIENCE)
+
+    def _release(self) -> None:
+        self._changed.release()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._threads[get_ident()] += 1
+
+    def __exit__(self, *_: object) -> None:
+        own = get_ident()
+        with self._changed:
+            self._threads[own] -= 1
+            if self._threads[own] <= 0:
+                del self._threads[own]
+            self._changed.notify_all()
+
+
+_PATIENCE = 10.0
+
+
+@functools.cache
+def _loads() -> _Loads:
+    """The loads; should two threads begin the first at once, each may have its own."""
+    return _Loads()
+
+
+def public_names(
+    package: str, names: Collection[str], homes: Collection[str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Make what a package needs as its ``__getattr__`` and ``__dir__``.
+
+    Args:
+        package: The package's own name.
+        names: Its public names.
+        homes: The modules below it that have them (``.name`` for one beside it), each after those
+            that it imports; a name is
+            taken from the first whose ``__all__`` lists it.
+
+    Returns:
+        Both functions.
+    """
+
+    def load(name: str) -> object:
+        if name not in names:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        with _loads():
+            modules = (import_module(f".{home}", package) for home in homes)
+            found = (getattr(module, name) for module in modules if name in module.__all__)
+            value: object = next(found)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def listing() -> list[str]:
+        own = (name for name in vars(sys.modules[package]) if name.startswith("__"))
+        return sorted({*own, *names})
+
+    return load, listing

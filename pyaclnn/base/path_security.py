@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether what is about to be loaded or run lies where somebody else could have put it.
+
+Loading a library and running a file of Python are the same thing to whoever could write there. So
+nothing is taken from a place that depends on the current folder, and a place to which others can
+write is told, once, before anything of it is run. See SECURITY.md.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "UntrustedPathWarning",
+    "absolute_folders",
+    "made_absolute",
+    "tell_of_writers",
+    "writable_by_others",
+]
+
+
+class UntrustedPathWarning(UserWarning):
+    """Code comes from where other users could have put it, or from the current folder."""
+
+    __module__ = "pyaclnn"
+
+
+def absolute_folders(variable: str, environment: Mapping[str, str]) -> list[Path]:
+    """List the folders that an environment variable names, separated by colons.
+
+    Args:
+        variable: Its name.
+        environment: The environment variables.
+
+    Returns:
+        The absolute ones in their order. Another depends on the current folder, so it is left out,
+        with an :class:`UntrustedPathWarning` that names it.
+    """
+    entries = [entry for entry in environment.get(variable, "").split(":") if entry]
+    for entry in entries:
+        if not entry.startswith("/"):
+            _warn(
+                f"{variable} names {entry!r}, which depends on the current folder: it is left out. "
+                f"Name it {str(Path(entry).absolute())!r} if that is what you mean."
+            )
+    return [Path(entry) for entry in entries if entry.startswith("/")]
+
+
+def made_absolute(folder: Path) -> Path:
+    """Return the absolute path of a folder that a variable names.
+
+    Args:
+        folder: The folder.
+
+    Warns:
+        UntrustedPathWarning: It depends on the current folder.
+    """
+    absolute = folder.absolute()
+    if absolute != folder:
+        _warn(f"'{folder}' depends on the current folder: it is taken for '{absolute}'.")
+    return absolute
+
+
+def writable_by_others(path: Path) -> Path | None:
+    """Find where others can exchange a file.
+
+    A sticky folder, such as ``/tmp``, protects what is the user's own or root's, and nothing else.
+
+    Args:
+        path: The file or folder; links are followed.
+
+    Returns:
+        The file itself or the nearest folder above it that others can write to or own; None if
+        there is none, and for what does not exist.
+    """
+    try:
+        real = path.resolve(strict=True)
+        below = real.stat()
+        if below.st_mode & stat.S_IWOTH:
+            return real
+        for folder in real.parents:
+            found = folder.stat()
+            if found.st_mode & stat.S_IWOTH:
+                sticky = found.st_mode & stat.S_ISVTX
+                if not sticky or below.st_uid not in {0, os.geteuid()}:
+                    return folder
+            below = found
+    except OSError:
+        return None
+    return None
+
+
+def tell_of_writers(path: Path) -> None:
+    """Warn if others can exchange a file that is about to be loaded or run.
+
+    Args:
+        path: The file.
+
+    Warns:
+        UntrustedPathWarning: They can; it names the folder.
+    """
+    place = writable_by_others(path)
+    if place is not None:
+        _warn(
+            f"{path} is loaded, and other users can write to {place}: whatever they put there runs "
+            f"with your rights. Take the right from them: chmod o-w '{place}'."
+        )
+
+
+def _warn(message: str) -> None:
+    # At no line of the user's: who set a variable, or a folder's mode, did so somewhere else.
+    warnings.warn_explicit(message, UntrustedPathWarning, __file__, 1, module=__name__)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batch normalization, and its gradients."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import nan, prod
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.facts.operators.description import Build, describe
+from pyaclnn.facts.operators.parameters import flag, given, integer, mask, real, result, updated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["BATCH_NORM", "BATCH_NORM_BACKWARD", "FAST_BATCH_NORM_BACKWARD"]
+
+_SAME = {"f32": ("f32",), "f16": ("f16", "f32"), "bf16": ("bf16", "f32")}
+# On the 950 the weight, the running pair and the saved pair have the type of the gradient or
+# float32 each; the gradients of parameters have that of the weight or float32.
+_PAIRED = " | ".join(
+    f"T={kind} W={weight} M={running} V={running} S={saved} I={saved} G={slope} H={slope} "
+    "*=f32,f16,bf16"
+    for kind, others in _SAME.items()
+    for running, saved, weight in product(others, repeat=3)
+    for slope in _SAME[weight]
+)
+
+
+def _needs_several(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    count = prod((*values["N"], *values["space"]))
+    if values["training"] and count == 1 and values["C"] != (0,):
+        return "input", "one element a channel", "more than one a channel when training"
+    return None
+
+
+def _trains(values: Mapping[str, Any]) -> bool:
+    return bool(values["training"])
+
+
+BATCH_NORM = describe(
+    "aclnnBatchNorm",
+    Build.COMPOSITE,
+    "Normalize each channel by the batch's mean and biased variance when training, by the running "
+    "ones otherwise. When training, the running ones become, in place, "
+    "``(1 - momentum) * running + momentum * batch``, with the unbiased variance.",
+    types={"910b 910_93 950": "*=f32,f16,bf16", "310p 910": "*=f32,f16"},
+    input=given("T N C space*", "What is normalized: batch, channels and other axes"),
+    weight=given("W C", "The scale of each channel; ones if None", optional=True),
+    bias=given("B C", "The shift of each channel; zeros if None", optional=True),
+    runningMean=updated("M C", "The running mean; zeros if None", optional=True, when=_trains),
+    runningVar=updated(
+        "V C", "The running variance; ones if None", optional=True, when=_trains, positive=True
+    ),
+    training=flag(
+        False,
+        "Whether to use the batch's statistics, and update the running ones",
+        sample=lambda _: True,
+    ),
+    momentum=real(
+        0.1, "The share of the batch in the running statistics", least=0, most=1, loose=True
+    ),
+    eps=real(1e-5, "Added to the variance", above=0, loose=True),
+    output=result("T N C space*", "The normalized tensor", loose="type"),
+    saveMean=result("f32/f16/bf16 C", "The mean, when training", when=_trains, fill=0.0),
+    saveInvstd=result(
+        "f32/f16/bf16 C",
+        "When training: ``1 / sqrt(variance + eps)`` on Ascend 950, the variance itself on others",
+        when=_trains,
+        fill=nan,
+    ),
+    about={
+        "python": "input running_mean running_var weight bias training momentum eps",
+        "order": "nedfs",
+        "refuse": _needs_several,
+        "formats": {5: "NCDHW"},
+        "channels_last": "950",
+        "compared": (
+            "input^ output^ input output weight bias runningMean runningVar saveMean saveInvstd"
+        ),
+        "source": "CANN: ops-nn norm/batch_norm",
+    },
+)
+
+_ANY = " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME)
+_ARGUMENTS = {
+    "gradOut": given("T N C space*", "The gradient of ``output``"),
+    "input": given("T N C space*", "What ``batch_norm`` was given"),
+    "weight": given("W C", "The scale of each channel; ones if None", optional=True),
+    "runningMean": given(
+        "M C", "The running mean, which counts when not training; zeros if None", optional=True
+    ),
+    "runningVar": given(
+        "V C", "The running variance, likewise; ones if None", optional=True, positive=True
+    ),
+    "saveMean": given(
+        "S C",
+        "What ``batch_norm`` returned, which counts when training; zeros if None",
+        optional=True,
+    ),
+    "saveInvstd": given(
+        "I C",
+        "The same: the variance, but on Ascend 950 the inverse deviation; ones if None",
+        optional=True,
+        positive=True,
+    ),
+    "training": flag(True, "Whether ``batch_norm`` used the batch's statistics"),
+    "eps": real(1e-5, "What was added to the variance", above=0, loose=True),
+    "outputMask": mask("gradInput gradWeight gradBias", "Which gradients to compute"),
+}
+_RESULTS = {
+    "gradInput": result("T N C space*", "The gradient of ``input``", loose="type"),
+    "gradWeight": result("G C", "The gradient of ``weight``"),
+    "gradBias": result("H C", "The gradient of the shift"),
+}
+_SAYS = (
+    "Compute the gradients of ``batch_norm``. With ``xhat = (input - mean) * invstd`` and sums "
+    "over all axes but the channels, n elements each: ``grad_bias = sum(grad_out)``, "
+    "``grad_weight = sum(grad_out * xhat)``, and when training ``grad_input = (grad_out - "
+    "grad_bias / n - xhat * grad_weight / n) * invstd * weight`` with the saved statistics, as "
+    "they are; otherwise ``grad_out * invstd * weight`` with the running ones."
+)
+_ABOUT = {
+    "result_type": "BatchNormGradients",
+    "order": "nemdfs",
+    "short_is_null": True,
+    "idle_without": "gradOut input",
+    "without": ("N space", ("grad_weight", "grad_bias")),
+    "formats": {5: "NCDHW"},
+    "channels_last": "950",
+    "compared": (
+        "gradOut^ input^ gradOut gradInput weight runningMean runningVar saveMean saveInvstd "
+        "gradWeight gradBias"
+    ),
+    "source": "CANN: ops-nn norm/batch_norm_grad_v3",
+}
+
+BATCH_NORM_BACKWARD = describe(
+    "aclnnBatchNormBackward",
+    Build.COMPOSITE,
+    _SAYS,
+    types={
+        "910b 910_93": _ANY,
+        "950": _PAIRED,
+        "910": "T=f32 *=f32,f16 | T=f16 *=f32,f16",
+    },
+    **_ARGUMENTS,
+    **_RESULTS,
+    about=_ABOUT,
+)
+
+FAST_BATCH_NORM_BACKWARD = describe(
+    "aclnnFastBatchNormBackward",
+    Build.COMPOSITE,
+    f"{_SAYS} In the same order in every run.",
+    types={"910b 910_93": _ANY},
+    **_ARGUMENTS,
+    version=integer(0, "Which of two kernels, 0 or 1", least=0, most=1, loose=True),
+    **_RESULTS,
+    about={
+        **_ABOUT,
+        "quirks": "batch_norm_backward",
+        "source": "CANN: ops-nn norm/fast_batch_norm_backward",
+    },
+)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms of vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.facts.operators.description import Build, describe
+from pyaclnn.facts.operators.parameters import axes, dtype, flag, given, result, scalar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyaclnn.facts.operators.words import Dims
+
+__all__ = ["FOREACH_NORM", "LINALG_VECTOR_NORM", "NORM"]
+
+
+def _reduced(values: Mapping[str, Any]) -> Dims:
+    shape: Dims = values["shape"]
+    over = {axis % max(len(shape), 1) for axis in values["dim"]} or set(range(len(shape)))
+    kept = enumerate(shape)
+    return tuple(
+        1 if axis in over else n for axis, n in kept if values["keepdim"] or axis not in over
+    )
+
+
+LINALG_VECTOR_NORM = describe(
+    "aclnnLinalgVectorNorm",
+    Build.COMPOSITE,
+    "Compute the norm of order ``ord`` of vectors: ``sum(abs(input) ** ord) ** (1 / ord)``; the "
+    "number of elements that are not 0 for 0, the largest or smallest magnitude for infinity.",
+    types={
+        "910b 910_93 950": "T=f32 D=f32 | T=f16 D=f16,f32 | T=bf16 D=bf16,f32",
+        "910 310b": "T=f32 D=f32 | T=f16 D=f16,f32",
+    },
+    self=given("T shape*", "The vectors", name="input"),
+    ord=scalar(2.0, "The order; it may be infinite"),
+    dims=axes(
+        None,
+        "The axes along which the vectors lie; all of them if None",
+        name="dim",
+        sample=lambda _: (-1,),
+    ),
+    keepDims=flag(False, "Whether these axes stay, with length 1", name="keepdim"),
+    dtype=dtype("D", "The dtype of the result; that of ``input`` if None"),
+    out=result("D", "The norms", infer=_reduced, fill=0.0),
+    about={
+        "order": "ndase",
+        "source": "CANN: ops-nn norm/lp_norm_v2",
+    },
+)
+
+NORM = describe(
+    "aclnnNorm",
+    Build.COMPOSITE,
+    "Compute the norm of order ``p`` of vectors, as ``linalg_vector_norm`` does. The result has "
+    "the dtype of ``input``, or that of ``out``.",
+    types={
+        "910b 910_93 950": "T=f32 D=f32,f16,bf16 | T=f16 D=f16,f32,bf16 | T=bf16 D=bf16,f32,f16",
+        "310p 910 310b": "T=f32 D=f32,f16 | T=f16 D=f16,f32",
+    },
+    self=given("T shape*", "The vectors", name="input"),
+    pScalar=scalar(2.0, "The order; it may be infinite", name="p"),
+    dim=axes(
+        None,
+        "The axes along which the vectors lie; all of them if None",
+        sample=lambda _: (-1,),
+    ),
+    keepdim=flag(False, "Whether these axes stay, with length 1"),
+    out=result("D", "The norms", infer=_reduced, fill=0.0),
+    about={"order": "ndase", "source": "CANN: ops-nn norm/norm"},
+)
+
+FOREACH_NORM = describe(
+    "aclnnForeachNorm",
+    Build.INDIVIDUAL,
+    "Compute the norm of each tensor of a list, of all its elements at once: "
+    "``sum(abs(x) ** scalar) ** (1 / scalar)``; the largest magnitude for infinity. The 950 family "
+    "has the norms of infinity, of 1 and of what begins with it; every other order is 2 there.",
+    types={"910b 910_93 950": "T=f32,f16,bf16"},
+    x=given("T shape*", "The tensors, all of one dtype"),
+    scalar=scalar(2.0, "The order; it may be infinite", word="f32/f64/i64"),
+    out=result("T 1", "The norms", loose="count"),
+    about={"compared": "x out", "each": True, "source": "CANN: ops-nn foreach/foreach_norm"},
+)

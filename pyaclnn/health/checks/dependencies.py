@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the libraries that a library needs, by the rules of the dynamic loader, loading none.
+
+Source of the order: ld.so(8): DT_RPATH (unless there is a DT_RUNPATH), LD_LIBRARY_PATH, DT_RUNPATH,
+the loader's cache, the system's folders. What the cache would hold is taken from ``ld.so.conf``.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.base.elf import ElfError, SharedLibrary, read_library
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.health.checks.machine import Machine
+
+__all__ = ["Closure", "Missing", "close_over", "search_path", "system_directories"]
+
+_ALWAYS_THERE: Final = frozenset(
+    {
+        "libc.so.6",
+        "libm.so.6",
+        "libdl.so.2",
+        "libpthread.so.0",
+        "librt.so.1",
+        "libutil.so.1",
+        "ld-linux-x86-64.so.2",
+        "ld-linux-aarch64.so.1",
+    }
+)
+"""Parts of the C library: this Python could not run without them."""
+
+_MOST_INCLUDES: Final = 100
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A library that was not found.
+
+    Attributes:
+        name: Its name.
+        wanted_by: The library that needs it.
+        tried: Every path that was tried, with what is the matter there.
+    """
+
+    name: str
+    wanted_by: Path
+    tried: tuple[tuple[Path, str], ...]
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A library with everything it needs, directly or not.
+
+    Attributes:
+        libraries: What was found, in the loader's order, the library itself first.
+        missing: What was not.
+    """
+
+    libraries: tuple[SharedLibrary, ...]
+    missing: tuple[Missing, ...]
+
+    @property
+    def exports(self) -> frozenset[str]:
+        """The names that a lookup in the library would find."""
+        return frozenset().union(*(library.exports for library in self.libraries))
+
+
+def search_path(machine: Machine) -> list[Path]:
+    """Return the folders of LD_LIBRARY_PATH; an empty entry is the current folder."""
+    value = machine.environment.get("LD_LIBRARY_PATH", "")
+    return [Path(entry or ".") for entry in value.split(":")] if value else []
+
+
+def system_directories(machine: Machine) -> list[Path]:
+    """Return the folders that the loader's configuration names, then the system's own."""
+    triplet = f"{platform.machine()}-linux-gnu"
+    usual = [f"/lib/{triplet}", f"/usr/lib/{triplet}", "/lib64", "/usr/lib64", "/lib", "/usr/lib"]
+    configured = list(_configured(machine, "/etc/ld.so.conf", [_MOST_INCLUDES]))
+    return [machine.at(entry) for entry in dict.fromkeys([*configured, *usual])]
+
+
+def _configured(machine: Machine, path: str, left: list[int]) -> Iterator[str]:
+    left[0] -= 1
+    if left[0] < 0:
+        return
+    for line in (machine.text(path) or "").splitlines():
+        words = line.partition("#")[0].split()
+        if words[:1] == ["include"]:
+            for pattern in words[1:]:
+                absolute = pattern if pattern.startswith("/") else f"/etc/{pattern}"
+                relative = absolute.lstrip("/")
+                for found in sorted(machine.root.glob(relative)):
+                    yield from _configured(machine, str(found), left)
+        elif words:
+            yield words[0]
+
+
+def close_over(machine: Machine, path: Path) -> Closure:
+    """Follow what a library needs.
+
+    Args:
+        machine: Where.
+        path: The library.
+
+    Returns:
+        What was found and what was not.
+
+    Raises:
+        ElfError: The library itself is unusable.
+        OSError: It cannot be read.
+    """
+    first = read_library(path, machine=platform.machine())
+    libraries, missing = [first], []
+    known = {first.soname or path.name, path.name}
+    system = system_directories(machine)
+    for library in libraries:  # grows while it is gone through
+        for name in library.needed:
+            if name in known or name in _ALWAYS_THERE:
+                continue
+            known.add(name)
+            found = _find(machine, name, library, system)
+            if isinstance(found, Missing):
+                missing.append(found)
+            else:
+                libraries.append(found)
+    return Closure(tuple(libraries), tuple(missing))
+
+
+def _find(
+    machine: Machine, name: str, wanted_by: SharedLibrary, system: list[Path]
+) -> SharedLibrary | Missing:
+    own = [] if wanted_by.runpath else _expanded(wanted_by, wanted_by.rpath)
+    places = [
+        *own,
+        *search_path(machine),
+        *_expanded(wanted_by, wanted_by.runpath),
+        *system,
+    ]
+    tried: list[tuple[Path, str]] = []
+    for place in dict.fromkeys(places):
+        candidate = place / name
+        try:
+            if not candidate.exists():
+                tried.append((candidate, "no such file"))
+            elif not machine.may(candidate, "r"):
+                tried.append((candidate, f"not readable: {machine.owner(candidate)}"))
+            else:
+                return read_library(candidate, machine=platform.machine())
+        except ElfError as error:
+            tried.append((candidate, str(error)))
+        except OSError as error:
+            tried.append((candidate, error.strerror or str(error)))
+    return Missing(name, wanted_by.path, tuple(tried))
+
+
+def _expanded(library: SharedLibrary, entries: tuple[str, ...]) -> list[Path]:
+    origin = str(library.path.resolve().parent)
+    return [
+        Path(entry.replace("${ORIGIN}", origin).replace("$ORIGIN", origin)) for entry in entries
+    ]

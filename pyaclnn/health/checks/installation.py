@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is installed: every CANN that can be found, its libraries, and what its files say it is.
+
+Sources: CANN: ascend_toolkit_install.info, version.cfg and version.info of 8.1; CANN: share/info of
+9.1; CANN: platform_config of both.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.cann.discovery import header_folders, installation_roots, library_sets
+from pyaclnn.cann.signatures import OperatorHeaders
+
+if TYPE_CHECKING:
+    from pyaclnn.cann.discovery import LibrarySet
+    from pyaclnn.health.checks.machine import Machine
+
+__all__ = ["Installation", "PackageVersion", "find_installations", "order_of"]
+
+_BRACKETED: Final = re.compile(r"\[(?:([^:\]]*):)?([^\]]*)\]")
+_RUNNING: Final = "_running_version"
+
+
+@dataclass(frozen=True)
+class PackageVersion:
+    """The version of one package of an installation, and the file that says so."""
+
+    package: str
+    version: str
+    source: Path
+
+
+@dataclass(frozen=True)
+class Installation:
+    """One installed CANN, or the simulated NPU.
+
+    Attributes:
+        machine: The machine on which it is.
+        root: Its root, as it was named.
+        libraries: Its libraries.
+    """
+
+    machine: Machine
+    root: Path
+    libraries: LibrarySet
+
+    @property
+    def real(self) -> Path:
+        """The root without symbolic links: two names of one installation have it in common."""
+        return self.root.resolve()
+
+    @property
+    def runtime(self) -> Path | None:
+        """The runtime library, if it exists."""
+        return next((path for path in self.libraries.runtime if path.exists()), None)
+
+    @cached_property
+    def packages(self) -> tuple[PackageVersion, ...]:
+        """The version of each package, as the files tell it."""
+        return (*self._of_version_cfg(), *self._of_share_info())
+
+    def _of_version_cfg(self) -> list[PackageVersion]:
+        path = self.root / "version.cfg"
+        found = []
+        for key, text in (self.machine.settings(path) or {}).items():
+            match = _BRACKETED.search(text)
+            if key.endswith(_RUNNING) and match:
+                found.append(PackageVersion(key.removesuffix(_RUNNING), match[2], path))
+        return found
+
+    def _of_share_info(self) -> list[PackageVersion]:
+        found = []
+        for path in sorted(self.root.glob("share/info/*/version.info")):
+            version = (self.machine.settings(path) or {}).get("Version")
+            if version:
+                found.append(PackageVersion(path.parent.name, version, path))
+        return found
+
+    @cached_property
+    def version(self) -> str | None:
+        """The version of CANN, e.g. ``8.1.RC1``; None if no file says so."""
+        toolkit = self.root / f"{platform.machine()}-linux" / "ascend_toolkit_install.info"
+        named = (self.machine.settings(toolkit) or {}).get("version")
+        if named:
+            return named
+        known = {package.package: package.version for package in self.packages}
+        return known.get("runtime") or known.get("toolkit") or next(iter(known.values()), None)
+
+    @property
+    def split(self) -> bool:
+        """Whether the operators are in ``libopapi_nn.so`` and its like, as since CANN 8.5."""
+        return any(path.name.startswith("libopapi_") for path in self.libraries.operators)
+
+    @property
+    def operator_root(self) -> Path:
+        """The folder of the operator packages, chosen as CANN does.
+
+        Source: CANN: opbase, package lookup: ``opp_latest`` below the root, ASCEND_OPP_PATH.
+        """
+        latest = self.root / "opp_latest"
+        if latest.exists():
+            return latest
+        named = self.machine.environment.get("ASCEND_OPP_PATH")
+        return Path(named) if named else self.root / "opp"
+
+    @property
+    def set_env(self) -> Path:
+        """The script to source; beside ``latest`` or in the root itself."""
+        for candidate in (self.root / "set_env.sh", self.root.parent / "set_env.sh"):
+            if candidate.exists():
+                return candidate
+        return self.root / "set_env.sh"
+
+    def include_directories(self) -> list[Path]:
+        """The folders of its C headers that exist."""
+        candidates = (self.root / "include", self.root / f"{platform.machine()}-linux" / "include")
+        existing = {path.resolve(): path for path in candidates if path.is_dir()}
+        return list(existing.values())
+
+    def operator_headers(self) -> OperatorHeaders:
+        """The headers of its operators, which 8.1 has beside their implementation."""
+        return OperatorHeaders(header_folders(self.libraries.operators, self.root))
+
+
+def find_installations(machine: Machine, choice: str) -> list[Installation]:
+    """Find what a choice of backend stands for.
+
+    Args:
+        machine: Where to look.
+        choice: ``cann``, ``mock`` or a folder.
+
+    Returns:
+        Every place with at least one of the libraries, the one that would be used first. A place
+        with several names is there once for each.
+    """
+    if choice == "cann":
+        roots = [
+            root if _is_real(machine, root) else machine.at(root)
+            for root in installation_roots(machine.environment, machine.home, machine.prefix)
+        ]
+    elif choice == "mock":
+        # Imported on demand: a machine with CANN has no need of the simulated NPU.
+        from pyaclnn.mock import libdir  # noqa: PLC0415
+
+        roots = [libdir()]
+    else:
+        roots = [Path(os.path.expanduser(choice))]  # noqa: PTH111  # never raises
+    return [
+        Installation(machine, root, libraries)
+        for root in dict.fromkeys(roots)
+        for libraries in library_sets(root, flat=choice != "cann")[:1]
+        if _anything(libraries)
+    ]
+
+
+def _is_real(machine: Machine, root: Path) -> bool:
+    """Whether a path is a real one already: named by the user, or below a folder that is."""
+    if str(root) in {text.rstrip("/") for text in machine.environment.values()}:
+        return True
+    return root.is_relative_to(machine.home) or root.is_relative_to(machine.prefix)
+
+
+def _anything(libraries: LibrarySet) -> bool:
+    try:
+        return any(path.exists() for path in (*libraries.runtime, libraries.base)) or bool(
+            libraries.operators
+        )
+    except OSError:
+        return False
+
+
+def order_of(version: str) -> tuple[int, ...]:
+    """Give a version's place in time: 8.1.RC1 comes before 8.1.0, which comes before 8.1.1.
+
+    Args:
+        version: For example ``8.1.RC1``, ``8.3.RC1.alpha002``, ``9.1.0-beta.3`` or ``25.0.rc1``.
+
+    Returns:
+        A tuple to be compared with others of its kind.
+    """
+    text = version.lower()
+    numbers = [int(part) for part in re.findall(r"(?<![a-z])\d+", text.split("-")[0])]
+    candidate = re.search(r"rc\.?(\d+)", text)
+    early = re.search(r"(alpha|beta)\.?(\d+)", text)
+    if candidate:
+        numbers = numbers[:2]
+    head = [*numbers, 0, 0, 0][:3]
+    stage = {"alpha": -3, "beta": -2}.get(early[1], 0) if early else -1 if candidate else 0
+    nth = int(candidate[1]) if candidate else int(early[2]) if early else 0
+    return (*head, stage, nth)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine under examination: its files, its environment, and who asks.
+
+Everything that the checks learn about a machine goes through a `Machine`, so that one made of a
+folder and a few variables is examined exactly like the real one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import re
+import stat
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.base.folders import home_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Machine"]
+
+_LARGEST_TEXT: Final = 1 << 20
+_CONTAINER_WORDS: Final = re.compile(r"docker|kubepods|containerd|libpod|lxc")
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine, real or made of a folder.
+
+    Attributes:
+        root: What stands for ``/``. Paths in the environment are real ones all the same.
+        environment: The environment variables, also those of child processes.
+        home: The home directory of who asks.
+        prefix: The root of the Python environment, where conda packages install CANN.
+        uid: The user id of who asks.
+        gids: Its group ids.
+        package_version: Gives the version of an installed Python package, or None.
+        assumed: Whether ``uid`` and ``gids`` are assumed, not those of this process: then
+            permissions are worked out from the modes of files, not asked of the kernel.
+    """
+
+    root: Path = Path("/")
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    home: Path = field(default_factory=home_folder)
+    prefix: Path = field(default_factory=lambda: Path(sys.prefix))
+    uid: int = field(default_factory=os.geteuid)
+    gids: frozenset[int] = field(default_factory=lambda: frozenset({os.getegid(), *os.getgroups()}))
+    package_version: Callable[[str], str | None] = _installed
+    assumed: bool = False
+
+    def at(self, path: str | Path) -> Path:
+        """Return where an absolute path of the machine really lies."""
+        given = Path(path)
+        if given.is_relative_to(self.root):
+            return given
+        return self.root / given.relative_to(given.anchor)
+
+    def shown(self, path: Path) -> str:
+        """Return a path as a user of the machine would write it."""
+        if self.root != Path("/") and path.is_relative_to(self.root):
+            return f"/{path.relative_to(self.root)}"
+        return str(path)
+
+    def text(self, path: str | Path) -> str | None:
+        """Read a small text file; None if it is absent, unreadable or no ordinary file."""
+        place = self.at(path)
+        try:
+            # A pipe or a device under a file's name would keep the reader waiting.
+            if not place.is_file() or not self.may(place, "r"):
+                return None
+            with place.open(encoding="utf-8", errors="replace") as file:
+                return file.read(_LARGEST_TEXT)
+        except OSError:
+            return None
+
+    def settings(self, path: str | Path) -> dict[str, str] | None:
+        """Read a file of ``key=value`` lines; None if it cannot be read."""
+        content = self.text(path)
+        if content is None:
+            return None
+        pairs = (line.partition("=") for line in content.splitlines() if "=" in line)
+        return {key.strip(): value.strip().strip('"') for key, _, value in pairs if key.strip()}
+
+    def exists(self, path: str | Path) -> bool:
+        """Tell whether there is something under this name; False if nobody may know."""
+        try:
+            return self.at(path).exists()
+        except OSError:
+            return False
+
+    def may(self, path: Path, how: str) -> bool:
+        """Tell whether who asks may read (``r``), write (``w``) or enter (``x``) what is there.
+
+        Args:
+            path: A real path.
+            how: Letters of what must be allowed, all of them.
+        """
+        if not self.assumed:
+            modes = {"r": os.R_OK, "w": os.W_OK, "x": os.X_OK}
+            return os.access(path, sum(modes[letter] for letter in how))
+        try:
+            return all(self._allows(path.stat(), letter) for letter in how)
+        except OSError:
+            return False
+
+    def _allows(self, status: os.stat_result, letter: str) -> bool:
+        if self.uid == 0:
+            return True
+        shift = 6 if status.st_uid == self.uid else 3 if status.st_gid in self.gids else 0
+        return bool(status.st_mode >> shift & {"r": 4, "w": 2, "x": 1}[letter])
+
+    def owner(self, path: Path) -> str:
+        """Return mode, user and group of a file, in the manner of ``ls -l``."""
+        try:
+            status = path.stat()
+        except OSError as error:
+            return error.strerror or str(error)
+        user, group = self._name("passwd", status.st_uid), self.group(status.st_gid)
+        return f"{stat.filemode(status.st_mode)} {user}:{group}"
+
+    def group(self, gid: int) -> str:
+        """Return a group's name by ``/etc/group``, or its number."""
+        return self._name("group", gid)
+
+    def _name(self, table: str, number: int) -> str:
+        for line in (self.text(f"/etc/{table}") or "").splitlines():
+            parts = line.split(":")
+            if len(parts) > 2 and parts[2] == str(number):  # noqa: PLR2004  # name:password:id
+                return parts[0]
+        return str(number)
+
+    @property
+    def in_container(self) -> bool:
+        """Whether this is the inside of a container."""
+        if self.exists("/.dockerenv") or self.exists("/run/.containerenv"):
+            return True
+        return bool(_CONTAINER_WORDS.search(self.text("/proc/1/cgroup") or ""))
+
+    def _identity(self) -> str:
+        """What tells this machine from others of its name, and nothing else of it."""
+        files = ("/etc/machine-id", "/proc/sys/kernel/random/boot_id")
+        known = [platform.node(), *((self.text(path) or "").strip() for path in files)]
+        return hashlib.sha256("\n".join(known).encode()).hexdigest()[:8]
+
+    def describe(self) -> dict[str, str | int | bool]:
+        """Return what a report tells about the host."""
+        released = self.settings("/etc/os-release") or {}
+        return {
+            "name": platform.node(),
+            "id": self._identity(),
+            "os": released.get("PRETTY_NAME", platform.system()),
+            "kernel": platform.release(),
+            "machine": platform.machine(),
+            "python": platform.python_version(),
+            "cpu_count": os.cpu_count() or 1,
+            "in_container": self.in_container,
+        }

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the driver's own tool, npu-smi, tells of a device: heat, memory errors, frequency.
+
+It prints lines of a name, a colon and a value, whose names differ between drivers. What it does not
+tell is said to be not read. The driver's library behind it, libdcmi, is not called: no source at
+hand has the types of its functions.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.health.checks.visible import read_visible
+from pyaclnn.health.report.figure import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Reading", "Watch", "read_sensors"]
+
+_TOOL: Final = "npu-smi"
+_PATIENCE: Final = 20.0
+
+
+@dataclass(frozen=True)
+class _Sensor:
+    """One value: of which page of ``npu-smi info -t``, and in which line."""
+
+    page: str
+    line: re.Pattern[str]
+    name: str
+    unit: str
+    better: str
+
+
+def _sensor(page: str, line: str, name: str, unit: str, better: str) -> _Sensor:
+    return _Sensor(
+        page,
+        re.compile(rf"^\s*{line}\s*:\s*(-?[\d.]+)\s*$", re.IGNORECASE | re.MULTILINE),
+        name,
+        unit,
+        better,
+    )
+
+
+_SENSORS: Final = (
+    _sensor("common", r"(?:NPU )?Temperature ?\(C\)", "temperature", "°C", "less"),
+    _sensor("common", r"Aicore cur ?Freq ?\(MHZ\)", "core_frequency", "MHz", "more"),
+    _sensor("ecc", r"(?:HBM|DDR) Single Bit Error Count", "ecc_single_bit_errors", "count", "less"),
+    _sensor("ecc", r"(?:HBM|DDR) Double Bit Error Count", "ecc_double_bit_errors", "count", "less"),
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read.
+
+    Attributes:
+        figures: The values.
+        missing: What was not read, and why, one text for each.
+    """
+
+    figures: tuple[Figure, ...]
+    missing: tuple[str, ...]
+
+
+def read_sensors(device: int, environment: Mapping[str, str]) -> Reading:
+    """Ask npu-smi for the sensors of a device.
+
+    Args:
+        device: The device, as the process numbers it.
+        environment: The environment, with PATH and ASCEND_RT_VISIBLE_DEVICES.
+    """
+    tool = shutil.which(_TOOL, path=environment.get("PATH"))
+    names = [sensor.name for sensor in _SENSORS]
+    if tool is None:
+        return Reading((), tuple(f"{name}: {_TOOL} is not on PATH" for name in names))
+    place = _place(tool, device, environment)
+    if isinstance(place, str):
+        return Reading((), tuple(f"{name}: {place}" for name in names))
+    pages = {
+        page: _asked(tool, environment, "-t", page, "-i", str(place[0]), "-c", str(place[1]))
+        for page in dict.fromkeys(sensor.page for sensor in _SENSORS)
+    }
+    figures, missing = [], []
+    for sensor in _SENSORS:
+        said, failed = pages[sensor.page]
+        values = [float(text) for text in sensor.line.findall(said)]
+        if values:
+            # Of several memories of a chip all errors count.
+            one = sum(values) if sensor.unit == "count" else max(values)
+            figures.append(Figure(sensor.name, one, sensor.unit, sensor.better))
+        else:
+            why = failed or f"{_TOOL} info -t {sensor.page} does not tell it"
+            missing.append(f"{sensor.name}: {why}")
+    return Reading(tuple(figures), tuple(missing))
+
+
+class Watch:
+    """Readings of a device over a while, of which the worst counts; of errors, how many came.
+
+    Args:
+        device: The device, as the process numbers it.
+        environment: As for `read_sensors`.
+        pause: Seconds between two readings.
+    """
+
+    def __init__(self, device: int, environment: Mapping[str, str], pause: float = 10.0) -> None:
+        self._device = device
+        self._environment = environment
+        self._pause = pause
+        self._last = -math.inf
+        self._first: dict[str, Figure] = {}
+        self._worst: dict[str, Figure] = {}
+
+    def look(self) -> None:
+        """Read once more, unless that was done just now."""
+        if time.monotonic() - self._last < self._pause:
+            return
+        for figure in read_sensors(self._device, self._environment).figures:
+            first = self._first.setdefault(figure.name, figure)
+            value = figure.value - (first.value if figure.unit == "count" else 0.0)
+            known = self._worst.get(figure.name)
+            worse = min if figure.better == "more" else max
+            worst = value if known is None else worse(value, known.value)
+            self._worst[figure.name] = replace(figure, value=worst)
+        self._last = time.monotonic()
+
+    def figures(self, prefix: str) -> tuple[Figure, ...]:
+        """Return what was worst.
+
+        Args:
+            prefix: What the names begin with.
+        """
+        return tuple(replace(f, name=f"{prefix}_{f.name}") for f in self._worst.values())
+
+
+def _place(tool: str, device: int, environment: Mapping[str, str]) -> tuple[int, int] | str:
+    """Card and chip of a device, or why they are not known."""
+    said, failed = _asked(tool, environment, "-m")
+    rows = (re.match(r"\s*(\d+)\s+(\d+)\s+(\d+)\s", line) for line in said.splitlines())
+    known = {int(row[3]): (int(row[1]), int(row[2])) for row in rows if row}
+    if not known:
+        return failed or f"{_TOOL} info -m lists no chip"
+    text = environment.get("ASCEND_RT_VISIBLE_DEVICES")
+    visible = sorted(known) if text is None else read_visible(text, len(known)).devices
+    if device >= len(visible) or visible[device] not in known:
+        return f"{_TOOL} info -m does not list device {device}"
+    return known[visible[device]]
+
+
+def _asked(tool: str, environment: Mapping[str, str], *what: str) -> tuple[str, str]:
+    """What it says, and why it says nothing."""
+    try:
+        done = subprocess.run(  # noqa: S603  # what the machine's PATH names
+            [tool, "info", *what],
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "", f"{_TOOL} did not answer for {_PATIENCE:.0f} s"
+    except OSError as error:
+        return "", f"{_TOOL} cannot be run: {error.strerror}"
+    if done.returncode:
+        words = (done.stderr or done.stdout).strip().splitlines()
+        return "", f"{_TOOL} ended with status {done.returncode}{f': {words[-1]}' if words else ''}"
+    return done.stdout, ""

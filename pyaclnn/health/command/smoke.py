@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``pyaclnn smoke`` does: has a child run the cases, and believes only what it completed.
+
+CANN is loaded in the child alone. A library that calls ``exit(0)``, crashes or hangs there is told
+as just that, and is never a success.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Console
+
+from pyaclnn.base.limits import limits_on_memory
+from pyaclnn.cann.library import Backend
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators.description import snake_case
+from pyaclnn.health.checks.check_context import Site
+from pyaclnn.health.checks.machine import Machine
+from pyaclnn.health.checks.options import Options
+from pyaclnn.health.child.isolation import Outcome, Request, run_child
+from pyaclnn.health.child.termination import Terminated, signal_name, terminable
+from pyaclnn.health.report import exits
+from pyaclnn.health.smoke import report as smoke_report
+from pyaclnn.health.smoke.cases import FLOATS, Outcome as Judged
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["BROKEN_OFF", "FAILED", "PATIENCE", "UNUSABLE", "run"]
+
+FAILED: Final = 1
+"""Exit status: an output is wrong."""
+UNUSABLE: Final = 2
+"""Exit status: nothing could run."""
+BROKEN_OFF: Final = 3
+"""Exit status: the process that used CANN ended, crashed or hung in the middle."""
+
+PATIENCE: Final = 120.0
+"""Seconds that a single step may take, the compilation of a kernel included."""
+_GRACE: Final = 3.0
+
+
+def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
+    """Run the smoke test and print what came of it.
+
+    Args:
+        options: The command line.
+        patience: Seconds that a single step may take.
+
+    Returns:
+        The exit status.
+    """
+    operators, dtypes = tuple(options.operator or ()), tuple(options.dtype or ())
+    for given, known, what in (
+        (operators, list(all_operators()), "operator"),
+        (dtypes, [str(dtype) for dtype in FLOATS], "dtype"),
+    ):
+        for name in given:
+            if name not in known:
+                word = snake_case(name.removeprefix("aclnn"))
+                near = difflib.get_close_matches(word, known, 1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+                _say(f"there is no {what} '{name}' in the smoke test; {hint}")
+                return UNUSABLE
+    request = Request(
+        options.backend,
+        options.device,
+        operators,
+        {},
+        patience=patience,
+        folder=str(Path.cwd()),
+        dtypes=dtypes,
+    )
+    try:
+        with terminable():
+            outcome = _supervised(request)
+    except Terminated as end:
+        with contextlib.suppress(OSError):  # after SIGHUP there may be nobody to tell
+            _say(f"ended by {end.name}")
+        return end.status
+    facts = outcome.facts
+    if outcome.ended != "done":
+        for text in (_how_it_ended(outcome), _limits(), outcome.log, outcome.error):
+            if text:
+                _say(text)
+        return BROKEN_OFF
+    if "error" in facts:
+        _say(facts["error"])
+        return exits.NOTHING_HERE if _nothing_here(options.backend) else UNUSABLE
+    return _tell(facts, options)
+
+
+def _nothing_here(backend: str | None) -> bool:
+    """Whether there is no CANN at all, for which the doctor has an exit status of its own."""
+    site = Site(Machine(), Options(backend=backend))
+    return site.choice == "cann" and not site.installations and not site.traces
+
+
+def _tell(facts: dict[str, Any], options: argparse.Namespace) -> int:
+    backend = Backend(facts["backend"], Path(facts["directory"]), {})
+    outcomes = [Judged(**{**o, "shape": tuple(o["shape"])}) for o in facts["outcomes"]]
+    if options.json:
+        sys.stdout.write(smoke_report.as_json(backend, facts["soc_name"], outcomes) + "\n")
+    else:
+        smoke_report.as_text(backend, facts["soc_name"], outcomes, every_output=options.table)
+    return 0 if outcomes and all(outcome.passed for outcome in outcomes) else FAILED
+
+
+def _supervised(request: Request) -> Outcome:
+    console = Console(stderr=True)
+    scratch = Path(tempfile.mkdtemp(prefix="pyaclnn-smoke-"))
+    shown = console.status("smoke test") if console.is_terminal else None
+    try:
+        with shown or contextlib.nullcontext():
+            return run_child(
+                request,
+                os.environ,
+                scratch,
+                grace=_GRACE,
+                stop=threading.Event(),
+                on_step=lambda step, *_: shown.update(f"smoke test: {step}") if shown else None,
+                module="pyaclnn.health.child.smoke",
+            )
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _how_it_ended(outcome: Outcome) -> str:
+    step = outcome.running or "the process starts"
+    if outcome.ended in {"timeout", "abandoned"}:
+        left = f"; process {outcome.pid} cannot be ended" if outcome.ended == "abandoned" else ""
+        return f"no answer for {outcome.seconds:.0f} s while trying: {step}{left}"
+    code = outcome.returncode or 0
+    if code >= 0:
+        how = f"ended in the middle with status {code}"
+    else:
+        how = f"was ended by {signal_name(-code)}"
+    return f"the process that uses the backend {how} while trying: {step}"
+
+
+def _limits() -> str:
+    limits = limits_on_memory()
+    return f"as every process that is started here, it may have {limits}" if limits else ""
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"pyaclnn: {text}\n")

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``pyaclnn doctor``: does this machine's CANN work, and if not, what is the one thing to do?
+
+The process that runs the checks never loads a vendor library; what has to be loaded is loaded by
+children that may hang or crash.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyaclnn.base.lazy import public_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyaclnn.health.report.baseline import Baseline, read_baseline
+    from pyaclnn.health.report.figure import Figure, Severity
+    from pyaclnn.health.report.record import CheckResult, Evidence, Number, Report, Status
+
+__all__ = [
+    "Baseline",
+    "CheckResult",
+    "Evidence",
+    "Figure",
+    "Number",
+    "Report",
+    "Severity",
+    "Status",
+    "examine",
+    "read_baseline",
+]
+
+_HOMES = (".report.figure", ".report.record", ".report.baseline")
+
+if not TYPE_CHECKING:  # so that what is misspelt is no name to a type checker
+    __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)
+
+
+def examine(
+    level: str = "medium",
+    *,
+    backend: str | None = None,
+    devices: Sequence[int] | None = None,
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    soak: float = 0.0,
+    soak_threads: int = 4,
+    soak_processes: int = 1,
+    soak_faults: str = "",
+    figure_bytes: int = 64 << 20,
+    figure_seconds: float = 0.5,
+    memory_share: float | None = None,
+    memory_seconds: float = 300.0,
+    expect: Baseline | None = None,
+    fail_early: bool = False,
+    expect_devices: int | None = None,
+) -> Report:
+    """Examine this machine as ``pyaclnn doctor`` does, and return what that writes with ``--json``.
+
+    What touches a device runs in child processes; this one loads no library of CANN.
+
+    Args:
+        level: ``quick``, ``medium`` or ``long``.
+        backend: ``cann``, ``mock`` or a folder of libraries; by default PYACLNN_BACKEND, then an
+            installed CANN.
+        devices: The ids of the devices to examine; all if None.
+        only: Ids or families of checks to run, such as ``ENV`` or ``DEV-104``; all of the level if
+            empty. ``pyaclnn doctor --list-checks`` has them.
+        skip: Ids or families to leave out.
+        soak: Seconds to repeat the operators for at the end.
+        soak_threads: How many threads of each process do that.
+        soak_processes: How many processes.
+        soak_faults: What goes wrong meanwhile, as `pyaclnn.mock.GRAMMAR` says; on the simulated NPU
+            only.
+        figure_bytes: How many bytes are copied at a time where copying is measured.
+        figure_seconds: For how long each figure is measured.
+        memory_share: How much of the free memory is tested with patterns; most of it if None, and
+            four times ``figure_bytes`` of a simulated one.
+        memory_seconds: After how long no further pattern is begun.
+        expect: What the figures should be: ``Baseline.of`` a report of a machine that is as it
+            should be, or what ``read_baseline`` read.
+        fail_early: Whether nothing more is begun once something is broken.
+        expect_devices: How many devices there should be; as many as there are visible device nodes
+            if None.
+
+    Returns:
+        The report; its ``to_text`` is what ``pyaclnn doctor merge`` reads.
+
+    Raises:
+        ValueError: There is no such level or check, or nothing is left to check.
+        KeyboardInterrupt: Ctrl-C was pressed; its ``report`` has what was found until then.
+    """
+    from pyaclnn.health.checks.options import Level, Options  # noqa: PLC0415
+    from pyaclnn.health.command.run import run  # noqa: PLC0415
+
+    levels = [member.name.lower() for member in Level]
+    if level not in levels:
+        raise ValueError(f"level is {level!r}; it must be one of {', '.join(levels)}")
+    return run(
+        Options(
+            level=Level[level.upper()],
+            backend=backend,
+            devices=None if devices is None else tuple(devices),
+            only=tuple(only),
+            skip=tuple(skip),
+            soak=soak,
+            soak_threads=soak_threads,
+            soak_processes=soak_processes,
+            soak_faults=soak_faults,
+            figure_bytes=figure_bytes,
+            figure_seconds=figure_seconds,
+            memory_share=memory_share,
+            memory_seconds=memory_seconds,
+            expected=expect,
+            fail_early=fail_early,
+            expected_devices=expect_devices,
+        )
+    )

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs in a process on an NPU of the cluster."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyaclnn.health.command.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyaclnn.health.checks.options import Options
+
+__all__ = ["Probe"]
+
+
+class Probe:
+    """A process that holds one NPU, which it sees as device 0; a crash is its own."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """Begin, with more variables than the node has."""
+        os.environ.update(environment)
+
+    def holds(self) -> list[str]:
+        """Return the physical ids of the NPUs that the process was given."""
+        import ray  # noqa: PLC0415  # an extra
+
+        return [str(one) for one in ray.get_runtime_context().get_accelerator_ids()["NPU"]]
+
+    def examine(self, options: Options) -> str:
+        """Examine the NPU as ``pyaclnn doctor`` does, and return the report as JSON text.
+
+        Args:
+            options: What to do; the device is the one that there is.
+        """
+        return run(replace(options, devices=(0,))).to_text()

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every NPU of a cluster in a process of its own, with deadlines; knows no engine.
+
+The processes of a node are asked for at once and hold their NPUs until all of the node are done: so
+an NPU whose process was ended can come back, and be given to another process, but is recognised and
+not touched again.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from pyaclnn.health.child.termination import Terminated
+from pyaclnn.health.fleet.npu import Ended
+from pyaclnn.health.report import exits
+from pyaclnn.health.report.record import Report, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pyaclnn.health.fleet.npu import Node
+
+__all__ = ["Answer", "Engine", "Holds", "Limits", "Lost", "Stopped", "survey"]
+
+_POLL: Final = 0.2
+
+
+@dataclass(frozen=True)
+class Holds:
+    """A process has begun and holds an NPU.
+
+    Attributes:
+        npu: The physical id of the NPU.
+    """
+
+    npu: str
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A process is gone, or the engine could not start it.
+
+    Attributes:
+        reason: What happened.
+    """
+
+    reason: str
+
+
+Answer = Holds | Report | Lost
+
+
+class Engine(Protocol):
+    """What starts processes in a cluster."""
+
+    def start(self, node: Node) -> Any:
+        """Ask for a process on a node that holds an NPU, and return what stands for it."""
+
+    def examine(self, process: Any) -> None:
+        """Have a process that holds an NPU examine it."""
+
+    def answers(self, wait: float) -> Iterable[tuple[Any, Answer]]:
+        """Return what processes have answered since, after at most so many seconds."""
+
+    def end(self, process: Any) -> None:
+        """End a process, whatever it is doing, without waiting for it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long is waited for what.
+
+    Attributes:
+        patience: Seconds until a process must hold an NPU.
+        deadline: Seconds that an examination may take.
+        at_once: How many NPUs of a node are examined at the same time.
+    """
+
+    patience: float = 120.0
+    deadline: float = 900.0
+    at_once: int = 64
+
+
+class Stopped(KeyboardInterrupt):
+    """Somebody pressed Ctrl-C, or asked the process to end.
+
+    Attributes:
+        ended: How the examination of each NPU ended, as far as it came.
+        status: What a command exits with.
+    """
+
+    def __init__(self, ended: list[Ended], status: int) -> None:
+        self.ended = ended
+        self.status = status
+        super().__init__()
+
+
+@dataclass
+class _Slot:
+    node: Node
+    process: Any
+    since: float
+    npu: str | None = None
+    examining: bool = False
+    ended: Ended | None = None
+
+
+def survey(
+    engine: Engine,
+    nodes: Sequence[Node],
+    limits: Limits,
+    tell: Callable[[Node, int, str | None, Ended | None], None] = lambda *_: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[Ended]:
+    """Examine every NPU of a cluster.
+
+    Args:
+        engine: What starts processes.
+        nodes: The machines.
+        limits: How long is waited for what.
+        tell: Called with a node, the number of one of its processes, the NPU that this one
+            examines, and how that ended, whenever that changes.
+        clock: Seconds since some moment.
+
+    Returns:
+        How it ended, for each NPU of each node, in the order of the nodes.
+
+    Raises:
+        Stopped: Somebody asked the process to end; it has what was found until then.
+    """
+    return _Survey(engine, nodes, limits, tell, clock).run()
+
+
+class _Survey:
+    def __init__(
+        self,
+        engine: Engine,
+        nodes: Sequence[Node],
+        limits: Limits,
+        tell: Callable[[Node, int, str | None, Ended | None], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self.engine = engine
+        self.limits = limits
+        self._tell = tell
+        self._clock = clock
+        self.slots: dict[str, list[_Slot]] = {node.id: [] for node in nodes}
+        self._by_process: dict[Any, _Slot] = {}
+        self._nodes = nodes
+
+    def run(self) -> list[Ended]:
+        """Go on until every NPU is settled; what still runs then, or at an error, is ended."""
+        try:
+            for node in self._nodes:
+                for _ in range(node.npus):
+                    process = self.engine.start(node)
+                    slot = _Slot(node, process, self._clock())
+                    self.slots[node.id].append(slot)
+                    self._by_process[process] = slot
+                    self._told(slot)
+            while any(slot.ended is None for slot in self._all()):
+                for process, answer in self.engine.answers(_POLL):
+                    self._take(self._by_process[process], answer)
+                for node in self._nodes:
+                    self._go_on(self.slots[node.id])
+        except (KeyboardInterrupt, SystemExit, Terminated) as end:
+            for slot in self._all():
+                if slot.ended is None:
+                    self._settle(slot, Status.NOT_RUN, "stopped before it had reported")
+            status = getattr(end, "status", exits.INTERRUPTED)
+            raise Stopped(self._ended(), status) from None
+        finally:
+            for slot in self._all():
+                self.engine.end(slot.process)
+        return self._ended()
+
+    def _ended(self) -> list[Ended]:
+        return [slot.ended for slot in self._all() if slot.ended is not None]
+
+    def _all(self) -> list[_Slot]:
+        return [slot for slots in self.slots.values() for slot in slots]
+
+    def _take(self, slot: _Slot, answer: Answer) -> None:
+        if slot.ended is not None:
+            return
+        if isinstance(answer, Lost):
+            self._settle(slot, Status.CRASH, answer.reason)
+            self.engine.end(slot.process)
+        elif isinstance(answer, Report):
+            self._settle(slot, Status.PASS, report=answer)
+        else:
+            self._hold(slot, answer.npu)
+
+    def _hold(self, slot: _Slot, npu: str) -> None:
+        others = [s for s in self.slots[slot.node.id] if s.npu == npu and s is not slot]
+        slot.npu = npu
+        if not others:
+            return  # its turn comes
+        if any(_alive(other) for other in others):
+            self._settle(slot, Status.FAIL, f"two processes were given NPU {npu} at the same time")
+        else:
+            # It came back from a process that failed there, and is only held now.
+            slot.npu = None
+            self._settle(slot, Status.ERROR, f"only NPU {npu} was to be had, which failed before")
+
+    def _go_on(self, slots: Sequence[_Slot]) -> None:
+        """Begin what may begin on a node, and give up what is late."""
+        now = self._clock()
+        running = sum(slot.examining and slot.ended is None for slot in slots)
+        for slot in slots:
+            if slot.ended is not None:
+                continue
+            if slot.npu is not None and not slot.examining and running < self.limits.at_once:
+                slot.examining, slot.since = True, now
+                running += 1
+                self.engine.examine(slot.process)
+                self._told(slot)
+            elif slot.npu is None and now - slot.since > self.limits.patience:
+                self._never_began(slot, slots)
+            elif slot.examining and now - slot.since > self.limits.deadline:
+                self._settle(
+                    slot, Status.TIMEOUT, f"no report within {self.limits.deadline:g} s; ended"
+                )
+                self.engine.end(slot.process)
+
+    def _never_began(self, slot: _Slot, slots: Sequence[_Slot]) -> None:
+        self.engine.end(slot.process)
+        waited = f"within {self.limits.patience:g} s"
+        if sum(one.npu is not None for one in slots) < slot.node.free:
+            self._settle(slot, Status.TIMEOUT, f"no process began on the node {waited}")
+        else:
+            self._settle(slot, Status.ERROR, f"no NPU became free {waited}: others use it")
+
+    def _settle(
+        self, slot: _Slot, status: Status, reason: str = "", report: Report | None = None
+    ) -> None:
+        seconds = self._clock() - slot.since
+        slot.ended = Ended(slot.node, slot.npu, status, reason, report, seconds)
+        self._told(slot)
+
+    def _told(self, slot: _Slot) -> None:
+        number = self.slots[slot.node.id].index(slot)
+        self._tell(slot.node, number, slot.npu, slot.ended)
+
+
+def _alive(slot: _Slot) -> bool:
+    """Whether a process still holds its NPU: one that has reported does, until its node is done."""
+    return slot.ended is None or slot.ended.status is Status.PASS

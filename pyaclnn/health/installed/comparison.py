@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How an installation differs from what is known: types, names and symbols of its functions.
+
+Three things are held side by side: what this package declares, what the headers of the installation
+declare, and what its libraries export. Libraries carry no types, so that only headers can tell that
+arguments are misread.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pyaclnn.base.elf import ElfError, read_library
+from pyaclnn.cann.prototypes import differences, read_prototypes
+from pyaclnn.cann.signatures import PHASE_1, signature, signatures
+from pyaclnn.facts.operators.catalogue import catalogue, plain_type
+from pyaclnn.facts.releases import RELEASES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from pyaclnn.cann.signatures import OperatorHeaders, Signature
+    from pyaclnn.health.installed.installation import Installation
+
+__all__ = ["HARMFUL", "SEVERITIES", "Comparison", "Difference", "compare", "compare_operators"]
+
+SEVERITIES: Final = ("ABI", "missing", "renamed", "const", "new")
+"""The worst first: arguments that would be misread; a function that is not there; a parameter of
+another name; one that is const on one side only; a function that is not known here."""
+HARMFUL: Final = frozenset(SEVERITIES[:2])
+"""Those that keep a call from being made, or from being right."""
+_OLDEST: Final = "8.1"
+_FOLDERS: Final = ("acl", "aclnn")
+_RELEASE_HEADER: Final = "acl/acl_release.h"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One difference.
+
+    Attributes:
+        severity: One of ``SEVERITIES``.
+        name: The C function; of an operator that is there or not as a whole, its second phase.
+        text: What differs, in words.
+        source: Where the installation says so: a header, or a folder of libraries.
+    """
+
+    severity: str
+    name: str
+    text: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of comparing.
+
+    Attributes:
+        root: The root of the installation.
+        declared: How many functions its headers declare that are known here too.
+        exported: How many functions that are known here its libraries export.
+        differences: All differences, the worst first.
+    """
+
+    root: Path
+    declared: int
+    exported: int
+    differences: tuple[Difference, ...]
+
+    @property
+    def harmful(self) -> bool:
+        """Whether a call of one of the functions would go wrong."""
+        return any(found.severity in HARMFUL for found in self.differences)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {
+            "root": str(self.root),
+            "declared": self.declared,
+            "exported": self.exported,
+            "counts": {
+                severity: sum(found.severity == severity for found in self.differences)
+                for severity in SEVERITIES
+            },
+            "differences": [asdict(found) for found in self.differences],
+        }
+
+
+def compare(installation: Installation) -> Comparison:
+    """Compare an installation with what this package declares.
+
+    Args:
+        installation: Its headers are read and its libraries, which may be of any processor.
+
+    Returns:
+        What differs. Functions that only a release after CANN 8.1 has are not missed.
+    """
+    found = list(compare_operators(installation.headers))
+    runtime, count = _compare_runtime(installation.root)
+    found += runtime
+    theirs = installation.headers.everything()
+    common = sum(signature(name) is not None for name in theirs)
+    missing, exported = _compare_exports(installation, theirs)
+    found += missing
+    order = {severity: number for number, severity in enumerate(SEVERITIES)}
+    unique = {(d.severity, d.name): d for d in found}
+    ranked = sorted(unique.values(), key=lambda d: (order[d.severity], d.name))
+    return Comparison(installation.root, common + count, exported, tuple(ranked))
+
+
+def compare_operators(headers: OperatorHeaders) -> Iterator[Difference]:
+    """Compare the declarations of operators.
+
+    Args:
+        headers: Those of an installation; of none, nothing differs.
+    """
+    theirs = headers.everything()
+    if not theirs:
+        return
+    for name, declared in theirs.items():
+        ours = signature(name)
+        if ours is not None:
+            yield from _compared(ours, declared)
+        elif name.endswith(PHASE_1):
+            text = "is declared, and not known here"
+            yield Difference("new", name.removesuffix(PHASE_1), text, declared.header)
+    for name, entry in catalogue().items():
+        if _OLDEST in entry.releases and f"{name}{PHASE_1}" not in theirs:
+            yield Difference("missing", name, f"no header declares it, as {_OLDEST}'s did", "")
+
+
+def _compared(ours: Signature, theirs: Signature) -> Iterator[Difference]:
+    mine, other = list(map(plain_type, ours.types)), list(map(plain_type, theirs.types))
+    source, name = theirs.header, ours.name
+    if len(mine) != len(other):
+        text = f"takes {len(other)} arguments, not {len(mine)}"
+        yield Difference("ABI", name, text, source)
+        return
+    rows = list(zip(ours.parameters, theirs.parameters, ours.types, theirs.types, strict=True))
+    for place, (_, word, c_type, installed) in enumerate(rows, 1):
+        if plain_type(c_type) != plain_type(installed):
+            text = f"argument {place} ({word}) is {installed}, not {c_type}"
+            yield Difference("ABI", name, text, source)
+            return
+    if not name.endswith(PHASE_1):
+        return
+    for place, (own, word, c_type, installed) in enumerate(rows[:-2], 1):
+        if own != word:
+            yield Difference("renamed", name, f"argument {place} is {word}, not {own}", source)
+        if c_type != installed and ("*" in c_type):
+            text = f"argument {place} ({word}) is {installed}, not {c_type}"
+            yield Difference("const", name, text, source)
+
+
+def _compare_runtime(root: Path) -> tuple[list[Difference], int]:
+    # Imported on demand, as everywhere: the headers lie beside the simulated NPU.
+    from pyaclnn.cann.simulator import writtendir  # noqa: PLC0415
+
+    machine = f"{platform.machine()}-linux"
+    folders = [root / "include", root / machine / "include"]
+    paths = [p for f in folders for part in _FOLDERS for p in sorted((f / part).rglob("*.h"))]
+    known = [s for s in signatures().values() if s.library != "operators"]
+    names = frozenset(s.name for s in known)
+    mine = read_prototypes((writtendir() / h for h in sorted({s.header for s in known})), names)
+    theirs = read_prototypes(paths, names)
+    common = mine.keys() & theirs.keys()
+    found = []
+    for name in sorted(common):
+        text = differences(mine[name], theirs[name])
+        if text is not None:
+            found.append(Difference("ABI", name, text, str(theirs[name].source)))
+    return found, len(common)
+
+
+def _compare_exports(
+    installation: Installation, theirs: Mapping[str, Signature]
+) -> tuple[list[Difference], int]:
+    libraries = installation.libraries
+    groups = {
+        "runtime": libraries.runtime,
+        "base": (libraries.base,),
+        "operators": libraries.operators,
+    }
+    found: list[Difference] = []
+    known = dict(signatures())
+    release = _declared_release(installation.root)
+    count = 0
+    for group, paths in groups.items():
+        exports = _exports(path for path in paths if path.is_file())
+        if not exports:
+            continue
+        # Of operators the installation itself says which there are.
+        wanted = {
+            name: "is declared by this installation, and no library exports it"
+            for name, declared in theirs.items()
+            if group == "operators" and declared.is_in(release)
+        } or {
+            name: f"is in {_OLDEST}, and no library exports it"
+            for name, declared in known.items()
+            if declared.library == group and declared.is_in(_OLDEST)
+        }
+        count += sum(name in exports for name in wanted)
+        found += [
+            Difference("missing", name, text, str(libraries.directory))
+            for name, text in wanted.items()
+            if name not in exports
+        ]
+    return found, count
+
+
+def _declared_release(root: Path) -> str:
+    """The release that headers declare which can declare several, as this project's can."""
+    *_, newest = RELEASES
+    try:
+        text = (root / "include" / _RELEASE_HEADER).read_text(encoding="utf-8")
+    except OSError:
+        return newest
+    chosen = text.rpartition(" ")[2].strip()
+    return next((name for name, r in RELEASES.items() if str(r.headers) == chosen), newest)
+
+
+def _exports(paths: Iterable[Path]) -> frozenset[str]:
+    """What libraries export, and those beside them that they need."""
+    left, seen, found = list(paths), set[str](), set[str]()
+    while left:
+        path = left.pop()
+        if path.name in seen:
+            continue
+        seen.add(path.name)
+        try:
+            library = read_library(path)
+        except (ElfError, OSError):
+            continue
+        found |= library.exports
+        left += [p for name in library.needed if (p := path.parent / name).is_file()]
+    return frozenset(found)

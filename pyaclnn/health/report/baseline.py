@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A file of expectations: what a machine that is as it should be has measured."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pyaclnn.health.report.fields import Rule, json_text, plain
+from pyaclnn.health.report.figure import Figure
+from pyaclnn.health.report.outliers import LEAST_DEVIATION
+from pyaclnn.health.report.reader import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyaclnn.health.report.record import Report
+
+__all__ = ["Baseline", "Expectation", "read_baseline"]
+
+_KIND: Final = "baseline"
+_LARGEST: Final = 1 << 20
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What one figure should be.
+
+    Attributes:
+        figure: The median of the devices that were measured.
+        tolerance: The share by which it may be worse; made to be edited.
+    """
+
+    figure: Figure
+    tolerance: Annotated[float, Rule(minimum=0)] = LEAST_DEVIATION
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What figures should be on machines of one kind.
+
+    Attributes:
+        soc_name: The chip that they are of.
+        cann_version: The version of CANN, None for that of the simulated NPU.
+        simulated: Whether they are of the simulated NPU.
+        version: The version of pyaclnn that wrote it.
+        expectations: The figures.
+        kind: What the file is.
+    """
+
+    soc_name: str | None
+    cann_version: str | None
+    simulated: bool
+    version: str
+    expectations: tuple[Expectation, ...]
+    kind: Annotated[str, Rule(enum=(_KIND,))] = _KIND
+
+    @classmethod
+    def of(cls, report: Report) -> Baseline:
+        """Make one of a report; figures of which no value is better are expected of nobody.
+
+        Args:
+            report: The report of a machine that is as it should be.
+
+        Raises:
+            ValueError: Nothing was measured.
+        """
+        alike: dict[str, list[Figure]] = {}
+        for result in report.results:
+            for figure in result.figures:
+                if figure.better != "neither":
+                    alike.setdefault(figure.name, []).append(figure)
+        if not alike:
+            raise ValueError("nothing was measured: figures are of the level long")
+        return cls(
+            report.soc_name,
+            report.cann_version,
+            report.simulated,
+            report.version,
+            tuple(_expected(figures) for figures in alike.values()),
+        )
+
+    def to_text(self) -> str:
+        """Return what `read_baseline` reads."""
+        return json_text(plain(self))
+
+    def is_of_another_kind(self, soc_name: str | None, *, simulated: bool) -> str | None:
+        """Say why this is no measure for a machine; None if it is one.
+
+        Args:
+            soc_name: The machine's chip.
+            simulated: Whether that is simulated.
+        """
+        if self.simulated != simulated:
+            names = {True: "the simulated NPU", False: "a chip"}
+            return f"it is of {names[self.simulated]}, and this is {names[simulated]}"
+        if self.soc_name != soc_name:
+            return f"it is of {self.soc_name}, and this is {soc_name}"
+        return None
+
+
+def _expected(figures: Iterable[Figure]) -> Expectation:
+    given = list(figures)
+    middle = statistics.median(figure.value for figure in given)
+    return Expectation(Figure(given[0].name, middle, given[0].unit, given[0].better))
+
+
+def read_baseline(path: str) -> Baseline:
+    """Read a file that ``--save-baseline`` wrote.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ValueError: It cannot be read, or is none; the message names the file.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(_LARGEST + 1)
+        if len(text) > _LARGEST:
+            raise ValueError("it is too large")  # noqa: TRY301  # told as any other
+        found: Baseline = read(Baseline, json.loads(text))
+    except OSError as error:
+        raise ValueError(f"'{path}' cannot be read: {error.strerror or error}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"'{path}' is no file of --save-baseline: {error}.") from None
+    return found

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Making foreign texts harmless: logs may hold anything, and a terminal obeys escape sequences."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+import re
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
+
+from pyaclnn.health.report.fields import annotated, hints_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["cleaned", "each_text"]
+
+Record = TypeVar("Record")
+
+# Control characters but tab and newline, what turns the direction of writing, separators of lines
+# that only some programs know, lone surrogates, and what XML 1.0 cannot contain.
+_HARMFUL: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+    "\ud800-\udfff\ufffe\uffff]"
+)
+_ON_ONE_LINE: Final = re.compile(r"\s*[\n\t]\s*")
+_LINES: Final = frozenset({"text", "summary", "verdict", "causes", "next_step"})
+"""The fields that may have several lines."""
+_ESCAPES: Final = re.compile("\x1b\\[[0-9;?]*[ -/]*[@-~]")
+
+
+def cleaned(record: Record) -> Record:
+    """Return a record with texts that can be shown anywhere.
+
+    Escape sequences go; other characters that do something instead of being seen become U+FFFD. A
+    name, e.g. of a machine, stays on one line, so that it cannot pass for lines of the report.
+
+    Args:
+        record: The report of one machine, or a part of it.
+    """
+    harmless: Record = _harmless(record, on_one_line=True)
+    return harmless
+
+
+def _harmless(value: Any, *, on_one_line: bool) -> Any:
+    """The value itself if it is harmless, as nearly all are; many records make a fleet."""
+    if dataclasses.is_dataclass(value):
+        kind: Any = type(value)
+        changed = {}
+        for name in _with_texts(kind):
+            before = getattr(value, name)
+            after = _harmless(before, on_one_line=name not in _LINES)
+            if after is not before:
+                changed[name] = after
+        return dataclasses.replace(value, **changed) if changed else value  # type: ignore[type-var]
+    if type(value) is dict:
+        return {
+            _harmless(key, on_one_line=True): _harmless(item, on_one_line=key not in _LINES)
+            for key, item in value.items()
+        }
+    if type(value) is tuple:
+        found = tuple([_harmless(item, on_one_line=on_one_line) for item in value])
+        return found if any(map(operator.is_not, found, value)) else value
+    if type(value) is not str or value.isprintable():
+        return value
+    text = _HARMFUL.sub("\ufffd", _ESCAPES.sub("", value))
+    return _ON_ONE_LINE.sub(" ", text) if on_one_line else text
+
+
+@functools.cache
+def _with_texts(kind: Any) -> tuple[str, ...]:
+    """The fields of a record in which texts may be."""
+    return tuple(name for name, hint in hints_of(kind).items() if _may_have_texts(hint))
+
+
+def _may_have_texts(hint: Any) -> bool:
+    kind = annotated(hint)[0]
+    return (
+        kind is str or dataclasses.is_dataclass(kind) or any(map(_may_have_texts, get_args(kind)))
+    )
+
+
+def each_text(value: Any, change: Callable[[str], str]) -> Any:
+    """Return plain data with every text changed, those that are keys included.
+
+    Args:
+        value: JSON's own types.
+        change: What is done to a text.
+    """
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(key): each_text(item, change) for key, item in value.items()}
+    if isinstance(value, list):
+        return [each_text(item, change) for item in value]
+    return value

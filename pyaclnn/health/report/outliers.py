@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of several equal things is not like the others, by one figure."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from pyaclnn.health.report.figure import Figure, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "DRAIN_FROM",
+    "LEAST_DEVIATION",
+    "USUAL_DEVIATIONS",
+    "Outlier",
+    "graded",
+    "outliers",
+    "shortfall",
+]
+
+USUAL_DEVIATIONS: Final = 3.5
+"""How many usual deviations (MAD, scaled to a normal distribution's) make an outlier."""
+LEAST_DEVIATION: Final = 0.15
+"""The share of the median by which an outlier is off at least: equal devices differ by less."""
+DRAIN_FROM: Final = 0.40
+"""The share from which on a device is not only to be looked at, but out of use."""
+_NORMAL: Final = 1.4826
+_ENOUGH: Final = 3
+
+_Key = TypeVar("_Key")
+
+
+@dataclass(frozen=True)
+class Outlier:
+    """One value that is worse than the others.
+
+    Attributes:
+        figure: The value.
+        usual: The median of all.
+        worse: By what share of that it is worse.
+        severity: What that asks for.
+    """
+
+    figure: Figure
+    usual: float
+    worse: float
+    severity: Severity
+
+    def __str__(self) -> str:
+        """Return it in words, e.g. ``launches 1000 1/s, 50 % worse than 2000``."""
+        by = f"{self.worse:.0%}".replace("%", " %")
+        return f"{self.figure}, {by} worse than {self.usual:.4g}"
+
+
+def graded(worse: float) -> Severity:
+    """Return what it asks for that a figure is worse than it should be by a share."""
+    return Severity.DRAIN if worse >= DRAIN_FROM else Severity.MONITOR
+
+
+def shortfall(value: float, usual: float, better: str) -> tuple[float, float]:
+    """Return by how much a value is worse than the usual one, and by what share of that.
+
+    Args:
+        value: The value.
+        usual: What it should be.
+        better: Which values are better: ``more``, or else ``less``.
+
+    Returns:
+        Both below 0 for a better value; the share of a usual value of 0 is 1 for a worse one.
+    """
+    off = usual - value if better == "more" else value - usual
+    return off, off / abs(usual) if usual else float(off > 0)
+
+
+def outliers(figures: Mapping[_Key, Figure]) -> dict[_Key, Outlier]:
+    """Find those that are worse than the others.
+
+    Two cannot be told apart by a median: of them the worse one is to be looked at if it is worse
+    than the better one by as much.
+
+    Args:
+        figures: One figure, of one name, of each device or machine.
+
+    Returns:
+        The outliers; none of figures of which no value is better.
+    """
+    values = [figure.value for figure in figures.values()]
+    better = next((figure.better for figure in figures.values()), "neither")
+    if better == "neither" or len(values) < 2:  # noqa: PLR2004  # one alone is no outlier
+        return {}
+    if len(values) < _ENOUGH:
+        usual, deviation = max(values) if better == "more" else min(values), 0.0
+    else:
+        usual = statistics.median(values)
+        deviation = _NORMAL * statistics.median(abs(value - usual) for value in values)
+    found = {}
+    for key, figure in figures.items():
+        off, share = shortfall(figure.value, usual, better)
+        if share > LEAST_DEVIATION and off > USUAL_DEVIATIONS * deviation:
+            severity = Severity.MONITOR if len(values) < _ENOUGH else graded(share)
+            found[key] = Outlier(figure, usual, share, severity)
+    return found

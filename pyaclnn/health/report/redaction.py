@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Taking out of a report what is nobody else's business.
+
+What stays is chosen by lists of what may stay: the variables, the facts about the host, the roots
+of paths and the names of folders. Of texts, whose form nobody guarantees, what looks like a name, a
+secret or an address is taken out as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import re
+import socket
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.facts.variables import PUBLIC
+from pyaclnn.health.report.clean import each_text
+from pyaclnn.health.report.record import Report
+from pyaclnn.health.report.secrets import HIDDEN, TOO_SHORT, without_private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["names_of_this_machine", "redact"]
+
+_PATHS: Final = frozenset({"ASCEND_CUSTOM_OPP_PATH", "LD_LIBRARY_PATH"})
+"""Lists of paths; of the other variables, those whose name does not end so are short words."""
+
+_LONGEST_WORD: Final = 16
+_PUBLIC_FACTS: Final = ("os", "kernel", "machine", "python", "cpu_count", "in_container")
+_NOBODY: Final = frozenset({"root", "user", "localhost", "HwHiAiUser", "nobody"})
+
+
+def names_of_this_machine() -> frozenset[str]:
+    """Return the names of the user and of the machine that must not appear in a bundle."""
+    names = {os.environ.get(name, "") for name in ("USER", "LOGNAME", "SUDO_USER", "HOSTNAME")}
+    with contextlib.suppress(KeyError, OSError):  # a user that no database knows
+        names.add(getpass.getuser())
+    names.add(os.path.basename(os.path.expanduser("~")))  # noqa: PTH111, PTH119  # never raises
+    names |= {socket.gethostname(), socket.gethostname().partition(".")[0]}
+    return frozenset(names)
+
+
+def redact(report: Report, number: int, names: Iterable[str]) -> Report:
+    """Return a report without user names, machine names, private paths, addresses and secrets.
+
+    Args:
+        report: The report of one machine.
+        number: The number by which the machine goes instead of its name.
+        names: Names that must not appear, such as those of the user and of the machine.
+    """
+    environment = report.environment.items()
+    # A check says of a variable that makes no sense what it was.
+    unfit = {value for name, value in environment if _variable(name, value) == HIDDEN}
+    hidden = {*names, *unfit, str(report.host.get("name", ""))} - _NOBODY
+    words = sorted((name for name in hidden if len(name) >= TOO_SHORT), key=len, reverse=True)
+    forbidden = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in words) or "(?!)")
+    data = report.to_json()
+    facts = {name: data["host"][name] for name in _PUBLIC_FACTS if name in data["host"]}
+    data["environment"] = {
+        name: _variable(name, value)
+        for name, value in data["environment"].items()
+        if name in PUBLIC
+    }
+    data = each_text(data, lambda text: _text(text, forbidden))
+    data["host"] = {
+        "name": f"machine {number}",
+        **each_text(facts, lambda text: _text(text, forbidden)),
+    }
+    return Report.from_json(data)
+
+
+def _variable(name: str, value: str) -> str:
+    """Keep of a variable what has the form that CANN expects of it."""
+    if name in _PATHS:
+        entries = re.split("([: ])", value)
+        return "".join(e if e in {"", ":", " "} or e[0] in "/~" else HIDDEN for e in entries)
+    if name.endswith(("_PATH", "_HOME", "_BACKEND")):
+        return value
+    return value if re.fullmatch(r"[\w,. -]*", value) and len(value) <= _LONGEST_WORD else HIDDEN
+
+
+def _text(text: str, forbidden: re.Pattern[str]) -> str:
+    return forbidden.sub(HIDDEN, without_private(text))

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A report to read: the verdict first, what is wrong, every check as a tree, the verdict last."""
+
+from __future__ import annotations
+
+import io
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from pyaclnn.health.report.clean import cleaned
+from pyaclnn.health.report.figures_text import figures_table
+from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only
+from pyaclnn.health.report.numbers_text import numbers_table
+from pyaclnn.health.report.record import Status, check_of, host_name
+from pyaclnn.health.report.verdict import (
+    BROKEN,
+    GOOD,
+    NOTHING,
+    about,
+    in_order,
+    problems,
+    tally,
+    verdict,
+    wrong_outputs,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from pyaclnn.health.report.fleet import Fleet, Group as Failures
+    from pyaclnn.health.report.record import CheckResult, Report
+    from pyaclnn.health.report.verdict import Verdict
+
+__all__ = ["COLOURS", "SIGNS", "Detail", "as_text", "emit", "numbered", "open_console", "show"]
+
+SIGNS: Final = {
+    Status.PASS: "✓",
+    Status.WARN: "!",
+    Status.FAIL: "✗",
+    Status.SKIP: "-",
+    Status.TIMEOUT: "⧖",
+    Status.CRASH: "☠",
+    Status.ERROR: "?",
+    Status.NOT_RUN: "·",
+}
+"""One sign for each status; the status is always written beside it where it is not PASS."""
+
+COLOURS: Final = {
+    Status.PASS: "green",
+    Status.WARN: "yellow",
+    Status.FAIL: "bold red",
+    Status.SKIP: "dim",
+    Status.TIMEOUT: "bold red",
+    Status.CRASH: "bold red",
+    Status.ERROR: "yellow",
+    Status.NOT_RUN: "dim",
+}
+
+_PLAIN_WIDTH: Final = 110
+_MOST_BRIEF: Final = 2
+"""How many problems are told in short."""
+_MOST_MACHINES: Final = 40
+"""Of more machines those on which all is well are only counted."""
+_MOST_OUTLIERS: Final = 20
+"""How many outliers of a fleet are told, the worst first."""
+_MOST_LINES: Final = 12
+"""How many lines of one piece of evidence are shown; the other formats have all of them."""
+
+
+class Detail(IntEnum):
+    """How much of a report is printed."""
+
+    QUIET = 0
+    """The verdict."""
+    BRIEF = 1
+    """What is wrong, on 25 lines at most."""
+    FULL = 2
+    """Every check, and all that it rests on."""
+
+
+def show(given: Sequence[Report] | Fleet, console: Console, detail: Detail = Detail.FULL) -> None:
+    """Print the report of one machine, or of a fleet if there are several.
+
+    Args:
+        given: The reports of one or more machines.
+        console: Where to.
+        detail: How much of it.
+    """
+    emit(_parts(given) if detail is Detail.FULL else _brief(given, detail), console)
+
+
+def as_text(given: Sequence[Report] | Fleet) -> str:
+    """Return what `show` prints, as plain text.
+
+    Args:
+        given: The reports of one or more machines.
+    """
+    return _plain(_parts(given))
+
+
+def open_console(*, error: bool = False) -> Console:
+    """Return a console; one that is no terminal is of a width that does not change.
+
+    Args:
+        error: Whether it is standard error.
+    """
+    console = Console(stderr=error, highlight=False)
+    if console.is_terminal:
+        return console
+    return Console(stderr=error, highlight=False, width=_PLAIN_WIDTH)
+
+
+def emit(parts: Iterable[RenderableType], console: Console) -> None:
+    """Print to a terminal with colours, to anything else as plain lines without trailing spaces.
+
+    Args:
+        parts: What to print.
+        console: Where to.
+    """
+    if console.is_terminal:
+        console.print(Group(*parts))
+    else:
+        console.file.write(_plain(parts))
+    console.file.flush()
+
+
+def _plain(parts: Iterable[RenderableType]) -> str:
+    paper = io.StringIO()
+    Console(file=paper, width=_PLAIN_WIDTH, color_system=None).print(Group(*parts))
+    return "".join(f"{line.rstrip()}\n" for line in paper.getvalue().splitlines())
+
+
+def _parts(given: Sequence[Report] | Fleet) -> Iterable[RenderableType]:
+    one = only(given)
+    return _fleet(fleet_of(given)) if one is None else _machine(cleaned(one))
+
+
+def _machine(report: Report) -> Iterable[RenderableType]:
+    said = verdict(report)
+    if report.simulated:
+        yield _banner()
+    yield _verdict(said)
+    yield _facts(report)
+    yield from _problems(report.results)
+    yield from _tree(report.results)
+    yield from numbers_table(report.results)
+    yield from figures_table(report)
+    yield Text()
+    if report.simulated:
+        yield _banner()
+    yield _verdict(said)
+
+
+def _fleet(fleet: Fleet) -> Iterable[RenderableType]:
+    said = fleet_verdict(fleet)
+    if fleet.simulated:
+        yield _banner()
+    yield _verdict(said)
+    yield _table(fleet)
+    yield from _outliers(fleet)
+    for group in fleet.groups:
+        yield from _problem(group.results[0], _places(group, fleet))
+    yield Text()
+    yield _verdict(said)
+
+
+def _places(group: Failures, fleet: Fleet) -> str:
+    where = ", on the simulated NPU" if group.simulated else ""
+    return f"{len(group.hosts)} of {len(fleet.reports)} machines{where}: {', '.join(group.hosts)}"
+
+
+def _outliers(fleet: Fleet) -> Iterable[RenderableType]:
+    """The devices whose figures are worse than those of the others of their chip."""
+    if not fleet.outliers:
+        return
+    yield Text()
+    yield Rule(
+        Text("worse than the others", style="bold"), align="left", style="dim", characters="─"
+    )
+    for machine, device, simulated, outlier in fleet.outliers[:_MOST_OUTLIERS]:
+        style = "dim" if simulated else "yellow"
+        asked = f"{outlier.severity.value} {'(simulated) ' if simulated else ''}"
+        yield Text.assemble((asked, style), f"{machine} device {device}: {outlier}")
+    more = len(fleet.outliers) - _MOST_OUTLIERS
+    if more > 0:
+        yield Text(f"{more} more in the JSON report", style="dim")
+
+
+def _table(fleet: Fleet, *, no_wrap: bool = False) -> RenderableType:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("machine", "examined", "verdict", "exit"):
+        table.add_column(heading, style="bold" if heading == "machine" else "", no_wrap=no_wrap)
+    machines = list(zip(fleet.names, fleet.reports, strict=True))
+    told = machines
+    if len(machines) > _MOST_MACHINES:
+        told = [(name, report) for name, report in machines if report.exit_status]
+    for name, report in told:
+        table.add_row(
+            Text(name),
+            Text(about(report)),
+            Text(verdict(report).headline),
+            str(report.exit_status),
+        )
+    fine = len(machines) - len(told)
+    rest = [Text(f"and {fine} machines on which all is well", style="dim")] if fine else []
+    return Padding(Group(table, *rest), (1, 0, 0, 0))
+
+
+def _brief(given: Sequence[Report] | Fleet, detail: Detail) -> Iterable[RenderableType]:
+    one = only(given)
+    wrong: list[tuple[CheckResult, str | None]]
+    if one is None:
+        fleet = fleet_of(given)
+        said, rest = fleet_verdict(fleet), _table(fleet, no_wrap=True)
+        wrong = [(group.results[0], _places(group, fleet)) for group in fleet.groups]
+    else:
+        report = cleaned(one)
+        said, rest = verdict(report), _facts(report)
+        wrong = [(result, None) for result in _distinct(report.results)]
+        if report.simulated:
+            yield _one_line(Text("SIMULATED NPU - not a chip", style="bold yellow"))
+    yield _verdict(said, brief=True)
+    if detail is Detail.QUIET or (said.tone == NOTHING and one is not None):
+        return
+    yield rest
+    for result, places in wrong[:_MOST_BRIEF]:
+        yield from _in_short(result, places)
+    more = len(wrong) - _MOST_BRIEF
+    others = f"{more} more problem{'s' * (more > 1)}; " if more > 0 else ""
+    yield Text(f"{others}-v tells everything", style="dim")
+
+
+def _distinct(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """What is wrong, the gravest first; the same on several devices once."""
+    kinds: dict[tuple[object, ...], CheckResult] = {}
+    for result in problems(results):
+        kinds.setdefault((check_of(result), result.status, result.code), result)
+    return list(kinds.values())
+
+
+def _one_line(line: Text) -> Text:
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
+
+
+def _in_short(result: CheckResult, places: str | None) -> Iterable[RenderableType]:
+    """A problem on seven lines."""
+    yield _heading(result)
+    summary = result.summary.partition("\n")[0]
+    told = [Text(summary), *([Text(places, style="bold")] if places else [])]
+    told += [
+        Text(f"{item.label}: {item.text.strip().partition(chr(10))[0]}", style="dim")
+        for item in result.evidence[: 3 - len(told)]
+    ]
+    told += [Text(f"likely cause: {result.causes[0]}")] if result.causes else []
+    for line in told:
+        yield Padding(_one_line(line), (0, 0, 0, 2))
+    if result.next_step:
+        step = Text.assemble(("next: ", "bold"), (result.next_step, "bold cyan"))
+        yield Padding(step, (0, 0, 0, 2))
+
+
+def _banner() -> RenderableType:
+    words = "SIMULATED NPU - not a chip: nothing here says anything about this machine"
+    return Panel(Text(words, justify="center"), style="bold yellow", padding=(0, 1))
+
+
+def _verdict(said: Verdict, *, brief: bool = False) -> RenderableType:
+    colour = {GOOD: "bold green", BROKEN: "bold red"}.get(said.tone, "bold yellow")
+    headline = Text(said.headline, style=colour)
+    lines = [_one_line(headline) if brief else headline]
+    if said.detail:
+        detail = Text(said.detail)
+        lines.append(_one_line(detail) if brief and said.tone != NOTHING else detail)
+    if said.next_step:
+        lines.append(Text.assemble(("Next: ", "bold"), said.next_step))
+    return Group(*lines)
+
+
+def _facts(report: Report) -> RenderableType:
+    host = report.host
+    where = f"{host_name(report)}, {host.get('os', '')} {host.get('kernel', '')}".strip(" ,")
+    if host.get("in_container") is True:
+        where += ", in a container"
+    counts = in_order(tally(report.results))
+    what = f"{about(report)}; level {report.level}; {counts}; {report.seconds:.1f} s"
+    lines = [what, where]
+    if report.directory:
+        lines.append(f"libraries: {report.directory}")
+    return Padding(Text("\n".join(lines), style="dim"), (1, 0, 0, 0))
+
+
+def _problems(results: Iterable[CheckResult]) -> Iterable[RenderableType]:
+    for result in problems(results):
+        yield from _problem(result)
+
+
+def _problem(result: CheckResult, places: str | None = None) -> Iterable[RenderableType]:
+    yield Text()
+    yield _heading(result)
+    lines: list[RenderableType] = [Text(result.summary)]
+    if result.severity.asks:
+        lines.append(Text(f"severity {result.severity.value}: {result.severity.asks}"))
+    if places:
+        lines.append(Text(places, style="bold"))
+    if result.code is not None:
+        lines.append(Text(f"code {result.code} {result.code_name or ''}".rstrip()))
+    for item in result.evidence:
+        kept = item.text.splitlines()[:_MOST_LINES]
+        more = len(item.text.splitlines()) - len(kept)
+        kept += [f"… {more} more lines"] if more else []
+        lines.append(Text.assemble((f"{item.kind} ", "dim"), (item.label, "cyan")))
+        lines.append(Padding(Text("\n".join(kept), style="dim"), (0, 0, 0, 4)))
+    lines += _wrong_outputs(result)
+    if result.causes:
+        lines += [Text("likely causes:", style="bold"), *numbered(result.causes)]
+    if result.next_step:
+        lines.append(Text.assemble(("next: ", "bold"), (result.next_step, "bold cyan")))
+    yield Padding(Group(*lines), (0, 0, 0, 2))
+
+
+def numbered(causes: Iterable[str]) -> Iterator[RenderableType]:
+    """Yield a line for each of several causes.
+
+    Args:
+        causes: The causes, the likeliest first.
+    """
+    for number, cause in enumerate(causes, 1):
+        yield Padding(Text(f"{number}. {cause}"), (0, 0, 0, 2))
+
+
+def _heading(result: CheckResult) -> RenderableType:
+    title = Text.assemble(
+        (f"{SIGNS[result.status]} {result.status.value} ", COLOURS[result.status]),
+        (f"{result.id} {result.title}", "bold"),
+    )
+    return Rule(title, align="left", style="dim", characters="─")
+
+
+def _wrong_outputs(result: CheckResult) -> list[RenderableType]:
+    wrong = wrong_outputs(result)
+    lines = wrong[:_MOST_LINES]
+    lines += [f"... {len(wrong) - _MOST_LINES} more outputs"] if len(wrong) > _MOST_LINES else []
+    return [Padding(Text("\n".join(lines)), (0, 0, 0, 4))] if lines else []
+
+
+def _tree(results: Sequence[CheckResult]) -> Iterable[RenderableType]:
+    """Every check by category; one line for a category of which nothing ran."""
+    yield Text()
+    yield Rule(Text("every check", style="bold"), align="left", style="dim", characters="─")
+    categories: dict[str, list[CheckResult]] = {}
+    for result in results:
+        categories.setdefault(result.category, []).append(result)
+    for category, members in categories.items():
+        calm = tally(members)
+        if not set(calm) - {Status.SKIP, Status.NOT_RUN} and len(members) > 1:
+            yield Text.assemble((category, "bold"), (f"  {in_order(calm)}", "dim"))
+            continue
+        yield Text(category, style="bold")
+        for index, result in enumerate(members):
+            branch = "└" if index + 1 == len(members) else "├"
+            status = "" if result.status is Status.PASS else f"{result.status.value} "
+            line = Text.assemble(
+                (f"  {branch} ", "dim"),
+                (f"{SIGNS[result.status]} {status}", COLOURS[result.status]),
+                (f"{result.id} ", "dim"),
+                result.title,
+                (f"  {result.summary}", "dim"),
+            )
+            line.truncate(10_000)
+            line.no_wrap, line.overflow = True, "ellipsis"
+            yield line

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The numeric smoke test: does every operator compute the right numbers on this backend?
+
+Each operator runs over a few shapes and dtypes, on outputs filled with NaN first. What comes back
+is held against the reference evaluated in float64, by CANN's published accuracy standard.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import ml_dtypes
+import numpy as np
+
+from pyaclnn.base.errors import AclError, MissingSymbolError
+from pyaclnn.cann.gate import OUT, fetch
+from pyaclnn.cann.library import function
+from pyaclnn.cann.raw import ACL_CANN_ATTR_BF16
+from pyaclnn.facts.accuracy import QUANTIZED, TOLERANCES, judge
+from pyaclnn.facts.chips import find_family
+from pyaclnn.facts.operators import Operator, all_operators
+from pyaclnn.facts.operators.parameters import Tensor
+from pyaclnn.health.smoke.edges import ERROR_EDGES
+from pyaclnn.health.smoke.launching import Case, launch
+from pyaclnn.health.smoke.samples import Host, is_possible
+from pyaclnn.runtime.dtypes import DTYPES, WORDS
+from pyaclnn.runtime.stream import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pyaclnn.facts.accuracy import Verdict
+    from pyaclnn.health.smoke.launching import Launched
+    from pyaclnn.runtime.device import Device
+
+__all__ = [
+    "FLOATS",
+    "IMPRECISE",
+    "PATIENCE",
+    "SHAPES",
+    "Outcome",
+    "cases",
+    "dtypes_of",
+    "judge_outputs",
+    "run",
+]
+
+SHAPES = ((4, 64), (3, 5, 192), (48, 1024))
+"""The shapes of the smoke test; the first Ascend 910 normalizes multiples of 64 only."""
+
+PATIENCE = 0.25
+"""Seconds after which wrong outputs are read once more: were they only late?"""
+
+IMPRECISE = "within the standard, but only as exact as float16, not as float32"
+"""How the verdict begins on float32 results that another precision seems to have computed."""
+
+_ENOUGH, _WIDE = 64, 16
+_TYPICAL = 2**-14
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
+"""The dtypes of inputs."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one output of a case.
+
+    Attributes:
+        operator: The public function.
+        output: The output, e.g. ``grad_weight``.
+        shape: The shape of the case's input.
+        dtype: The dtype of the case's input.
+        passed: Whether the standard is met.
+        max_abs_error: Largest absolute error, NaN if the call failed.
+        limit: The largest absolute error the standard allows there.
+        matched_ratio: Share of elements within tolerance, 0 if the call failed.
+        verdict: The verdict in one line, or the error of the call.
+        seconds: How long submitting the work and waiting for it took.
+        error_histogram: Pairs of (upper edge, count) over |error| / tolerance; see
+            `pyaclnn.health.smoke.edges`.
+        code: CANN's status code if the call failed with one.
+    """
+
+    operator: str
+    output: str
+    shape: tuple[int, ...]
+    dtype: str
+    passed: bool
+    max_abs_error: float
+    limit: float
+    matched_ratio: float
+    verdict: str
+    seconds: float = 0.0
+    error_histogram: tuple[tuple[float, int], ...] = ()
+    code: int | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        """The outcome as plain data, without the histogram."""
+        return {key: value for key, value in asdict(self).items() if key != "error_histogram"}
+
+
+def dtypes_of(device: Device) -> list[np.dtype[Any]]:
+    """List the dtypes of a device's chip: bfloat16 only where CANN says so.
+
+    Args:
+        device: An open device.
+    """
+    with device._active():
+        has_bfloat16 = fetch("aclGetCannAttribute", ACL_CANN_ATTR_BF16, OUT) == 1
+    return [d for d in FLOATS if has_bfloat16 or d != ml_dtypes.bfloat16]
+
+
+def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Case]:
+    """List the cases: every operator in every dtype that it takes on a device's chip.
+
+    An operator that this chip is not said to have, or that an older CANN lacks, is left out unless
+    it is essential: what is without those is told so.
+
+    Args:
+        device: An open device.
+        shapes: The shapes of the input.
+    """
+    dtypes, family = dtypes_of(device), find_family(device.soc_name)
+    return [
+        Case(operator.name, shape, dtype)
+        for operator in all_operators().values()
+        for dtype in (*dtypes, *_integers(operator))
+        if _takes(operator, dtype, family) and _is_there(operator)
+        for shape in shapes
+        if is_possible(operator, shape, dtype, family)
+    ]
+
+
+def _integers(operator: Operator) -> list[np.dtype[Any]]:
+    """The dtypes of integers that an operator's leading tensor may have."""
+    known = (DTYPES[word] for word in operator.types.allowed(operator.leader.type, {}))
+    return [dtype for dtype in known if dtype.kind in "iu"]
+
+
+def _is_there(operator: Operator) -> bool:
+    """Whether the libraries have an operator; what they lack is only left out if it may lack."""
+    try:
+        function(operator.c_name)
+    except MissingSymbolError:
+        return operator.essential
+    return True
+
+
+def _takes(operator: Operator, dtype: np.dtype[Any], family: str | None) -> bool:
+    rows = operator.types.families.get(family or "", () if family else operator.types.rows)
+    if not rows and operator.essential:
+        rows = operator.types.rows
+    return WORDS[dtype] in operator.types.allowed(operator.leader.type, {}, rows)
+
+
+def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outcome]:
+    """Run one case.
+
+    Args:
+        case: What to run.
+        device: Where.
+        patience: Seconds after which outputs that nobody wrote are read once more.
+
+    Yields:
+        One outcome for each output; a single failed one if the call itself fails.
+    """
+    try:
+        with Stream(device) as stream:
+            launched = launch(case, stream)
+            begun = time.perf_counter()
+            stream.synchronize()
+            seconds = launched.seconds + time.perf_counter() - begun
+            outcomes = list(judge_outputs(launched, launched.read(), seconds))
+            if patience and not all(outcome.passed for outcome in outcomes):
+                outcomes = _look_again(launched, outcomes, patience)
+    except AclError as error:
+        yield _failed(case, error)
+        return
+    yield from outcomes
+
+
+def judge_outputs(
+    launched: Launched, actual: Mapping[str, Host], seconds: float = 0.0
+) -> Iterator[Outcome]:
+    """Hold outputs against what is expected.
+
+    Args:
+        launched: The case.
+        actual: Its outputs, read after its stream was waited for.
+        seconds: How long that took.
+
+    Yields:
+        One outcome for each output.
+    """
+    case = launched.case
+    for name, value in actual.items():
+        expected, dtype = launched.golden[name], _standard(case, name, value.dtype)
+        verdict = judge(value, expected, dtype, quantized=True)
+        imprecise = verdict.passed and _is_half_precise(value, expected, case.shape[-1], dtype)
+        words = _in_words(verdict, value)
+        yield Outcome(
+            *(case.operator, name, case.shape, str(case.dtype)),
+            passed=verdict.passed and not imprecise,
+            max_abs_error=verdict.max_abs_error,
+            limit=verdict.limit,
+            matched_ratio=verdict.matched_ratio,
+            verdict=f"{IMPRECISE}; {words}" if imprecise else words,
+            seconds=seconds,
+            error_histogram=_histogram(value, expected, dtype),
+        )
+
+
+def _is_half_precise(actual: Host, golden: Host, width: int, dtype: np.dtype[Any]) -> bool:
+    """Whether float32 results are typically as far off as float16 would be.
+
+    The standard's tolerance for float32 is 2**-10, in which a float16's rounding still fits. What
+    computes in float32 is typically a thousand times better, for rows as a whole: single elements
+    cancel, and so do all gradients of narrow rows, which therefore say nothing.
+    """
+    if dtype != np.float32 or golden.size < _ENOUGH or width < _WIDE:
+        return False
+    # Statistics are one to a row: all of them are the row that is looked at.
+    rows = golden.reshape(1, -1) if golden.shape[-1] == 1 else golden.reshape(-1, golden.shape[-1])
+    size = np.linalg.norm(rows, axis=1)
+    error = np.linalg.norm(actual.astype(np.float64).reshape(rows.shape) - rows, axis=1)
+    return float(np.median(error - _TYPICAL * size)) > 0
+
+
+def _in_words(verdict: Verdict, actual: Host) -> str:
+    """The verdict, with what kind of wrong it looks like before it."""
+    if verdict.passed or not actual.size:
+        return str(verdict)
+    wide = actual.astype(np.float64)
+    wrong = verdict.compared - verdict.matched + verdict.misplaced
+    if np.isnan(wide).all():
+        return f"all NaN, as before the call: nothing was written; {verdict}"
+    if not wide.any():
+        return f"all zero; {verdict}"
+    if verdict.misplaced:
+        return f"{verdict.misplaced} elements are NaN or infinite; {verdict}"
+    if wrong == 1:
+        return f"one wrong element; {verdict}"
+    return str(verdict)
+
+
+def _histogram(actual: Host, golden: Host, dtype: np.dtype[Any]) -> tuple[tuple[float, int], ...]:
+    tolerance = TOLERANCES.get(np.dtype(dtype), QUANTIZED)
+    with np.errstate(all="ignore"):
+        error = np.abs(actual.astype(np.float64) - golden)
+        ratio = error / (tolerance.atol + tolerance.rtol * np.abs(golden))
+    # What has no error to speak of, NaN or infinity, belongs beyond every edge.
+    ratio = np.where(np.isfinite(ratio), ratio, np.inf).ravel()
+    bins = np.searchsorted(np.array(ERROR_EDGES), ratio, side="left")
+    counts = np.bincount(bins, minlength=len(ERROR_EDGES))
+    return tuple((edge, int(count)) for edge, count in zip(ERROR_EDGES, counts, strict=True))
+
+
+def _look_again(launched: Launched, outcomes: list[Outcome], patience: float) -> list[Outcome]:
+    """Were wrong outputs only late? Then they are right after a while, and still a failure."""
+    time.sleep(patience)
+    words = f"right, but too late: only {patience} s after aclrtSynchronizeStream had returned"
+    again = judge_outputs(launched, launched.read())
+    return [
+        replace(first, verdict=f"{words}; {first.verdict}")
+        if second.passed and not first.passed
+        else first
+        for first, second in zip(outcomes, again, strict=True)
+    ]
+
+
+def _failed(case: Case, error: AclError) -> Outcome:
+    return Outcome(
+        *(case.operator, "-", case.shape, str(case.dtype), False),
+        *(np.nan, np.nan, 0.0),
+        verdict=str(error),
+        code=error.cause or error.code,
+    )
+
+
+def _standard(case: Case, name: str, own_dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype by which an output is judged: that of what its values are only as exact as.
+
+    CANN's LayerNorm kernel produces mean and rstd in the dtype of the weight and widens them
+    afterwards (CANN: ops-nn norm/layer_norm_v4).
+    """
+    found = all_operators()[case.operator].by_name[name]
+    return case.dtype if isinstance(found, Tensor) and found.exact_as else own_dtype

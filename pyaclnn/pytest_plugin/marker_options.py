@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the markers of a test ask of the simulated NPU."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+
+import pytest
+
+from pyaclnn.facts.chips import all_chips
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Wish", "wish_of"]
+
+
+_MODES: Final = "deferred|eager|shuffled:[0-9]{1,18}"
+
+
+class Wish(NamedTuple):
+    """What the marker ``pyaclnn`` takes.
+
+    Attributes:
+        soc: The chip; None for that of PYACLNN_MOCK_SOC.
+        mode: In which order streams run; None for that of PYACLNN_MOCK_MODE.
+        contract: Whether the test fails if it breaks a rule of CANN's contract.
+    """
+
+    soc: str | None = None
+    mode: str | None = None
+    contract: bool = True
+
+
+def wish_of(markers: Iterable[pytest.Mark]) -> Wish:
+    """Join what markers ask for.
+
+    Args:
+        markers: Those of the test, its class and its module; earlier ones outrank later ones.
+
+    Returns:
+        The wish. A marker that makes no sense fails the test with one line.
+    """
+    wish = Wish()
+    for marker in reversed([*markers]):
+        unknown = [*marker.args, *(key for key in marker.kwargs if key not in Wish._fields)]
+        if unknown:
+            _refuse(f"takes soc=, mode= and contract=, not {unknown[0]!r}{_near(unknown[0])}")
+        wish = wish._replace(**marker.kwargs)
+    if wish.soc is not None:
+        _require_chip(wish.soc)
+    if wish.mode is not None and not re.fullmatch(_MODES, str(wish.mode)):
+        _refuse(f"takes 'deferred', 'eager' or 'shuffled:SEED' as mode=, not {wish.mode!r}")
+    if not isinstance(wish.contract, bool):
+        _refuse(f"takes True or False as contract=, not {wish.contract!r}")
+    return wish
+
+
+def _near(word: object) -> str:
+    near = difflib.get_close_matches(str(word), Wish._fields, 1)
+    return f"; did you mean {near[0]}=?" if near else ""
+
+
+def _require_chip(soc: object) -> None:
+    names = [chip.soc_name for chip in all_chips()]
+    if soc not in names:
+        near = difflib.get_close_matches(str(soc), names, 1)
+        question = f"; did you mean {near[0]!r}?" if near else f"; it may be {', '.join(names)}"
+        _refuse(f"takes a chip as soc=, not {soc!r}{question}")
+
+
+def _refuse(what: str) -> NoReturn:
+    pytest.fail(f"the marker pyaclnn {what}", pytrace=False)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one has to know to understand a report: versions, paths, variables, libraries, the chip."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.cann.search import Backend
+
+__all__ = ["configuration", "show_config", "version_line"]
+
+_VARIABLES: Final = ("PYACLNN_", "ASCEND_", "ACLNN_", "ACL_", "LD_LIBRARY_PATH", "DISABLE_L2_CACHE")
+"""Beginnings of the names of the variables that CANN and this package read."""
+
+_PACKAGES: Final = ("numpy", "ml_dtypes", "cffi", "rich", "pcpp", "pycparser", "torch", "torch_npu")
+_WIDTH: Final = 12
+
+
+def version_line() -> str:
+    """Return one line: version, commit if there is one, Python, NumPy, the backend.
+
+    Returns:
+        The line. No library is opened, so the backend is the one that would be.
+    """
+    found = commit()
+    return ", ".join(
+        [
+            f"pyaclnn {version('pyaclnn')}{f' (commit {found})' if found else ''}",
+            f"Python {platform.python_version()}",
+            f"NumPy {_version_of('numpy')}",
+            f"backend {_wanted()}",
+        ]
+    )
+
+
+def show_config() -> None:
+    """Print what one has to know to understand a report about this process, to be pasted into it.
+
+    Versions, paths, variables of CANN and this package, the backend with its libraries and chip,
+    and which of CANN's libraries are in this process. No backend is loaded that was not loaded
+    before. The home folder is written as ``~``.
+    """
+    sys.stdout.write(configuration(load=False))
+
+
+def configuration(*, load: bool) -> str:
+    """Return the text of ``show_config``.
+
+    Args:
+        load: Whether to load the backend if none is loaded yet.
+
+    Returns:
+        Lines of a name and a value.
+    """
+    lines = [*_versions(), *_variables(), *_backend(load=load), *_residents()]
+    text = "".join(f"{name:{_WIDTH}}  {value}\n" for name, value in lines)
+    home = str(Path.home()) if os.environ.get("HOME") else ""
+    return text.replace(f"{home}/", "~/") if len(home) > 1 else text
+
+
+def commit() -> str:
+    """Return the commit that is installed, as far as the installation knows; else nothing."""
+    text = distribution("pyaclnn").read_text("direct_url.json")
+    origin = json.loads(text) if text else {}
+    if "vcs_info" in origin:
+        return str(origin["vcs_info"].get("commit_id", ""))[:12]
+    if not origin.get("dir_info", {}).get("editable"):
+        return ""
+    command = ["git", "-C", unquote(urlsplit(origin["url"]).path), "rev-parse", "HEAD"]
+    try:
+        done = subprocess.run(  # noqa: S603  # fixed words and the folder of this package
+            command, capture_output=True, text=True, check=False, timeout=5
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout[:12].strip()
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    found = commit()
+    yield "pyaclnn", f"{version('pyaclnn')}{f', commit {found}' if found else ''}"
+    yield "in", str(Path(__file__).parents[1])
+    yield "Python", f"{platform.python_version()} ({sys.executable})"
+    libc = " ".join(platform.libc_ver())
+    yield "system", f"{platform.system()} {platform.release()}, {platform.machine()}, {libc}"
+    for name in _PACKAGES:
+        known = _version_of(name)
+        if known:
+            yield name, known
+
+
+def _version_of(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _variables() -> Iterator[tuple[str, str]]:
+    names = sorted(name for name in os.environ if name.startswith(_VARIABLES))
+    yield from (("variable", f"{name}={os.environ[name]}") for name in names)
+    if not names:
+        yield "variable", "none of CANN or pyaclnn is set"
+
+
+def _wanted() -> str:
+    named = os.environ.get("PYACLNN_BACKEND")
+    return f"{named} (PYACLNN_BACKEND)" if named else "not chosen: an installed CANN"
+
+
+def _backend(*, load: bool) -> Iterator[tuple[str, str]]:
+    from pyaclnn.base.errors import AclError  # noqa: PLC0415  # as above
+    from pyaclnn.cann.library import backend, loaded_backend  # noqa: PLC0415  # the binding
+
+    try:
+        found = backend() if load else loaded_backend()
+    except AclError as error:
+        yield "backend", _indented(str(error))
+        return
+    if found is None:
+        yield "backend", f"none is loaded; {_wanted()}"
+        return
+    simulated = ", the simulated NPU" if found.name == "mock" else ""
+    yield "backend", f"{found.name}{simulated}, {found.origin}"
+    if simulated:
+        from pyaclnn.mock.aten import CAUTION, KERNELS  # noqa: PLC0415  # NumPy
+
+        if os.environ.get(KERNELS) == "torch":
+            yield "kernels", f"where it has none of its own, {CAUTION}"
+    for group, paths in found.files.items():
+        yield from ((group, str(path)) for path in paths)
+    try:
+        yield from _chip(found)
+    except AclError as error:
+        yield "chip", f"not known: {_indented(str(error))}"
+
+
+def _chip(found: Backend) -> Iterator[tuple[str, str]]:
+    from pyaclnn.cann.gate import OUT, fetch, text  # noqa: PLC0415  # the binding
+    from pyaclnn.runtime.device import device_count  # noqa: PLC0415  # NumPy
+
+    count = device_count()
+    simulated = " (simulated)" if found.name == "mock" else ""
+    yield "chip", f"{text('aclrtGetSocName') or 'unnamed'}{simulated}, {count} devices"
+    yield "aclrt", "version " + ".".join(map(str, fetch("aclrtGetVersion", OUT, OUT, OUT)))
+
+
+def _residents() -> Iterator[tuple[str, str]]:
+    from pyaclnn.cann.loaded_libraries import loaded_libraries  # noqa: PLC0415  # the binding
+
+    ours = [
+        path
+        for path in loaded_libraries()
+        if path.name.startswith(("libascend", "libacl", "libnnopbase", "libopapi", "libcust_"))
+    ]
+    yield from (("loaded", str(path)) for path in ours)
+    if not ours:
+        yield "loaded", "none of CANN's libraries is in this process"
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n" + " " * (_WIDTH + 2))

@@ -124,3 +124,16 @@ def test_the_picture_of_launch_costs_is_of_the_table() -> None:
     [whole, *widths] = [int(width) for width in re.findall(r' width="(\d+)"', picture)]
     assert re.findall(r">([\d.]+)</text>", picture) == ["1", *rows]
     assert widths == [round(float(row) * whole) for row in rows]
+
+
+def test_the_glossary_is_short_sorted_and_of_words_that_the_tree_uses() -> None:
+    page = PAGES["docs/explanation/glossary.md"]
+    terms = re.findall(r"^\| \*\*(.+?)\*\* \|", page, re.MULTILINE)
+    assert 30 < len(terms) <= 60
+    assert terms == sorted(terms, key=str.casefold)
+    folders = [ROOT / name for name in ("pyaclnn", "mock_libs", "docs")]
+    files = [path for folder in folders for path in folder.rglob("*.*") if path.name != "glossary.md"]
+    text = "".join(p.read_text("utf-8") for p in files if p.suffix in {".py", ".c", ".h", ".md"})
+    words = text.casefold()
+    names = {name for term in terms for name in re.sub(r"\(.*?\)", "", term).split(", ")}
+    assert [name for name in names if name.strip().casefold() not in words] == []

@@ -132,8 +132,9 @@ def test_the_glossary_is_short_sorted_and_of_words_that_the_tree_uses() -> None:
     assert 30 < len(terms) <= 60
     assert terms == sorted(terms, key=str.casefold)
     folders = [ROOT / name for name in ("pyaclnn", "mock_libs", "docs")]
-    files = [path for folder in folders for path in folder.rglob("*.*") if path.name != "glossary.md"]
-    text = "".join(p.read_text("utf-8") for p in files if p.suffix in {".py", ".c", ".h", ".md"})
+    files = [path for folder in folders for path in folder.rglob("*.[pchm]*")]
+    others = [path for path in files if path.is_file() and path.name != "glossary.md"]
+    text = "".join(p.read_text("utf-8") for p in others if p.suffix in {".py", ".c", ".h", ".md"})
     words = text.casefold()
     names = {name for term in terms for name in re.sub(r"\(.*?\)", "", term).split(", ")}
     assert [name for name in names if name.strip().casefold() not in words] == []

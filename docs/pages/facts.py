@@ -9,7 +9,6 @@ import os
 import pkgutil
 import re
 import textwrap
-from collections.abc import Mapping
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -22,9 +21,8 @@ from pyaclnn import cli
 from pyaclnn.cann import raw
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.status import code_named, names
-from pyaclnn.facts import explanations
 from pyaclnn.facts.chips import all_chips
-from pyaclnn.facts.explanations import STATUS, Explanation
+from pyaclnn.facts.explanations import STATUS
 from pyaclnn.facts.operators import all_operators, by_c_name
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.types import TYPES
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
+    from pyaclnn.facts.explanations import Explanation
     from pyaclnn.facts.operators import Operator
     from pyaclnn.mock.contract import Rule
 
@@ -225,10 +224,8 @@ def codes() -> Iterator[str]:
         "lines of logs.\n\n"
     )
     numbers = {name: code for code, name in names().items()}
-    for module, found in _groups(explanations, Mapping):
-        entries = {n: e for n, e in found.items() if isinstance(e, Explanation) and n in STATUS}
-        if entries:
-            yield f"## {_title(module)}\n\n"
+    for title, entries in STATUS.groups.items():
+        yield f"## {title}\n\n"
         for name, entry in entries.items():
             yield from _code(numbers.get(name) or code_named(name), name, entry)
 

@@ -7,8 +7,10 @@ import ast
 import functools
 import re
 import sys
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import packages_distributions
 from typing import TYPE_CHECKING
+
+from nox.project import load_toml
 
 from .import_graph import MODULES, ROOT, imports_of, room_of
 
@@ -21,8 +23,8 @@ HOSTS = {"pytest_plugin": {"pytest"}, "health": {"ray"}}
 
 @functools.cache
 def declared() -> set[str]:
-    """The distributions that come with every installation, by their normalised names."""
-    plain = [text for text in requires("pyaclnn") or () if "extra ==" not in text]
+    """Return the distributions that every installation requires, by their normalised names."""
+    plain = load_toml(ROOT / "pyproject.toml")["project"]["dependencies"]
     return {re.split(r"[^\w.-]", text, maxsplit=1)[0].lower().replace("_", "-") for text in plain}
 
 

@@ -1,36 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every code of CANN in words: what it says, why it comes up, what to do.
+"""Explanations of every code of CANN and of what surrounds it: meaning, causes, next step.
 
-The tables are keyed by the names in CANN's headers; the numbers are the binding's to tell, see
-`pyaclnn.cann.status`.
+Each TOML file beside this module is a group of codes: its ``title``, its ``codes``, and under
+``texts`` what several of them share; ``shared.toml`` has the texts that several files share.
+``{name}`` in a text is replaced by one of these; a brace itself is written twice. `STATUS` is keyed
+by the names in CANN's headers; `pyaclnn.cann.status` joins these with their numbers.
 """
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+import re
+from typing import Any, Final
 
-from pyaclnn.facts.explanations.cluster import CLUSTER
-from pyaclnn.facts.explanations.driver import DEVICE_MANAGEMENT, DRIVER, MESSAGES, DriverCode
-from pyaclnn.facts.explanations.entry import Explanation
-from pyaclnn.facts.explanations.graph_engine import GRAPH_ENGINE
-from pyaclnn.facts.explanations.interface import INTERFACE
-from pyaclnn.facts.explanations.interface_system import INTERFACE_SYSTEM
-from pyaclnn.facts.explanations.neighbours import (
-    COLLECTIVE,
-    LOADER,
-    TORCH_KINDS,
-    TORCH_MODULES,
-    LoaderError,
-)
-from pyaclnn.facts.explanations.operators import OPERATORS
-from pyaclnn.facts.explanations.runtime_device import RUNTIME_DEVICE
-from pyaclnn.facts.explanations.runtime_links import RUNTIME_LINKS
-from pyaclnn.facts.explanations.runtime_resources import RUNTIME_RESOURCES
-from pyaclnn.facts.explanations.runtime_usage import RUNTIME_USAGE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from pyaclnn.facts.explanations.explanation import DriverCode, Explanation, LoaderError
+from pyaclnn.facts.explanations.table import Table
 
 __all__ = [
     "CLUSTER",
@@ -47,16 +30,42 @@ __all__ = [
     "LoaderError",
 ]
 
-STATUS: Final[Mapping[str, Explanation]] = MappingProxyType(
-    {
-        **INTERFACE,
-        **INTERFACE_SYSTEM,
-        **RUNTIME_USAGE,
-        **RUNTIME_RESOURCES,
-        **RUNTIME_DEVICE,
-        **RUNTIME_LINKS,
-        **GRAPH_ENGINE,
-        **OPERATORS,
-    }
-)
-"""Status codes of the C interface by name."""
+
+def _explanation(key: str, row: dict[str, Any]) -> tuple[str, Explanation]:
+    return key, Explanation.of(row)
+
+
+def _numbered(key: str, row: dict[str, Any]) -> tuple[int, Explanation]:
+    return int(key), Explanation.of(row)
+
+
+def _driver_code(key: str, row: dict[str, Any]) -> tuple[int, DriverCode]:
+    return int(key), DriverCode(row.pop("name"), row.pop("becomes"), Explanation.of(row))
+
+
+def _module(key: str, row: str) -> tuple[int, str]:
+    return int(key), row
+
+
+def _loader_error(key: str, row: dict[str, Any]) -> tuple[str, LoaderError]:
+    return key, LoaderError(re.compile(row.pop("pattern")), Explanation.of(row))
+
+
+STATUS: Final = Table("status/*.toml", _explanation)
+"""Status codes of the C interface by name; a group a file."""
+DRIVER: Final = Table("driver.toml", _driver_code)
+"""Codes of the driver by number."""
+DEVICE_MANAGEMENT: Final = Table("device_management.toml", _numbered)
+"""Codes of the device management interface by number."""
+MESSAGES: Final = Table("messages.toml", _explanation)
+"""Beginnings of CANN's error texts; the longest that fits counts."""
+COLLECTIVE: Final = Table("collective.toml", _explanation)
+"""Beginnings of the error texts of the collective communication."""
+LOADER: Final = Table("loader.toml", _loader_error)
+"""Error texts of the dynamic loader; the first that fits counts."""
+CLUSTER: Final = Table("cluster.toml", _explanation)
+"""Findings about a cluster by their ids."""
+TORCH_KINDS: Final = Table("torch_kinds.toml", _numbered)
+"""Kinds of errors of torch_npu: the last three digits after ``ERR``."""
+TORCH_MODULES: Final = Table("torch_modules.toml", _module)
+"""Origins of errors of torch_npu: the first two digits after ``ERR``."""

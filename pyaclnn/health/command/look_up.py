@@ -208,7 +208,7 @@ def _function(asked: str) -> Entry | None:
 
 
 def _loader(text: str) -> Iterator[Entry]:
-    for pattern, known in LOADER:
+    for pattern, known in LOADER.values():
         match = pattern.search(text)
         if match is not None:
             name = match[1] or match[0]

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from pyaclnn.base.errors import AclError
 from pyaclnn.cann import raw, status as codes
+from pyaclnn.facts import explanations
 from pyaclnn.facts.explanations import (
     CLUSTER,
     COLLECTIVE,
@@ -31,8 +34,9 @@ EVERY = {
     **COLLECTIVE,
     **CLUSTER,
     **{f"ERR00{kind:03}": known for kind, known in TORCH_KINDS.items()},
-    **{error.pattern.pattern: error.explanation for error in LOADER},
+    **{error.pattern.pattern: error.explanation for error in LOADER.values()},
 }
+EXPLANATIONS = Path(explanations.__file__).parent
 NO_CAUSE = {"ACL_ERROR_NONE", "ACLNN_SUCCESS", "EE4", "EE", "EH", "E4", "EP", "EK"}
 """Success needs none; of a whole family of messages there is no common one."""
 
@@ -74,6 +78,16 @@ def test_each_explanation_is_written_in_one_manner() -> None:
         assert [cause for cause in known.causes if not begins_as_it_should(cause)] == [], name
         assert len(set(known.causes)) == len(known.causes), name
         assert issubclass(known.exception, AclError), name
+
+
+def test_no_text_of_a_file_is_left_over_and_each_place_is_filled() -> None:
+    for path in EXPLANATIONS.rglob("*.toml"):
+        text = path.read_text(encoding="utf-8")
+        written = re.findall(r"(?m)^(\w+) = ", text.partition("[texts]")[2].partition("[codes")[0])
+        assert [name for name in written if text.count(f"{{{name}}}") < 2] == [], path.name
+    words = [word for known in EVERY.values() for word in (known.meaning, *known.causes)]
+    words += [known.next_step for known in EVERY.values()]
+    assert [word for word in words if "{" in word] == []
 
 
 def begins_as_it_should(cause: str) -> bool:

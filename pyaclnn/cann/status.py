@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a status code means: its number, its name, the exception it becomes, what to do next.
+"""Status codes: numbers and names, the exception each becomes, and its hint.
 
 Names and numbers come from the constants of the compiled binding and are joined here with
 `pyaclnn.facts.explanations`, which is keyed by name.
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 PREFIXES: Final = ("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS", "MOCK_")
-"""How the names of status codes begin."""
+"""Beginnings of the names of status codes."""
 
 _UNKNOWN: Final = Explanation(
     meaning="No code of CANN 9.1 or earlier has this number.",
@@ -51,7 +51,7 @@ class Meaning(NamedTuple):
 def names() -> Mapping[int, str]:
     """Return the name of every status code, by its number.
 
-    Where two names share a number, it is the current spelling.
+    If two names share a number, the current spelling wins.
     """
     # The last in sorted order is the current spelling.
     named = sorted(name for name in dir(lib) if name.startswith(PREFIXES))
@@ -64,10 +64,10 @@ def code_named(name: str) -> int:
 
 
 def explanation(code: int) -> Explanation:
-    """Return what is known about a status code, whether or not it is known at all.
+    """Return the explanation of a status code; a general one of an unknown code.
 
     Args:
-        code: What a function of CANN returned.
+        code: The value that a function of CANN returned.
     """
     return STATUS.get(names().get(code, ""), _UNKNOWN)
 
@@ -76,7 +76,7 @@ def meaning(code: int) -> Meaning:
     """Explain a status code.
 
     Args:
-        code: What a function of CANN returned.
+        code: The value that a function of CANN returned.
 
     Returns:
         Its name, the exception class it becomes and a hint. Unknown codes have the name
@@ -90,8 +90,8 @@ _SIMULATION: Final = re.compile(r"simulated NPU: .*?\b(PYACLNN_MOCK_[A-Z]+)", re
 
 
 def _hint_of_simulation(name: str, detail: str | None) -> str | None:
-    """Say what to do where the simulated NPU was set up wrongly: nothing is wrong with a driver."""
-    if name == "MOCK_NOT_IMPLEMENTED":  # what it names is one of the ways to a kernel
+    """Return the hint for a simulated NPU with wrong settings; None for any other failure."""
+    if name == "MOCK_NOT_IMPLEMENTED":  # the variable it names is one of the ways to a kernel
         return None
     found = _SIMULATION.search(detail or "")
     return found and f"set {found[1]} as CANN says above, or unset it, and start again."
@@ -111,10 +111,10 @@ def describe_failure(
         code: The status code.
         detail: CANN's text for it, or None.
         arguments: Parameter name to description.
-        cause: The code of the runtime call inside that failed, if ``code`` says there was one.
+        cause: The code of the runtime call inside that failed, if ``code`` reports one.
 
     Returns:
-        An exception of the class that fits the code, or its cause, with everything known in text
+        An exception of the class of the code, or of its cause, with everything known in its text
         and attributes.
     """
     name, exception, hint = meaning(code)

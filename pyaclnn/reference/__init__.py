@@ -74,7 +74,7 @@ def find(name: str) -> tuple[Any, Any] | None:
             continue
         defined = getattr(module, name)
         if area in FAST_AREAS:
-            module = importlib.import_module(f"{fast.__name__}.{area}")
+            module = importlib.import_module(f"{__name__}.fast.{area}")
             if name in module.__all__:
                 offered = getattr(module, name)
                 offered.__doc__ = defined.__doc__
@@ -118,7 +118,7 @@ class Operators(ModuleType):
 
     @property
     def __all__(self) -> list[str]:
-        modules = (importlib.import_module(f"{self.__name__}.{area}") for area in AREAS)
+        modules = (importlib.import_module(f"{__name__}.{area}") for area in AREAS)
         return ["definition", *(name for module in modules for name in module.__all__)]
 
     def __dir__(self) -> list[str]:

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which module of the package imports which, read from the source."""
+"""The import graph of the package, read from its source."""
 
 from __future__ import annotations
 
 import ast
 import functools
+import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from .loads import loads
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -62,16 +65,43 @@ def names_imported(source: str | ast.Module, package: str = "") -> Iterator[str]
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
+def names_used(tree: ast.AST) -> Iterator[str]:
+    """Every chain of attributes of the package itself, such as ``pyaclnn.mock.environment``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and re.match(r"pyaclnn[.\w]+$", ast.unparse(node)):
+            yield ast.unparse(node)
+
+
+def module_named(name: str) -> str:
+    """The module of the package that a dotted name is in, its face if it is no other's."""
+    while name not in MODULES and name != "pyaclnn._binding":
+        name = name.rpartition(".")[0]
+    return name
+
+
+def imported_by(tree: ast.Module, module: str, package: str) -> frozenset[str]:
+    """Return the modules of the package that a source imports, loads or starts.
+
+    The face, ``pyaclnn`` itself, is one of them where the code asks for it. An import of what lies
+    below it runs it as well, but asks for nothing that it has.
+
+    Args:
+        tree: The source.
+        module: The name of its module.
+        package: The package that it lies in.
+    """
+    written = {*names_imported(tree, package), *names_used(tree)}
+    found = {module_named(name) for name in written if f"{name}.".startswith("pyaclnn.")}
+    for load in loads(tree, module, package):
+        if load.is_readable:
+            found |= {name for name in MODULES if re.fullmatch(load.pattern, name)}
+    return frozenset(found - {module})
+
+
 @functools.cache
 def imports_of(module: str) -> frozenset[str]:
-    """The modules of the package that a module imports; compiled ones among them."""
-    found = set()
-    for name in names_imported(tree_of(MODULES[module]), package_of(module)):
-        if name in MODULES or name == "pyaclnn._binding":
-            found.add(name)
-        elif name.startswith("pyaclnn."):
-            found.add(name.rpartition(".")[0])
-    return frozenset(found - {module, "pyaclnn"})
+    """Return what `imported_by` finds in a module of the package; compiled modules among it."""
+    return imported_by(tree_of(MODULES[module]), module, package_of(module))
 
 
 def circle(graph: Mapping[str, Collection[str]]) -> list[str]:

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A call as phase 1 sees it, and where an operator's quirks are found."""
+"""A call as phase 1 sees it, and the hooks of an operator that see it."""
 
 from __future__ import annotations
 
-import functools
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -13,7 +10,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.facts.operators.words import Dims, Lengths
 
-__all__ = ["Chip", "Given", "Quirks", "Request", "quirks_of", "shape_text"]
+__all__ = ["Chip", "Given", "Quirks", "Request", "shape_text"]
 
 
 class Chip(Protocol):
@@ -135,17 +132,3 @@ class Quirks(NamedTuple):
     unwritten: Callable[[Request], Collection[str]] = lambda _: ()
     kernel_types: Callable[[Request], Mapping[str, str]] = lambda _: {}
     scratch: Callable[[Request], int] = lambda _: 0
-
-
-@functools.cache
-def quirks_of(name: str) -> Quirks:
-    """Find the quirks of an operator.
-
-    Args:
-        name: The operator's name in `pyaclnn.reference`.
-    """
-    place = f"pyaclnn.facts.operators.quirks.{name}"
-    if find_spec(place) is None:
-        return Quirks()
-    module = import_module(place)
-    return Quirks(**{name: getattr(module, name) for name in module.__all__})

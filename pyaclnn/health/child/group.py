@@ -134,6 +134,7 @@ class GroupRun:
                 request,
                 machine.environment,
                 scratch,
+                module="pyaclnn.health.child.probe",
                 grace=options.grace,
                 stop=self._stop,
                 on_step=self._watch,

@@ -168,11 +168,11 @@ def run_child(
     environment: Mapping[str, str],
     scratch: Path,
     *,
+    module: str,
     grace: float,
     stop: threading.Event,
     on_step: Callable[[str | None, float, float], None],
     on_result: Callable[[CheckResult], None] = lambda _: None,
-    module: str = "pyaclnn.health.child.probe",
 ) -> Outcome:
     """Run a child to its end, whatever that is.
 
@@ -180,11 +180,11 @@ def run_child(
         request: What it is to do.
         environment: Its environment variables.
         scratch: An empty folder of its own.
+        module: The program of the child, which reads the request and keeps a `Journal`.
         grace: How long it may take to end after each signal.
         stop: Set to end it at once.
         on_step: Called while waiting, with the step under way, its time so far and its deadline.
         on_result: Called with each result as it comes.
-        module: The program of the child, which reads the request and keeps a `Journal`.
 
     Returns:
         What became of it.

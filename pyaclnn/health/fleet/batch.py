@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pyaclnn import ops
 from pyaclnn.health.fleet.cluster import connected
 from pyaclnn.health.fleet.shards import ATTEMPTS, compute
 
@@ -98,9 +99,7 @@ def sync_batch_norm(
 
 
 def _statistics(x: Any, eps: float) -> tuple[None, tuple[float, Any, Any]]:
-    import pyaclnn  # noqa: PLC0415  # in the process on the NPU
-
-    mean, invstd = pyaclnn.batch_norm_stats(x, eps)
+    mean, invstd = ops.batch_norm_stats(x, eps)
     return None, (x.size / x.shape[1], mean, invstd)
 
 
@@ -113,19 +112,15 @@ def _combined(
     momentum: float,
     eps: float,
 ) -> tuple[None, tuple[Any, ...]]:
-    import pyaclnn  # noqa: PLC0415  # in the process on the NPU
-
     # Ray's arrays cannot be written to.
     moved_mean = None if running_mean is None else running_mean.copy()
     moved_var = None if running_var is None else running_var.copy()
     channels = np.zeros((1, means.shape[1]), np.float32)
-    mean, invstd = pyaclnn.batch_norm_gather_stats_with_counts(
+    mean, invstd = ops.batch_norm_gather_stats_with_counts(
         channels, means, invstds, counts, moved_mean, moved_var, momentum, eps
     )
     return None, (mean, invstd, moved_mean, moved_var)
 
 
 def _normalized(x: Any, *arguments: Any) -> tuple[Any, None]:
-    import pyaclnn  # noqa: PLC0415  # in the process on the NPU
-
-    return pyaclnn.batch_norm_elemt(x, *arguments), None
+    return ops.batch_norm_elemt(x, *arguments), None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn import ops
 from pyaclnn.health.fleet.cluster import connected
 from pyaclnn.health.fleet.gradients import ShardedGradients
 from pyaclnn.health.fleet.shards import ATTEMPTS, added, compute, together
@@ -71,12 +72,8 @@ def sync_batch_norm_backward(
 
 
 def _sums(dy: Any, x: Any, mean: Any, invstd: Any) -> tuple[None, tuple[Any, ...]]:
-    import pyaclnn  # noqa: PLC0415  # in the process on the NPU
-
-    return None, (x.size / x.shape[1], *pyaclnn.batch_norm_reduce_backward(dy, x, mean, invstd))
+    return None, (x.size / x.shape[1], *ops.batch_norm_reduce_backward(dy, x, mean, invstd))
 
 
 def _gradient(*arguments: Any) -> tuple[Any, None]:
-    import pyaclnn  # noqa: PLC0415  # in the process on the NPU
-
-    return pyaclnn.batch_norm_elemt_backward(*arguments), None
+    return ops.batch_norm_elemt_backward(*arguments), None

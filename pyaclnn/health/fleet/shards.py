@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from pyaclnn import ops
 from pyaclnn.base.errors import DeviceLostError
 from pyaclnn.health.fleet.npu import FleetError
 
@@ -173,8 +174,6 @@ def _gone(ray: Any, homes: Sequence[str | None]) -> str:
 
 
 def _call(work: str | Callable[..., tuple[Any, ...]], *arguments: Any) -> tuple[Any, ...]:
-    """What runs on an NPU."""
-    import pyaclnn  # noqa: PLC0415  # in the process on the NPU
-
-    call = getattr(pyaclnn, work) if isinstance(work, str) else work
+    """Run work on an NPU."""
+    call = getattr(ops, work) if isinstance(work, str) else work
     return tuple(call(*arguments))

@@ -14,7 +14,7 @@ from pyaclnn.facts.operators.description import snake_case
 from pyaclnn.facts.operators.lists import in_lists
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind
-from pyaclnn.facts.operators.request import quirks_of
+from pyaclnn.facts.operators.quirks import quirks_of
 from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.mock.memory import DeviceMemoryError
 from pyaclnn.mock.operators.types import kinds_of

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind, Option
-from pyaclnn.facts.operators.request import quirks_of, shape_text
+from pyaclnn.facts.operators.quirks import quirks_of
+from pyaclnn.facts.operators.request import shape_text
 from pyaclnn.mock.operators import rules
 from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
 from pyaclnn.mock.operators.options import wrong_option, wrong_scalar

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.facts.operators.parameters import Kind, Option
-from pyaclnn.facts.operators.request import quirks_of
+from pyaclnn.facts.operators.quirks import quirks_of
 from pyaclnn.mock.dtypes import format_name, numpy_dtype, type_word
 from pyaclnn.mock.values import BoolArray, FloatArray, IntArray, Scalar, Tensor, TensorList
 

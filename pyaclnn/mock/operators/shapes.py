@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.facts.operators.operator import Build, ShapeError
 from pyaclnn.facts.operators.parameters import Kind, Option, Parameter, Tensor
-from pyaclnn.facts.operators.request import quirks_of, shape_text
+from pyaclnn.facts.operators.quirks import quirks_of
+from pyaclnn.facts.operators.request import shape_text
 from pyaclnn.facts.operators.words import MAX_RANK, Word
 
 if TYPE_CHECKING:

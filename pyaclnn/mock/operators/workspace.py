@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyaclnn.facts.operators.operator import Build
-from pyaclnn.facts.operators.request import quirks_of
+from pyaclnn.facts.operators.quirks import quirks_of
 from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.facts.operators.workspace import SYSTEM_WORKSPACE, tensor_slot
 

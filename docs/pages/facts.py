@@ -23,16 +23,16 @@ from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.status import code_named, names
 from pyaclnn.facts.chips import all_chips
 from pyaclnn.facts.explanations import STATUS
-from pyaclnn.facts.operators import all_operators, by_c_name
+from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.facts.variables import VARIABLES
 from pyaclnn.health.installed.listing import category_of, declared_operators, in_one_line
 from pyaclnn.mock import contract
-from pyaclnn.mock.aten import KERNELS, aten_calls
 from pyaclnn.mock.contract import RULES
 from pyaclnn.mock.functions import functions as exported
-from pyaclnn.mock.kernels import built_in
+from pyaclnn.reference import Strength, implementation
+from pyaclnn.reference.kernels.aten import KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -141,9 +141,10 @@ def catalogued() -> Iterator[str]:
 
 
 def _kernel_of(operator: str) -> str:
-    if operator in by_c_name() or operator in built_in():
-        return "own"
-    return "PyTorch" if operator in aten_calls() else "—"
+    found = implementation(operator)
+    if found is None:
+        return "—"
+    return "PyTorch" if found.strength is Strength.ATEN else "own"
 
 
 def functions() -> Iterator[str]:

@@ -10,11 +10,11 @@ from pyaclnn.base.lazy import public_names
 if TYPE_CHECKING:
     from pyaclnn.cann.simulator import environment, ldflags, libdir
     from pyaclnn.mock.missing_symbols import without
+    from pyaclnn.reference.kernels.kernel import operator
 
     from .home import build_home
     from .include_folder import cflags, includedir
     from .injection import Fault, faults, injected, mode, set_faults, set_mode
-    from .kernel import operator
     from .report import Living, Violation, alive, calls, clear_violations, reset_calls, violations
 
 __all__ = [
@@ -49,7 +49,7 @@ _HOMES = (
     "injection",
     "missing_symbols",
     "home",
-    "kernel",
+    ".reference.kernels.kernel",
 )
 
 # The device process, which starts with every device, needs none of them.

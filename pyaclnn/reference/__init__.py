@@ -23,11 +23,13 @@ warning.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 import sys
+from enum import Enum
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn.reference import fast
 
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from pyaclnn.reference.group_norm import *  # noqa: F403
     from pyaclnn.reference.group_norm_swish import *  # noqa: F403
     from pyaclnn.reference.instance_norm import *  # noqa: F403
+    from pyaclnn.reference.kernels.kernel import Kernel
     from pyaclnn.reference.layer_norm import *  # noqa: F403
     from pyaclnn.reference.layer_norm_quant import *  # noqa: F403
     from pyaclnn.reference.quantized_batch_norm import *  # noqa: F403
@@ -102,6 +105,75 @@ def definition(name: str) -> Callable[..., Any]:
     return function
 
 
+class Strength(Enum):
+    """Kinds of implementations, the strongest first.
+
+    Attributes:
+        DEFINITION: A definition of this package; the operator has a description.
+        KERNEL: A NumPy function of the C parameters.
+        ATEN: An expression of PyTorch's functions, which may differ from CANN.
+    """
+
+    DEFINITION = 3
+    KERNEL = 2
+    ATEN = 1
+
+
+class Implementation(NamedTuple):
+    """The computation of an operator.
+
+    Attributes:
+        c_name: The C name of the operator.
+        strength: The kind of the implementation.
+        load: Loads its kernel. With `Strength.ATEN` it raises ImportError without PyTorch.
+    """
+
+    c_name: str
+    strength: Strength
+    load: Callable[[], Kernel]
+
+    @property
+    def kernel(self) -> Kernel:
+        """The function, with what is known of its parameters and results."""
+        return self.load()
+
+
+def implementation(c_name: str) -> Implementation | None:
+    """Find the strongest implementation of an operator.
+
+    Args:
+        c_name: The C name of the operator, such as ``"aclnnAdd"``.
+
+    Returns:
+        Its definition, else its NumPy kernel, else its line of PyTorch; None if it has none.
+    """
+    from pyaclnn.facts.operators import by_c_name  # noqa: PLC0415  # definitions need none
+
+    if c_name in by_c_name():
+        return Implementation(c_name, Strength.DEFINITION, functools.partial(_defined, c_name))
+    from pyaclnn.reference.kernels import built_in  # noqa: PLC0415  # NumPy
+    from pyaclnn.reference.kernels.aten import aten_calls, aten_kernel  # noqa: PLC0415  # NumPy
+
+    if c_name in built_in():
+        kernel = built_in()[c_name]
+        return Implementation(c_name, Strength.KERNEL, lambda: kernel)
+    if c_name in aten_calls():
+        return Implementation(c_name, Strength.ATEN, functools.partial(aten_kernel, c_name))
+    return None
+
+
+def _defined(c_name: str) -> Kernel:
+    """Load the definition of a described operator, or its fast version."""
+    from pyaclnn.facts.operators import by_c_name  # noqa: PLC0415  # as above
+    from pyaclnn.reference.kernels.kernel import Kernel  # noqa: PLC0415
+
+    name = by_c_name()[c_name].definition
+    found = find(name)
+    if found is None:
+        raise KeyError(name)
+    return Kernel(c_name, found[1])
+
+
 class Operators(ModuleType):
     """This package. A module that is loaded does not take the place of the operator of its name."""
 
@@ -119,7 +191,8 @@ class Operators(ModuleType):
     @property
     def __all__(self) -> list[str]:
         modules = (importlib.import_module(f"{__name__}.{area}") for area in AREAS)
-        return ["definition", *(name for module in modules for name in module.__all__)]
+        own = ["Implementation", "Strength", "definition", "implementation"]
+        return [*own, *(name for module in modules for name in module.__all__)]
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.__all__})

@@ -134,7 +134,7 @@ def _backend(*, load: bool) -> Iterator[tuple[str, str]]:
     simulated = ", the simulated NPU" if found.name == "mock" else ""
     yield "backend", f"{found.name}{simulated}, {found.origin}"
     if simulated:
-        from pyaclnn.mock.aten import CAUTION, KERNELS  # noqa: PLC0415  # NumPy
+        from pyaclnn.reference.kernels.aten import CAUTION, KERNELS  # noqa: PLC0415  # NumPy
 
         if os.environ.get(KERNELS) == "torch":
             yield "kernels", f"where it has none of its own, {CAUTION}"

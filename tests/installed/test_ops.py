@@ -16,7 +16,7 @@ from pyaclnn.health.installed.installation import find_installation
 from pyaclnn.health.installed.kernels import chip_folder, chips, kernel_of, kernels
 from pyaclnn.health.installed.listing import declared_operators, in_one_line
 from pyaclnn.health.installed.typed_stub import typed_stub
-from pyaclnn.mock.aten import CAUTION, KERNELS
+from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
 from tests.installed.made import make
 
 

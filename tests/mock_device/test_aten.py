@@ -13,9 +13,7 @@ import numpy as np
 import pytest
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.mock.aten import CAUTION, KERNELS, aten_calls, aten_kernel
 from pyaclnn.mock.dtypes import DATA_TYPES, numpy_dtype
-from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.values import (
     BoolArray,
@@ -27,6 +25,8 @@ from pyaclnn.mock.values import (
     Unsigned,
     Value,
 )
+from pyaclnn.reference.kernels import built_in
+from pyaclnn.reference.kernels.aten import CAUTION, KERNELS, aten_calls, aten_kernel
 
 from .aten_elementwise import Vector, elementwise
 from .aten_lists import on_lists

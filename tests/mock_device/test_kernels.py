@@ -18,7 +18,6 @@ import pytest
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.mock.dtypes import DATA_TYPES, numpy_dtype
-from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.values import (
     BoolArray,
     FloatArray,
@@ -30,6 +29,7 @@ from pyaclnn.mock.values import (
     Unsigned,
     Value,
 )
+from pyaclnn.reference.kernels import built_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import pytest
 
 from pyaclnn import mock
 from pyaclnn.facts.chips import all_chips
-from pyaclnn.mock.aten import CAUTION, KERNELS
+from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
 from pyaclnn.runtime import configuration
 
 from .commands import pyaclnn, run, silent_environment

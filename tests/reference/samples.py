@@ -18,7 +18,7 @@ __all__ = ["FAST", "OPERATORS", "arguments"]
 OPERATORS = [
     name
     for name in reference.__all__
-    if name != "definition" and inspect.isfunction(getattr(reference, name))
+    if name not in {"definition", "implementation"} and inspect.isfunction(getattr(reference, name))
 ]
 FAST = [name for name in OPERATORS if getattr(reference, name) is not reference.definition(name)]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from enum import Enum
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -25,9 +26,9 @@ from .samples import FAST, OPERATORS
 
 class TestNames:
     @pytest.mark.parametrize("name", reference.__all__)
-    def test_every_public_name_is_a_function_or_a_result(self, name: str) -> None:
+    def test_every_public_name_is_a_function_or_a_type(self, name: str) -> None:
         thing = getattr(reference, name)
-        assert inspect.isfunction(thing) or issubclass(thing, tuple)
+        assert inspect.isfunction(thing) or issubclass(thing, (tuple, Enum))
         assert thing.__doc__
 
     @pytest.mark.parametrize("name", OPERATORS)

@@ -15,8 +15,8 @@ from pyaclnn.facts.operators.parameters import Tensor
 from pyaclnn.facts.operators.results import result_rules
 from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.health.installed.kernels import chip_folder, chips, kernel_of, kernels, refusal
-from pyaclnn.mock.aten import CAUTION, KERNELS, aten_calls
-from pyaclnn.mock.kernels import built_in
+from pyaclnn.reference import Strength, implementation
+from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -157,12 +157,13 @@ def show_operator(
 
 
 def on_the_simulated_npu(operator: str) -> str:
-    """Tell what the simulated NPU computes an operator with, by its C name."""
-    if operator in by_c_name() or operator in built_in():
-        return "a kernel of its own"
-    if operator in aten_calls():
+    """Describe what computes an operator on the simulated NPU, by its C name."""
+    found = implementation(operator)
+    if found is None:
+        return "no kernel; pyaclnn.mock.operator gives it one"
+    if found.strength is Strength.ATEN:
         return f"with {KERNELS}=torch, {CAUTION}"
-    return "no kernel; pyaclnn.mock.operator gives it one"
+    return "a kernel of its own"
 
 
 def _kernels(operator: str, installation: Installation, chip: str | None) -> Iterator[str]:

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import inspect
 from math import gcd
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyaclnn import reference
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.lists import in_lists
 from pyaclnn.facts.operators.parameters import Kind, Option, Tensor
 from pyaclnn.facts.operators.words import Word
+from pyaclnn.reference import implementation
 from pyaclnn.runtime.dtypes import DTYPES, WORDS
 
 if TYPE_CHECKING:
@@ -166,8 +165,9 @@ def golden(operator: Operator, given: Mapping[str, Any], family: str | None) -> 
 
 
 def _computed(operator: Operator, given: Mapping[str, Any], family: str | None) -> Any:
-    function = getattr(reference, operator.definition)
-    wanted = inspect.signature(function).parameters
+    defined = implementation(operator.c_name)
+    assert defined is not None  # noqa: S101  # every described operator has a definition
+    function, wanted = defined.kernel.function, defined.kernel.parameters
     pairs = in_lists(operator, given).items()
     taken = {name: value for name, value in pairs if name in wanted}
     found = function(**taken, **({"family": family} if "family" in wanted else {}))

@@ -22,8 +22,8 @@ from pyaclnn.mock.values import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from pyaclnn.mock.kernel import Kernel
     from pyaclnn.mock.values import Value
+    from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["Signature", "check_arguments", "signature_of"]
 

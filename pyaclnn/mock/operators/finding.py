@@ -14,17 +14,19 @@ import functools
 import os
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.mock.kernel import VARIABLE, kernels_of, load_file
+from pyaclnn.mock.kernel_files import VARIABLE, load_file
 from pyaclnn.mock.operators import operators_of
+from pyaclnn.reference import Strength, implementation
+from pyaclnn.reference.kernels.kernel import kernels_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
     from types import ModuleType
 
-    from pyaclnn.mock.kernel import Kernel
     from pyaclnn.mock.operators.operator import Operator
     from pyaclnn.mock.values import Call
+    from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["computes", "find_operator"]
 
@@ -64,10 +66,11 @@ def computes(name: str, release: str) -> bool:
         name: The operator.
         release: The release of CANN that is simulated, in short.
     """
-    from pyaclnn.mock.kernels import built_in  # noqa: PLC0415
-
-    known = (_users_kernels(), operators_of(release), _custom_operators(), built_in())
-    return any(name in table for table in known)
+    known = (_users_kernels(), operators_of(release), _custom_operators())
+    if any(name in table for table in known):
+        return True
+    found = implementation(name)
+    return found is not None and found.strength is Strength.KERNEL
 
 
 def _named(variable: str) -> list[Path]:

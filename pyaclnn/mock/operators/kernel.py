@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn import reference
 from pyaclnn.facts.operators.description import snake_case
 from pyaclnn.facts.operators.lists import in_lists
 from pyaclnn.facts.operators.operator import Build
@@ -18,6 +16,7 @@ from pyaclnn.facts.operators.quirks import quirks_of
 from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.mock.memory import DeviceMemoryError
 from pyaclnn.mock.operators.types import kinds_of
+from pyaclnn.reference import implementation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,7 +66,7 @@ def run(request: Request, memory: DeviceMemory) -> None:
 def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
     """Call the definition with those of its parameters that it names."""
     operator = request.operator
-    function, names = _definition(operator.definition)
+    function, names = _definition(operator.c_name)
     ignored = quirks_of(operator.quirks).IGNORED
     arguments: dict[str, Any] = {"family": request.chip.family}
     for tensor in operator.inputs:
@@ -93,9 +92,10 @@ def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
 
 
 @functools.cache
-def _definition(name: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
-    function = getattr(reference, name)
-    return function, tuple(inspect.signature(function).parameters)
+def _definition(c_name: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    found = implementation(c_name)
+    assert found is not None  # noqa: S101  # every described operator has a definition
+    return found.kernel.function, tuple(found.kernel.parameters)
 
 
 def _readable(request: Request, tensor: Tensor, array: NDArray[Any]) -> NDArray[Any]:

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.mock.aten import KERNELS, aten_kernel, is_asked_for
-from pyaclnn.mock.kernels import built_in
 from pyaclnn.mock.operators.arguments import signature_of
 from pyaclnn.mock.operators.user_kernels import operator_of_kernel, operator_without_kernel
+from pyaclnn.reference import Strength, implementation
+from pyaclnn.reference.kernels.aten import KERNELS, is_asked_for
 
 if TYPE_CHECKING:
-    from pyaclnn.mock.kernel import Kernel
     from pyaclnn.mock.operators.operator import Operator
     from pyaclnn.mock.values import Call
+    from pyaclnn.reference import Implementation
+    from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["find_undescribed"]
 
@@ -35,14 +36,23 @@ def find_undescribed(call: Call, kernel: Kernel | None) -> Operator[Any] | None:
         The operator; None if nothing is known of it.
     """
     name, why = call.operator, ""
-    kernel = kernel or built_in().get(name)
-    if kernel is None and is_asked_for():
+    found = implementation(name)
+    if kernel is None and _is_used(found):
         try:
-            kernel = aten_kernel(name)
+            kernel = found.kernel
         except ImportError as error:
             why = f"{KERNELS} asks for those of PyTorch, which {sys.executable} has not ({error})"
     types = () if name in catalogue() else tuple((n, type(v)) for n, v in call.arguments.items())
     return _taught(name, kernel, why, types)
+
+
+def _is_used(found: Implementation | None) -> TypeGuard[Implementation]:
+    """Report whether an implementation computes a call of an operator without a description.
+
+    A definition does not: a described operator that comes here is not in the release.
+    """
+    strength = None if found is None else found.strength
+    return strength is Strength.KERNEL or (is_asked_for() and strength is Strength.ATEN)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.mock.aten import CAUTION, KERNELS, aten_calls
 from pyaclnn.mock.dtypes import numpy_dtype
-from pyaclnn.mock.kernel import VARIABLE
+from pyaclnn.mock.kernel_files import VARIABLE
 from pyaclnn.mock.memory import DeviceMemoryError
 from pyaclnn.mock.operators.arguments import check_arguments
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
@@ -23,17 +22,19 @@ from pyaclnn.mock.values import (
     Tensor,
     TensorList,
 )
+from pyaclnn.reference import Strength, implementation
+from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from pyaclnn.mock.kernel import Kernel
     from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.operators.arguments import Signature
     from pyaclnn.mock.operators.operator import Setting, Shapes
     from pyaclnn.mock.values import Value
+    from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["operator_of_kernel", "operator_without_kernel"]
 
@@ -120,7 +121,9 @@ def _operator(
 
 
 def _no_kernel(name: str, why: str) -> str:
-    aten = f"; or {KERNELS}=torch: {CAUTION}" if name in aten_calls() and not why else ""
+    found = implementation(name)
+    known = found is not None and found.strength is Strength.ATEN
+    aten = f"; or {KERNELS}=torch: {CAUTION}" if known and not why else ""
     return (
         f"EZ9999: the simulated NPU has {name}, but no kernel for it{why and f': {why}'}. Give it "
         f"one: a NumPy function of its C parameters' names under "

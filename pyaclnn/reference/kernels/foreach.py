@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyaclnn.mock.kernel import operator
-from pyaclnn.mock.kernels import elementwise
+from pyaclnn.reference.kernels import elementwise
+from pyaclnn.reference.kernels.kernel import operator
 
 __all__: list[str] = []
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from pyaclnn.mock.kernel import Kernel
-from pyaclnn.mock.kernels.types import BFLOAT16
+from pyaclnn.reference.kernels.kernel import Kernel
+from pyaclnn.reference.kernels.promotion import BFLOAT16
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,18 +72,16 @@ def aten_calls() -> Mapping[str, AtenCall]:
 
 
 @functools.cache
-def aten_kernel(name: str) -> Kernel | None:
-    """Return PyTorch's kernel for an operator; None if none is known.
+def aten_kernel(name: str) -> Kernel:
+    """Return PyTorch's kernel for an operator.
 
     Args:
-        name: The C name of the operator.
+        name: The C name of an operator of `aten_calls`.
 
     Raises:
         ImportError: PyTorch is not installed for the interpreter of the device process.
     """
-    call = aten_calls().get(name)
-    if call is None:
-        return None
+    call = aten_calls()[name]
     torch: Any = import_module("torch")
     function = _function(call, torch)
     return Kernel(

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pyaclnn.mock.kernel import operator
-from pyaclnn.mock.kernels.types import cast, category, floating, promoted, some, wide
+from pyaclnn.reference.kernels.kernel import operator
+from pyaclnn.reference.kernels.promotion import cast, category, floating, promoted, some, wide
 
 __all__: list[str] = []
 

@@ -1,20 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels for the simulated NPU, written as NumPy functions.
-
-A file of such functions is named by the environment variable ``PYACLNN_MOCK_OPERATORS``, which
-may name several, separated by colons. The device process loads them with its first operator; so
-every program on the simulated NPU has them, in whatever language it is written:
-
-    import pyaclnn.mock
-
-    @pyaclnn.mock.operator("aclnnLerp")
-    def lerp(self, end, weight):
-        return self + weight * (end - self)
-"""
+"""Kernels of operators: NumPy functions of the C parameters, marked with C names."""
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,13 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
     from types import ModuleType
 
-__all__ = ["VARIABLE", "Kernel", "kernels_of", "load_file", "operator"]
+__all__ = ["Kernel", "kernels_of", "operator"]
 
-VARIABLE = "PYACLNN_MOCK_OPERATORS"
-"""The environment variable that names files of kernels."""
 _ATTRIBUTE = "__aclnn__"
 _ENDINGS = ("Ref", "Optional")
 
@@ -116,17 +101,3 @@ def kernels_of(module: ModuleType) -> Iterator[Kernel]:
     for value in vars(module).values():
         found = getattr(value, _ATTRIBUTE, ()) if callable(value) else ()
         yield from (kernel for kernel in found if isinstance(kernel, Kernel))
-
-
-def load_file(path: Path, name: str) -> ModuleType:
-    """Load a Python file as a module of a name that nothing else has.
-
-    Raises:
-        Exception: Whatever the file raises; `OSError` if it is not there.
-    """
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no file of Python")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.mock.kernel import operator
-from pyaclnn.mock.kernels.types import category, promoted, wide
+from pyaclnn.reference.kernels.kernel import operator
+from pyaclnn.reference.kernels.promotion import category, promoted, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pyaclnn.mock.kernel import operator
+from pyaclnn.reference.kernels.kernel import operator
 
 __all__: list[str] = []
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pyaclnn.base.lazy import public_names
 
 if TYPE_CHECKING:  # type checkers let these names be imported from here
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
@@ -190,9 +190,11 @@ sys.meta_path.append(_LastFinder)
 _load, _listing = public_names(__name__, _NAMES, _HOMES)
 
 
-def _operators() -> list[str]:
-    names: list[str] = importlib.import_module(f"{__name__}.facts.operators").all_operators()
-    return list(names)
+def _operators() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = importlib.import_module(
+        f"{__name__}.facts.operators"
+    ).all_operators()
+    return found
 
 
 def _attribute(name: str) -> object:

@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from pyaclnn.reference.add_rms_norm import *  # noqa: F403
     from pyaclnn.reference.add_rms_norm_quant import *  # noqa: F403
     from pyaclnn.reference.batch_norm import *  # noqa: F403
+    from pyaclnn.reference.batch_norm_elemt import *  # noqa: F403
     from pyaclnn.reference.batch_norm_reduce import *  # noqa: F403
+    from pyaclnn.reference.batch_norm_stats import *  # noqa: F403
     from pyaclnn.reference.deep_norm import *  # noqa: F403
     from pyaclnn.reference.group_norm import *  # noqa: F403
     from pyaclnn.reference.group_norm_swish import *  # noqa: F403
@@ -49,12 +51,11 @@ if TYPE_CHECKING:
     from pyaclnn.reference.kernels.kernel import Kernel
     from pyaclnn.reference.layer_norm import *  # noqa: F403
     from pyaclnn.reference.layer_norm_quant import *  # noqa: F403
+    from pyaclnn.reference.norm import *  # noqa: F403
     from pyaclnn.reference.quantized_batch_norm import *  # noqa: F403
     from pyaclnn.reference.renorm import *  # noqa: F403
     from pyaclnn.reference.rms_norm import *  # noqa: F403
     from pyaclnn.reference.rms_norm_quant import *  # noqa: F403
-    from pyaclnn.reference.sync_batch_norm import *  # noqa: F403
-    from pyaclnn.reference.vector_norm import *  # noqa: F403
 
 
 __all__: list[str]

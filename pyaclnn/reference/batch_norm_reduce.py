@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums for a BatchNorm over devices (CANN: aclnnBatchNormReduce, aclnnSyncBatchNormGatherStats)."""
+"""Sums of one device for a BatchNorm over devices, forward and backward."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyaclnn.reference.arithmetic.channels import ChannelLayout
-from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, rounded, total, wide
+from pyaclnn.reference.arithmetic.precision import total
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "BatchNormReduceGrads",
     "BatchNormReduceResult",
-    "SyncBatchNormGatherStatsResult",
     "batch_norm_reduce",
-    "sync_batch_norm_gather_stats",
+    "batch_norm_reduce_backward",
 ]
 
 
@@ -33,20 +33,20 @@ class BatchNormReduceResult(NamedTuple):
     square_sum: NDArray[Any]
 
 
-class SyncBatchNormGatherStatsResult(NamedTuple):
-    """What `sync_batch_norm_gather_stats` returns, all of it (C,) and of the type of total_sum.
+class BatchNormReduceGrads(NamedTuple):
+    """What `batch_norm_reduce_backward` returns; None stands for what was not asked for.
 
     Attributes:
-        batch_mean: The mean of each channel of the whole batch.
-        batch_invstd: The reciprocal standard deviation of each channel of the whole batch.
-        mean: The new running mean.
-        variance: The new running variance.
+        sum_dy: The sum of the gradient of each channel: (C,), float32 (float64 for float64 input).
+        sum_dy_xmu: The sum of the gradient times what the input is above the mean, like `sum_dy`.
+        grad_weight: The gradient of the weight, like `sum_dy`.
+        grad_bias: The gradient of the bias, like `sum_dy`.
     """
 
-    batch_mean: NDArray[Any]
-    batch_invstd: NDArray[Any]
-    mean: NDArray[Any]
-    variance: NDArray[Any]
+    sum_dy: NDArray[Any] | None
+    sum_dy_xmu: NDArray[Any] | None
+    grad_weight: NDArray[Any] | None
+    grad_bias: NDArray[Any] | None
 
 
 @np.errstate(all="ignore")
@@ -71,61 +71,51 @@ def batch_norm_reduce(x: ArrayLike) -> BatchNormReduceResult:
 
 
 @np.errstate(all="ignore")
-def sync_batch_norm_gather_stats(
-    total_sum: ArrayLike,
-    total_square_sum: ArrayLike,
-    sample_count: ArrayLike,
+def batch_norm_reduce_backward(
+    grad_out: ArrayLike,
+    input: ArrayLike,
     mean: ArrayLike,
-    variance: ArrayLike,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> SyncBatchNormGatherStatsResult:
-    """Make statistics of the whole batch out of the sums of devices, and move those that run.
+    invstd: ArrayLike,
+    weight: ArrayLike | None = None,
+    input_g: bool = True,
+    weight_g: bool = True,
+    bias_g: bool = True,
+) -> BatchNormReduceGrads:
+    """Add up, over one device's part of a batch, what the gradients need of it.
 
-    With n elements a channel in all, `sum(sample_count)`: `batch_mean = sum(total_sum) / n`,
-    `v = sum(total_square_sum) / n - batch_mean ** 2`, `batch_invstd = 1 / sqrt(v + eps)`,
-    `mean = (1 - momentum) * mean + momentum * batch_mean`,
-    `variance = (1 - momentum) * variance + momentum * v * n / (n - 1)`.
+    Over all samples and positions: `sum_dy = sum(grad_out)`,
+    `sum_dy_xmu = sum(grad_out * (input - mean))`, `grad_weight = sum_dy_xmu * invstd`,
+    `grad_bias = sum_dy`.
 
     Args:
-        total_sum: The sum of each channel on each device: (devices, C), float16, bfloat16, float32
-            or float64.
-        total_square_sum: The sum of squares, like `total_sum`.
-        sample_count: How many elements a channel has on each device: (devices,).
-        mean: The running mean, (C,), any float type. It is not written to.
-        variance: The running variance, like `mean`.
-        momentum: How much this batch moves the running statistics.
-        eps: Added to the variance.
+        grad_out: The gradient of the forward output; the shape of the input, any float type.
+        input: The forward input: float16, bfloat16, float32 or float64, (N, C, ...).
+        mean: The mean of each channel of the whole batch: (C,), any float type.
+        invstd: The reciprocal standard deviation of each channel, like `mean`.
+        weight: Not used.
+        input_g: Whether to return `sum_dy` and `sum_dy_xmu`.
+        weight_g: Whether to return `grad_weight`.
+        bias_g: Whether to return `grad_bias`.
 
     Returns:
-        `batch_mean`, `batch_invstd`, `mean` and `variance`.
+        The four sums, None where not asked for.
 
     Raises:
-        TypeError: The data type of total_sum is not one of the four.
+        TypeError: The input's data type is not one of the four.
         ValueError: A shape does not fit; the message names the argument.
 
-    Source: CANN: ops-nn norm/sync_batch_norm_gather_stats.
+    Source: CANN: ops-nn norm/sync_batch_norm_backward_reduce.
     """
-    sums = np.asarray(total_sum)
-    dtype = arithmetic_dtype("total_sum", sums)
-    shape = np.size(sample_count), np.size(mean)
-    for name, array, expected in (
-        ("total_sum", sums, shape),
-        ("total_square_sum", total_square_sum, shape),
-        ("sample_count", sample_count, shape[:1]),
-        ("mean", mean, shape[1:]),
-        ("variance", variance, shape[1:]),
-    ):
-        if np.shape(array) != expected:
-            raise ValueError(f"{name} has the shape {np.shape(array)}; it must be {expected}")
-    count = total(wide(sample_count, dtype), 0)
-    batch_mean = total(wide(sums, dtype), 0)[0] / count
-    v = total(wide(total_square_sum, dtype), 0)[0] / count - batch_mean * batch_mean
-    unbiased = v * count / (count - 1)
-    results = (
-        batch_mean,
-        1 / np.sqrt(v + eps),
-        (1 - momentum) * wide(mean, dtype) + momentum * batch_mean,
-        (1 - momentum) * wide(variance, dtype) + momentum * unbiased,
+    del weight
+    tensor = np.asarray(input)
+    layout = ChannelLayout.of("input", tensor)
+    grad = layout.wide("grad_out", grad_out)
+    centred = layout.wide("input", tensor) - layout.per_channel("mean", mean, 0)
+    sum_dy, sum_dy_xmu = (total(part, (0, 2)).ravel() for part in (grad, grad * centred))
+    deviation = layout.per_channel("invstd", invstd, 1)[:, 0]
+    return BatchNormReduceGrads(
+        sum_dy if input_g else None,
+        sum_dy_xmu if input_g else None,
+        sum_dy_xmu * deviation if weight_g else None,
+        sum_dy if bias_g else None,
     )
-    return SyncBatchNormGatherStatsResult(*(rounded(part, sums.dtype) for part in results))

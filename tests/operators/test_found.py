@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Descriptions are found in their sources, so that they need not be loaded to be known."""
+"""Descriptions are found by their names, so that a lookup loads one module."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import pkgutil
 from typing import TYPE_CHECKING
 
 from pyaclnn import reference
+from pyaclnn.facts import operators
 from pyaclnn.facts.operators import Operator, all_operators, by_c_name, norm
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    import pytest
 
 
 def modules() -> dict[str, ModuleType]:
@@ -20,13 +23,29 @@ def modules() -> dict[str, ModuleType]:
     return {name: importlib.import_module(f"{norm.__name__}.{name}") for name in names}
 
 
-def test_what_is_found_in_the_sources_is_what_the_modules_describe() -> None:
+def test_every_description_of_every_module_is_found() -> None:
     values = [value for module in modules().values() for value in vars(module).values()]
     described = {value.c_name: value for value in values if isinstance(value, Operator)}
 
     assert dict(by_c_name()) == described
     assert dict(all_operators()) == {found.name: found for found in described.values()}
     assert list(all_operators()) == sorted(all_operators())
+
+
+def test_a_name_finds_its_description_without_the_list_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = dict(all_operators())
+    monkeypatch.setattr(operators, "_names", list[str])
+
+    found = all_operators.__wrapped__()
+
+    assert list(found) == []
+    assert {name: found[name] for name in known} == known
+    for unknown in ("add", "rms_norm_of_another", "norm_", "", "_"):
+        assert unknown not in all_operators()
+    for unknown in ("aclnnAdd", "rms_norm", "aclnnRMSNorm", "aclnn"):
+        assert unknown not in by_c_name()
 
 
 def test_an_operator_is_defined_in_an_area_of_the_same_name() -> None:

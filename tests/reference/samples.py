@@ -98,7 +98,9 @@ OF_AREA = {
         of_rows(draw) | {name: draw.any(ROWS[0], COLUMNS) for name in ("scale", "shift")}
     ),
     "batch_norm": of_channels,
-    "batch_norm_reduce": lambda draw: of_channels(draw) | {"variance": draw.positive(CHANNELS)},
+    "batch_norm_elemt": of_channels,
+    "batch_norm_reduce": of_channels,
+    "batch_norm_stats": lambda draw: of_channels(draw) | {"variance": draw.positive(CHANNELS)},
     "group_norm": lambda draw: of_channels(draw) | of_groups(draw),
     "group_norm_swish": lambda draw: of_channels(draw) | of_groups(draw),
     "instance_norm": of_channels,
@@ -111,7 +113,6 @@ OF_AREA = {
         "output_scale": 0.25,
         "output_zero_point": -2,
     },
-    "sync_batch_norm": of_channels,
 }
 OF_OPERATOR = {
     "batch_norm_gather_stats_with_counts": of_devices,

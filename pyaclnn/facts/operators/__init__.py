@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known about operators, once: a description each, from which all else follows.
+"""Descriptions of operators: roles, shapes, data types and checks, which no header states.
 
-C names, C types and their order stand in the headers, most of which the build makes of the table of
-all operators (`catalogue`); a description adds what a header cannot say. The sources of the modules
-of `pyaclnn.facts.operators.norm` are searched for ``NAME = describe("aclnnName"``: so describing an
-operator is all it takes, and who calls one loads the descriptions of no other area.
+The headers state C names, C types and their order; the build makes most of them from the table of
+all operators (`catalogue`).
+
+A described operator is a constant with its own name in capitals, such as ``RMS_NORM_GRAD``. Its
+module in `pyaclnn.facts.operators.norm` has a name whose words are among the operator's, in the
+same order, such as ``rms_norm``. A lookup imports that module alone; nothing is registered.
 """
 
 from __future__ import annotations
 
 import functools
 import pkgutil
-import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pyaclnn.facts.operators import norm
 from pyaclnn.facts.operators.description import snake_case
-from pyaclnn.facts.operators.on_demand import MadeOnDemand
+from pyaclnn.facts.operators.on_demand import OnDemand
 from pyaclnn.facts.operators.operator import Operator
 
 if TYPE_CHECKING:
@@ -25,39 +26,51 @@ if TYPE_CHECKING:
 
 __all__ = ["Operator", "all_operators", "by_c_name"]
 
-_DESCRIPTION = re.compile(r'\n(\w+) = describe\(\s*"(aclnn\w+)"')
-
 
 @functools.cache
 def all_operators() -> Mapping[str, Operator]:
-    """Return every described operator by the name of its public function, in the order of names.
+    """Return the described operators by the names of their public functions, in alphabetical order.
 
-    A description is loaded when it is looked at.
+    A lookup imports one description; iteration imports all of them.
     """
-    names = {snake_case(c_name.removeprefix("aclnn")): c_name for c_name in _places()}
-    return MadeOnDemand(sorted(names), lambda name: by_c_name()[names[name]])
+    return OnDemand(_find, _names)
 
 
 @functools.cache
 def by_c_name() -> Mapping[str, Operator]:
-    """Return every described operator by its C name; loaded when it is looked at."""
-    return MadeOnDemand(_places(), _load)
+    """Return the described operators by their C names, as `all_operators` does."""
+    return OnDemand(_find_by_c_name, lambda: [found.c_name for found in all_operators().values()])
+
+
+def _find(name: str) -> Operator | None:
+    words = name.split("_")
+    areas = [area for area in _areas() if _in_order(area.split("_"), words)]
+    for area in sorted(areas, key=len, reverse=True):
+        found = getattr(import_module(f"{__name__}.norm.{area}"), name.upper(), None)
+        if isinstance(found, Operator):
+            return found
+    return None
+
+
+def _find_by_c_name(c_name: str) -> Operator | None:
+    found = all_operators().get(snake_case(c_name.removeprefix("aclnn")))
+    return found if found is not None and found.c_name == c_name else None
 
 
 @functools.cache
-def _places() -> Mapping[str, tuple[str, str]]:
-    """Where the descriptions stand: the module and its variable, by C names."""
-    folder = f"{__file__.rpartition('/')[0]}/norm"
-    found = {}
-    for _, module, _ in pkgutil.iter_modules(norm.__path__):
-        # A plain path: the device process has no need of pathlib, which costs it 5 ms.
-        with open(f"{folder}/{module}.py", encoding="utf-8") as file:  # noqa: PTH123
-            for variable, c_name in _DESCRIPTION.findall(file.read()):
-                found[c_name] = module, variable
-    return found
+def _areas() -> tuple[str, ...]:
+    """List the modules of descriptions."""
+    return tuple(found.name for found in pkgutil.iter_modules(norm.__path__))
 
 
-def _load(c_name: str) -> Operator:
-    module, variable = _places()[c_name]
-    found: Operator = getattr(import_module(f"{__name__}.norm.{module}"), variable)
-    return found
+def _in_order(few: list[str], many: list[str]) -> bool:
+    """Return whether some words occur among others in the same order."""
+    rest = iter(many)
+    return all(word in rest for word in few)
+
+
+@functools.cache
+def _names() -> list[str]:
+    modules = [import_module(f"{__name__}.norm.{area}") for area in _areas()]
+    described = (getattr(module, name) for module in modules for name in module.__all__)
+    return sorted({found.name for found in described if isinstance(found, Operator)})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values that are made when they are looked at, so that what is known of many costs little."""
+"""Mapping whose values are made on first use."""
 
 from __future__ import annotations
 
@@ -9,40 +9,41 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["MadeOnDemand"]
+__all__ = ["OnDemand"]
 
 Value = TypeVar("Value")
 
 
-class MadeOnDemand(MutableMapping[str, Value]):
-    """Values by names that are known before; each is made when it is first asked for.
+class OnDemand(MutableMapping[str, Value]):
+    """Mapping from names to values, each of which is made when it is first looked up.
 
     Args:
-        names: The names, in their order.
-        make: Makes the value of a name.
+        find: Makes the value of a name; returns None for a name without one.
+        names: Returns all names, in their order.
     """
 
-    def __init__(self, names: Iterable[str], make: Callable[[str], Value]) -> None:
-        self._values: dict[str, Value | None] = dict.fromkeys(names)
-        self._make = make
+    def __init__(
+        self, find: Callable[[str], Value | None], names: Callable[[], Iterable[str]]
+    ) -> None:
+        self._find, self._names = find, names
+        self._values: dict[str, Value | None] = {}
 
     def __getitem__(self, name: str) -> Value:
+        if name not in self._values:
+            self._values[name] = self._find(name)
         found = self._values[name]
         if found is None:
-            found = self._values[name] = self._make(name)
+            raise KeyError(name)
         return found
 
     def __setitem__(self, name: str, value: Value) -> None:
         self._values[name] = value
 
     def __delitem__(self, name: str) -> None:
-        del self._values[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._values
+        self._values[name] = None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self._names())
 
     def __len__(self) -> int:
-        return len(self._values)
+        return sum(1 for _ in self)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators of the simulated NPU by name, those of a release of CANN."""
+"""Device-side operators of a release of CANN, by C name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyaclnn.facts.operators import by_c_name
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.facts.operators.on_demand import MadeOnDemand
+from pyaclnn.facts.operators.on_demand import OnDemand
 from pyaclnn.mock.operators.described import operator_of
 
 if TYPE_CHECKING:
@@ -21,13 +21,18 @@ __all__ = ["operators_of"]
 
 @functools.cache
 def operators_of(release: str) -> MutableMapping[str, Operator[Any]]:
-    """Return the operators that a release has and that have descriptions, by their C names.
-
-    Each is made when it is first asked for.
+    """Return the described operators that a release has, by their C names; made on first use.
 
     Args:
         release: The release in short, e.g. ``8.1``.
     """
     known = catalogue()
-    names = (name for name in by_c_name() if name not in known or known[name].is_in(release))
-    return MadeOnDemand(names, lambda name: operator_of(by_c_name()[name].in_release(release)))
+
+    def is_there(name: str) -> bool:
+        return name not in known or known[name].is_in(release)
+
+    def find(name: str) -> Operator[Any] | None:
+        described = by_c_name().get(name) if is_there(name) else None
+        return None if described is None else operator_of(described.in_release(release))
+
+    return OnDemand(find, lambda: filter(is_there, by_c_name()))

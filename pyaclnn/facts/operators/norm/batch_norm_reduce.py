@@ -1,17 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums for a batch normalization over several devices, and statistics made of them."""
+"""Sums of one device for a batch normalization over devices, forward and backward."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import given, real, result, updated
+from pyaclnn.facts.operators.parameters import flag, given, result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BATCH_NORM_REDUCE", "SYNC_BATCH_NORM_GATHER_STATS"]
+__all__ = [
+    "BATCH_NORM_REDUCE",
+    "BATCH_NORM_REDUCE_BACKWARD",
+]
+
+
+_REDUCED = {
+    "910b 910_93 950": " | ".join(f"T={kind} *=f32,f16,bf16" for kind in ("f32", "f16", "bf16")),
+    "910": "T=f32 *=f32,f16 | T=f16 *=f32,f16",
+}
+
+
+def _no_channels(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    if values["C"] != (0,):
+        return None
+    return "input", "an array without channels", "one of some: its second axis must not be 0"
+
 
 BATCH_NORM_REDUCE = describe(
     "aclnnBatchNormReduce",
@@ -30,40 +46,42 @@ BATCH_NORM_REDUCE = describe(
     },
 )
 
-
-def _no_devices(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    if values["devices"] != (0,):
-        return None
-    return "total_sum", "an array of no devices", "one of some"
-
-
-SYNC_BATCH_NORM_GATHER_STATS = describe(
-    "aclnnSyncBatchNormGatherStats",
+BATCH_NORM_REDUCE_BACKWARD = describe(
+    "aclnnBatchNormReduceBackward",
     Build.COMPOSITE,
-    "Make statistics of the whole batch of the sums of several devices, and move the running ones. "
-    "With n elements a channel in all: ``batch_mean = sum(total_sum) / n``, "
-    "``v = sum(total_square_sum) / n - batch_mean ** 2``, ``batch_invstd = 1 / sqrt(v + eps)``; "
-    "the running ones become, in place, ``(1 - momentum) * running + momentum * batch``, with the "
-    "variance ``v * n / (n - 1)``.",
-    types={
-        "910b 910_93": "T=f32 K=f32,f16,i32 | T=f16 K=f16,f32,i32",
-        "950": "T=f32 K=f32,f16,bf16,i32 | T=f16 K=f16,f32,bf16,i32 | T=bf16 K=bf16,f32,f16,i32",
-    },
-    totalSum=given("T devices C", "The sum of each channel, a row for each device"),
-    totalSquareSum=given("T devices C", "The sum of squares, like it", positive=True, large=64),
-    sampleCount=given("K devices", "How many elements a channel has on each device", positive=True),
-    mean=updated("T C", "The running mean"),
-    variance=updated("T C", "The running variance", positive=True),
-    momentum=real(
-        0.1, "The share of the batch in the running statistics", least=0, most=1, loose=True
+    "Sum, over one device's share of a batch, what the gradients need of it: "
+    "``sum_dy = sum(grad_out)``, ``sum_dy_xmu = sum(grad_out * (input - mean))``, "
+    "``grad_weight = sum_dy_xmu * invstd``, ``grad_bias = sum_dy``.",
+    types=_REDUCED,
+    gradOut=given("T N C space*", "The gradient of the normalized tensor", loose="shape"),
+    input=given("T N C space*", "One device's share of the batch"),
+    mean=given("M C", "The mean of each channel of the whole batch", loose="shape"),
+    invstd=given("I C", "The inverse deviation of each channel", loose="shape", positive=True),
+    weight=given("W C", "Not used", optional=True, loose="shape untyped"),
+    inputG=flag(True, "Whether to return ``sum_dy`` and ``sum_dy_xmu``", name="input_g"),
+    weightG=flag(True, "Whether to return ``grad_weight``", name="weight_g"),
+    biasG=flag(True, "Whether to return ``grad_bias``", name="bias_g"),
+    sumDy=result(
+        "f32/f16/bf16 C", "The sum of the gradient", when=lambda values: values["input_g"]
     ),
-    eps=real(1e-5, "Added to the variance", above=0, loose=True),
-    batchMean=result("T C", "The mean of each channel of the whole batch"),
-    batchInvstd=result("T C", "The inverse deviation of each channel of the whole batch"),
+    sumDyXmu=result(
+        "f32/f16/bf16 C",
+        "The sum of the gradient times what the input is above the mean",
+        when=lambda values: values["input_g"],
+    ),
+    gradWeight=result(
+        "f32/f16/bf16 C", "The gradient of the scale", when=lambda values: values["weight_g"]
+    ),
+    gradBias=result(
+        "f32/f16/bf16 C", "The gradient of the shift", when=lambda values: values["bias_g"]
+    ),
     about={
-        "order": "ndpsre",
-        "refuse": _no_devices,
-        "result_type": "SyncBatchNormGatherStatsResult",
-        "source": "CANN: ops-nn norm/sync_batch_norm_gather_stats",
+        "order": "ndfsre",
+        "refuse": _no_channels,
+        "idle_without": "gradOut input mean invstd",
+        "without": ("N space", ("sum_dy", "sum_dy_xmu", "grad_weight", "grad_bias")),
+        "compared": "gradOut^ input^ sumDy sumDyXmu gradWeight gradBias",
+        "result_type": "BatchNormReduceGradients",
+        "source": "CANN: ops-nn norm/sync_batch_norm_backward_reduce",
     },
 )

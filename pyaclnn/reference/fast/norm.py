@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyaclnn.reference.fast.blocks import Cut, in_blocks
-from pyaclnn.reference.vector_norm import (
+from pyaclnn.reference.norm import (
     linalg_vector_norm as plain_linalg_vector_norm,
     norm as plain_norm,
 )

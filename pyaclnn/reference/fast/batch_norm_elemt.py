@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from pyaclnn.reference.batch_norm_elemt import batch_norm_elemt as plain_batch_norm_elemt
 from pyaclnn.reference.fast.batch_norm import channels
 from pyaclnn.reference.fast.blocks import in_blocks
-from pyaclnn.reference.sync_batch_norm import batch_norm_elemt as plain_batch_norm_elemt
 
 __all__ = ["batch_norm_elemt"]
 

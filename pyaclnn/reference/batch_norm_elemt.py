@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The normalizing step of a BatchNorm over devices, and its gradient."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyaclnn.reference.arithmetic.channels import ChannelLayout
+from pyaclnn.reference.arithmetic.precision import rounded, wide
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+__all__ = [
+    "batch_norm_elemt",
+    "batch_norm_elemt_backward",
+]
+
+
+@np.errstate(all="ignore")
+def batch_norm_elemt(
+    input: ArrayLike,
+    weight: ArrayLike | None,
+    bias: ArrayLike | None,
+    mean: ArrayLike,
+    invstd: ArrayLike,
+    eps: float = 1e-5,
+    *,
+    family: str | None = None,
+) -> NDArray[Any]:
+    """Normalize channels with given statistics, then scale and shift them.
+
+    `output = (input - mean) * invstd * weight + bias`.
+
+    Args:
+        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
+        weight: (C,), any float type; None means ones.
+        bias: (C,), any float type; None means zeros.
+        mean: (C,), any float type.
+        invstd: The reciprocal standard deviation: (C,), any float type.
+        eps: Matters to a family only.
+        family: The family of chips. All of them go by the variance, `1 / (invstd * invstd) - eps`
+            in the data type of invstd, so that `invstd` is what is left of it after
+            `1 / sqrt(variance + eps)`.
+
+    Returns:
+        The normalized tensor: the input's shape and data type.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/batch_norm_elemt.
+    """
+    tensor = np.asarray(input)
+    layout = ChannelLayout.of("input", tensor)
+    x = layout.wide("input", tensor) - layout.per_channel("mean", mean, 0)
+    deviation = layout.per_channel("invstd", invstd, 1)
+    if family is not None:
+        dtype = np.asarray(invstd).dtype
+        one, small = dtype.type(1), np.asarray(eps, dtype)
+        given = deviation.astype(dtype)
+        variance = wide(one / (given * given) - small, layout.dtype)
+        deviation = 1 / np.sqrt(variance + eps)
+    x = x * deviation * layout.per_channel("weight", weight, 1)
+    output = x + layout.per_channel("bias", bias, 0)
+    return rounded(output, tensor.dtype).reshape(layout.shape)
+
+
+@np.errstate(all="ignore")
+def batch_norm_elemt_backward(
+    grad_out: ArrayLike,
+    input: ArrayLike,
+    mean: ArrayLike,
+    invstd: ArrayLike,
+    weight: ArrayLike | None,
+    sum_dy: ArrayLike,
+    sum_dy_xmu: ArrayLike,
+    counter: ArrayLike,
+    *,
+    dtype: DTypeLike | None = None,
+) -> NDArray[Any]:
+    """Propagate a gradient back to one device's part of the input of a batch normalization.
+
+    With the sums of the whole batch and its number n of elements a channel, `sum(counter)`:
+    `grad_input = (grad_out - sum_dy / n - (input - mean) * invstd ** 2 * sum_dy_xmu / n) * invstd *
+    weight`.
+
+    Args:
+        grad_out: The gradient of the forward output; the shape of the input, any float type.
+        input: The forward input: float16, bfloat16, float32 or float64, (N, C, ...).
+        mean: The mean of each channel of the whole batch: (C,), any float type.
+        invstd: The reciprocal standard deviation of each channel, like `mean`.
+        weight: (C,), any float type; None means ones.
+        sum_dy: The sums of `batch_norm_reduce_backward` over the whole batch: (C,).
+        sum_dy_xmu: Like `sum_dy`.
+        counter: How many elements a channel has on each device, in any shape.
+        dtype: The data type of the result; None means the input's.
+
+    Returns:
+        The gradient of the input, of its shape.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/sync_batch_norm_backward_elemt.
+    """
+    tensor = np.asarray(input)
+    layout = ChannelLayout.of("input", tensor)
+    count = np.add.reduce(wide(counter, layout.dtype), axis=None, dtype=layout.dtype)
+    deviation = layout.per_channel("invstd", invstd, 1)
+    grad = layout.wide("grad_out", grad_out) - layout.per_channel("sum_dy", sum_dy, 0) / count
+    slope = deviation * deviation * (layout.per_channel("sum_dy_xmu", sum_dy_xmu, 0) / count)
+    centred = layout.wide("input", tensor) - layout.per_channel("mean", mean, 0)
+    grad_input = (grad - centred * slope) * (deviation * layout.per_channel("weight", weight, 1))
+    target = tensor.dtype if dtype is None else np.dtype(dtype)
+    return rounded(grad_input, target).reshape(layout.shape)

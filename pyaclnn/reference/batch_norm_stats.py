@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics of a batch that is spread over devices (CANN: aclnnBatchNormStats, ...).
+
+A forward step on each device: `batch_norm_stats`, an exchange of the results,
+`batch_norm_gather_stats_with_counts`, `batch_norm_elemt`. A backward step:
+`batch_norm_reduce_backward`, a sum of its results over the devices, `batch_norm_elemt_backward`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.reference.arithmetic.channels import ChannelLayout
+from pyaclnn.reference.arithmetic.moments import moments
+from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, rounded, total, wide
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "BatchNormGatherStatsResult",
+    "BatchNormStatsResult",
+    "SyncBatchNormGatherStatsResult",
+    "batch_norm_gather_stats_with_counts",
+    "batch_norm_stats",
+    "sync_batch_norm_gather_stats",
+]
+
+
+class BatchNormStatsResult(NamedTuple):
+    """What `batch_norm_stats` returns.
+
+    Attributes:
+        mean: The mean of each channel: (C,), float32 (float64 for float64 input).
+        invstd: The reciprocal standard deviation of each channel, like `mean`.
+    """
+
+    mean: NDArray[Any]
+    invstd: NDArray[Any]
+
+
+class BatchNormGatherStatsResult(NamedTuple):
+    """What `batch_norm_gather_stats_with_counts` returns.
+
+    Attributes:
+        mean_all: The mean of each channel of the whole batch: (C,), float32 (float64 for float64
+            mean).
+        invstd_all: The reciprocal standard deviation of each channel, like `mean_all`.
+        running_mean: The new running mean: the data type of the one given, None if there was none.
+        running_var: The new running variance, like `running_mean`.
+    """
+
+    mean_all: NDArray[Any]
+    invstd_all: NDArray[Any]
+    running_mean: NDArray[Any] | None
+    running_var: NDArray[Any] | None
+
+
+class SyncBatchNormGatherStatsResult(NamedTuple):
+    """What `sync_batch_norm_gather_stats` returns, all of it (C,) and of the type of total_sum.
+
+    Attributes:
+        batch_mean: The mean of each channel of the whole batch.
+        batch_invstd: The reciprocal standard deviation of each channel of the whole batch.
+        mean: The new running mean.
+        variance: The new running variance.
+    """
+
+    batch_mean: NDArray[Any]
+    batch_invstd: NDArray[Any]
+    mean: NDArray[Any]
+    variance: NDArray[Any]
+
+
+@np.errstate(all="ignore")
+def batch_norm_stats(input: ArrayLike, eps: float = 1e-5) -> BatchNormStatsResult:
+    """Find the mean and the reciprocal standard deviation of each channel.
+
+    Over all samples and positions, with the biased variance: `invstd = 1 / sqrt(variance + eps)`.
+
+    Args:
+        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
+        eps: Added to the variance.
+
+    Returns:
+        `mean` and `invstd`. Without elements the mean is 0 and invstd is NaN, as CANN fills them.
+
+    Raises:
+        TypeError: The input's data type is not one of the four.
+        ValueError: The input has no axis of channels.
+
+    Source: CANN: ops-math math/reduce_std_with_mean.
+    """
+    layout = ChannelLayout.of("input", np.asarray(input))
+    _, mean, variance = moments(layout.wide("input", input), (0, 2))
+    return BatchNormStatsResult(mean.ravel(), (1 / np.sqrt(variance + eps)).ravel())
+
+
+@np.errstate(all="ignore")
+def batch_norm_gather_stats_with_counts(
+    input: ArrayLike,
+    mean: ArrayLike,
+    invstd: ArrayLike,
+    running_mean: ArrayLike | None,
+    running_var: ArrayLike | None,
+    momentum: float,
+    eps: float,
+    counts: ArrayLike,
+) -> BatchNormGatherStatsResult:
+    """Combine the statistics of devices into those of the whole batch, and move those that run.
+
+    With `variance = 1 / invstd ** 2 - eps` and sums over devices, n elements in all:
+    `mean_all = sum(counts * mean) / n`,
+    `squares = sum(counts * (variance + (mean - mean_all) ** 2))`,
+    `invstd_all = 1 / sqrt(squares / n + eps)`. Both running statistics move:
+    `new = (1 - momentum) * old + momentum * batch`, where the batch's variance is the unbiased
+    one, `squares / (n - 1)`.
+
+    Args:
+        input: A tensor (N, C, ...) whose channels the statistics are of; no result depends on its
+            values.
+        mean: The mean of each channel on each device: (devices, C), any float type.
+        invstd: The reciprocal standard deviations, like `mean`.
+        running_mean: (C,), any float type; None means zeros. It is not written to.
+        running_var: (C,), any float type; None means zeros. It is not written to.
+        momentum: How much this batch moves the running statistics.
+        eps: What was added to the variance, and is again.
+        counts: How many elements a channel has on each device: (devices,).
+
+    Returns:
+        `mean_all`, `invstd_all`, `running_mean` and `running_var`. Without devices the mean is 0,
+        invstd is NaN, and nothing moves, as in CANN.
+
+    Raises:
+        TypeError: The data type of mean is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/sync_batch_norm_gather_stats_with_counts.
+    """
+    channels = ChannelLayout.of("input", np.asarray(input)).channels
+    given = np.asarray(mean)
+    dtype = arithmetic_dtype("mean", given)
+    devices = np.size(counts)
+    for name, array, shape in (
+        ("mean", given, (devices, channels)),
+        ("invstd", invstd, (devices, channels)),
+        ("counts", counts, (devices,)),
+        ("running_mean", running_mean, (channels,)),
+        ("running_var", running_var, (channels,)),
+    ):
+        if array is not None and np.shape(array) != shape:
+            raise ValueError(f"{name} has the shape {np.shape(array)}; it must be {shape}")
+    means, deviations = wide(given, dtype), wide(invstd, dtype)
+    weights = wide(counts, dtype)[:, None]
+    count = total(weights, 0)[0]
+    mean_all = total(weights * means, 0) / (count if devices else 1)
+    variances = 1 / (deviations * deviations) - eps
+    squares = total(weights * (variances + (means - mean_all) ** 2), 0)
+
+    def moved(running: ArrayLike | None, batch: NDArray[Any]) -> NDArray[Any] | None:
+        if running is None:
+            return None
+        old = wide(running, dtype)
+        new = (1 - momentum) * old + momentum * batch[0] if devices else old
+        return rounded(new, np.asarray(running).dtype)
+
+    return BatchNormGatherStatsResult(
+        mean_all[0],
+        (1 / np.sqrt(squares / count + eps))[0],
+        moved(running_mean, mean_all),
+        moved(running_var, squares / (count - 1)),
+    )
+
+
+@np.errstate(all="ignore")
+def sync_batch_norm_gather_stats(
+    total_sum: ArrayLike,
+    total_square_sum: ArrayLike,
+    sample_count: ArrayLike,
+    mean: ArrayLike,
+    variance: ArrayLike,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> SyncBatchNormGatherStatsResult:
+    """Make statistics of the whole batch out of the sums of devices, and move those that run.
+
+    With n elements a channel in all, `sum(sample_count)`: `batch_mean = sum(total_sum) / n`,
+    `v = sum(total_square_sum) / n - batch_mean ** 2`, `batch_invstd = 1 / sqrt(v + eps)`,
+    `mean = (1 - momentum) * mean + momentum * batch_mean`,
+    `variance = (1 - momentum) * variance + momentum * v * n / (n - 1)`.
+
+    Args:
+        total_sum: The sum of each channel on each device: (devices, C), float16, bfloat16, float32
+            or float64.
+        total_square_sum: The sum of squares, like `total_sum`.
+        sample_count: How many elements a channel has on each device: (devices,).
+        mean: The running mean, (C,), any float type. It is not written to.
+        variance: The running variance, like `mean`.
+        momentum: How much this batch moves the running statistics.
+        eps: Added to the variance.
+
+    Returns:
+        `batch_mean`, `batch_invstd`, `mean` and `variance`.
+
+    Raises:
+        TypeError: The data type of total_sum is not one of the four.
+        ValueError: A shape does not fit; the message names the argument.
+
+    Source: CANN: ops-nn norm/sync_batch_norm_gather_stats.
+    """
+    sums = np.asarray(total_sum)
+    dtype = arithmetic_dtype("total_sum", sums)
+    shape = np.size(sample_count), np.size(mean)
+    for name, array, expected in (
+        ("total_sum", sums, shape),
+        ("total_square_sum", total_square_sum, shape),
+        ("sample_count", sample_count, shape[:1]),
+        ("mean", mean, shape[1:]),
+        ("variance", variance, shape[1:]),
+    ):
+        if np.shape(array) != expected:
+            raise ValueError(f"{name} has the shape {np.shape(array)}; it must be {expected}")
+    count = total(wide(sample_count, dtype), 0)
+    batch_mean = total(wide(sums, dtype), 0)[0] / count
+    v = total(wide(total_square_sum, dtype), 0)[0] / count - batch_mean * batch_mean
+    unbiased = v * count / (count - 1)
+    results = (
+        batch_mean,
+        1 / np.sqrt(v + eps),
+        (1 - momentum) * wide(mean, dtype) + momentum * batch_mean,
+        (1 - momentum) * wide(variance, dtype) + momentum * unbiased,
+    )
+    return SyncBatchNormGatherStatsResult(*(rounded(part, sums.dtype) for part in results))

@@ -12,7 +12,7 @@ import importlib.machinery
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.base.lazy import public_names
+from pyaclnn.base.lazy import provide, public_names
 
 if TYPE_CHECKING:  # type checkers let these names be imported from here
     from collections.abc import Mapping, Sequence
@@ -188,6 +188,10 @@ sys.meta_path.append(_LastFinder)
 
 
 _load, _listing = public_names(__name__, _NAMES, _HOMES)
+# Arrays convert and write elements by operators, which are two rooms above them.
+provide(
+    f"{__name__}.runtime.elements.ElementOperators", f"{__name__}.calling.elements", "OPERATORS"
+)
 
 
 def _operators() -> Mapping[str, Any]:

@@ -18,7 +18,8 @@ def __getattr__(name: str) -> Any:
     if not name.startswith("_"):
         known = operators_by_snake_name()
         if name in known:
-            return op(known[name])
+            # The next access finds the function in the module, as fast as any attribute.
+            return globals().setdefault(name, op(known[name]))
         by_c_name = {c_name: found for found, c_name in known.items()}
         near = [by_c_name[name]] if name in by_c_name else difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""

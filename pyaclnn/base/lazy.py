@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Public names of a package that are loaded on first use, so that importing it costs nothing."""
+"""Names and implementations that are loaded on first use, so that importing a package is cheap."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import sys
 from _thread import get_ident
 from collections import Counter
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-__all__ = ["public_names"]
+__all__ = ["provide", "provided", "public_names"]
+
+_providers: dict[str, tuple[str, str]] = {}
 
 
 class _Loads:
@@ -98,3 +100,21 @@ def public_names(
         return sorted({*own, *names})
 
     return load, listing
+
+
+def provide(interface: str, module: str, name: str) -> None:
+    """Register the implementation of an interface that a lower room declares.
+
+    Args:
+        interface: The dotted name of the interface, a class.
+        module: The module that implements it; imported on first use.
+        name: The name of the implementation in that module.
+    """
+    _providers[interface] = module, name
+
+
+def provided(interface: str) -> Any:
+    """Return the registered implementation of an interface, by its dotted name."""
+    module, name = _providers[interface]
+    with _loads():
+        return getattr(import_module(module), name)

@@ -8,6 +8,7 @@ call names each argument instead of looping over them.
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
 import linecache
 import threading
@@ -106,6 +107,12 @@ def known_operators() -> tuple[str, ...]:
 
 def operators_by_snake_name() -> Mapping[str, str]:
     """Return the C names by Python's spelling; see ``known_operators``."""
+    return _by_snake_name(loaded_backend() is not None)
+
+
+@functools.lru_cache(1)
+def _by_snake_name(_loaded: bool) -> Mapping[str, str]:
+    """The names; they change when the backend is loaded, which happens once in a process."""
     return {snake_name(name): name for name in known_operators()}
 
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators of CANN do with the elements of an array: convert them, and write a part of them.
-
-Operators stand above this room. They are asked for by the face of the package, when they are used.
-"""
+"""Element-wise conversion and strided assignment of device arrays."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING, Any, Protocol
 
+from pyaclnn.base.lazy import provided
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.host import fitted
 from pyaclnn.runtime.stream import require_stream
@@ -15,16 +14,34 @@ from pyaclnn.runtime.transfer import check_alike
 from pyaclnn.runtime.writers import follow_writers
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import DTypeLike
     from typing_extensions import Self
 
     from pyaclnn.runtime.foreign import StreamLike
+    from pyaclnn.runtime.stream import Stream
 
-__all__ = ["Elements"]
+__all__ = ["ElementOperators", "Elements"]
+
+
+class ElementOperators(Protocol):
+    """Interface of the operators that arrays use; the room of operators implements it."""
+
+    def cast(self, array: Any, dtype: np.dtype[Any], stream: Stream) -> Any:
+        """Queue the conversion of an array, and return the new one."""
+
+    def copy(self, target: Any, source: Any, stream: Stream) -> None:
+        """Queue a copy of an array into another of the same shape and dtype."""
+
+
+@functools.cache
+def _operators() -> ElementOperators:
+    found: ElementOperators = provided(f"{__name__}.{ElementOperators.__name__}")
+    return found
 
 
 class Elements:
-    """An array whose elements operators convert and write."""
+    """Mixin of arrays: element-wise conversion and assignment."""
 
     __slots__ = ()
 
@@ -48,16 +65,15 @@ class Elements:
         kind = dtype_of(dtype, "astype")
         queue = require_stream("astype", stream, array.device)
         follow_writers(array._place(), array._layout.span, queue)  # noqa: SLF001  # itself
-        face = _face()
-        converted: Self = face.aclnn.cast(array, kind, face.Empty(array.shape, kind), stream=queue)
+        converted: Self = _operators().cast(array, kind, queue)
         return converted
 
     def __setitem__(self, index: Any, value: object) -> None:
         """Write to a part, and block until that is done.
 
-        What lies in one piece is copied (``aclrtMemcpy``), which waits for no stream. A part with
-        gaps is written by an operator (``aclnnInplaceCopy``) on the default stream, behind whatever
-        has still to write it.
+        A part without gaps is copied (``aclrtMemcpy``), which waits for no stream. A part with
+        gaps is written by an operator (``aclnnInplaceCopy``) on the default stream, after all
+        queued writes to it.
         """
         array: Any = self
         part, make = array[index], type(array)
@@ -75,11 +91,5 @@ class Elements:
         queue = require_stream("__setitem__", None, part.device)
         for used in (part, given):
             follow_writers(used._place(), used._layout.span, queue)  # noqa: SLF001  # an array
-        _face().aclnn.inplace_copy(part, given, stream=queue)
+        _operators().copy(part, given, queue)
         queue.synchronize()
-
-
-def _face() -> Any:
-    import pyaclnn  # noqa: PLC0415  # when somebody asks
-
-    return pyaclnn

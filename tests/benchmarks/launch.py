@@ -36,6 +36,13 @@ TARGETS = {
     "plan, rebinding": 0.07,
 }
 TARGET_OF_LISTS = 0.25
+TARGETS_OF_ARRAYS = {
+    "aclnn.add, attribute": ("layer_norm, attribute", 3.0),
+    "add, result inferred": ("layer_norm, results allocated", 1.3),
+    "astype": ("cast, held", 2.0),
+    "strided assignment": ("inplace_copy, held", 2.0),
+}
+"""Way -> what it is compared with, and the target."""
 _LISTED = 16
 
 
@@ -58,6 +65,9 @@ def compare(turns: int) -> Iterator[Comparison]:
                     yield _against(operator, way, timings, "ctypes", target)
                 for way in ("ctypes", *ours):
                     yield _against(operator, way, timings, "C", None)
+            timings = take_turns(_ways_of_arrays(device, stream), turns)
+            for way, (baseline, target) in TARGETS_OF_ARRAYS.items():
+                yield _against("device arrays", way, timings, baseline, target)
 
 
 def _against(
@@ -110,4 +120,32 @@ def _ways(
         "by C name, out= given": call_by_name,
         "plan": plan.run,
         "plan, rebinding": rebind,
+    }
+
+
+def _ways_of_arrays(
+    device: pyaclnn.Device, stream: pyaclnn.Stream
+) -> dict[str, Callable[[], object]]:
+    x = pyaclnn.DeviceArray.empty((64, 512), np.float32, device)
+    part = pyaclnn.DeviceArray.empty((64, 256), np.float32, device)
+    add, cast, copy = (pyaclnn.op(f"aclnn{name}") for name in ("Add", "Cast", "InplaceCopy"))
+    kind, index = np.dtype(np.float16), np.s_[:, ::2]
+    default = pyaclnn.Stream.default(device)
+
+    def assign() -> None:
+        x[index] = part
+
+    def assign_by_hand() -> None:
+        copy(x[index], part, stream=default)
+        default.synchronize()
+
+    return {
+        "layer_norm, attribute": lambda: pyaclnn.layer_norm,
+        "aclnn.add, attribute": lambda: pyaclnn.aclnn.add,
+        "layer_norm, results allocated": lambda: pyaclnn.layer_norm(x, 512, stream=stream),
+        "add, result inferred": lambda: add(x, x, alpha=1.0, stream=stream),
+        "cast, held": lambda: cast(x, kind, stream=stream),
+        "astype": lambda: x.astype(kind, stream),
+        "inplace_copy, held": assign_by_hand,
+        "strided assignment": assign,
     }

@@ -36,26 +36,30 @@ _BODIES = {
     "aclrtFree": "free(devPtr);",
 }
 
-# An operator that takes lists; the headers written for this project have none.
-_OF_LISTS = """
-aclnnStatus aclnnForeachNegGetWorkspaceSize(const aclTensorList *x, const aclTensorList *out,
-                                            uint64_t *workspaceSize, aclOpExecutor **executor);
-aclnnStatus aclnnForeachNeg(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
-                            aclrtStream stream);
-aclnnStatus aclnnForeachNegGetWorkspaceSize(const aclTensorList *x, const aclTensorList *out,
-                                            uint64_t *workspaceSize, aclOpExecutor **executor)
-{
-    (void)x, (void)out;
+# Operators of the catalogue; the headers written for this project have none of them.
+_CATALOGUED = {
+    "aclnnForeachNeg": "const aclTensorList *x, const aclTensorList *out",
+    "aclnnAdd": "const aclTensor *self, const aclTensor *other, const aclScalar *alpha, "
+    "aclTensor *out",
+    "aclnnCast": "const aclTensor *self, int dtype, aclTensor *out",
+    "aclnnInplaceCopy": "aclTensor *selfRef, const aclTensor *src",
+}
+_PHASES = """
+aclnnStatus {name}GetWorkspaceSize({parameters}, uint64_t *workspaceSize, aclOpExecutor **executor);
+aclnnStatus {name}(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
+                   aclrtStream stream);
+aclnnStatus {name}GetWorkspaceSize({parameters}, uint64_t *workspaceSize, aclOpExecutor **executor)
+{{
     *workspaceSize = 0;
     *executor = (aclOpExecutor *)object;
     return 0;
-}
-aclnnStatus aclnnForeachNeg(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
-                            aclrtStream stream)
-{
+}}
+aclnnStatus {name}(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
+                   aclrtStream stream)
+{{
     (void)workspace, (void)workspaceSize, (void)executor, (void)stream;
     return 0;
-}
+}}
 """
 
 _CHAIN = """
@@ -147,7 +151,8 @@ def build(folder: Path) -> Path:
     head = [*(f'#include "{header}"' for header in declarations.headers), "#include <stdlib.h>"]
     head.append("static char object[64];")
     for library, file in _FILES.items():
-        more = [_OF_LISTS] if library == "operators" else []
+        rows = _CATALOGUED.items() if library == "operators" else ()
+        more = [_PHASES.format(name=name, parameters=row) for name, row in rows]
         _compile(folder / file, [*head, *_functions(declarations, library), *more])
     needs = [f"-L{folder}", f"-Wl,-rpath,{folder}", *(f"-l:{file}" for file in _FILES.values())]
     _compile(folder / "libchain.so", [*head, _CHAIN], *needs)

@@ -190,7 +190,8 @@ sys.meta_path.append(_LastFinder)
 _load, _listing = public_names(__name__, _NAMES, _HOMES)
 # Arrays convert and write elements by operators, which are two rooms above them.
 provide(
-    f"{__name__}.runtime.elements.ElementOperators", f"{__name__}.calling.elements", "OPERATORS"
+    f"{__name__}.runtime.elements.ElementOperators",
+    lambda: importlib.import_module(f"{__name__}.calling.elements").OPERATORS,
 )
 
 

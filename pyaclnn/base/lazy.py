@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["provide", "provided", "public_names"]
 
-_providers: dict[str, tuple[str, str]] = {}
+_providers: dict[str, Callable[[], object]] = {}
 
 
 class _Loads:
@@ -102,19 +102,17 @@ def public_names(
     return load, listing
 
 
-def provide(interface: str, module: str, name: str) -> None:
+def provide(interface: str, load: Callable[[], object]) -> None:
     """Register the implementation of an interface that a lower room declares.
 
     Args:
         interface: The dotted name of the interface, a class.
-        module: The module that implements it; imported on first use.
-        name: The name of the implementation in that module.
+        load: Loads and returns the implementation; called on first use.
     """
-    _providers[interface] = module, name
+    _providers[interface] = load
 
 
 def provided(interface: str) -> Any:
     """Return the registered implementation of an interface, by its dotted name."""
-    module, name = _providers[interface]
     with _loads():
-        return getattr(import_module(module), name)
+        return _providers[interface]()

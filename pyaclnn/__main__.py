@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m pyaclnn``, and the command ``pyaclnn``: an end in words where memory runs out."""
+"""Entry point of ``python -m pyaclnn`` and of the command ``pyaclnn``."""
 
 from __future__ import annotations
 
 import sys
 
-from pyaclnn.base.limits import shortage
+from pyaclnn.base.limits import memory_error_message
 
 __all__ = ["main"]
 
@@ -13,23 +13,22 @@ _UNUSABLE = 2
 
 
 def main() -> int:
-    """Run the command.
+    """Run the command, and report exhausted memory in one line.
 
-    Even what reads the command line may be too much for a small limit on memory, so that nothing is
-    imported before this.
+    Importing the command itself can exceed a small memory limit; therefore it is imported here.
 
     Returns:
-        The exit status, which is `pyaclnn.cli.UNUSABLE` where memory runs out.
+        The exit status, which is `pyaclnn.cli.UNUSABLE` if memory runs out.
     """
     try:
         from pyaclnn.cli import main as command  # noqa: PLC0415
 
         return command()
     except Exception as error:
-        told = shortage(error)
-        if told is None:
+        message = memory_error_message(error)
+        if message is None:
             raise
-    sys.stderr.write(f"pyaclnn: {told}\n")
+    sys.stderr.write(f"pyaclnn: {message}\n")
     return _UNUSABLE
 
 

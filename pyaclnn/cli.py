@@ -48,7 +48,7 @@ NOT_FOUND = 127
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as in a shell: 128 and the number of the signal."""
 UNREAD = 141
-"""Exit status when nobody reads the output any more, as in ``pyaclnn mock chips | head -n 1``."""
+"""Exit status when the reader of the output has gone, as in ``pyaclnn mock chips | head -n 1``."""
 
 # The type has no public name.
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
@@ -62,13 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         0 if all went well, 1 if a check did not pass or the output could not be written, 2 if
-        nothing could be run, 3 if CANN broke off, 130 after Ctrl-C, 141 when nobody reads the
-        output any more; the doctor has more, see ``pyaclnn doctor --help``.
+        nothing could be run, 3 if CANN ended the run, 130 after Ctrl-C, 141 when the reader of the
+        output has gone; the doctor has more, see ``pyaclnn doctor --help``.
     """
     _open_missing_outputs()
     try:
         status = _run(arguments)
-        # Here and not at the interpreter's end, where nobody could word what goes wrong.
+        # At the interpreter's end, a failing flush could not be reported.
         sys.stdout.flush()
     except (AclError, ReleaseError) as error:
         return _complain(str(error), UNUSABLE)
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output()
         return UNREAD
     except SystemExit as done:
-        # rich ends the program by itself when nobody reads, with a status of its own.
+        # rich exits by itself when the reader has gone, with a status of its own.
         if isinstance(done.__context__, BrokenPipeError):
             return UNREAD
         raise
@@ -91,10 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         options = parser().parse_args(arguments)
-    except SystemExit as done:  # after --help and --version too, whose output may fail as any other
+    except SystemExit as done:  # also after --help and --version, whose output can fail
         return int(done.code or 0)
     if getattr(options, "cann", None) is not None:
-        os.environ[VARIABLE] = options.cann  # for whatever is asked of the simulated NPU
+        os.environ[VARIABLE] = options.cann  # read by the simulated NPU
     return int(options.action(options))
 
 
@@ -104,17 +104,17 @@ def _complain(message: str, status: int) -> int:
 
 
 def _discard_output() -> None:
-    """Have what is not written yet go nowhere, instead of failing once more at the end."""
+    """Redirect unwritten output to /dev/null; the interpreter would fail again to write it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def _open_missing_outputs() -> None:
-    """Give a process that was started without outputs something in their place.
+    """Open replacements for a missing standard output and standard error.
 
-    A standard output that cannot be written to fails in words; and its number is taken, or the next
-    file that is opened, or a program that is started, would take it for standard output.
+    Writing to the replacement of standard output fails with a message. It also occupies the file
+    descriptor, which the next opened file would take otherwise.
     """
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
@@ -123,7 +123,7 @@ def _open_missing_outputs() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line, for all commands."""
+    """Build the command-line parser of all commands."""
     parser: argparse.ArgumentParser = Parser(
         prog="pyaclnn",
         description="Norm operators of Ascend NPUs from Python, on CANN or on a simulated NPU.",
@@ -150,7 +150,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Prints the version: what belongs to it is found out when it is asked for."""
+    """Action that prints the version; its parts are collected on demand."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from pyaclnn.runtime.configuration import version_line
@@ -167,9 +167,7 @@ def _add_env(commands: _Commands) -> None:
         "backend with its libraries, the chip. It loads the backend in this process; where a "
         "driver hangs or crashes, 'pyaclnn doctor' goes on.",
     )
-    env.add_argument(
-        "--variables", action="store_true", help="print what each variable that is read means"
-    )
+    env.add_argument("--variables", action="store_true", help="describe every environment variable")
     env.set_defaults(action=_env)
 
 
@@ -190,10 +188,10 @@ def _env(options: argparse.Namespace) -> int:
 def _add_smoke(commands: _Commands) -> None:
     smoke = commands.add_parser(
         "smoke",
-        help="run every operator and judge its numbers",
-        description="Run every operator over a few shapes and dtypes and judge its numbers by "
+        help="run every operator and check its numbers",
+        description="Run every operator over a few shapes and dtypes and check its numbers against "
         "CANN's accuracy standard. Exits with 0 if all pass, 1 if not, 2 if nothing could run, 3 "
-        "if CANN ended, crashed or hung in the middle, 4 if there is no CANN, as the doctor.",
+        "if CANN ended, crashed or hung during the run, 4 if there is no CANN.",
     )
     smoke.add_argument(
         "--backend",
@@ -228,15 +226,14 @@ def _add_mock(commands: _Commands) -> None:
     mock = commands.add_parser(
         "mock",
         help="compile and run programs against the simulated NPU",
-        description="Everything a program for CANN needs to be compiled for, and run on, the "
-        "simulated NPU.",
+        description="Compile programs for CANN against the simulated NPU, and run them on it.",
     )
     parts = mock.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, text in (
         ("includedir", "the folder of the headers"),
         ("libdir", "the folder of the libraries"),
         ("cflags", "arguments for the compiler"),
-        ("ldflags", "arguments for the linker; the program then finds the libraries by itself"),
+        ("ldflags", "arguments for the linker, with the run-time path of the libraries"),
         ("chips", "the chips that PYACLNN_MOCK_SOC can name"),
     ):
         part = parts.add_parser(name, help=f"print {text}", description=f"Print {text}.")
@@ -261,12 +258,12 @@ def _add_mock(commands: _Commands) -> None:
     run.set_defaults(action=_mock_run, parser=run)
     home = parts.add_parser(
         "home",
-        help="make a folder that looks like an installation of CANN",
-        description="Make a folder that looks like an installation of CANN, for programs and "
-        "builds that want ASCEND_HOME_PATH; its set_env.sh says the rest.",
+        help="make a folder with the layout of a CANN installation",
+        description="Make a folder with the layout of a CANN installation, for programs and "
+        "builds that need ASCEND_HOME_PATH; its set_env.sh sets the variables.",
     )
     _add_release(home)
-    home.add_argument("folder", metavar="DIR", help="the new folder; it must not hold anything")
+    home.add_argument("folder", metavar="DIR", help="the new folder; it must be empty or not exist")
     home.set_defaults(action=_mock_home)
 
 
@@ -313,7 +310,7 @@ def _mock_run(options: argparse.Namespace) -> int:
     environment = mock.environment(os.environ, acl=options.acl)
     sys.stdout.flush()
     try:
-        os.execvpe(program[0], program, environment)  # noqa: S606  # to run it is the command
+        os.execvpe(program[0], program, environment)  # noqa: S606  # this is the purpose of the command
     except FileNotFoundError:
         print(f"pyaclnn mock run: there is no program '{program[0]}'", file=sys.stderr)
         return NOT_FOUND

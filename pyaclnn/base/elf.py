@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads from a shared library what the dynamic loader would, without loading it.
+"""Reader of ELF shared libraries: soname, dependencies and exported symbols, without loading.
 
-Libraries of every processor are read, as long as it is a 64-bit little-endian one.
+It reads 64-bit little-endian libraries of any processor.
 
 Source of the layout: System V ABI, object files and dynamic linking.
 """
@@ -37,16 +37,16 @@ _VISIBLE: Final = {0, 3}
 
 
 class ElfError(ValueError):
-    """The file is no shared library, or one of another machine; the message says why."""
+    """The file is not a usable shared library; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class SharedLibrary:
-    """What a library says about itself.
+    """Contents of a library's dynamic section.
 
     Attributes:
-        path: Where it lies.
-        machine: The processor it is for, as ``platform.machine()`` names it.
+        path: The file.
+        machine: Its processor, as ``platform.machine()`` names it.
         soname: Its own name, or an empty string.
         needed: The names of the libraries it needs, in order.
         rpath: DT_RPATH, split; searched before LD_LIBRARY_PATH unless there is a runpath.
@@ -68,14 +68,14 @@ def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
 
     Args:
         path: The file.
-        machine: The processor that it must be for, as ``platform.machine()`` names it; any if None.
+        machine: The required processor, as ``platform.machine()`` names it; any if None.
 
     Raises:
-        ElfError: It is no 64-bit shared library of such a processor, or it is damaged.
+        ElfError: It is not a 64-bit shared library of that processor, or it is damaged.
         OSError: It cannot be read.
     """
     status = path.stat()
-    # To open a pipe waits for a writer, and to open a device may do anything.
+    # Opening a pipe waits for a writer, and opening a device may have side effects.
     if not stat.S_ISREG(status.st_mode):
         raise ElfError("it is no ordinary file")
     if status.st_size > _LARGEST:
@@ -95,13 +95,13 @@ def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
 
 
 def exported_symbols(image: bytes | bytearray) -> Iterator[tuple[int, str]]:
-    """Go through what a shared library defines for others.
+    """Iterate over the exported symbols of a shared library.
 
     Args:
         image: The whole file.
 
     Yields:
-        The place of the symbol's entry in the file, in bytes, and its name.
+        The file offset of the symbol's entry in bytes, and its name.
 
     Raises:
         ElfError: It is no 64-bit shared library.
@@ -110,13 +110,13 @@ def exported_symbols(image: bytes | bytearray) -> Iterator[tuple[int, str]]:
 
 
 def needed_libraries(image: bytes | bytearray) -> Iterator[tuple[int, str]]:
-    """Go through what a shared library needs.
+    """Iterate over the dependencies of a shared library.
 
     Args:
         image: The whole file.
 
     Yields:
-        The place in the file of the entry that says so, in bytes, and the needed library's soname.
+        The file offset of the DT_NEEDED entry in bytes, and the soname of the dependency.
 
     Raises:
         ElfError: It is no 64-bit shared library.
@@ -172,7 +172,7 @@ class _Reader:
         )
 
     def _dynamic(self) -> Iterator[tuple[int, int, int]]:
-        """The entries of the dynamic section: place in the file, tag, content."""
+        """Yield the entries of the dynamic section: file offset, tag, content."""
         for kind, _, offset, _, _, size, _, _ in self.segments:
             if kind == _PT_DYNAMIC:
                 section = self.image[offset : offset + size // _ENTRY.size * _ENTRY.size]
@@ -182,13 +182,13 @@ class _Reader:
                 return
 
     def needed(self) -> Iterator[tuple[int, str]]:
-        """What is needed of others, with the place of each entry in the file."""
+        """Yield the dependencies with the file offset of each entry."""
         for place, tag, text in self.entries:
             if tag == _DT_NEEDED:
                 yield place, self._string(text)
 
     def exports(self) -> Iterator[tuple[int, str]]:
-        """What is defined for others, with the place of each entry in the file."""
+        """Yield the exported symbols with the file offset of each entry."""
         start, size = self._symbol_table()
         table = self.image[start : start + size // _SYMBOL.size * _SYMBOL.size]
         for index, symbol in enumerate(_SYMBOL.iter_unpack(table)):
@@ -206,7 +206,7 @@ class _Reader:
         return self.strings[offset : self.strings.index(b"\0", offset)].decode()
 
     def _symbol_table(self) -> tuple[int, int]:
-        """Where the dynamic symbols are, and their bytes, by the section headers if there are."""
+        """Return offset and size of the dynamic symbols, from the section headers if present."""
         offset, entry, count = self.sections
         for index in range(count if offset and entry == _SECTION.size else 0):
             section = _SECTION.unpack_from(self.image, offset + index * entry)
@@ -215,7 +215,7 @@ class _Reader:
         return self._offset(self.values[_DT_SYMTAB]), self._symbols() * _SYMBOL.size
 
     def _symbols(self) -> int:
-        """The number of dynamic symbols, by the table in which a loader looks names up."""
+        """Return the number of dynamic symbols, from the hash table of the loader."""
         if _DT_HASH in self.values:
             _, chains = struct.unpack_from("<2I", self.image, self._offset(self.values[_DT_HASH]))
             return int(chains)
@@ -224,9 +224,9 @@ class _Reader:
         place += 16 + 8 * words
         last = max(struct.unpack_from(f"<{buckets}I", self.image, place), default=0)
         if last < first:
-            return int(first)  # none that anybody could look up
+            return int(first)  # none that a loader could find
         place += 4 * buckets
-        # The lowest bit marks the end of a bucket's chain, of which this is the last.
+        # The lowest bit marks the end of the last bucket's chain.
         while not struct.unpack_from("<I", self.image, place + 4 * (last - first))[0] & 1:
             last += 1
         return int(last) + 1

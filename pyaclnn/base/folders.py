@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's folders: home, and those in which is kept what would take time to make again.
+"""The user's home folder and cache folders.
 
-What is found there is compiled or run. So a folder that somebody else made, or could have written
-to, is never taken for the user's: the names below the system's folder for temporary files can be
-guessed.
+Files in a cache folder are compiled or executed. Therefore a folder that another user created, or
+could have written to, is never used: names below the folder for temporary files are predictable.
 """
 
 from __future__ import annotations
@@ -22,23 +21,24 @@ def home_folder() -> Path:
     """Return the user's home; the root folder for a user that has none, as in some containers."""
     try:
         return Path.home()
-    except RuntimeError:  # no HOME, and nobody in the user database with this number
+    except RuntimeError:  # no HOME, and no entry in the user database
         return Path("/")
 
 
 def cache_folder(part: str) -> Path:
-    """Choose the folder in which something is kept when nobody names one.
+    """Return the default folder of a cache.
 
     Args:
-        part: What is kept there, e.g. ``ascendc``: built kernels.
+        part: The cache, e.g. ``ascendc``: built kernels.
 
     Returns:
-        ``$XDG_CACHE_HOME/pyaclnn/PART``, with ``~/.cache`` for the variable, if it can be made
-        and written to; else one below the folder for temporary files that carries the user's id.
+        ``$XDG_CACHE_HOME/pyaclnn/PART``, with ``~/.cache`` as the default of the variable, if it
+        can be created and written to; else a folder with the user's id below the folder for
+        temporary files.
 
     Raises:
         PermissionError: The folder below that for temporary files is not the user's own.
-        OSError: None can be made.
+        OSError: No folder can be created.
     """
     named = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(named) if named.startswith("/") else home_folder() / ".cache"
@@ -47,13 +47,13 @@ def cache_folder(part: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
-    import tempfile  # noqa: PLC0415  # it brings twelve modules, and is wanted here alone
+    import tempfile  # noqa: PLC0415  # imports twelve modules
 
     own = Path(tempfile.gettempdir()) / f"pyaclnn-{os.getuid()}"
     try:
         make_private(own)
     except OSError as error:
-        if error.errno is None:  # it can be made, and is not the user's own
+        if error.errno is None:  # it exists, and belongs to another user
             raise
         raise OSError(
             error.errno,
@@ -64,17 +64,17 @@ def cache_folder(part: str) -> Path:
 
 
 def make_private(folder: Path) -> bool:
-    """Make a folder to which nobody else can write, below others that exist or not.
+    """Create a folder to which no other user can write, and its parents.
 
     Args:
         folder: The folder; it may exist.
 
     Returns:
-        Whether nobody else could have written to it before: what lies in it can be trusted.
+        Whether its contents can be trusted: no other user could write to it before.
 
     Raises:
-        PermissionError: It is somebody else's, or a link, or a file.
-        OSError: It cannot be made.
+        PermissionError: It belongs to another user, or is a link or a file.
+        OSError: It cannot be created.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names and implementations that are loaded on first use, so that importing a package is cheap."""
+"""Names and implementations that are imported on first use."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _providers: dict[str, Callable[[], object]] = {}
 
 
 class _Loads:
-    """The loads in progress. A fork lets those of other threads end first.
+    """Imports in progress. A fork waits until those of other threads have ended.
 
-    What a module's import holds in the parent would be held for ever in a child, where nobody ends
-    the import. This is no lock that a load holds: imports wait for each other in any order.
+    A lock that an import holds in the parent would stay locked in the child. This counter is not a
+    lock itself: imports may wait for each other in any order.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class _Loads:
         )
 
     def _start(self) -> None:
-        import threading  # noqa: PLC0415  # what imports the package and uses nothing needs none
+        import threading  # noqa: PLC0415  # importing the package alone does not need it
 
         self._changed = threading.Condition()
         self._threads: Counter[int] = Counter()
@@ -41,7 +41,7 @@ class _Loads:
     def _await_others(self) -> None:
         own = get_ident()
         self._changed.acquire()
-        # Not for ever: an import may wait for what this thread is about to do after the fork.
+        # With a limit: an import may wait for what this thread does after the fork.
         self._changed.wait_for(lambda: not self._threads.keys() - {own}, timeout=_PATIENCE)
 
     def _release(self) -> None:
@@ -65,14 +65,14 @@ _PATIENCE = 10.0
 
 @functools.cache
 def _loads() -> _Loads:
-    """The loads; should two threads begin the first at once, each may have its own."""
+    """Return the imports in progress; two threads that begin at once may get one each."""
     return _Loads()
 
 
 def public_names(
     package: str, names: Collection[str], homes: Collection[str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Make what a package needs as its ``__getattr__`` and ``__dir__``.
+    """Create the ``__getattr__`` and ``__dir__`` of a package.
 
     Args:
         package: The package's own name.

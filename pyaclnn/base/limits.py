@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The limits on a process's memory, for errors that say why something could not be had."""
+"""Memory limits of the process (rlimits), for error messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import resource
 from typing import Final
 
-__all__ = ["limits_on_memory", "shortage"]
+__all__ = ["limits_on_memory", "memory_error_message"]
 
 _LIMITS: Final = (
     # Column of /proc/self/statm; the limit; what it counts, and the shell's word for it.
@@ -15,22 +15,22 @@ _LIMITS: Final = (
     (5, resource.RLIMIT_DATA, "data (ulimit -d)"),
 )
 _RESERVE: Final = [bytes(2 << 20)]
-"""Given back before an error is worded: without it the words would need what has run out. It is
-address space only, never written, and more than Python's allocator takes at a time."""
+"""Memory that is released before a message is formatted, which needs some. It is address space
+only, never written, and larger than one request of Python's allocator."""
 _ENTANGLED: Final = (ImportError, SystemError)
-"""What the loader and extension modules make of memory that is not there."""
+"""Exceptions of the loader and of extension modules when memory is exhausted."""
 _NO_THREAD: Final = ("can't start new thread", "unable to start watchdog thread")
 
 
 def limits_on_memory(least_use: float = 0.0) -> str:
-    """Tell how much memory this process may have at most, and has.
+    """Describe the memory limits of this process, and its use of them.
 
     Args:
-        least_use: The part of a limit that must be used for it to be told, from 0 to 1.
+        least_use: The fraction of a limit that must be in use for it to be listed, from 0 to 1.
 
     Returns:
-        As "no more than 60000 KiB of data (ulimit -d), of which 41000 are used"; empty if nothing
-        limits it.
+        For example "no more than 60000 KiB of data (ulimit -d), of which 41000 are used"; empty
+        without a limit.
     """
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  # see chips
@@ -38,22 +38,24 @@ def limits_on_memory(least_use: float = 0.0) -> str:
     except OSError:  # without /proc
         pages = [b"0"] * 7
     page = os.sysconf("SC_PAGE_SIZE")
-    told = []
+    found = []
     for column, which, what in _LIMITS:
         limit, used = resource.getrlimit(which)[0], int(pages[column]) * page
         if limit != resource.RLIM_INFINITY and used >= least_use * limit:
-            told.append(f"no more than {limit >> 10} KiB of {what}, of which {used >> 10} are used")
-    return " and ".join(told)
+            found.append(
+                f"no more than {limit >> 10} KiB of {what}, of which {used >> 10} are used"
+            )
+    return " and ".join(found)
 
 
-def shortage(error: BaseException) -> str | None:
-    """Word an error that comes of too little memory.
+def memory_error_message(error: BaseException) -> str | None:
+    """Describe an error that exhausted memory has caused.
 
     Args:
-        error: What was raised.
+        error: The exception.
 
     Returns:
-        One line that names the limits; None if memory was not what was missing.
+        One line that names the limits; None if memory was not the cause.
     """
     _RESERVE.clear()
     chain: list[BaseException] = []
@@ -64,7 +66,7 @@ def shortage(error: BaseException) -> str | None:
     if any(isinstance(link, MemoryError) for link in chain):
         limits = limits_on_memory()
     elif isinstance(error, _ENTANGLED) or str(error) in _NO_THREAD:
-        # These have other reasons as well: memory is one where it is short.
+        # These have other causes as well; memory is assumed where it is short.
         limits = limits_on_memory(least_use=0.5)
         if not limits:
             return None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether what is about to be loaded or run lies where somebody else could have put it.
+"""Security of paths from which code is loaded.
 
-Loading a library and running a file of Python are the same thing to whoever could write there. So
-nothing is taken from a place that depends on the current folder, and a place to which others can
-write is told, once, before anything of it is run. See SECURITY.md.
+A user who can write to a library or a Python file can execute code in this process. Therefore code
+is never loaded from a path relative to the current folder, and a warning precedes loading from a
+folder to which other users can write. See SECURITY.md.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ __all__ = [
     "UntrustedPathWarning",
     "absolute_folders",
     "made_absolute",
-    "tell_of_writers",
+    "warn_of_writers",
     "writable_by_others",
 ]
 
 
 class UntrustedPathWarning(UserWarning):
-    """Code comes from where other users could have put it, or from the current folder."""
+    """Code is loaded from a path that other users can write, or from a relative path."""
 
     __module__ = "pyaclnn"
 
@@ -40,8 +40,8 @@ def absolute_folders(variable: str, environment: Mapping[str, str]) -> list[Path
         environment: The environment variables.
 
     Returns:
-        The absolute ones in their order. Another depends on the current folder, so it is left out,
-        with an :class:`UntrustedPathWarning` that names it.
+        The absolute ones in their order. A relative one depends on the current folder; it is
+        skipped, with an :class:`UntrustedPathWarning` that names it.
     """
     entries = [entry for entry in environment.get(variable, "").split(":") if entry]
     for entry in entries:
@@ -69,16 +69,16 @@ def made_absolute(folder: Path) -> Path:
 
 
 def writable_by_others(path: Path) -> Path | None:
-    """Find where others can exchange a file.
+    """Return the path at which other users can replace a file.
 
-    A sticky folder, such as ``/tmp``, protects what is the user's own or root's, and nothing else.
+    A sticky folder, such as ``/tmp``, protects only files of the user and of root.
 
     Args:
         path: The file or folder; links are followed.
 
     Returns:
-        The file itself or the nearest folder above it that others can write to or own; None if
-        there is none, and for what does not exist.
+        The file itself, or its nearest parent that others can write to or own; None if there is
+        none, or if the file does not exist.
     """
     try:
         real = path.resolve(strict=True)
@@ -97,14 +97,14 @@ def writable_by_others(path: Path) -> Path | None:
     return None
 
 
-def tell_of_writers(path: Path) -> None:
-    """Warn if others can exchange a file that is about to be loaded or run.
+def warn_of_writers(path: Path) -> None:
+    """Warn if other users can replace a file that is about to be loaded or executed.
 
     Args:
         path: The file.
 
     Warns:
-        UntrustedPathWarning: They can; it names the folder.
+        UntrustedPathWarning: They can; the message names the folder.
     """
     place = writable_by_others(path)
     if place is not None:
@@ -115,5 +115,5 @@ def tell_of_writers(path: Path) -> None:
 
 
 def _warn(message: str) -> None:
-    # At no line of the user's: who set a variable, or a folder's mode, did so somewhere else.
+    # Not at a line of the user's code, which set neither the variable nor the folder's mode.
     warnings.warn_explicit(message, UntrustedPathWarning, __file__, 1, module=__name__)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reader of command lines that names what was mistyped, and what may have been meant."""
+"""Command-line parser that suggests corrections for mistyped words."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 __all__ = ["Parser"]
 
 _USAGE = 2
-"""The exit status of a command line that cannot be read, as argparse has it."""
+"""Exit status of an invalid command line, as of argparse."""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser as the standard library's, in what it takes; what it says is to be acted on.
+    """argparse's parser with error messages that a user can act on.
 
-    A mistyped option is told as such, by the command to which it was given: argparse goes on, takes
-    its value for something else, and complains about that. A word that is none of the choices is
-    told with the nearest. Who names no command is shown which there are. Help and version are
-    output as any other: argparse hides that it failed.
+    The message names a mistyped option and the command that it was given to (argparse continues,
+    and reports its value instead); it suggests the nearest choice for an invalid word. Without a
+    command, the help lists all commands. A failure to write help or version is an error, as of
+    other output.
     """
 
     _given: Sequence[str] = ()
@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """Parse, as argparse does, but leave nothing over: what is left is an error here."""
+        """Parse as argparse does; unrecognized arguments are an error."""
         self._given = sys.argv[1:] if args is None else args
         found, left = super().parse_known_args(args, namespace)
         if left:
@@ -42,7 +42,7 @@ class Parser(argparse.ArgumentParser):
         return found, left
 
     def error(self, message: str) -> NoReturn:
-        """End the program with the usage and what is wrong: first of all, a mistyped option."""
+        """Exit with the usage and a message, which prefers to name a mistyped option."""
         if not self._given and any(action.nargs == argparse.PARSER for action in self._actions):
             self.print_help(sys.stderr)
             self.exit(_USAGE, f"\n{self.prog}: error: {message}\n")
@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
     def _options(self) -> Iterable[str]:
-        """What was given to this command, and not to one below it, and looks like an option."""
+        """Yield the options that were given to this command, and not to a sub-command."""
         below = any(
             action.nargs in {argparse.PARSER, argparse.REMAINDER} for action in self._actions
         )

@@ -19,7 +19,7 @@ from pyaclnn._binding import ffi, lib
 from pyaclnn.base.errors import BackendNotFoundError
 from pyaclnn.base.folders import home_folder
 from pyaclnn.base.limits import limits_on_memory
-from pyaclnn.base.path_security import made_absolute, tell_of_writers
+from pyaclnn.base.path_security import made_absolute, warn_of_writers
 from pyaclnn.cann.discovery import (
     custom_operators,
     header_folders,
@@ -319,7 +319,7 @@ def _first_runtime(
 
 def dlopen(path: Path) -> tuple[CData | None, str]:
     """Open a library; None and the loader's words if that fails."""
-    tell_of_writers(path)
+    warn_of_writers(path)
     library = lib.binding_open(os.fsencode(path))
     if library != ffi.NULL:
         return library, ""

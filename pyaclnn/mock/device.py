@@ -136,7 +136,7 @@ def _not_implemented(operator: str) -> str:
 
 
 def _fault(operator: str, error: BaseException) -> str:
-    from pyaclnn.base.limits import shortage  # noqa: PLC0415  # of the device process, which has it
+    from pyaclnn.base.limits import memory_error_message  # noqa: PLC0415  # of the device process, which has it
 
-    what = shortage(error) or f"{type(error).__name__}: {error}"
+    what = memory_error_message(error) or f"{type(error).__name__}: {error}"
     return f"EZ9999: the simulated {operator} failed: {what}"

@@ -17,7 +17,7 @@ import threading
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, NoReturn
 
-from pyaclnn.base.limits import shortage
+from pyaclnn.base.limits import memory_error_message
 from pyaclnn.facts.chips import find_chip
 from pyaclnn.mock.wire import (
     PROTOCOL_VERSION,
@@ -197,7 +197,7 @@ def serve(socket_descriptor: int, memory_descriptor: int) -> int:
     except BrokenPipeError:
         return 0
     except Exception as error:
-        told = shortage(error)
+        told = memory_error_message(error)
         if told is None:
             raise
         sys.stderr.write(f"pyaclnn simulated NPU: {told}\n")

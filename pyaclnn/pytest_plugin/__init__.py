@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated NPU in other people's test suites: a pytest plugin, registered with the package.
+"""pytest plugin of the simulated NPU, registered with the package.
 
-``npu`` is an open device. On the simulated NPU, whatever a test leaves behind on it fails the test,
-and so does every broken rule of CANN's contract in any test at all.
+The fixture ``npu`` is an open device. On the simulated NPU, a test fails if it leaks device
+resources, and any test fails that breaks a rule of CANN's contract.
 
     def test_norm(npu):
         x = pyaclnn.to_device(np.ones((2, 8), np.float32), npu)
@@ -10,9 +10,8 @@ and so does every broken rule of CANN's contract in any test at all.
         npu.synchronize()
         assert np.allclose(y.numpy(), 1, atol=1e-3)
 
-Every pytest of an environment in which pyaclnn is installed loads this module, so it imports
-nothing that a suite without an NPU would not have anyway, and no test of such a suite gets a
-fixture from it.
+Every pytest of an environment with pyaclnn loads this module. Therefore it imports nothing that a
+suite without an NPU does not import anyway, and adds no fixture to the tests of such a suite.
 """
 
 from __future__ import annotations
@@ -57,21 +56,21 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker ``pyaclnn``."""
     config.addinivalue_line(
         "markers",
-        f"{_MARKER}(soc=..., mode=..., contract=True): the chip that the fixture 'npu' stands for, "
-        "e.g. 'Ascend310P3'; when its work runs: 'deferred', 'eager' or 'shuffled:SEED'; and "
-        "whether the test fails if it breaks a rule of CANN's contract",
+        f"{_MARKER}(soc=..., mode=..., contract=True): the chip of the fixture 'npu', e.g. "
+        "'Ascend310P3'; its execution mode: 'deferred', 'eager' or 'shuffled:SEED'; and whether "
+        "the test fails if it breaks a rule of CANN's contract",
     )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse a mistyped marker, and note which rules were broken before the test."""
+    """Reject an invalid marker, and count the rules broken before the test."""
     markers = [*item.iter_markers(_MARKER)]
     contract = True
     if markers:
-        from pyaclnn.pytest_plugin.marker_options import wish_of  # noqa: PLC0415
+        from pyaclnn.pytest_plugin.marker_options import marker_options  # noqa: PLC0415
 
-        contract = wish_of(markers).contract
+        contract = marker_options(markers).contract
     if contract:
         item.stash[_BROKEN_BEFORE] = _broken_rules() if _simulating() else 0
 
@@ -80,7 +79,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Remember which tests passed: what others hold is no leak of theirs."""
+    """Store which tests passed: the traceback of a failed test keeps its objects alive."""
     report = yield
     if call.when == "call":
         item.stash[_PASSED] = report.passed
@@ -91,7 +90,7 @@ def pytest_runtest_makereport(
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     """Fail a test in which a rule of CANN's contract was broken on the simulated NPU.
 
-    The marker ``pyaclnn(contract=False)`` is for tests that break one on purpose.
+    The marker ``pyaclnn(contract=False)`` exempts a test.
     """
     yield
     before = item.stash.get(_BROKEN_BEFORE, None)
@@ -107,55 +106,55 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
 
 @pytest.fixture
 def npu(request: pytest.FixtureRequest) -> Iterator[Device]:
-    """Device 0, open for the length of the test.
+    """Device 0, open for the duration of the test.
 
-    The marker ``pyaclnn`` chooses chip and mode of the simulated NPU. When the test is over the
-    device is closed, and on the simulated NPU nothing of the test may be alive any more.
+    The marker ``pyaclnn`` selects chip and mode of the simulated NPU. After the test the device is
+    closed; on the simulated NPU, objects of the test that are still alive are an error.
     """
-    from pyaclnn.pytest_plugin.marker_options import wish_of  # noqa: PLC0415
+    from pyaclnn.pytest_plugin.marker_options import marker_options  # noqa: PLC0415
     from pyaclnn.pytest_plugin.occupancy import opened  # noqa: PLC0415
 
     node: pytest.Item = request.node
-    wish = wish_of(node.iter_markers(_MARKER))
+    options = marker_options(node.iter_markers(_MARKER))
     backend = request.config.getoption("--npu-backend")
-    with opened(backend, wish, lambda: node.stash.get(_PASSED, False)) as device:
+    with opened(backend, options, lambda: node.stash.get(_PASSED, False)) as device:
         yield device
 
 
 @pytest.fixture
 def npu_faults(npu: Device, request: pytest.FixtureRequest) -> Iterator[Callable[[str], None]]:
-    """Sets faults of the simulated NPU; they are gone when the test is over.
+    """Function that sets faults of the simulated NPU for the duration of the test.
 
     The grammar is that of :func:`pyaclnn.mock.faults`, e.g. ``npu_faults("aclrtMalloc:2=207001")``.
-    A fault that never came about is an error at the end of a test that passed. Afterwards the
-    faults of PYACLNN_MOCK_FAULTS are in force again.
+    A fault that never occurred is an error at the end of a test that passed. After the test, the
+    faults of PYACLNN_MOCK_FAULTS apply again.
     """
-    from pyaclnn.pytest_plugin.fault_injection import Infliction  # noqa: PLC0415
+    from pyaclnn.pytest_plugin.fault_injection import FaultInjection  # noqa: PLC0415
 
     if npu.closed or not _simulating():
         pytest.fail("npu_faults needs the simulated NPU (--npu-backend=mock)", pytrace=False)
-    infliction = Infliction()
-    yield infliction.replace
-    infliction.end()
+    injection = FaultInjection()
+    yield injection.replace
+    injection.end()
     if request.node.stash.get(_PASSED, False):
-        infliction.require_effects()
+        injection.require_effects()
 
 
 def _simulating() -> bool:
-    """Whether a simulated NPU is in this process; asked twice a test, so asked cheaply."""
+    """Return whether a simulated NPU is loaded; called twice for each test, so it is cheap."""
     if "ctypes" in sys.modules:
         from pyaclnn.mock.tools import loaded  # noqa: PLC0415
 
         return bool(loaded())
-    # Without ctypes a library comes with a module that was compiled against it.
-    if len(sys.modules) != _Look.modules:
-        _Look.modules = len(sys.modules)
-        _Look.found = b"/libascendcl.so" in Path("/proc/self/maps").read_bytes()
-    return _Look.found
+    # Without ctypes, only an extension module can have loaded the library.
+    if len(sys.modules) != _Inspection.modules:
+        _Inspection.modules = len(sys.modules)
+        _Inspection.found = b"/libascendcl.so" in Path("/proc/self/maps").read_bytes()
+    return _Inspection.found
 
 
-class _Look:
-    """What the last look at the libraries of this process saw, and how many modules there were."""
+class _Inspection:
+    """Cached result of the last inspection of /proc/self/maps, with the number of modules."""
 
     modules = 0
     found = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Faults inflicted on one test, and whether each of them came about."""
+"""Fault injection of one test, with the check that each fault occurred."""
 
 from __future__ import annotations
 
@@ -16,56 +16,56 @@ from pyaclnn.cann.signatures import signatures
 if TYPE_CHECKING:
     from pyaclnn.mock import Fault
 
-__all__ = ["Infliction"]
+__all__ = ["FaultInjection"]
 
 
-class Infliction:
-    """The faults of one test."""
+class FaultInjection:
+    """Injected faults of one test."""
 
     def __init__(self) -> None:
         self._idle: list[Fault] = []
-        self._ours = False
+        self._replaced = False
 
     def replace(self, text: str) -> None:
-        """Set faults in place of the present ones.
+        """Replace the current faults.
 
         Args:
             text: Faults as ``pyaclnn.mock.set_faults`` takes them.
 
         Raises:
-            ValueError: The text is not to be understood; nothing is changed.
+            ValueError: The text is invalid; nothing is changed.
         """
         before = mock.injected()
         mock.set_faults(text)
-        if self._ours:  # and not those of PYACLNN_MOCK_FAULTS
+        if self._replaced:  # not those of PYACLNN_MOCK_FAULTS
             self._idle += filter(_idle, before)
-        self._ours = True
+        self._replaced = True
 
     def end(self) -> None:
-        """Put the faults of PYACLNN_MOCK_FAULTS in force again."""
+        """Restore the faults of PYACLNN_MOCK_FAULTS."""
         self.replace(os.environ.get("PYACLNN_MOCK_FAULTS", ""))
 
     def require_effects(self) -> None:
-        """Fail the test if one of its faults never came about."""
+        """Fail the test if one of its faults never occurred."""
         if self._idle:
             lines = "\n".join(f"  {fault.text}: {_reason(fault)}" for fault in self._idle)
             pytest.fail(
-                f"{len(self._idle)} of the test's faults never came about:\n{lines}", pytrace=False
+                f"{len(self._idle)} of the test's faults never occurred:\n{lines}", pytrace=False
             )
 
 
 def _idle(fault: Fault) -> bool:
-    # One that comes about at random may be lucky.
-    by_chance = ":p" in fault.text and fault.calls > 0
-    return fault.effects == 0 and not by_chance
+    # A random fault may legitimately never occur.
+    random = ":p" in fault.text and fault.calls > 0
+    return fault.effects == 0 and not random
 
 
 def _reason(fault: Fault) -> str:
     function = fault.text.partition("=")[0].partition(":")[0]
     if fault.calls:
         return (
-            f"{function} was called {fault.calls} times, and no call was the one that is meant, or "
-            "it queued nothing that could fail later"
+            f"{function} was called {fault.calls} times, but the selected call was not among them, "
+            "or it queued no work that could fail later"
         )
     known = signatures()
     if fnmatch.filter(known, function):

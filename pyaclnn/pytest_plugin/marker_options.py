@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the markers of a test ask of the simulated NPU."""
+"""Options of the marker ``pyaclnn``."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pyaclnn.facts.chips import all_chips
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Wish", "wish_of"]
+__all__ = ["MarkerOptions", "marker_options"]
 
 
 _MODES: Final = "deferred|eager|shuffled:[0-9]{1,18}"
 
 
-class Wish(NamedTuple):
-    """What the marker ``pyaclnn`` takes.
+class MarkerOptions(NamedTuple):
+    """Options of a test, from its markers.
 
     Attributes:
         soc: The chip; None for that of PYACLNN_MOCK_SOC.
-        mode: In which order streams run; None for that of PYACLNN_MOCK_MODE.
+        mode: The execution order of streams; None for that of PYACLNN_MOCK_MODE.
         contract: Whether the test fails if it breaks a rule of CANN's contract.
     """
 
@@ -34,32 +34,35 @@ class Wish(NamedTuple):
     contract: bool = True
 
 
-def wish_of(markers: Iterable[pytest.Mark]) -> Wish:
-    """Join what markers ask for.
+def marker_options(markers: Iterable[pytest.Mark]) -> MarkerOptions:
+    """Combine the options of several markers.
 
     Args:
         markers: Those of the test, its class and its module; earlier ones outrank later ones.
 
     Returns:
-        The wish. A marker that makes no sense fails the test with one line.
+        The options. An invalid marker fails the test with one line.
     """
-    wish = Wish()
+    options = MarkerOptions()
     for marker in reversed([*markers]):
-        unknown = [*marker.args, *(key for key in marker.kwargs if key not in Wish._fields)]
+        unknown = [
+            *marker.args,
+            *(key for key in marker.kwargs if key not in MarkerOptions._fields),
+        ]
         if unknown:
             _refuse(f"takes soc=, mode= and contract=, not {unknown[0]!r}{_near(unknown[0])}")
-        wish = wish._replace(**marker.kwargs)
-    if wish.soc is not None:
-        _require_chip(wish.soc)
-    if wish.mode is not None and not re.fullmatch(_MODES, str(wish.mode)):
-        _refuse(f"takes 'deferred', 'eager' or 'shuffled:SEED' as mode=, not {wish.mode!r}")
-    if not isinstance(wish.contract, bool):
-        _refuse(f"takes True or False as contract=, not {wish.contract!r}")
-    return wish
+        options = options._replace(**marker.kwargs)
+    if options.soc is not None:
+        _require_chip(options.soc)
+    if options.mode is not None and not re.fullmatch(_MODES, str(options.mode)):
+        _refuse(f"takes 'deferred', 'eager' or 'shuffled:SEED' as mode=, not {options.mode!r}")
+    if not isinstance(options.contract, bool):
+        _refuse(f"takes True or False as contract=, not {options.contract!r}")
+    return options
 
 
 def _near(word: object) -> str:
-    near = difflib.get_close_matches(str(word), Wish._fields, 1)
+    near = difflib.get_close_matches(str(word), MarkerOptions._fields, 1)
     return f"; did you mean {near[0]}=?" if near else ""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A device for the length of a test, and nothing left on it."""
+"""Device of one test, with the check for leaked resources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyaclnn.cann.library import Backend
-    from pyaclnn.pytest_plugin.marker_options import Wish
+    from pyaclnn.pytest_plugin.marker_options import MarkerOptions
 
 __all__ = ["opened"]
 
@@ -28,31 +28,31 @@ _SOC = "PYACLNN_MOCK_SOC"
 
 
 @contextmanager
-def opened(backend: str, wish: Wish, passed: Callable[[], bool]) -> Iterator[Device]:
+def opened(backend: str, options: MarkerOptions, passed: Callable[[], bool]) -> Iterator[Device]:
     """Open device 0 of a backend for one test.
 
     Args:
         backend: What ``select_backend`` takes.
-        wish: What the test's markers ask for.
-        passed: Tells, at the end, whether the test passed: the traceback of one that did not keeps
+        options: The options of the test's markers.
+        passed: Returns, at the end, whether the test passed: the traceback of a failed test keeps
             its arrays alive.
 
     Yields:
-        The device. A test that passed and left something on the simulated NPU fails at the end.
+        The device. A passing test that leaks resources of the simulated NPU fails at the end.
     """
     if _load(backend).name != "mock":
         with Device(0) as device:
             yield device
         return
-    before = {living.handle for living in mock.alive()}
-    mode = nullcontext() if wish.mode is None else mock.mode(wish.mode)
-    with _chip(wish.soc), mode, Device(0) as device:
+    before = {resource.handle for resource in mock.alive()}
+    mode = nullcontext() if options.mode is None else mock.mode(options.mode)
+    with _chip(options.soc), mode, Device(0) as device:
         _require_chip(device)
         yield device
     if not passed():
         return
     gc.collect()
-    left = [living for living in mock.alive() if living.handle not in before]
+    left = [resource for resource in mock.alive() if resource.handle not in before]
     if left:
         pytest.fail(f"the test left this on the NPU ({len(left)}):\n{_listed(left)}", pytrace=False)
 
@@ -80,17 +80,18 @@ def _chip(soc: str | None) -> Iterator[None]:
 
 
 def _require_chip(device: Device) -> None:
-    """An open device stays the chip it is: whoever left it open decides for the next test."""
+    """Fail the test if the device is already open as another chip."""
     wanted = os.environ.get(_SOC) or DEFAULT_SOC_NAME
     found = device.soc_name
     if found == wanted:
         return
     pytest.fail(
-        f"this test is to run on {wanted}, and device 0 is still {found}: an earlier test, or what "
-        f"outlives it, keeps it open. Alive on it:\n{_listed(mock.alive())}",
+        f"this test requires {wanted}, but device 0 is already open as {found}: an earlier "
+        "test, or an object that outlives it, keeps it open. Alive on it:\n"
+        f"{_listed(mock.alive())}",
         pytrace=False,
     )
 
 
-def _listed(living: list[Any]) -> str:
-    return "\n".join(f"  {thing}" for thing in living)
+def _listed(resources: list[Any]) -> str:
+    return "\n".join(f"  {resource}" for resource in resources)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Norms for PyTorch on an NPU, with gradients, on PyTorch's current stream and without a copy.
+"""Differentiable norms for PyTorch on an NPU, on PyTorch's current stream and without copies.
 
 They need PyTorch and torch-npu (``pip install 'pyaclnn[torch]'``), which are imported when a
-function is called. The names are those of ``torch.nn.functional``, and so are the results.
+function is called. Names and results are those of ``torch.nn.functional``.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ def layer_norm(
     Drives ``aclnnLayerNorm`` and ``aclnnLayerNormBackward``.
 
     Args:
-        input: What is normalized; float32, float16 or bfloat16, on an NPU, strided if need be.
+        input: The tensor to normalize; float32, float16 or bfloat16, on an NPU; it may be strided.
         normalized_shape: The lengths of the trailing axes to normalize over.
         weight: The scale, of that shape; ones if None.
         bias: The shift, of that shape; zeros if None.
         eps: Added to the variance.
 
     Returns:
-        A contiguous tensor of the shape and dtype of ``input``. Its gradient can be taken once.
+        A contiguous tensor of the shape and dtype of ``input``. It supports first-order gradients.
 
     Raises:
-        InvalidArgumentError: An argument is not acceptable, or lies on another device.
+        InvalidArgumentError: An argument is invalid, or on another device.
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
@@ -60,16 +60,16 @@ def rms_norm(
     Drives ``aclnnRmsNorm`` and ``aclnnRmsNormGrad``.
 
     Args:
-        input: What is normalized; float32, float16 or bfloat16, on an NPU, strided if need be.
+        input: The tensor to normalize; float32, float16 or bfloat16, on an NPU; it may be strided.
         normalized_shape: The lengths of the trailing axes to normalize over.
         weight: The scale, of that shape; ones if None.
         eps: Added to the mean square; the machine epsilon of the dtype of ``input`` if None.
 
     Returns:
-        A contiguous tensor of the shape and dtype of ``input``. Its gradient can be taken once.
+        A contiguous tensor of the shape and dtype of ``input``. It supports first-order gradients.
 
     Raises:
-        InvalidArgumentError: An argument is not acceptable, or lies on another device.
+        InvalidArgumentError: An argument is invalid, or on another device.
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
@@ -92,17 +92,17 @@ def add_rms_norm(
     Drives ``aclnnAddRmsNorm`` and ``aclnnRmsNormGrad``.
 
     Args:
-        x1: The one; float32, float16 or bfloat16, on an NPU.
-        x2: The other, of the same shape and dtype.
+        x1: The first summand; float32, float16 or bfloat16, on an NPU.
+        x2: The second summand, of the same shape and dtype.
         weight: The scale, of the dtype of both, whose axes are those to normalize over.
         eps: Added to the mean square.
 
     Returns:
         The norm of the sum, and the sum: contiguous tensors of the shape and dtype of ``x1``.
-        Their gradient can be taken once.
+        They support first-order gradients.
 
     Raises:
-        InvalidArgumentError: An argument is not acceptable, or lies on another device.
+        InvalidArgumentError: An argument is invalid, or on another device.
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
@@ -122,17 +122,17 @@ def group_norm(
     Drives ``aclnnGroupNorm`` and ``aclnnGroupNormBackward``.
 
     Args:
-        input: What is normalized, of shape (N, C, ...); float32, float16 or bfloat16, on an NPU.
-        num_groups: Into how many groups the channels are divided.
+        input: The tensor, of shape (N, C, ...); float32, float16 or bfloat16, on an NPU.
+        num_groups: The number of groups of channels.
         weight: The scale of each channel, of the dtype of ``input``; ones if None.
         bias: The shift of each channel, of the dtype of ``input``; zeros if None.
         eps: Added to the variance.
 
     Returns:
-        A contiguous tensor of the shape and dtype of ``input``. Its gradient can be taken once.
+        A contiguous tensor of the shape and dtype of ``input``. It supports first-order gradients.
 
     Raises:
-        InvalidArgumentError: An argument is not acceptable, or lies on another device.
+        InvalidArgumentError: An argument is invalid, or on another device.
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
@@ -150,11 +150,11 @@ def _apply(norm: Norm, *given: Tensor) -> tuple[Tensor, ...]:
 
 @functools.cache
 def _function() -> Any:
-    """The autograd function of every norm, made when PyTorch is there."""
+    """Return the autograd function of all norms, created when PyTorch is first used."""
     autograd = pytorch().autograd
 
     class AclnnNorm(autograd.Function):  # type: ignore[misc,name-defined]  # known at run time
-        """A norm that pyaclnn launches."""
+        """Norm that pyaclnn launches."""
 
         @staticmethod
         def forward(context: Any, norm: Norm, *given: Tensor) -> tuple[Tensor, ...]:

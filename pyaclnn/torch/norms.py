@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Norms forward and backward on tensors of PyTorch: what is launched, and what is kept between."""
+"""Forward and backward launches of norms on tensors of PyTorch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ops: Final[Any] = _ops
-"""Whether arrays are of the host or of a device is no question here."""
+"""The operators, untyped: arrays are always device arrays here."""
 
 __all__ = ["AddRmsNorm", "GroupNorm", "LayerNorm", "Norm", "RmsNorm"]
 
@@ -21,27 +21,27 @@ class Norm(Protocol):
     """A norm with its options."""
 
     def forward(self, *given: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Launch it.
+        """Launch the norm.
 
         Args:
-            *given: The tensors of the call; None for one that is left out.
+            *given: The tensors of the call; None for an omitted one.
 
         Returns:
-            The results, and what ``backward`` needs.
+            The results, and the tensors that ``backward`` needs.
         """
 
     def backward(
         self, saved: Sequence[Tensor], gradients: Sequence[Tensor], wanted: Sequence[bool]
     ) -> tuple[Tensor | None, ...]:
-        """Launch its gradient.
+        """Launch the gradient of the norm.
 
         Args:
-            saved: What ``forward`` gave for it.
+            saved: The tensors that ``forward`` saved.
             gradients: The gradients of the results.
-            wanted: Of which tensors of the call the gradient is wanted.
+            wanted: For each tensor of the call, whether its gradient is required.
 
         Returns:
-            These, and None for the others.
+            The gradients; None where not required.
         """
 
 
@@ -64,7 +64,7 @@ class LayerNorm(NamedTuple):
     eps: float
 
     def forward(self, *given: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Launch it; see ``Norm``."""
+        """Launch the norm; see ``Norm``."""
         x, weight, bias = given
         with on_npu("layer_norm", "input", x) as npu:
             y = x.new_empty(x.shape)
@@ -77,7 +77,7 @@ class LayerNorm(NamedTuple):
     def backward(
         self, saved: Sequence[Tensor], gradients: Sequence[Tensor], wanted: Sequence[bool]
     ) -> tuple[Tensor | None, ...]:
-        """Launch its gradient; see ``Norm``."""
+        """Launch the gradient; see ``Norm``."""
         x, mean, rstd, weight, bias = saved
         with on_npu("layer_norm", "input", x) as npu:
             results = _gradients(wanted, x, weight, bias)
@@ -97,7 +97,7 @@ class RmsNorm(NamedTuple):
     eps: float
 
     def forward(self, *given: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Launch it; see ``Norm``."""
+        """Launch the norm; see ``Norm``."""
         x, weight = given
         with on_npu("rms_norm", "input", x) as npu:
             y = x.new_empty(x.shape)
@@ -110,7 +110,7 @@ class RmsNorm(NamedTuple):
     def backward(
         self, saved: Sequence[Tensor], gradients: Sequence[Tensor], wanted: Sequence[bool]
     ) -> tuple[Tensor | None, ...]:
-        """Launch its gradient; see ``Norm``."""
+        """Launch the gradient; see ``Norm``."""
         found = _rms_norm_grad("rms_norm", gradients[0], saved)
         return tuple(found[n] if asked else None for n, asked in enumerate(wanted))
 
@@ -132,7 +132,7 @@ class AddRmsNorm(NamedTuple):
     eps: float
 
     def forward(self, *given: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Launch it; see ``Norm``."""
+        """Launch the norm; see ``Norm``."""
         x1, x2, weight = given
         with on_npu("add_rms_norm", "x1", x1) as npu:
             y, x = (x1.new_empty(x1.shape) for _ in range(2))
@@ -145,7 +145,7 @@ class AddRmsNorm(NamedTuple):
     def backward(
         self, saved: Sequence[Tensor], gradients: Sequence[Tensor], wanted: Sequence[bool]
     ) -> tuple[Tensor | None, ...]:
-        """Launch its gradient; see ``Norm``."""
+        """Launch the gradient; see ``Norm``."""
         dx, dgamma = _rms_norm_grad("add_rms_norm", gradients[0], saved)
         total = dx + gradients[1]
         found = (total, total, dgamma)
@@ -159,7 +159,7 @@ class GroupNorm(NamedTuple):
     eps: float
 
     def forward(self, *given: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Launch it; see ``Norm``."""
+        """Launch the norm; see ``Norm``."""
         x, weight, bias = given
         with on_npu("group_norm", "input", x) as npu:
             y = x.new_empty(x.shape)
@@ -172,7 +172,7 @@ class GroupNorm(NamedTuple):
     def backward(
         self, saved: Sequence[Tensor], gradients: Sequence[Tensor], wanted: Sequence[bool]
     ) -> tuple[Tensor | None, ...]:
-        """Launch its gradient; see ``Norm``."""
+        """Launch the gradient; see ``Norm``."""
         x, mean, rstd, weight, bias = saved
         with on_npu("group_norm", "input", x) as npu:
             results = _gradients(wanted, x, weight, bias)

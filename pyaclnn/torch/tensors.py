@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of PyTorch on an NPU as device arrays, and PyTorch's current stream as a stream.
+"""Views of PyTorch's NPU tensors and current stream as device arrays and a stream.
 
-Nothing is copied, and nothing is kept: as with PyTorch's own operators, the memory is PyTorch's,
-and what is queued on its current stream comes before whatever PyTorch does with the memory then.
+Nothing is copied or kept alive. As with PyTorch's own operators, the memory belongs to PyTorch, and
+work on its current stream precedes any later use of the memory by PyTorch.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["Tensor", "Tensors", "on_npu", "pytorch", "require_npu"]
 
 Tensor: TypeAlias = Any
-"""A ``torch.Tensor``; PyTorch need not be there to read this."""
+"""A ``torch.Tensor``; importing this module does not need PyTorch."""
 
 _DENSE: Final = frozenset({-1, 0, 1, 2, 30})
-"""Formats of torch-npu whose elements lie where strides say."""
+"""Formats of torch-npu whose elements are addressed by strides."""
 _streams: Final[dict[tuple[int, int], Stream]] = {}
-"""PyTorch's streams, which it never destroys, with what belongs to them here."""
+"""Borrowed streams of PyTorch, which never destroys its streams."""
 
 
 def pytorch() -> Any:
@@ -52,7 +52,7 @@ def pytorch() -> Any:
 
 
 def _leave() -> None:
-    """Let go of PyTorch's streams while they are there."""
+    """Release PyTorch's streams before torch-npu ends."""
     while _streams:
         _, stream = _streams.popitem()
         with contextlib.suppress(AclError), stream:
@@ -73,18 +73,18 @@ class Tensors:
         self.stream = stream
 
     def arrays(self, **tensors: Tensor | None) -> list[Any]:
-        """Look at tensors, given by their arguments' names, as device arrays."""
+        """View tensors, given by argument names, as device arrays."""
         return [self.array(name, tensor) for name, tensor in tensors.items()]
 
     def array(self, name: str, tensor: Tensor | None) -> DeviceArray | None:
-        """Look at a tensor as a device array.
+        """View a tensor as a device array.
 
         Args:
             name: The argument's name, for messages.
             tensor: The tensor; None stays None.
 
         Raises:
-            InvalidArgumentError: It lies elsewhere, or is not dense.
+            InvalidArgumentError: It is on another device, or not dense.
         """
         if tensor is None:
             return None
@@ -108,10 +108,10 @@ def require_npu(routine: str, name: str, tensor: Tensor) -> None:
     Args:
         routine: The public function, for the message.
         name: The argument's name.
-        tensor: What the caller gave.
+        tensor: The argument.
 
     Raises:
-        InvalidArgumentError: It is something else.
+        InvalidArgumentError: It is not such a tensor.
     """
     torch = pytorch()
     if not isinstance(tensor, torch.Tensor):
@@ -129,27 +129,30 @@ def require_npu(routine: str, name: str, tensor: Tensor) -> None:
 
 @contextlib.contextmanager
 def on_npu(routine: str, name: str, tensor: Tensor) -> Iterator[Tensors]:
-    """Make the NPU of a tensor current, and PyTorch's queue there empty, for one call.
+    """Make the NPU of a tensor current for one call, and flush PyTorch's queue there.
 
     Args:
         routine: The public function, for messages.
         name: The argument's name.
-        tensor: The tensor by which the NPU is chosen.
+        tensor: The tensor that selects the NPU.
+
+    Yields:
+        The view of the call's tensors.
 
     Raises:
-        InvalidArgumentError: It lies elsewhere.
+        InvalidArgumentError: It is not on an NPU.
     """
     require_npu(routine, name, tensor)
     torch = pytorch()
     with torch.npu.device(tensor.device):
         device = default_device()
-        # Asking for the handle has PyTorch submit what it still holds back.
+        # Querying the handle makes PyTorch submit its pending work.
         handle = torch.npu.current_stream().npu_stream
         key = device._context, handle
         stream = _streams.get(key)
         if stream is None:
             if not _streams:
-                # Registered after torch-npu's own end, and so called before it.
+                # Registered after torch-npu's exit handler, and therefore called before it.
                 atexit.register(_leave)
             stream = _streams[key] = Stream.borrow(handle, device)
         yield Tensors(routine, tensor.device.index, stream)

@@ -230,7 +230,7 @@ def npu_if_it_is_free():
     status, output = suite(tmp_path, HEAD + body)
     assert status == 1
     assert "this was run on" not in output
-    assert "this test is to run on Ascend910B3, and device 0 is still Ascend310P3" in output
+    assert "this test requires Ascend910B3, but device 0 is already open as Ascend310P3" in output
     assert "3 passed, 2 errors" in output, output
 
 
@@ -269,7 +269,7 @@ def test_the_next(npu):
 """
     status, output = suite(tmp_path, HEAD + body)
     assert status == 1
-    assert re.search(rf"faults never came about:\n  {re.escape(fault)}: .*{re.escape(why)}", output)
+    assert re.search(rf"faults never occurred:\n  {re.escape(fault)}: .*{re.escape(why)}", output)
     assert "2 passed, 1 error" in output
 
 

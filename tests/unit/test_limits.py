@@ -11,7 +11,7 @@ import pytest
 UNDER = """
 import resource, sys
 from pathlib import Path
-from pyaclnn.base.limits import limits_on_memory, shortage
+from pyaclnn.base.limits import limits_on_memory, memory_error_message
 which, share = getattr(resource, sys.argv[1]), float(sys.argv[2])
 column = {resource.RLIMIT_AS: 0, resource.RLIMIT_DATA: 5}[which]
 used = int(Path("/proc/self/statm").read_text().split()[column]) * resource.getpagesize()
@@ -63,7 +63,7 @@ def test_a_limit_that_is_far_away_may_be_left_out(share: float, told: bool) -> N
     ],
 )
 def test_an_error_is_a_shortage_where_memory_is_short(error: str, share: float, told: bool) -> None:
-    text = told_under("RLIMIT_AS", share, f"print(shortage({PLANTED[error]}))").strip()
+    text = told_under("RLIMIT_AS", share, f"print(memory_error_message({PLANTED[error]}))").strip()
     assert (text != "None") == told
     assert ("(ulimit -v)" in text and text.endswith("; raise the limit")) == told
 
@@ -76,14 +76,15 @@ try:
     finally:
         raise ValueError("first line\\nlast line")
 except ValueError as error:
-    print(shortage(error))
+    print(memory_error_message(error))
 """
     told = told_under("RLIMIT_DATA", 0.01, code)
     assert told.startswith("memory ran out (ValueError: last line): this process may have no more ")
 
 
 def test_without_a_limit_memory_can_run_out_all_the_same() -> None:
-    code = "print(shortage(MemoryError('no room')), shortage(ImportError('no room')), sep='|')"
+    errors = "MemoryError('no room'), ImportError('no room')"
+    code = f"print(*map(memory_error_message, ({errors})), sep='|')"
     told = told_under("RLIMIT_AS", 0, code).strip()
     assert told.endswith("|None")
     assert told.startswith("memory ran out (MemoryError: no room)")
@@ -101,7 +102,7 @@ def fill():  # in a function: a new name of a module may need what is not there
                 held = (held, bytes(size))
         except MemoryError as error:
             last = error
-    sys.stdout.write(shortage(last))
+    sys.stdout.write(memory_error_message(last))
 fill()
 """
     told = told_under(limit, 0.9, code)

@@ -15,7 +15,7 @@ from pyaclnn.base.path_security import (
     UntrustedPathWarning,
     absolute_folders,
     made_absolute,
-    tell_of_writers,
+    warn_of_writers,
     writable_by_others,
 )
 from pyaclnn.cann.simulator import simulator
@@ -28,7 +28,7 @@ def test_a_folder_that_only_its_owner_writes_to_is_silent(tmp_path: Path) -> Non
     assert writable_by_others(file) is None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tell_of_writers(file)
+        warn_of_writers(file)
 
 
 @pytest.mark.parametrize("opened", ["a/b/lib.so", "a/b", "a"])
@@ -38,7 +38,7 @@ def test_the_place_that_others_can_write_to_is_named(opened: str, tmp_path: Path
     file.touch(mode=0o644)
     (tmp_path / opened).chmod(0o777)
     with pytest.warns(UntrustedPathWarning, match=rf"chmod o-w '{tmp_path / opened}'"):
-        tell_of_writers(file)
+        warn_of_writers(file)
 
 
 def test_a_link_is_judged_by_where_it_leads(tmp_path: Path) -> None:

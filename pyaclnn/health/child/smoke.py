@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.base.errors import AclError
-from pyaclnn.base.limits import shortage
+from pyaclnn.base.limits import memory_error_message
 from pyaclnn.cann.library import backend, select_backend
 from pyaclnn.health.child.journal import Journal, arm, take_request
 from pyaclnn.health.smoke import cases as smoke
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     except AclError as error:
         journal.facts["error"] = str(error)
     except Exception as error:
-        told = shortage(error)
+        told = memory_error_message(error)
         if told is None:
             raise
         journal.facts["error"] = told

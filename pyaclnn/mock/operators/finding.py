@@ -83,9 +83,9 @@ def _named(variable: str) -> list[Path]:
 
 
 def _loaded(path: Path, name: str) -> ModuleType:
-    from pyaclnn.base.path_security import tell_of_writers  # noqa: PLC0415  # as above
+    from pyaclnn.base.path_security import warn_of_writers  # noqa: PLC0415  # as above
 
-    tell_of_writers(path)
+    warn_of_writers(path)
     return load_file(path, name)
 
 

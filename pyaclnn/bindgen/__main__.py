@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The generators as one command, run by the build.
 
-Usage: ``python -m pyaclnn.bindgen INCLUDE CATALOGUE AREAS CHIPS OUTPUT_DIRECTORY``.
+Usage: ``python -m pyaclnn.bindgen INCLUDE CATALOGUE AREAS ENTRY_POINTS CHIPS OUTPUT_DIRECTORY``.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _HEADERS = "include_stubs"
 
 def main() -> None:
     """Generate every C source that follows from the headers, which are read once."""
-    include, catalogue, areas, chips, output = map(Path, sys.argv[1:])
+    include, catalogue, areas, entry_points, chips, output = map(Path, sys.argv[1:])
     # Every process that imports an editable installation builds it; two may do so at once.
     folder = os.open(output, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         with TemporaryDirectory(dir=output) as fresh:
-            _generate(include, catalogue, areas, chips, Path(fresh))
+            _generate(include, catalogue, areas, entry_points, chips, Path(fresh))
             place(Path(fresh), output)
     finally:
         os.close(folder)
@@ -59,7 +59,9 @@ def place(fresh: Path, output: Path) -> None:
             path.unlink()
 
 
-def _generate(include: Path, catalogue: Path, areas: Path, chips: Path, output: Path) -> None:
+def _generate(
+    include: Path, catalogue: Path, areas: Path, entry_points: Path, chips: Path, output: Path
+) -> None:
     declarations = read(include)
     by_hand = {function.name for function in declarations.functions}
     table = [function for function in read_table(catalogue) if function.name not in by_hand]
@@ -72,7 +74,7 @@ def _generate(include: Path, catalogue: Path, areas: Path, chips: Path, output: 
     for library in LIBRARIES:  # the newest release has whatever one has
         write_fallbacks(declarations, library, name, output / f"{library}_fallbacks.c")
     write_headers(include, declarations.functions, table, output / _HEADERS)
-    write_gates(declarations, output)
+    write_gates(declarations, entry_points, output)
     write_chips(chips, output / "chips.inc")
 
 

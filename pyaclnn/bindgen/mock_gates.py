@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates the gate of every function but operators that the mock libraries export.
+"""Gates of the functions that the mock libraries export, operators excepted.
 
-The functions are written, or generated, under their own names; a header of macros turns those into
-internal names, and what is exported is a wrapper that passes through one gate: there calls are
-counted, faults are injected, and the caller is noted. So no exported function can forget it.
-Operators need no gates of their own: all their calls arrive at one place.
+The functions are written, or generated, under their own names. A header of macros turns these into
+internal names, and the exported symbol is a wrapper that passes through one gate. The gate counts
+the call, injects faults, records the caller, refuses NULL and device addresses, and takes the lock.
+The table ``entry_points.tsv`` lists for each function whether it runs under the lock, and which of
+its pointers may not be NULL. Operators need no gates: all their calls arrive at one function.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .declarations import GENERATED, RELEASES
@@ -42,9 +44,16 @@ NOTHING = {
     "aclComplex128": "(aclComplex128){0}",
 }
 """Type of another result -> what tells of failure, if it is not 0."""
+NULL_CODES = {
+    "base": "ACLNN_ERR_PARAM_NULLPTR",
+    "packages": "ACLNN_ERR_PARAM_NULLPTR",
+    "collectives": "HCCL_E_PTR",
+}
+"""Kind of library -> the code that its functions answer to a refused NULL or 0."""
 _NEWER = frozenset({"aclrtBinaryLoadFromData"})
-"""Exported by older releases too: programs that find their way without it link it."""
-# The name of a type whose content nobody sees: a pointer to one is a handle.
+"""Exported by older releases as well, because programs link it without needing it."""
+_INTEGERS = frozenset({"size_t", "uint32_t", "uint64_t"})
+# The name of an incomplete type: a pointer to one is a handle.
 _INCOMPLETE = re.compile(r"^typedef struct \w+ (\w+);", re.MULTILINE)
 
 
@@ -57,12 +66,64 @@ def exported(functions: Iterable[Function], library: str, release: str) -> list[
     ]
 
 
-def write_gates(declarations: Declarations, output: Path) -> None:
+@dataclass(frozen=True)
+class EntryPoint:
+    """Preconditions of a function, as a row of ``entry_points.tsv`` has them.
+
+    Attributes:
+        locked: The function runs under the lock.
+        required: The names of the parameters that may not be NULL, or not 0.
+        host: Those of type ``void *`` that must point to host memory.
+    """
+
+    locked: bool = False
+    required: frozenset[str] = frozenset()
+    host: frozenset[str] = frozenset()
+
+
+def read_entry_points(table: Path, functions: Iterable[Function]) -> dict[str, EntryPoint]:
+    """Read the preconditions of functions.
+
+    Args:
+        table: The file, a function a line: its name, ``lock`` or ``-``, and the parameters that may
+            not be NULL or 0, or ``-``. ``@host`` marks a ``void *`` that must point to host memory.
+        functions: The declared functions.
+
+    Returns:
+        A function's name -> its preconditions, if it has any.
+
+    Raises:
+        ValueError: A row names an unknown function or parameter, or a function has two rows.
+    """
+    declared = {function.name: function for function in functions}
+    entry_points: dict[str, EntryPoint] = {}
+    for line in table.read_text("utf-8").splitlines():
+        name, lock, arguments = line.split("\t")
+        host = frozenset(re.findall(r"(\w+)@host", arguments))
+        required = frozenset(re.findall(r"\w+", arguments.replace("@host", "")))
+        function = declared.get(name)
+        if function is None or name in entry_points:
+            message = f"{table.name}: {name} is not declared, or has two rows"
+            raise ValueError(message)
+        if unknown := required - {parameter.name for parameter in function.parameters}:
+            message = f"{table.name}: {name} has no parameter {', '.join(sorted(unknown))}"
+            raise ValueError(message)
+        entry_points[name] = EntryPoint(lock == "lock", required, host)
+    return entry_points
+
+
+def write_gates(declarations: Declarations, table: Path, output: Path) -> None:
     """Write, for each library, the header of internal names and the gates of each release.
 
-    The names are those of the newest release: what is compiled with them serves all, and what works
-    behind the gates stands in a table for each library.
+    The names are those of the newest release: what is compiled with them serves all, and the
+    functions behind the gates are listed in a table for each library.
+
+    Args:
+        declarations: What the headers declare.
+        table: ``entry_points.tsv``.
+        output: The folder to write into.
     """
+    entry_points = read_entry_points(table, declarations.functions)
     newest = next(reversed(RELEASES))
     work = [GENERATED, *(f'#include "{h}"' for h in _headers(declarations))]
     for library in LIBRARIES:
@@ -74,7 +135,7 @@ def write_gates(declarations: Declarations, output: Path) -> None:
         work += [f"    (void (*)(void))impl_{name}," for name in numbers] + ["};"]
         for release in RELEASES:
             functions = exported(declarations.functions, library, release)
-            text = "\n".join(_gates(declarations, functions, library, numbers))
+            text = "\n".join(_gates(declarations, functions, library, numbers, entry_points))
             path = output / f"{library}_gates_{release}.c"
             path.write_text(text + "\n", encoding="utf-8")
     (output / "work.c").write_text("\n".join(work) + "\n", encoding="utf-8")
@@ -89,7 +150,11 @@ def _table_of(library: str) -> str:
 
 
 def _gates(
-    declarations: Declarations, functions: list[Function], library: str, numbers: dict[str, int]
+    declarations: Declarations,
+    functions: list[Function],
+    library: str,
+    numbers: dict[str, int],
+    entry_points: dict[str, EntryPoint],
 ) -> Iterator[str]:
     yield GENERATED
     yield from (f'#include "{header}"' for header in _headers(declarations))
@@ -100,8 +165,12 @@ def _gates(
     yield f"\nextern {_table_of(library)};"
     yield "\nstatic struct mock_function functions[] = {"
     for f in functions:
-        status = "true" if f.returns in STATUS else "false"
-        yield f'    {{.name = "{f.name}", .status = {status}, .number = {numbers[f.name]}}},'
+        flags = {
+            "status": f.returns in STATUS,
+            "locked": entry_points.get(f.name, EntryPoint()).locked,
+        }
+        texts = "".join(f".{flag} = true, " for flag, value in flags.items() if value)
+        yield f'    {{.name = "{f.name}", {texts}.number = {numbers[f.name]}}},'
     yield "};"
     table = f"sizeof functions / sizeof functions[0], mock_{library}_work"
     yield "\n__attribute__((constructor)) static void add(void)\n{"
@@ -109,23 +178,26 @@ def _gates(
     yield "\n__attribute__((destructor)) static void drop(void)\n{"
     yield "    mock_functions_unregister(functions);\n}"
     for index, function in enumerate(functions):
-        yield from _gate(index, function, handles)
+        yield from _gate(index, function, handles, entry_points.get(function.name, EntryPoint()))
 
 
-def _gate(index: int, function: Function, handles: set[str]) -> Iterator[str]:
+def _gate(
+    index: int, function: Function, handles: set[str], entry_point: EntryPoint
+) -> Iterator[str]:
     names = ", ".join(parameter.name for parameter in function.parameters)
     call = f"((__typeof__(impl_{function.name}) *)functions[{index}].work)({names})"
     # The headers have declared the internal name.
     yield f"\n{function.signature(function.name)};"
     yield f'__attribute__((visibility("default"))) {function.signature(function.name)}\n{{'
     yield "    struct mock_frame frame;"
-    opened = f"mock_gate_open(&frame, &functions[{index}], __builtin_return_address(0))"
-    host = [p.name for p in function.parameters if _is_host_pointer(p.type, handles)]
-    if host:
-        yield "    const struct mock_pointer host[] = {"
-        yield from (f'        {{"{name}", {name}}},' for name in host)
+    checked = list(_checked(function, handles, entry_point))
+    arguments, count = ("arguments", len(checked)) if checked else ("NULL", 0)
+    if checked:
+        yield "    const struct mock_argument arguments[] = {"
+        yield from checked
         yield "    };"
-        opened += f" || mock_gate_refuse(&frame, host, {len(host)})"
+    caller = "__builtin_return_address(0)"
+    opened = f"mock_gate_open(&frame, &functions[{index}], {arguments}, {count}, {caller})"
     yield f"    if ({opened}) {{"
     if function.returns in STATUS:
         yield f"        return ({function.returns})frame.code;\n    }}"
@@ -139,7 +211,21 @@ def _gate(index: int, function: Function, handles: set[str]) -> Iterator[str]:
         yield "    mock_gate_close(&frame, 0);\n    return result;\n}"
 
 
+def _checked(function: Function, handles: set[str], entry_point: EntryPoint) -> Iterator[str]:
+    """The C initialisers of the arguments that the gate checks."""
+    for parameter in function.parameters:
+        name, integer = parameter.name, parameter.type in _INTEGERS
+        host = name in entry_point.host or _is_host_pointer(parameter.type, handles)
+        required = name in entry_point.required
+        if host or required:
+            code = NULL_CODES.get(function.library, "ACL_ERROR_INVALID_PARAM") if required else 0
+            # By way of an integer, as C has no other way from a pointer to a function.
+            value = f"(const void *)(uintptr_t){name}"
+            flags = f"{str(host).lower()}, {str(integer).lower()}"
+            yield f'        {{"{name}", {value}, {flags}, {code}}},'
+
+
 def _is_host_pointer(type_: str, handles: set[str]) -> bool:
-    """Whether what a parameter points to must be memory of the host; ``void`` may be anything."""
+    """Return whether a parameter must point to host memory; ``void`` may point to any."""
     target = type_.removeprefix("const ").removesuffix("*").strip()
     return type_.endswith("*") and target != "void" and target not in handles

@@ -16,6 +16,7 @@ from pyaclnn.bindgen import __main__ as generate
 from pyaclnn.bindgen.binding import write_binding
 from pyaclnn.bindgen.declarations import BOUND, RELEASES, Declarations, Function, Parameter
 from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks
+from pyaclnn.bindgen.mock_gates import read_entry_points
 from pyaclnn.bindgen.operator_table import write_operators
 from pyaclnn.bindgen.reader import HeaderError, read
 from pyaclnn.cann.signatures import signatures
@@ -164,7 +165,8 @@ def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
 ) -> None:
     package = STUBS.parent / "pyaclnn"
     modules = [package / "facts" / "operators" / name for name in ("catalogue.py", "areas.py")]
-    inputs = [STUBS, *modules, package / "facts" / "chips.py"]
+    entry_points = STUBS.parent / "mock_libs" / "entry_points.tsv"
+    inputs = [STUBS, *modules, entry_points, package / "facts" / "chips.py"]
     once = Mock(wraps=read)
     monkeypatch.setattr(generate, "read", once)
     monkeypatch.setattr("sys.argv", ["bindgen", *map(str, inputs), str(tmp_path)])
@@ -206,3 +208,20 @@ def test_what_is_generated_again_and_the_same_is_not_written(tmp_path: Path) -> 
         "new.h": "4",
     }
     assert {path.name for path in files if path.stat().st_mtime == 1} == {"same.c"}
+
+
+@pytest.mark.parametrize(
+    ("row", "refusal"),
+    [
+        ("aclrtNothing\tlock\t-", "aclrtNothing is not declared"),
+        ("aclrtFree\tlock\tdevPtr\naclrtFree\t-\t-", "aclrtFree is not declared, or has two rows"),
+        ("aclrtFree\tlock\tpointer", "aclrtFree has no parameter pointer"),
+    ],
+)
+def test_a_row_of_an_unknown_function_or_parameter_stops_the_build(
+    row: str, refusal: str, declarations: Declarations, tmp_path: Path
+) -> None:
+    table = tmp_path / "entry_points.tsv"
+    table.write_text(row, encoding="utf-8")
+    with pytest.raises(ValueError, match=refusal):
+        read_entry_points(table, declarations.functions)

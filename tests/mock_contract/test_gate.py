@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every exported function passes the gate: it is counted, and it can be made to fail."""
+"""The gate of the exported functions: calls are counted, faults and wrong arguments fail."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.bindgen.mock_gates import read_entry_points
+from pyaclnn.bindgen.reader import read
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.mock import libdir
+from tests.architecture.c_graph import ROOT
+from tests.bindgen.test_reader import STUBS
 from tests.mock_libs.npu import ffi, lib
 
 if TYPE_CHECKING:
@@ -73,6 +77,32 @@ def test_it_can_fail_and_is_counted(name: str, answers: dict[str, tuple[str, str
         assert value == "None"
     else:
         assert float(value) == 0
+
+
+def test_a_null_that_the_table_lists_is_refused_by_name(programs: Programs) -> None:
+    declared = {function.name: function for function in read(STUBS).functions}
+    entry_points = read_entry_points(ROOT / "entry_points.tsv", declared.values())
+    first = {
+        name: next(p.name for p in declared[name].parameters if p.name in entry_point.required)
+        for name, entry_point in entry_points.items()
+        if entry_point.required and name in FUNCTIONS
+    }
+    result = programs.python(f"""
+for name in {list(first)!r}:
+    kind = ffi.typeof(getattr(lib, name))
+    zeros = [ffi.new(ffi.getctype(a, '*'))[0] if a.kind == 'struct' else ffi.cast(a, 0)
+             for a in kind.args]
+    answer = getattr(lib, name)(*zeros)
+    text = ffi.string(lib.aclGetRecentErrMsg()).decode()
+    print(name, answer if isinstance(answer, int) else 'NULL', text.split(': ', 4)[-1], sep='|')
+""")
+    assert result.returncode == 0, result.stderr
+    rows = [line.split("|") for line in result.stdout.splitlines()]
+    refused = {name: (answer, text) for name, answer, text in rows}
+    assert len(refused) > 80
+    for name, (answer, text) in refused.items():
+        assert answer in {"100000", "161001", "NULL"}, name
+        assert text.startswith(f"{first[name]} is "), (name, text)
 
 
 def test_every_phase_of_every_operator_can_fail_and_is_counted(

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New tensor addresses for an executor. What a call does depends on the kind of the executor. */
-#include "entry.h"
 #include "executor.h"
 #include "message.h"
 #include "objects.h"
@@ -92,19 +91,19 @@ static aclnnStatus set_address(aclOpExecutor *handle, enum side side, size_t ind
 aclnnStatus aclSetInputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor,
                                   void *addr)
 {
-    MOCK_GUARDED(set_address(executor, INPUTS, index, tensor, addr));
+    return set_address(executor, INPUTS, index, tensor, addr);
 }
 
 aclnnStatus aclSetOutputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor,
                                    void *addr)
 {
-    MOCK_GUARDED(set_address(executor, OUTPUTS, index, tensor, addr));
+    return set_address(executor, OUTPUTS, index, tensor, addr);
 }
 
 aclnnStatus aclSetTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor,
                              void *addr)
 {
-    MOCK_GUARDED(set_address(executor, ALL, index, tensor, addr));
+    return set_address(executor, ALL, index, tensor, addr);
 }
 
 static aclnnStatus set_list_address(aclOpExecutor *handle, enum side side, size_t argument,
@@ -141,20 +140,20 @@ aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor *executor, size_t irIndex
                                          const size_t relativeIndex, aclTensorList *tensors,
                                          void *addr)
 {
-    MOCK_GUARDED(set_list_address(executor, INPUTS, irIndex, relativeIndex, tensors, addr));
+    return set_list_address(executor, INPUTS, irIndex, relativeIndex, tensors, addr);
 }
 
 aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor *executor, size_t irIndex,
                                           const size_t relativeIndex, aclTensorList *tensors,
                                           void *addr)
 {
-    MOCK_GUARDED(set_list_address(executor, OUTPUTS, irIndex, relativeIndex, tensors, addr));
+    return set_list_address(executor, OUTPUTS, irIndex, relativeIndex, tensors, addr);
 }
 
 aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor *executor, size_t irIndex,
                                     const size_t relativeIndex, aclTensorList *tensors, void *addr)
 {
-    MOCK_GUARDED(set_list_address(executor, ALL, irIndex, relativeIndex, tensors, addr));
+    return set_list_address(executor, ALL, irIndex, relativeIndex, tensors, addr);
 }
 
 /* ---- the same six under their older names --------------------------------------------------- */

@@ -2,10 +2,9 @@
 /* The aclnn functions about executors. */
 #include "executor.h"
 
-#include "entry.h"
 #include "message.h"
 
-static aclnnStatus destroy(aclOpExecutor *handle)
+aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *handle)
 {
     aclnnStatus status;
     struct executor *executor = mock_executor_find(handle, &status);
@@ -16,12 +15,7 @@ static aclnnStatus destroy(aclOpExecutor *handle)
     return status;
 }
 
-aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor)
-{
-    MOCK_GUARDED(destroy(executor));
-}
-
-static aclnnStatus set_repeatable(aclOpExecutor *handle)
+aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *handle)
 {
     aclnnStatus status;
     struct executor *executor = mock_executor_find(handle, &status);
@@ -41,11 +35,6 @@ static aclnnStatus set_repeatable(aclOpExecutor *handle)
         }
     }
     return status;
-}
-
-aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor)
-{
-    MOCK_GUARDED(set_repeatable(executor));
 }
 
 aclnnStatus aclnnInit(const char *configPath)

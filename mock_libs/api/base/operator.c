@@ -21,19 +21,20 @@ void mock_operators_drop(const struct mock_operators *library)
 
 /* The pointers that phase 1 follows into the host's memory: strings, and where it answers. */
 static size_t host_pointers(const struct mock_operator *operator, const union mock_word *words,
-                            struct mock_pointer *pointers)
+                            struct mock_argument *checked)
 {
     static const char *const TAIL[] = {"workspaceSize", "executor"};
     const char *name = operator->parameters;
     size_t count = 0, place = 0;
     for (; operator->kinds[place] != '\0'; place++) {
         if (operator->kinds[place] == 's') {
-            pointers[count++] = (struct mock_pointer){name, words[place].pointer};
+            checked[count++] = (struct mock_argument){name, words[place].pointer, true, false, 0};
         }
         name += strlen(name) + 1;
     }
     for (size_t i = 0; i < 2; i++) {
-        pointers[count++] = (struct mock_pointer){TAIL[i], words[place + i].pointer};
+        checked[count++] = (struct mock_argument){
+            TAIL[i], words[place + i].pointer, true, false, 0};
     }
     return count;
 }
@@ -53,9 +54,9 @@ int mock_operator_phase1(const struct mock_operators *library, uint32_t number,
 {
     const struct mock_operator *operator = &library->operators[number / 2];
     struct mock_frame frame;
-    struct mock_pointer pointers[MOCK_MOST_WORDS + 2];
-    if (mock_gate_open(&frame, &library->functions[number], caller) ||
-        mock_gate_refuse(&frame, pointers, host_pointers(operator, words, pointers))) {
+    struct mock_argument checked[MOCK_MOST_WORDS + 2];
+    const size_t count = host_pointers(operator, words, checked);
+    if (mock_gate_open(&frame, &library->functions[number], checked, count, caller)) {
         return frame.code;
     }
     return mock_gate_close(&frame, ask(operator, words));
@@ -66,7 +67,7 @@ int mock_operator_phase2(const struct mock_operators *library, uint32_t number,
                          aclOpExecutor *executor, aclrtStream stream)
 {
     struct mock_frame frame;
-    if (mock_gate_open(&frame, &library->functions[number], caller)) {
+    if (mock_gate_open(&frame, &library->functions[number], NULL, 0, caller)) {
         /* CANN consumes the executor also when phase 2 fails. */
         mock_phase2_abandon(executor);
         return frame.code;

@@ -41,61 +41,48 @@ HcclResult HcclCommDestroy(HcclComm comm)
     return came;
 }
 
-/* Copies a number of a communicator. */
-static HcclResult tell(HcclComm handle, uint32_t *number, bool ranks)
-{
-    mock_enter();
-    const struct communicator *communicator = mock_communicator_find(handle);
-    HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_SUCCESS;
-    if (communicator != NULL && number == NULL) {
-        came = MOCK_REFUSE_NULL(ranks ? "rankSize" : "rank");
-    } else if (communicator != NULL) {
-        *number = ranks ? communicator->ranks : communicator->rank;
-    }
-    mock_leave();
-    return came;
-}
-
 HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize)
 {
-    return tell(comm, rankSize, true);
+    const struct communicator *communicator = mock_communicator_find(comm);
+    if (communicator == NULL) {
+        return HCCL_E_PTR;
+    }
+    *rankSize = communicator->ranks;
+    return HCCL_SUCCESS;
 }
 
 HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank)
 {
-    return tell(comm, rank, false);
+    const struct communicator *communicator = mock_communicator_find(comm);
+    if (communicator == NULL) {
+        return HCCL_E_PTR;
+    }
+    *rank = communicator->rank;
+    return HCCL_SUCCESS;
 }
 
 HcclResult HcclGetCommName(HcclComm comm, char *commName)
 {
-    mock_enter();
     const struct communicator *communicator = mock_communicator_find(comm);
-    HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_SUCCESS;
-    if (communicator != NULL && commName == NULL) {
-        came = MOCK_REFUSE_NULL("commName");
-    } else if (communicator != NULL) {
-        strcpy(commName, communicator->name);
+    if (communicator == NULL) {
+        return HCCL_E_PTR;
     }
-    mock_leave();
-    return came;
+    strcpy(commName, communicator->name);
+    return HCCL_SUCCESS;
 }
 
 HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError)
 {
-    mock_enter();
     struct communicator *communicator = mock_communicator_find(comm);
-    HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_SUCCESS;
-    if (communicator != NULL && asyncError == NULL) {
-        came = MOCK_REFUSE_NULL("asyncError");
-    } else if (communicator != NULL) {
-        mock_communicator_look(communicator);
-        *asyncError = communicator->asynchronous;
-        if (communicator->asynchronous != HCCL_SUCCESS) {
-            mock_fail((aclError)communicator->asynchronous, "%s", communicator->text);
-        }
+    if (communicator == NULL) {
+        return HCCL_E_PTR;
     }
-    mock_leave();
-    return came;
+    mock_communicator_look(communicator);
+    *asyncError = communicator->asynchronous;
+    if (communicator->asynchronous != HCCL_SUCCESS) {
+        mock_fail((aclError)communicator->asynchronous, "%s", communicator->text);
+    }
+    return HCCL_SUCCESS;
 }
 
 /* ---- the process ---------------------------------------------------------------------------- */

@@ -5,35 +5,18 @@
 #include <string.h>
 
 #include "device.h"
-#include "entry.h"
 #include "context.h"
 #include "membership.h"
 #include "refusal.h"
 
-#define GUARDED(expression)                 \
-    do {                                    \
-        mock_enter();                       \
-        const HcclResult came = (expression); \
-        mock_leave();                       \
-        return came;                        \
-    } while (0)
-
-static HcclResult get_root_info(HcclRootInfo *info)
+HcclResult HcclGetRootInfo(HcclRootInfo *info)
 {
     struct mock_address address;
-    if (info == NULL) {
-        return MOCK_REFUSE_NULL("rootInfo");
-    }
     const HcclResult came = mock_meeting_open(&address);
     if (came == HCCL_SUCCESS) {
         mock_address_write(&address, info);
     }
     return came;
-}
-
-HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo)
-{
-    GUARDED(get_root_info(rootInfo));
 }
 
 /* The name that a configuration gives, or NULL. */
@@ -71,9 +54,6 @@ static HcclResult init_by_root_info(uint32_t ranks, const HcclRootInfo *info, ui
                                     const HcclCommConfig *config, HcclComm *comm)
 {
     struct mock_address address;
-    if (info == NULL || comm == NULL) {
-        return MOCK_REFUSE_NULL(info == NULL ? "rootInfo" : "comm");
-    }
     if (!mock_address_read(info, &address)) {
         return MOCK_REFUSE(HCCL_E_PARA,
                            "EI0003: rootInfo is not what HcclGetRootInfo of a simulated NPU has "
@@ -90,13 +70,13 @@ static HcclResult init_by_root_info(uint32_t ranks, const HcclRootInfo *info, ui
 HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank,
                                 HcclComm *comm)
 {
-    GUARDED(init_by_root_info(nRanks, rootInfo, rank, NULL, comm));
+    return init_by_root_info(nRanks, rootInfo, rank, NULL, comm);
 }
 
 HcclResult HcclCommInitRootInfoConfig(uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank,
                                       const HcclCommConfig *config, HcclComm *comm)
 {
-    GUARDED(init_by_root_info(nRanks, rootInfo, rank, config, comm));
+    return init_by_root_info(nRanks, rootInfo, rank, config, comm);
 }
 
 /* ---- several devices of one process --------------------------------------------------------- */
@@ -132,11 +112,8 @@ static HcclResult join_all(uint32_t count, const int32_t *devices, struct commun
     return came == HCCL_SUCCESS ? mock_await_ranks(joined, count) : came;
 }
 
-static HcclResult init_all(uint32_t count, const int32_t *devices, HcclComm *comms)
+HcclResult HcclCommInitAll(uint32_t count, int32_t *devices, HcclComm *comms)
 {
-    if (devices == NULL || comms == NULL) {
-        return MOCK_REFUSE_NULL(devices == NULL ? "devices" : "comms");
-    }
     if (count == 0) {
         return MOCK_REFUSE(HCCL_E_PARA, "EI0003: ndev is 0");
     }
@@ -154,11 +131,6 @@ static HcclResult init_all(uint32_t count, const int32_t *devices, HcclComm *com
     return came;
 }
 
-HcclResult HcclCommInitAll(uint32_t ndev, int32_t *devices, HcclComm *comms)
-{
-    GUARDED(init_all(ndev, devices, comms));
-}
-
 /* ---- some ranks of a group ------------------------------------------------------------------ */
 
 /* All of its ranks must name it alike: by its number, and by the ranks it has. */
@@ -174,13 +146,9 @@ static char *name_of_group(uint64_t number, uint32_t count, const uint32_t *rank
     return name;
 }
 
-static HcclResult create_sub(const HcclComm *comm, uint32_t count, const uint32_t *ranks,
-                             uint64_t number, uint32_t rank, const HcclCommConfig *config,
-                             HcclComm *made)
+HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t count, uint32_t *ranks, uint64_t number,
+                                   uint32_t rank, HcclCommConfig *config, HcclComm *made)
 {
-    if (comm == NULL || made == NULL) {
-        return MOCK_REFUSE_NULL(comm == NULL ? "comm" : "subComm");
-    }
     const struct communicator *whole = mock_communicator_find(*comm);
     if (whole == NULL) {
         return HCCL_E_PTR;
@@ -204,11 +172,4 @@ static HcclResult create_sub(const HcclComm *comm, uint32_t count, const uint32_
     const HcclResult came = join_alone(&place, config, made);
     free(group);
     return came;
-}
-
-HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t rankNum, uint32_t *rankIds,
-                                   uint64_t subCommId, uint32_t subCommRankId,
-                                   HcclCommConfig *config, HcclComm *subComm)
-{
-    GUARDED(create_sub(comm, rankNum, rankIds, subCommId, subCommRankId, config, subComm));
 }

@@ -12,7 +12,7 @@
 #include "scheduler.h"
 #include "wire.h"
 
-static aclError subscribe(uint64_t thread, aclrtStream handle)
+aclError aclrtSubscribeReport(uint64_t thread, aclrtStream handle)
 {
     aclError status;
     const struct stream *stream = mock_stream_find(handle, true, &status);
@@ -29,12 +29,7 @@ static aclError subscribe(uint64_t thread, aclrtStream handle)
     return ACL_SUCCESS;
 }
 
-aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream)
-{
-    MOCK_GUARDED(subscribe(threadId, stream));
-}
-
-static aclError unsubscribe(uint64_t thread, aclrtStream handle)
+aclError aclrtUnSubscribeReport(uint64_t thread, aclrtStream handle)
 {
     aclError status;
     const struct stream *stream = mock_stream_find(handle, true, &status);
@@ -51,17 +46,9 @@ static aclError unsubscribe(uint64_t thread, aclrtStream handle)
     return ACL_SUCCESS;
 }
 
-aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream)
+aclError aclrtLaunchCallback(aclrtCallback function, void *data, aclrtCallbackBlockType block,
+                             aclrtStream handle)
 {
-    MOCK_GUARDED(unsubscribe(threadId, stream));
-}
-
-static aclError launch(aclrtCallback function, void *data, aclrtCallbackBlockType block,
-                       aclrtStream handle)
-{
-    if (function == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtLaunchCallback: fn is NULL");
-    }
     if (block != ACL_CALLBACK_NO_BLOCK && block != ACL_CALLBACK_BLOCK) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtLaunchCallback: blockType is %d",
                          (int)block);
@@ -91,17 +78,8 @@ static aclError launch(aclrtCallback function, void *data, aclrtCallbackBlockTyp
     return ACL_SUCCESS;
 }
 
-aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType,
-                             aclrtStream stream)
+aclError aclrtLaunchHostFunc(aclrtStream handle, aclrtHostFunc function, void *data)
 {
-    MOCK_GUARDED(launch(fn, userData, blockType, stream));
-}
-
-static aclError launch_host(aclrtStream handle, aclrtHostFunc function, void *data)
-{
-    if (function == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtLaunchHostFunc: fn is NULL");
-    }
     aclError status;
     struct stream *stream = mock_stream_find(handle, true, &status);
     if (stream != NULL && !mock_host_thread_start(stream->context)) {
@@ -115,11 +93,6 @@ static aclError launch_host(aclrtStream handle, aclrtHostFunc function, void *da
         task->as.callback.block = task->as.callback.host = true;
     }
     return status;
-}
-
-aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args)
-{
-    MOCK_GUARDED(launch_host(stream, fn, args));
 }
 
 /* Lets the thread's streams run up to their next callback. Fails when it has no stream, and when
@@ -185,9 +158,7 @@ aclError aclrtProcessReport(int32_t timeout)
 
 aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback)
 {
-    mock_enter();
     mock_exception_set(callback);
-    mock_leave();
     return ACL_SUCCESS;
 }
 

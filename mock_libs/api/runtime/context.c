@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts: making, ending and choosing them, and their parameters. */
-#include "entry.h"
 #include "message.h"
 #include "session.h"
 #include "violation.h"
 
-static aclError create_context(aclrtContext *handle, int32_t id)
+aclError aclrtCreateContext(aclrtContext *handle, int32_t id)
 {
     struct device *device = mock_device_find(id);
     if (device == NULL) {
@@ -26,15 +25,7 @@ static aclError create_context(aclrtContext *handle, int32_t id)
     return ACL_SUCCESS;
 }
 
-aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId)
-{
-    if (context == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateContext: context is NULL");
-    }
-    MOCK_GUARDED(create_context(context, deviceId));
-}
-
-static aclError destroy_context(aclrtContext handle)
+aclError aclrtDestroyContext(aclrtContext handle)
 {
     struct context *context = mock_handle_get(handle, MOCK_CONTEXT);
     if (context == NULL) {
@@ -58,15 +49,7 @@ static aclError destroy_context(aclrtContext handle)
     return ACL_SUCCESS;
 }
 
-aclError aclrtDestroyContext(aclrtContext context)
-{
-    if (context == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtDestroyContext: context is NULL");
-    }
-    MOCK_GUARDED(destroy_context(context));
-}
-
-static aclError set_current(aclrtContext handle)
+aclError aclrtSetCurrentContext(aclrtContext handle)
 {
     struct context *context = mock_handle_get(handle, MOCK_CONTEXT);
     if (context == NULL) {
@@ -78,15 +61,7 @@ static aclError set_current(aclrtContext handle)
     return ACL_SUCCESS;
 }
 
-aclError aclrtSetCurrentContext(aclrtContext context)
-{
-    if (context == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtSetCurrentContext: context is NULL");
-    }
-    MOCK_GUARDED(set_current(context));
-}
-
-static aclError get_current(aclrtContext *handle)
+aclError aclrtGetCurrentContext(aclrtContext *handle)
 {
     const struct context *context = mock_current_context();
     if (context == NULL) {
@@ -96,17 +71,9 @@ static aclError get_current(aclrtContext *handle)
     return ACL_SUCCESS;
 }
 
-aclError aclrtGetCurrentContext(aclrtContext *context)
-{
-    if (context == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetCurrentContext: context is NULL");
-    }
-    MOCK_GUARDED(get_current(context));
-}
-
 /* ---- overflow ---------------------------------------------------------------------------- */
 
-static aclError set_overflow_mode(aclrtFloatOverflowMode mode)
+aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
 {
     aclError status;
     if ((int)mode < ACL_RT_OVERFLOW_MODE_SATURATION || mode >= ACL_RT_OVERFLOW_MODE_UNDEF) {
@@ -120,12 +87,7 @@ static aclError set_overflow_mode(aclrtFloatOverflowMode mode)
     return status;
 }
 
-aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
-{
-    MOCK_GUARDED(set_overflow_mode(mode));
-}
-
-static aclError overflow_mode(aclrtFloatOverflowMode *mode)
+aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode)
 {
     aclError status;
     const struct context *context = mock_usable_context(&status);
@@ -133,14 +95,6 @@ static aclError overflow_mode(aclrtFloatOverflowMode *mode)
         *mode = context->overflow_mode;
     }
     return status;
-}
-
-aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode)
-{
-    if (mode == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceSatMode: mode is NULL");
-    }
-    MOCK_GUARDED(overflow_mode(mode));
 }
 
 /* ---- system parameters ------------------------------------------------------------------- */
@@ -168,26 +122,20 @@ static aclError context_option(aclSysParamOpt opt, int64_t *value, bool set)
 
 aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value)
 {
-    MOCK_GUARDED(context_option(opt, &value, true));
+    return context_option(opt, &value, true);
 }
 
 aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value)
 {
-    if (value == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtCtxGetSysParamOpt: value is NULL");
-    }
-    MOCK_GUARDED(context_option(opt, value, false));
+    return context_option(opt, value, false);
 }
 
 aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value)
 {
-    MOCK_GUARDED(option(mock_process_options(), opt, &value, true));
+    return option(mock_process_options(), opt, &value, true);
 }
 
 aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *value)
 {
-    if (value == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetSysParamOpt: value is NULL");
-    }
-    MOCK_GUARDED(option(mock_process_options(), opt, value, false));
+    return option(mock_process_options(), opt, value, false);
 }

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "capture.h"
-#include "entry.h"
 #include "limit.h"
 #include "message.h"
 #include "session.h"
@@ -13,7 +12,7 @@
 #include "waiting.h"
 #include "wire.h"
 
-static aclError set_device(int32_t id)
+aclError aclrtSetDevice(int32_t id)
 {
     struct device *device = mock_device_find(id);
     if (device == NULL) {
@@ -33,11 +32,6 @@ static aclError set_device(int32_t id)
     device->references++;
     mock_set_current_context(device->primary);
     return ACL_SUCCESS;
-}
-
-aclError aclrtSetDevice(int32_t deviceId)
-{
-    MOCK_GUARDED(set_device(deviceId));
 }
 
 static aclError reset_device(int32_t id, bool force)
@@ -69,19 +63,16 @@ static aclError reset_device(int32_t id, bool force)
 
 aclError aclrtResetDevice(int32_t deviceId)
 {
-    MOCK_GUARDED(reset_device(deviceId, false));
+    return reset_device(deviceId, false);
 }
 
 aclError aclrtResetDeviceForce(int32_t deviceId)
 {
-    MOCK_GUARDED(reset_device(deviceId, true));
+    return reset_device(deviceId, true);
 }
 
-static aclError get_device(int32_t *id)
+aclError aclrtGetDevice(int32_t *id)
 {
-    if (id == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDevice: deviceId is NULL");
-    }
     const struct context *context = mock_current_context();
     if (context == NULL) {
         /* No text, and no last error: programs ask this way whether there is a context, and CANN
@@ -92,32 +83,19 @@ static aclError get_device(int32_t *id)
     return ACL_SUCCESS;
 }
 
-aclError aclrtGetDevice(int32_t *deviceId)
-{
-    MOCK_GUARDED(get_device(deviceId));
-}
-
 aclError aclrtGetDeviceCount(uint32_t *count)
 {
-    if (count == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetDeviceCount: count is NULL");
-    }
-    MOCK_GUARDED(mock_device_total(count));
+    return mock_device_total(count);
 }
 
 const char *aclrtGetSocName(void)
 {
-    mock_enter();
     const struct chip *chip = mock_device_chip();
-    mock_leave();
     return chip == NULL ? NULL : chip->soc_name;
 }
 
 aclError aclrtGetRunMode(aclrtRunMode *runMode)
 {
-    if (runMode == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtGetRunMode: runMode is NULL");
-    }
     *runMode = ACL_HOST;
     return ACL_SUCCESS;
 }
@@ -158,7 +136,7 @@ static aclError synchronize_device(const struct timespec *deadline)
 
 aclError aclrtSynchronizeDevice(void)
 {
-    MOCK_GUARDED(synchronize_device(NULL));
+    return synchronize_device(NULL);
 }
 
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
@@ -169,10 +147,10 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
     if (status != ACL_SUCCESS) {
         return status;
     }
-    MOCK_GUARDED(synchronize_device(limit));
+    return synchronize_device(limit);
 }
 
-static aclError device_status(int32_t id, aclrtDeviceStatus *status)
+aclError aclrtQueryDeviceStatus(int32_t id, aclrtDeviceStatus *status)
 {
     struct device *device = mock_device_find(id);
     if (device == NULL) {
@@ -183,15 +161,7 @@ static aclError device_status(int32_t id, aclrtDeviceStatus *status)
     return ACL_SUCCESS;
 }
 
-aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatus)
-{
-    if (deviceStatus == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtQueryDeviceStatus: deviceStatus is NULL");
-    }
-    MOCK_GUARDED(device_status(deviceId, deviceStatus));
-}
-
-static aclError capability(uint32_t id, aclDeviceInfo info, int64_t *value)
+aclError aclGetDeviceCapability(uint32_t id, aclDeviceInfo info, int64_t *value)
 {
     const struct chip *chip = mock_device_chip();
     if (mock_device_find((int32_t)id) == NULL || chip == NULL) {
@@ -214,16 +184,11 @@ static aclError capability(uint32_t id, aclDeviceInfo info, int64_t *value)
     }
 }
 
-aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t *value)
+aclError aclrtGetDeviceUtilizationRate(int32_t id, aclrtUtilizationInfo *info)
 {
-    if (value == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclGetDeviceCapability: value is NULL");
+    if (info->utilizationExtend != NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "utilizationExtend must be NULL");
     }
-    MOCK_GUARDED(capability(deviceId, deviceInfo, value));
-}
-
-static aclError utilization(int32_t id, aclrtUtilizationInfo *info)
-{
     if (mock_device_find(id) == NULL) {
         return ACL_ERROR_RT_INVALID_DEVICEID;
     }
@@ -233,21 +198,8 @@ static aclError utilization(int32_t id, aclrtUtilizationInfo *info)
     return ACL_SUCCESS;
 }
 
-aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo)
-{
-    if (utilizationInfo == NULL || utilizationInfo->utilizationExtend != NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM,
-                         "aclrtGetDeviceUtilizationRate: utilizationInfo must be given, with "
-                         "utilizationExtend NULL");
-    }
-    MOCK_GUARDED(utilization(deviceId, utilizationInfo));
-}
-
 aclError aclrtDeviceGetBareTgid(int32_t *pid)
 {
-    if (pid == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtDeviceGetBareTgid: pid is NULL");
-    }
     *pid = (int32_t)getpid();
     return ACL_SUCCESS;
 }

@@ -2,7 +2,6 @@
 /* The numbers of devices: the program's own, which ASCEND_RT_VISIBLE_DEVICES decides, and the logical
  * and physical ones, which are the same here. */
 #include "device.h"
-#include "entry.h"
 #include "message.h"
 
 static aclError no_such(const char *kind, int32_t number)
@@ -12,16 +11,8 @@ static aclError no_such(const char *kind, int32_t number)
                      number);
 }
 
-static aclError no_place(void)
-{
-    return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the number is NULL");
-}
-
 static aclError of_user(int32_t user, int32_t *number)
 {
-    if (number == NULL) {
-        return no_place();
-    }
     const int32_t found = mock_device_number(user);
     if (found < 0) {
         return no_such("user's", user);
@@ -32,9 +23,6 @@ static aclError of_user(int32_t user, int32_t *number)
 
 static aclError to_user(int32_t number, int32_t *user)
 {
-    if (user == NULL) {
-        return no_place();
-    }
     for (int32_t each = 0; mock_device_number(each) >= 0; each++) {
         if (mock_device_number(each) == number) {
             *user = each;
@@ -47,9 +35,6 @@ static aclError to_user(int32_t number, int32_t *user)
 /* Of logical and physical numbers, which need not be visible ones. */
 static aclError same(int32_t number, int32_t *other)
 {
-    if (other == NULL) {
-        return no_place();
-    }
     if (number < 0 || number >= mock_device_machine()) {
         return no_such("device's", number);
     }
@@ -59,30 +44,30 @@ static aclError same(int32_t number, int32_t *other)
 
 aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t *const logicDevId)
 {
-    MOCK_GUARDED(of_user(userDevid, logicDevId));
+    return of_user(userDevid, logicDevId);
 }
 
 aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId)
 {
-    MOCK_GUARDED(of_user(userDevId, phyDevId));
+    return of_user(userDevId, phyDevId);
 }
 
 aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId, int32_t *const userDevid)
 {
-    MOCK_GUARDED(to_user(logicDevId, userDevid));
+    return to_user(logicDevId, userDevid);
 }
 
 aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId)
 {
-    MOCK_GUARDED(to_user(phyDevId, userDevId));
+    return to_user(phyDevId, userDevId);
 }
 
 aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const logicDevId)
 {
-    MOCK_GUARDED(same(phyDevId, logicDevId));
+    return same(phyDevId, logicDevId);
 }
 
 aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t *const phyDevId)
 {
-    MOCK_GUARDED(same(logicDevId, phyDevId));
+    return same(logicDevId, phyDevId);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills. */
 #include "capture.h"
-#include "entry.h"
 #include "hazard.h"
 #include "message.h"
 #include "place.h"
@@ -56,7 +55,7 @@ static uint32_t of_byte(int32_t value)
 
 aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
 {
-    MOCK_GUARDED(fill(devPtr, maxCount, of_byte(value), count));
+    return fill(devPtr, maxCount, of_byte(value), count);
 }
 
 static aclError fill_async(void *address, size_t capacity, uint32_t pattern, size_t count,
@@ -99,7 +98,7 @@ static aclError fill_async(void *address, size_t capacity, uint32_t pattern, siz
 aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count,
                           aclrtStream stream)
 {
-    MOCK_GUARDED(fill_async(devPtr, maxCount, of_byte(value), count, stream));
+    return fill_async(devPtr, maxCount, of_byte(value), count, stream);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -107,7 +106,7 @@ aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t c
 /* They go where words may lie, in memory that the runtime itself has given. */
 static aclError check_words(const void *address, size_t capacity, size_t count)
 {
-    if (address == NULL || (uintptr_t)address % sizeof(uint32_t) != 0 ||
+    if ((uintptr_t)address % sizeof(uint32_t) != 0 ||
         mock_is_pageable(address, sizeof(uint32_t))) {
         return mock_fail(ACL_ERROR_INVALID_PARAM,
                          "ptr %p must be a multiple of 4, in memory of aclrtMalloc, "
@@ -122,29 +121,18 @@ static aclError check_words(const void *address, size_t capacity, size_t count)
     return ACL_SUCCESS;
 }
 
-static aclError fill_words(void *address, size_t capacity, uint32_t value, size_t count)
+aclError aclrtMemsetD32(void *address, size_t capacity, uint32_t value, size_t count)
 {
     const aclError status = check_words(address, capacity, count);
     return status != ACL_SUCCESS ? status
                                  : fill(address, capacity, value, count * sizeof value);
 }
 
-aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N)
-{
-    MOCK_GUARDED(fill_words(ptr, memSize, value, N));
-}
-
-static aclError fill_words_async(void *address, size_t capacity, uint32_t value, size_t count,
-                                 aclrtStream stream)
+aclError aclrtMemsetD32Async(void *address, size_t capacity, uint32_t value, size_t count,
+                             aclrtStream stream)
 {
     const aclError status = check_words(address, capacity, count);
     return status != ACL_SUCCESS
                ? status
                : fill_async(address, capacity, value, count * sizeof value, stream);
-}
-
-aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N,
-                             aclrtStream stream)
-{
-    MOCK_GUARDED(fill_words_async(ptr, memSize, value, N, stream));
 }

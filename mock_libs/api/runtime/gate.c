@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every exported function passes: calls are counted, faults take effect. */
+/* The gate of every exported function. */
 #include "gate.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include "context.h"
 #include "entry.h"
 #include "fault.h"
+#include "hccl/hccl_types.h"
 #include "message.h"
 #include "place.h"
 #include "process.h"
@@ -33,11 +34,9 @@ static void dawdle(struct mock_frame *frame)
     frame->effect = MOCK_NO_EFFECT;
 }
 
-bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, const void *caller)
+/* Applies the faults. true: one of them makes the call fail. */
+static bool fail_by_fault(struct mock_frame *frame)
 {
-    atomic_fetch_add_explicit(&function->calls, 1, memory_order_relaxed);
-    *frame = (struct mock_frame){.function = function, .caller = caller};
-    mock_frame_push(frame);
     if (!mock_faults_armed()) {
         return false;
     }
@@ -53,28 +52,54 @@ bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, co
         return false;
     }
     mock_fault_took_effect(frame);
-    mock_frame_pop(frame);
-    mock_fail(frame->code, "a fault was injected into %s", function->name);
+    mock_fail(frame->code, "a fault was injected into %s", frame->function->name);
     return true;
 }
 
-bool mock_gate_refuse(struct mock_frame *frame, const struct mock_pointer *pointers, size_t count)
+/* Checks an argument. true: the call fails. */
+static bool fail_by_argument(struct mock_frame *frame, const struct mock_argument *argument)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (mock_is_beyond_the_host(pointers[i].name, pointers[i].value)) {
-            mock_frame_pop(frame);
-            frame->code = mock_fail(ACL_ERROR_INVALID_PARAM,
-                                    "%s: %s is %p, an address of device memory; it must be memory "
-                                    "of the host",
-                                    frame->function->name, pointers[i].name, pointers[i].value);
-            return true;
-        }
+    if (argument->host && mock_is_beyond_the_host(argument->name, argument->value)) {
+        frame->code = mock_fail(ACL_ERROR_INVALID_PARAM,
+                                "%s: %s is %p, an address of device memory; it must be memory of "
+                                "the host",
+                                frame->function->name, argument->name, argument->value);
+        return true;
+    }
+    if (argument->null_code != 0 && argument->value == NULL) {
+        frame->code = mock_fail(argument->null_code, "%s%s is %s",
+                                argument->null_code == HCCL_E_PTR ? "EI0003: " : "",
+                                argument->name, argument->integer ? "0" : "NULL");
+        return true;
+    }
+    return false;
+}
+
+bool mock_gate_open(struct mock_frame *frame, struct mock_function *function,
+                    const struct mock_argument *arguments, size_t count, const void *caller)
+{
+    atomic_fetch_add_explicit(&function->calls, 1, memory_order_relaxed);
+    *frame = (struct mock_frame){.function = function, .caller = caller};
+    mock_frame_push(frame);
+    bool fails = fail_by_fault(frame);
+    for (size_t i = 0; !fails && i < count; i++) {
+        fails = fail_by_argument(frame, &arguments[i]);
+    }
+    if (fails) {
+        mock_frame_pop(frame);
+        return true;
+    }
+    if (function->locked) {
+        mock_enter();
     }
     return false;
 }
 
 int mock_gate_close(struct mock_frame *frame, int status)
 {
+    if (frame->function->locked) {
+        mock_leave();
+    }
     mock_frame_pop(frame);
     if (frame->effect != MOCK_FAILS_AFTER) {
         return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate every exported function passes: it counts calls, injects faults, notes the caller. */
+/* The gate of every exported function: it counts the call, injects faults, records the caller,
+ * checks pointers, and takes the lock. */
 #ifndef MOCK_GATE_H
 #define MOCK_GATE_H
 
@@ -7,19 +8,20 @@
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */
 
-/* Enters a call. true: a fault says that it answers frame->code and does nothing. */
-bool mock_gate_open(struct mock_frame *frame, struct mock_function *function, const void *caller);
-/* Ends a call; the status it answers. */
-int mock_gate_close(struct mock_frame *frame, int status);
-/* A pointer that the function takes for one into the host's memory. */
-struct mock_pointer {
+/* An argument of a call that the gate checks. */
+struct mock_argument {
     const char *name;
     const void *value;
+    bool host;     /* a pointer that the function follows: a device address is refused */
+    bool integer;  /* a number, and no pointer */
+    int null_code; /* the answer to NULL, or 0; 0: both are allowed */
 };
 
-/* Whether one of the pointers is a device address, which the call must not follow: it ends then, as
- * mock_gate_close ends it, with frame->code as its answer. */
-bool mock_gate_refuse(struct mock_frame *frame, const struct mock_pointer *pointers, size_t count);
+/* Enters a call. true: a fault or a wrong argument ends it; it answers frame->code and does nothing. */
+bool mock_gate_open(struct mock_frame *frame, struct mock_function *function,
+                    const struct mock_argument *arguments, size_t count, const void *caller);
+/* Ends a call; returns its status. */
+int mock_gate_close(struct mock_frame *frame, int status);
 
 #pragma GCC visibility pop
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "entry.h"
 #include "limit.h"
 #include "message.h"
 #include "replay.h"
@@ -17,9 +16,7 @@ static struct graph *find(aclmdlRI handle, bool destroying, aclError *status)
 {
     struct graph *graph = mock_handle_get(handle, MOCK_GRAPH);
     *status = ACL_SUCCESS;
-    if (handle == NULL) {
-        *status = mock_fail(ACL_ERROR_INVALID_PARAM, "modelRI is NULL");
-    } else if (graph == NULL) {
+    if (graph == NULL) {
         mock_violate_handle(handle, MOCK_GRAPH, destroying);
         *status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
                             "%p is no live graph: it was destroyed, or never was one", handle);
@@ -40,7 +37,7 @@ static struct graph *find_ready(aclmdlRI handle, bool destroying, aclError *stat
     return graph;
 }
 
-static aclError execute_async(aclmdlRI model, aclrtStream handle)
+aclError aclmdlRIExecuteAsync(aclmdlRI model, aclrtStream handle)
 {
     aclError status;
     struct graph *graph = find_ready(model, false, &status);
@@ -60,11 +57,6 @@ static aclError execute_async(aclmdlRI model, aclrtStream handle)
                          stream->id);
     }
     return mock_graph_replay(graph, stream);
-}
-
-aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream)
-{
-    MOCK_GUARDED(execute_async(modelRI, stream));
 }
 
 static aclError execute(aclmdlRI model, const struct timespec *deadline)
@@ -92,10 +84,10 @@ aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout)
     if (status != ACL_SUCCESS) {
         return status;
     }
-    MOCK_GUARDED(execute(modelRI, limit));
+    return execute(modelRI, limit);
 }
 
-static aclError destroy(aclmdlRI model)
+aclError aclmdlRIDestroy(aclmdlRI model)
 {
     aclError status;
     struct graph *graph = find_ready(model, true, &status);
@@ -112,14 +104,9 @@ static aclError destroy(aclmdlRI model)
     return ACL_SUCCESS;
 }
 
-aclError aclmdlRIDestroy(aclmdlRI modelRI)
-{
-    MOCK_GUARDED(destroy(modelRI));
-}
-
 /* ---- what it is called ----------------------------------------------------------------------- */
 
-static aclError get_id(aclmdlRI model, uint32_t *id)
+aclError aclmdlRIGetId(aclmdlRI model, uint32_t *id)
 {
     aclError status;
     const struct graph *graph = find(model, false, &status);
@@ -129,15 +116,7 @@ static aclError get_id(aclmdlRI model, uint32_t *id)
     return status;
 }
 
-aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t *modelRIId)
-{
-    if (modelRIId == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclmdlRIGetId: modelRIId is NULL");
-    }
-    MOCK_GUARDED(get_id(modelRI, modelRIId));
-}
-
-static aclError set_name(aclmdlRI model, const char *name)
+aclError aclmdlRISetName(aclmdlRI model, const char *name)
 {
     aclError status;
     struct graph *graph = find(model, false, &status);
@@ -152,15 +131,7 @@ static aclError set_name(aclmdlRI model, const char *name)
     return status;
 }
 
-aclError aclmdlRISetName(aclmdlRI modelRI, const char *name)
-{
-    if (name == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclmdlRISetName: name is NULL");
-    }
-    MOCK_GUARDED(set_name(modelRI, name));
-}
-
-static aclError get_name(aclmdlRI model, uint32_t room, char *name)
+aclError aclmdlRIGetName(aclmdlRI model, uint32_t room, char *name)
 {
     aclError status;
     const struct graph *graph = find(model, false, &status);
@@ -173,12 +144,4 @@ static aclError get_name(aclmdlRI model, uint32_t room, char *name)
         memcpy(name, graph->name, strlen(graph->name) + 1);
     }
     return status;
-}
-
-aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name)
-{
-    if (name == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclmdlRIGetName: name is NULL");
-    }
-    MOCK_GUARDED(get_name(modelRI, maxLen, name));
 }

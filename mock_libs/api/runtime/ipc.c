@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "context.h"
-#include "entry.h"
 #include "hazard.h"
 #include "message.h"
 #include "place.h"
@@ -33,11 +32,9 @@ static aclError check_exported(const struct device *device, const void *address,
                            address, size);
 }
 
-static aclError export_key(void *address, size_t size, char *key, size_t length, uint64_t flags)
+aclError aclrtIpcMemGetExportKey(void *address, size_t size, char *key, size_t length,
+                                 uint64_t flags)
 {
-    if (address == NULL || key == NULL || size == 0) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "devPtr or key is NULL, or the size is 0");
-    }
     if (length < KEY_BYTES || flags > ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "len %zu must be at least %d, flags 0x%" PRIx64 " must be 0 or 1", length,
@@ -57,21 +54,12 @@ static aclError export_key(void *address, size_t size, char *key, size_t length,
     return ACL_SUCCESS;
 }
 
-aclError aclrtIpcMemGetExportKey(void *devPtr, size_t size, char *key, size_t len, uint64_t flags)
-{
-    MOCK_GUARDED(export_key(devPtr, size, key, len, flags));
-}
-
 /* The number in a key, or 0 with the code in *status. */
 static uint64_t number_in(const char *key, aclError *status)
 {
     char same[KEY_BYTES];
     uint64_t number = 0;
     *status = ACL_SUCCESS;
-    if (key == NULL) {
-        *status = mock_fail(ACL_ERROR_INVALID_PARAM, "key is NULL");
-        return 0;
-    }
     sscanf(key, "pyaclnn-%16" SCNx64, &number);
     snprintf(same, sizeof same, KEY, number);
     if (number == 0 || strcmp(key, same) != 0) {
@@ -82,15 +70,12 @@ static uint64_t number_in(const char *key, aclError *status)
     return number;
 }
 
-static aclError allow(const char *key, const int32_t *processes, size_t count)
+aclError aclrtIpcMemSetImportPid(const char *key, int32_t *processes, size_t count)
 {
     aclError status;
     const uint64_t number = number_in(key, &status);
     if (number == 0) {
         return status;
-    }
-    if (processes == NULL || count == 0) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "pid is NULL, or num is 0");
     }
     return mock_share_allow(number, processes, count)
                ? ACL_SUCCESS
@@ -98,23 +83,17 @@ static aclError allow(const char *key, const int32_t *processes, size_t count)
                            "this process exports nothing as %s, or to too many processes", key);
 }
 
-aclError aclrtIpcMemSetImportPid(const char *key, int32_t *pid, size_t num)
-{
-    MOCK_GUARDED(allow(key, pid, num));
-}
-
 /* ---- who uses it ----------------------------------------------------------------------------- */
 
-static aclError import_key(void **address, const char *key, uint64_t flags)
+aclError aclrtIpcMemImportByKey(void **address, const char *key, uint64_t flags)
 {
     aclError status;
     const uint64_t number = number_in(key, &status);
     if (number == 0) {
         return status;
     }
-    if (address == NULL || flags > ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM,
-                         "devPtr is NULL, or flags 0x%" PRIx64 " are neither 0 nor 1", flags);
+    if (flags > ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "flags 0x%" PRIx64 " are neither 0 nor 1", flags);
     }
     if (mock_space_imported(number) != NULL) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
@@ -137,13 +116,8 @@ static aclError import_key(void **address, const char *key, uint64_t flags)
     return ACL_SUCCESS;
 }
 
-aclError aclrtIpcMemImportByKey(void **devPtr, const char *key, uint64_t flags)
-{
-    MOCK_GUARDED(import_key(devPtr, key, flags));
-}
-
 /* Ends the import, or else the export. */
-static aclError close_key(const char *key)
+aclError aclrtIpcMemClose(const char *key)
 {
     aclError status;
     const uint64_t number = number_in(key, &status);
@@ -159,9 +133,4 @@ static aclError close_key(const char *key)
                            "this process neither exports nor has imported %s: it was closed "
                            "before, or the memory was freed",
                            key);
-}
-
-aclError aclrtIpcMemClose(const char *key)
-{
-    MOCK_GUARDED(close_key(key));
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "entry.h"
 #include "lock.h"
 #include "message.h"
 #include "share.h"
@@ -36,11 +35,8 @@ static struct notify *make(aclrtNotify *handle, aclError *status)
     return notify;
 }
 
-static aclError create(aclrtNotify *handle, uint64_t flag)
+aclError aclrtCreateNotify(aclrtNotify *handle, uint64_t flag)
 {
-    if (handle == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "the pointer for the new notify is NULL");
-    }
     if (flag > ACL_NOTIFY_DEVICE_USE_ONLY) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "notify flag 0x%llx; it must be 0 or 1",
                          (unsigned long long)flag);
@@ -50,12 +46,7 @@ static aclError create(aclrtNotify *handle, uint64_t flag)
     return status;
 }
 
-aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag)
-{
-    MOCK_GUARDED(create(notify, flag));
-}
-
-static aclError destroy(aclrtNotify handle)
+aclError aclrtDestroyNotify(aclrtNotify handle)
 {
     aclError status;
     const struct notify *notify = mock_notify_find(handle, true, &status);
@@ -76,27 +67,14 @@ static aclError destroy(aclrtNotify handle)
     return ACL_SUCCESS;
 }
 
-aclError aclrtDestroyNotify(aclrtNotify notify)
-{
-    MOCK_GUARDED(destroy(notify));
-}
-
-static aclError id_of(aclrtNotify handle, uint32_t *id)
+aclError aclrtGetNotifyId(aclrtNotify handle, uint32_t *id)
 {
     aclError status;
     const struct notify *notify = mock_notify_find(handle, false, &status);
-    if (notify != NULL && id == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "notifyId is NULL");
-    }
     if (notify != NULL) {
         *id = notify->id;
     }
     return status;
-}
-
-aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId)
-{
-    MOCK_GUARDED(id_of(notify, notifyId));
 }
 
 static aclError queue(aclrtNotify handle, aclrtStream stream_handle, enum task_kind kind,
@@ -120,20 +98,17 @@ static aclError queue(aclrtNotify handle, aclrtStream stream_handle, enum task_k
 
 aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream)
 {
-    MOCK_GUARDED(queue(notify, stream, TASK_NOTIFY_RECORD, 0));
+    return queue(notify, stream, TASK_NOTIFY_RECORD, 0);
 }
 
 aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout)
 {
-    MOCK_GUARDED(queue(notify, stream, TASK_NOTIFY_WAIT, timeout));
+    return queue(notify, stream, TASK_NOTIFY_WAIT, timeout);
 }
 
-static aclError reset(aclrtNotify *notifies, size_t num)
+aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num)
 {
     aclError status = ACL_SUCCESS;
-    if (notifies == NULL || num == 0) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "notifies is NULL, or num is 0");
-    }
     for (size_t i = 0; i < num && status == ACL_SUCCESS; i++) {
         mock_notify_find(notifies[i], false, &status);
     }
@@ -143,26 +118,18 @@ static aclError reset(aclrtNotify *notifies, size_t num)
     return status;
 }
 
-aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num)
-{
-    MOCK_GUARDED(reset(notifies, num));
-}
-
 /* ---- other processes ------------------------------------------------------------------------- */
 
 enum { KEY_BYTES = 65 }; /* as for memory: aclrtIpcMemGetExportKey */
 
 static const char KEY[] = "pyaclnn-notify-%016" PRIx64;
 
-static aclError export_key(aclrtNotify handle, char *key, size_t length, uint64_t flags)
+aclError aclrtNotifyGetExportKey(aclrtNotify handle, char *key, size_t length, uint64_t flags)
 {
     aclError status;
     struct notify *notify = mock_notify_find(handle, false, &status);
     if (notify == NULL) {
         return status;
-    }
-    if (key == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "key is NULL");
     }
     if (length < KEY_BYTES || (flags & ~(uint64_t)ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION)) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
@@ -185,20 +152,12 @@ static aclError export_key(aclrtNotify handle, char *key, size_t length, uint64_
     return ACL_SUCCESS;
 }
 
-aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint64_t flags)
-{
-    MOCK_GUARDED(export_key(notify, key, len, flags));
-}
-
-static aclError allow(aclrtNotify handle, const int32_t *processes, size_t count)
+aclError aclrtNotifySetImportPid(aclrtNotify handle, int32_t *processes, size_t count)
 {
     aclError status;
     const struct notify *notify = mock_notify_find(handle, false, &status);
     if (notify == NULL) {
         return status;
-    }
-    if (processes == NULL || count == 0) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "pid is NULL, or num is 0");
     }
     return mock_share_allow(notify->number, processes, count)
                ? ACL_SUCCESS
@@ -207,20 +166,12 @@ static aclError allow(aclrtNotify handle, const int32_t *processes, size_t count
                            "call aclrtNotifyGetExportKey first");
 }
 
-aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num)
-{
-    MOCK_GUARDED(allow(notify, pid, num));
-}
-
-static aclError import_key(aclrtNotify *handle, const char *key, uint64_t flags)
+aclError aclrtNotifyImportByKey(aclrtNotify *handle, const char *key, uint64_t flags)
 {
     char same[KEY_BYTES];
     uint64_t number = 0;
-    if (handle == NULL || key == NULL ||
-        (flags & ~(uint64_t)ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS)) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM,
-                         "notify or key is NULL, or flags 0x%" PRIx64 " are neither 0 nor 2",
-                         flags);
+    if ((flags & ~(uint64_t)ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS) != 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "flags 0x%" PRIx64 " are neither 0 nor 2", flags);
     }
     sscanf(key, "pyaclnn-notify-%16" SCNx64, &number);
     snprintf(same, sizeof same, KEY, number);
@@ -240,9 +191,4 @@ static aclError import_key(aclrtNotify *handle, const char *key, uint64_t flags)
         *handle = NULL;
     }
     return status;
-}
-
-aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key, uint64_t flags)
-{
-    MOCK_GUARDED(import_key(notify, key, flags));
 }

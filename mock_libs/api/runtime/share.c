@@ -3,7 +3,6 @@
 #include "share.h"
 
 #include "context.h"
-#include "entry.h"
 #include "message.h"
 
 static aclError export_memory(aclrtDrvMemHandle handle, uint64_t flags, uint64_t *number)
@@ -13,9 +12,8 @@ static aclError export_memory(aclrtDrvMemHandle handle, uint64_t flags, uint64_t
     if (physical == NULL) {
         return status;
     }
-    if (number == NULL || flags > ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM,
-                         "shareableHandle is NULL, or flags 0x%llx are neither 0 nor 1",
+    if (flags > ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "flags 0x%llx are neither 0 nor 1",
                          (unsigned long long)flags);
     }
     if (physical->source != 0) {
@@ -39,14 +37,11 @@ aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandl
                          "aclrtMemExportToShareableHandle: handleType %d is not simulated",
                          (int)handleType);
     }
-    MOCK_GUARDED(export_memory(handle, flags, shareableHandle));
+    return export_memory(handle, flags, shareableHandle);
 }
 
 static aclError allow(uint64_t number, const int32_t *processes, size_t count)
 {
-    if (processes == NULL || count == 0) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "pid is NULL, or pidNum is 0");
-    }
     if (!mock_share_allow(number, processes, count)) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "this process exports nothing as 0x%llx, or to too many processes",
@@ -57,7 +52,7 @@ static aclError allow(uint64_t number, const int32_t *processes, size_t count)
 
 aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid, size_t pidNum)
 {
-    MOCK_GUARDED(allow(shareableHandle, pid, pidNum));
+    return allow(shareableHandle, pid, pidNum);
 }
 
 static aclError import_memory(uint64_t number, struct device *device, aclrtDrvMemHandle *handle)
@@ -73,26 +68,17 @@ static aclError import_memory(uint64_t number, struct device *device, aclrtDrvMe
     return status;
 }
 
-static aclError import_to(uint64_t number, int32_t device, aclrtDrvMemHandle *handle)
-{
-    return handle == NULL ? mock_fail(ACL_ERROR_INVALID_PARAM, "handle is NULL")
-                          : import_memory(number, mock_device_find(device), handle);
-}
-
-aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId,
+aclError aclrtMemImportFromShareableHandle(uint64_t number, int32_t device,
                                            aclrtDrvMemHandle *handle)
 {
-    MOCK_GUARDED(import_to(shareableHandle, deviceId, handle));
+    return import_memory(number, mock_device_find(device), handle);
 }
 
 /* ---- the newer forms ------------------------------------------------------------------------ */
 
 /* Between servers, handles are of a form of their own. */
-static aclError check_type(aclrtMemSharedHandleType type, const void *handle)
+static aclError check_type(aclrtMemSharedHandleType type)
 {
-    if (handle == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "shareableHandle is NULL");
-    }
     return type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT
                ? ACL_SUCCESS
                : mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
@@ -105,22 +91,22 @@ aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t fl
                                            aclrtMemSharedHandleType shareType,
                                            void *shareableHandle)
 {
-    const aclError status = check_type(shareType, shareableHandle);
+    const aclError status = check_type(shareType);
     if (status != ACL_SUCCESS) {
         return status;
     }
-    MOCK_GUARDED(export_memory(handle, flags, shareableHandle));
+    return export_memory(handle, flags, shareableHandle);
 }
 
 aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle,
                                            aclrtMemSharedHandleType shareType, int32_t *pid,
                                            size_t pidNum)
 {
-    const aclError status = check_type(shareType, shareableHandle);
+    const aclError status = check_type(shareType);
     if (status != ACL_SUCCESS) {
         return status;
     }
-    MOCK_GUARDED(allow(*(const uint64_t *)shareableHandle, pid, pidNum));
+    return allow(*(const uint64_t *)shareableHandle, pid, pidNum);
 }
 
 static aclError import_here(uint64_t number, aclrtDrvMemHandle *handle)
@@ -134,11 +120,10 @@ aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle,
                                              aclrtMemSharedHandleType shareType, uint64_t flags,
                                              aclrtDrvMemHandle *handle)
 {
-    const aclError status = check_type(shareType, shareableHandle);
-    if (status != ACL_SUCCESS || handle == NULL || flags != 0) {
-        return status != ACL_SUCCESS
-                   ? status
-                   : mock_fail(ACL_ERROR_INVALID_PARAM, "handle is NULL, or flags are not 0");
+    const aclError status = check_type(shareType);
+    if (status != ACL_SUCCESS || flags != 0) {
+        return status != ACL_SUCCESS ? status
+                                     : mock_fail(ACL_ERROR_INVALID_PARAM, "flags are not 0");
     }
-    MOCK_GUARDED(import_here(*(const uint64_t *)shareableHandle, handle));
+    return import_here(*(const uint64_t *)shareableHandle, handle);
 }

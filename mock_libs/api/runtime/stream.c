@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The aclrt functions about streams. */
 #include "capture.h"
-#include "entry.h"
 #include "limit.h"
 #include "message.h"
 #include "stream_config.h"
@@ -30,62 +29,33 @@ static aclError create_stream(aclrtStream *handle, uint32_t priority, uint32_t f
     return ACL_SUCCESS;
 }
 
-static aclError check_out(const void *pointer, const char *function)
-{
-    if (pointer == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "%s: a required pointer is NULL", function);
-    }
-    return ACL_SUCCESS;
-}
-
-static aclError create_checked(aclrtStream *stream, uint32_t priority, uint32_t flags,
-                               const char *function)
-{
-    const aclError refused = check_out(stream, function);
-    return refused != ACL_SUCCESS ? refused : create_stream(stream, priority, flags);
-}
-
 aclError aclrtCreateStream(aclrtStream *stream)
 {
-    MOCK_GUARDED(create_checked(stream, 0, 0, "aclrtCreateStream"));
+    return create_stream(stream, 0, 0);
 }
 
 aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
 {
-    MOCK_GUARDED(create_checked(stream, priority, flag, "aclrtCreateStreamWithConfig"));
+    return create_stream(stream, priority, flag);
 }
 
-static aclError create_configured(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
+aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
 {
-    if (handle == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtCreateStreamV2: handle is NULL");
-    }
     if (!mock_stream_config_check(handle, false)) {
         return mock_fail(ACL_ERROR_INVALID_PARAM,
                          "aclrtCreateStreamV2: %p is no stream configuration",
                          (const void *)handle);
     }
-    return create_checked(stream, handle->priority, (uint32_t)handle->flag,
-                          "aclrtCreateStreamV2");
-}
-
-aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
-{
-    MOCK_GUARDED(create_configured(stream, handle));
+    return create_stream(stream, handle->priority, (uint32_t)handle->flag);
 }
 
 static aclError destroy_stream(aclrtStream handle, bool wait)
 {
-    aclError status = check_out(handle, "aclrtDestroyStream");
-    struct stream *stream =
-        status != ACL_SUCCESS ? NULL : mock_handle_get(handle, MOCK_STREAM);
-    if (status == ACL_SUCCESS && stream == NULL) {
-        mock_violate_handle(handle, MOCK_STREAM, true);
-        status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
-                           "%p is no live stream: it was destroyed, or never was one", handle);
-    }
+    struct stream *stream = mock_handle_get(handle, MOCK_STREAM);
     if (stream == NULL) {
-        return status;
+        mock_violate_handle(handle, MOCK_STREAM, true);
+        return mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
+                         "%p is no live stream: it was destroyed, or never was one", handle);
     }
     const struct context *current = mock_context_or_violation();
     if (current == NULL) {
@@ -96,7 +66,7 @@ static aclError destroy_stream(aclrtStream handle, bool wait)
         return mock_fail(ACL_ERROR_RT_STREAM_CONTEXT, "stream %d belongs to another context",
                          stream->id);
     }
-    status = mock_capture_holds(stream);
+    const aclError status = mock_capture_holds(stream);
     if (status != ACL_SUCCESS) {
         return status;
     }
@@ -111,12 +81,12 @@ static aclError destroy_stream(aclrtStream handle, bool wait)
 
 aclError aclrtDestroyStream(aclrtStream stream)
 {
-    MOCK_GUARDED(destroy_stream(stream, true));
+    return destroy_stream(stream, true);
 }
 
 aclError aclrtDestroyStreamForce(aclrtStream stream)
 {
-    MOCK_GUARDED(destroy_stream(stream, false));
+    return destroy_stream(stream, false);
 }
 
 static aclError synchronize(aclrtStream handle, const struct timespec *deadline)
@@ -129,7 +99,7 @@ static aclError synchronize(aclrtStream handle, const struct timespec *deadline)
 
 aclError aclrtSynchronizeStream(aclrtStream stream)
 {
-    MOCK_GUARDED(synchronize(stream, NULL));
+    return synchronize(stream, NULL);
 }
 
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
@@ -140,15 +110,14 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
     if (status != ACL_SUCCESS) {
         return status;
     }
-    MOCK_GUARDED(synchronize(stream, limit));
+    return synchronize(stream, limit);
 }
 
 /* A query tells how things stood and then lets the work run, so that a polling loop ends. */
-static aclError query(aclrtStream handle, aclrtStreamStatus *result)
+aclError aclrtStreamQuery(aclrtStream handle, aclrtStreamStatus *result)
 {
-    aclError status = check_out(result, "aclrtStreamQuery");
-    struct stream *stream =
-        status != ACL_SUCCESS ? NULL : mock_stream_find(handle, false, &status);
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, false, &status);
     status = stream == NULL ? status : mock_capture_ask_stream(stream);
     if (status != ACL_SUCCESS) {
         return status;
@@ -162,12 +131,7 @@ static aclError query(aclrtStream handle, aclrtStreamStatus *result)
     return mock_stream_take_error(stream);
 }
 
-aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
-{
-    MOCK_GUARDED(query(stream, status));
-}
-
-static aclError abort_stream(aclrtStream handle)
+aclError aclrtStreamAbort(aclrtStream handle)
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, true, &status);
@@ -179,28 +143,17 @@ static aclError abort_stream(aclrtStream handle)
     return status;
 }
 
-aclError aclrtStreamAbort(aclrtStream stream)
+aclError aclrtStreamGetId(aclrtStream handle, int32_t *id)
 {
-    MOCK_GUARDED(abort_stream(stream));
-}
-
-static aclError get_id(aclrtStream handle, int32_t *id)
-{
-    aclError status = check_out(id, "aclrtStreamGetId");
-    const struct stream *stream =
-        status != ACL_SUCCESS ? NULL : mock_stream_find(handle, false, &status);
+    aclError status;
+    const struct stream *stream = mock_stream_find(handle, false, &status);
     if (stream != NULL) {
         *id = stream->id;
     }
     return status;
 }
 
-aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId)
-{
-    MOCK_GUARDED(get_id(stream, streamId));
-}
-
-static aclError set_failure_mode(aclrtStream handle, uint64_t mode)
+aclError aclrtSetStreamFailureMode(aclrtStream handle, uint64_t mode)
 {
     if (mode != ACL_CONTINUE_ON_FAILURE && mode != ACL_STOP_ON_FAILURE) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "failure mode %llu does not exist",
@@ -214,16 +167,10 @@ static aclError set_failure_mode(aclrtStream handle, uint64_t mode)
     return status;
 }
 
-aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
-{
-    MOCK_GUARDED(set_failure_mode(stream, mode));
-}
-
 static aclError overflow_switch(aclrtStream handle, uint32_t *flag, bool set)
 {
-    aclError status = check_out(flag, "aclrtGetStreamOverflowSwitch");
-    struct stream *stream =
-        status != ACL_SUCCESS ? NULL : mock_stream_find(handle, true, &status);
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
     if (stream != NULL && set) {
         stream->overflow_switch = *flag;
     } else if (stream != NULL) {
@@ -234,10 +181,10 @@ static aclError overflow_switch(aclrtStream handle, uint32_t *flag, bool set)
 
 aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag)
 {
-    MOCK_GUARDED(overflow_switch(stream, &flag, true));
+    return overflow_switch(stream, &flag, true);
 }
 
 aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag)
 {
-    MOCK_GUARDED(overflow_switch(stream, flag, false));
+    return overflow_switch(stream, flag, false);
 }

@@ -4,23 +4,15 @@
 
 #include <string.h>
 
-#include "entry.h"
 #include "message.h"
-#include "place.h"
 
 aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void)
 {
-    mock_enter();
-    aclrtStreamConfigHandle *handle = mock_stream_config_new();
-    mock_leave();
-    return handle;
+    return mock_stream_config_new();
 }
 
 static aclError check(const aclrtStreamConfigHandle *handle, bool destroying)
 {
-    if (handle == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "the stream configuration is NULL");
-    }
     if (!mock_stream_config_check(handle, destroying)) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "%p is no stream configuration",
                          (const void *)handle);
@@ -28,7 +20,7 @@ static aclError check(const aclrtStreamConfigHandle *handle, bool destroying)
     return ACL_SUCCESS;
 }
 
-static aclError destroy(const aclrtStreamConfigHandle *handle)
+aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle)
 {
     const aclError status = check(handle, true);
     if (status == ACL_SUCCESS) {
@@ -37,13 +29,8 @@ static aclError destroy(const aclrtStreamConfigHandle *handle)
     return status;
 }
 
-aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle)
-{
-    MOCK_GUARDED(destroy(handle));
-}
-
-static aclError set(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr, const void *value,
-                    size_t bytes)
+aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr,
+                                 const void *value, size_t bytes)
 {
     const aclError status = check(handle, false);
     if (status != ACL_SUCCESS) {
@@ -65,14 +52,4 @@ static aclError set(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr,
     }
     memcpy(fields[attr].field, value, bytes);
     return ACL_SUCCESS;
-}
-
-aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr,
-                                 const void *attrValue, size_t valueSize)
-{
-    if (attrValue == NULL || mock_is_beyond_the_host("attrValue", attrValue)) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtSetStreamConfigOpt: attrValue is %s",
-                         attrValue == NULL ? "NULL" : "an address of device memory");
-    }
-    MOCK_GUARDED(set(handle, attr, attrValue, valueSize));
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "entry.h"
 #include "hazard.h"
 #include "message.h"
 #include "share.h"
@@ -25,13 +24,9 @@ static uint64_t granule_of(const aclrtPhysicalMemProp *property)
 
 /* ---- addresses ----------------------------------------------------------------------------- */
 
-static aclError reserve(void **address, size_t size, size_t alignment, void *hint, uint64_t flags)
+aclError aclrtReserveMemAddress(void **address, size_t size, size_t alignment, void *hint,
+                                uint64_t flags)
 {
-    if (address == NULL || size == 0) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "%s",
-                         address == NULL ? "the pointer for the new addresses is NULL"
-                                         : "the size is 0; at least one byte must be asked for");
-    }
     if ((alignment & (alignment - 1)) != 0 || flags > HUGE_PAGES) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "alignment %zu must be 0 or a power of two, flags 0x%llx must be 0 or 1",
@@ -51,20 +46,10 @@ static aclError reserve(void **address, size_t size, size_t alignment, void *hin
     return ACL_SUCCESS;
 }
 
-aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, void *expectPtr,
-                                uint64_t flags)
-{
-    MOCK_GUARDED(reserve(virPtr, size, alignment, expectPtr, flags));
-}
-
 /* The reservation that holds an address, or NULL with the code in *status. */
 static struct reservation *find_space(const void *address, aclError *status)
 {
     *status = ACL_SUCCESS;
-    if (address == NULL) {
-        *status = mock_fail(ACL_ERROR_INVALID_PARAM, "virPtr is NULL");
-        return NULL;
-    }
     struct reservation *space = mock_space_of(address);
     if (space == NULL || space->number != 0) {
         space = NULL;
@@ -75,7 +60,7 @@ static struct reservation *find_space(const void *address, aclError *status)
     return space;
 }
 
-static aclError release(void *address)
+aclError aclrtReleaseMemAddress(void *address)
 {
     aclError status;
     struct reservation *space = find_space(address, &status);
@@ -101,11 +86,6 @@ static aclError release(void *address)
     return ACL_SUCCESS;
 }
 
-aclError aclrtReleaseMemAddress(void *virPtr)
-{
-    MOCK_GUARDED(release(virPtr));
-}
-
 /* ---- physical memory ------------------------------------------------------------------------ */
 
 static aclError check_property(const aclrtPhysicalMemProp *property)
@@ -124,12 +104,9 @@ static aclError check_property(const aclrtPhysicalMemProp *property)
     return ACL_SUCCESS;
 }
 
-static aclError allocate(aclrtDrvMemHandle *handle, size_t size,
-                         const aclrtPhysicalMemProp *property, uint64_t flags)
+aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size,
+                             const aclrtPhysicalMemProp *property, uint64_t flags)
 {
-    if (handle == NULL || property == NULL || size == 0) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "handle or prop is NULL, or the size is 0");
-    }
     aclError status = check_property(property);
     if (status != ACL_SUCCESS || mock_usable_context(&status) == NULL) {
         return status;
@@ -158,13 +135,7 @@ static aclError allocate(aclrtDrvMemHandle *handle, size_t size,
     return ACL_SUCCESS;
 }
 
-aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size,
-                             const aclrtPhysicalMemProp *prop, uint64_t flags)
-{
-    MOCK_GUARDED(allocate(handle, size, prop, flags));
-}
-
-static aclError free_physical(aclrtDrvMemHandle handle)
+aclError aclrtFreePhysical(aclrtDrvMemHandle handle)
 {
     aclError status;
     struct physical *physical = mock_physical_find(handle, &status);
@@ -191,20 +162,12 @@ static aclError free_physical(aclrtDrvMemHandle handle)
     return ACL_SUCCESS;
 }
 
-aclError aclrtFreePhysical(aclrtDrvMemHandle handle)
+aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *property,
+                                          aclrtMemGranularityOptions option, size_t *result)
 {
-    MOCK_GUARDED(free_physical(handle));
-}
-
-static aclError granularity(const aclrtPhysicalMemProp *property, aclrtMemGranularityOptions option,
-                            size_t *result)
-{
-    if (property == NULL || result == NULL ||
-        ((int)option != ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM &&
-         option != ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED)) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM,
-                         "prop or granularity is NULL, or option %d is neither of the two",
-                         (int)option);
+    if ((int)option != ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM &&
+        option != ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "option %d is neither of the two", (int)option);
     }
     const aclError status = check_property(property);
     if (status == ACL_SUCCESS) {
@@ -213,28 +176,15 @@ static aclError granularity(const aclrtPhysicalMemProp *property, aclrtMemGranul
     return status;
 }
 
-aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop,
-                                          aclrtMemGranularityOptions option, size_t *granularity_)
-{
-    MOCK_GUARDED(granularity(prop, option, granularity_));
-}
-
-static aclError property_of(aclrtDrvMemHandle handle, aclrtPhysicalMemProp *property)
+aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle,
+                                                   aclrtPhysicalMemProp *property)
 {
     aclError status;
     const struct physical *physical = mock_physical_find(handle, &status);
-    if (physical != NULL && property == NULL) {
-        status = mock_fail(ACL_ERROR_INVALID_PARAM, "prop is NULL");
-    } else if (physical != NULL) {
+    if (physical != NULL) {
         *property = physical->property;
     }
     return status;
-}
-
-aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle,
-                                                   aclrtPhysicalMemProp *prop)
-{
-    MOCK_GUARDED(property_of(handle, prop));
 }
 
 /* ---- bringing the two together --------------------------------------------------------------- */
@@ -275,8 +225,8 @@ static aclError check_mapping(const struct reservation *space, uint64_t start, s
     return ACL_SUCCESS;
 }
 
-static aclError map(void *address, size_t size, size_t offset, aclrtDrvMemHandle handle,
-                    uint64_t flags)
+aclError aclrtMapMem(void *address, size_t size, size_t offset, aclrtDrvMemHandle handle,
+                     uint64_t flags)
 {
     aclError status;
     struct physical *physical = mock_physical_find(handle, &status);
@@ -285,7 +235,7 @@ static aclError map(void *address, size_t size, size_t offset, aclrtDrvMemHandle
     }
     struct reservation *space = find_space(address, &status);
     if (space == NULL) {
-        return address == NULL ? status : report_outside(address, NULL, size);
+        return report_outside(address, NULL, size);
     }
     if (flags != 0) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "flags 0x%llx must be 0",
@@ -305,21 +255,12 @@ static aclError map(void *address, size_t size, size_t offset, aclrtDrvMemHandle
                                   strerror(error));
 }
 
-aclError aclrtMapMem(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle,
-                     uint64_t flags)
-{
-    MOCK_GUARDED(map(virPtr, size, offset, handle, flags));
-}
-
-static aclError unmap(void *address)
+aclError aclrtUnmapMem(void *address)
 {
     aclError status;
     struct reservation *space = find_space(address, &status);
     const uint64_t start = space == NULL ? 0 : (uint64_t)((uint8_t *)address - space->base);
     struct mapping *mapping = space == NULL ? NULL : mock_space_holding(space, start);
-    if (address == NULL) {
-        return status;
-    }
     if (mapping == NULL || mapping->block.offset != start) {
         mock_violate(MOCK_NOT_MAPPED, "address", address,
                      mapping == NULL ? NULL : &mapping->block.history, "%s",
@@ -333,9 +274,4 @@ static aclError unmap(void *address)
     mock_hazard_free(address, mapping->block.size, MOCK_UNMAPPED_IN_USE);
     mock_space_unmap(space, mapping);
     return ACL_SUCCESS;
-}
-
-aclError aclrtUnmapMem(void *virPtr)
-{
-    MOCK_GUARDED(unmap(virPtr));
 }

@@ -219,5 +219,8 @@ void mock_phase2_abandon(const aclOpExecutor *handle)
 aclnnStatus mock_phase2(const char *operator_name, void *workspace, uint64_t workspace_size,
                         aclOpExecutor *executor, aclrtStream stream)
 {
-    MOCK_GUARDED(phase2(operator_name, workspace, workspace_size, executor, stream));
+    mock_enter();
+    const aclnnStatus status = phase2(operator_name, workspace, workspace_size, executor, stream);
+    mock_leave();
+    return status;
 }

@@ -13,13 +13,4 @@ void mock_leave(void);
 
 #pragma GCC visibility pop
 
-/* Runs an expression of type aclError under the lock and returns its value from the function. */
-#define MOCK_GUARDED(expression)          \
-    do {                                  \
-        mock_enter();                     \
-        const aclError guarded_ = (expression); \
-        mock_leave();                     \
-        return guarded_;                  \
-    } while (0)
-
 #endif

@@ -11,6 +11,7 @@
 struct mock_function {
     const char *name;
     bool status; /* answers a status code */
+    bool locked; /* runs under the lock, which the gate takes */
     bool runs;   /* phase 2 of an operator */
     bool refuses; /* is there to be linked, and does nothing */
     uint16_t number; /* of its work in the table of what works behind such gates */

@@ -23,7 +23,17 @@ from pyaclnn.mock.values import (
 from pyaclnn.mock.wire import Run
 from tests.mock_device.bench import BASE, WORKSPACE, Bench, numbers, row_major
 from tests.operators.table import POINTERS, Table
-from tests.operators.words import CHIPS, FORMATS, TYPES, Argument, Array, Bools, Dtype, Ints, Scalar
+from tests.operators.words import (
+    FORMATS,
+    SOC_NAMES,
+    TYPES,
+    Argument,
+    Array,
+    Bools,
+    Dtype,
+    Ints,
+    Scalar,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,7 +137,7 @@ class Npu:
 
     def __init__(self, chip: str) -> None:
         self.chip = chip
-        self._bench = Bench(CHIPS[chip])
+        self._bench = Bench(SOC_NAMES[chip])
         self._first = self._bench._next
 
     def close(self) -> None:

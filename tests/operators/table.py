@@ -32,10 +32,13 @@ __all__ = [
     "UNTOUCHED",
     "Broken",
     "Case",
+    "Floats",
     "Gradient",
     "Layouts",
+    "Numbers",
     "Step",
     "Table",
+    "Truth",
     "Types",
     "as_nd",
     "broken",
@@ -195,6 +198,10 @@ class Gradient:
     own: Changes = field(default_factory=dict)
 
 
+Floats: TypeAlias = "NDArray[np.float64]"
+Truth: TypeAlias = "dict[str, Floats]"
+"""The written tensors by name, as a formula computes them."""
+
 Numbers: TypeAlias = dict[str, Any]
 """Arguments by name: tensors as float64 arrays, arrays as tuples, the rest as it is.
 
@@ -232,7 +239,7 @@ class Table:
     results: tuple[str, ...]
     steps: tuple[Step, ...]
     types: Types
-    formula: Callable[[Numbers, str], Mapping[str, NDArray[np.float64]]]
+    formula: Callable[[Numbers, str], Mapping[str, Floats]]
     chips: tuple[str, ...] = EVERY_CHIP
     releases: tuple[str, ...] = ("8.1", "9")
     layouts: tuple[Layouts, ...] = ()

@@ -15,7 +15,7 @@ from pyaclnn.facts.operators.types import TYPES as WORDS, of
 from tests.operators import phase_one
 from tests.operators.npu import Npu, named, release_of
 from tests.operators.tables import TABLES
-from tests.operators.words import CHIPS
+from tests.operators.words import SOC_NAMES
 
 if TYPE_CHECKING:
     from tests.operators.table import Table
@@ -53,7 +53,7 @@ def test_the_public_function_takes_the_rows_that_kernels_have(table: Table) -> N
                 WORDS[dict(zip(words, kinds, strict=True)).get(word, word)].acl
                 for _, word in places
             )
-            for row in described.types.families.get(str(find_family(CHIPS[chip])), ())
+            for row in described.types.families.get(str(find_family(SOC_NAMES[chip])), ())
             for kinds in product(*(of(row, word) for word in words))
         }
         known = {

@@ -17,7 +17,6 @@ __all__ = [
     "A2_A3",
     "A3",
     "BF16",
-    "CHIPS",
     "EVERY_CHIP",
     "F16",
     "F32",
@@ -26,11 +25,13 @@ __all__ = [
     "I8",
     "I32",
     "I64",
+    "NINE",
     "P310",
     "P310B",
     "P910",
     "P950",
     "PRIVATE",
+    "SOC_NAMES",
     "TYPES",
     "U8",
     "Argument",
@@ -48,7 +49,7 @@ __all__ = [
 ]
 
 A2, A3, P950, P310, P910, P310B = "A2", "A3", "950", "310P", "910", "310B"
-CHIPS = {
+SOC_NAMES = {
     A2: "Ascend910B3",
     A3: "Ascend910_9391",
     P950: "Ascend950PR_9579",
@@ -57,8 +58,11 @@ CHIPS = {
     P310B: "Ascend310B1",
 }
 """The families of chips, each with one chip that stands for it."""
-EVERY_CHIP = tuple(CHIPS)
+EVERY_CHIP = tuple(SOC_NAMES)
 A2_A3 = (A2, A3)
+
+NINE = (1,) * 9
+"""A shape of more axes than CANN takes."""
 
 F32, F16, BF16, F64 = "FLOAT", "FLOAT16", "BF16", "DOUBLE"
 I8, U8, I32, I64 = "INT8", "UINT8", "INT32", "INT64"

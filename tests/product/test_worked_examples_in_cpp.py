@@ -12,7 +12,7 @@ from pyaclnn.facts.releases import RELEASES, VARIABLE
 from tests.conftest import COUNTED
 from tests.operators.npu import numpy_type
 from tests.operators.results import TOLERANCE
-from tests.operators.words import CHIPS, Array
+from tests.operators.words import SOC_NAMES, Array
 
 from .commands import compile_program, run, silent_environment
 from .worked_examples import Example, examples, program_text
@@ -33,7 +33,9 @@ def printed(chosen: list[Example], release: str, folder: Path) -> dict[tuple[str
     found = {}
     for chip in dict.fromkeys(example.chip for example in chosen):
         names = [example.table.name for example in chosen if example.chip == chip]
-        done = run(program, *names, environment={**environment, "PYACLNN_MOCK_SOC": CHIPS[chip]})
+        done = run(
+            program, *names, environment={**environment, "PYACLNN_MOCK_SOC": SOC_NAMES[chip]}
+        )
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
         for line in done.stdout.splitlines():
             name, tensor, content = line.split(" ")

@@ -4,43 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    P950,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 PARAMETERS = ("weightOptional", "biasOptional")
 TENSORS = ("x", "scale", "shift", *PARAMETERS, "out")
 STATISTICS = ("meanOutOptional", "rstdOutOptional")
@@ -55,7 +21,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x = given["x"]
     mean, rstd = x.mean(-1, keepdims=True), (x.var(-1, keepdims=True) + given["epsilon"]) ** -0.5
     out = (x - mean) * rstd
@@ -70,7 +36,7 @@ def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
     return {"out": out * (1 + scale) + shift, **wanted}
 
 
-def plain(x: tuple[int, ...]) -> dict[str, Argument | Changed]:
+def plain(x: tuple[int, ...]) -> Changes:
     return {
         **dict.fromkeys(("x", "out"), t(*x)),
         **dict.fromkeys(("scale", "shift"), t(*x[:-2], x[-1])),
@@ -78,7 +44,7 @@ def plain(x: tuple[int, ...]) -> dict[str, Argument | Changed]:
     }
 
 
-EXAMPLE: dict[str, Argument | Changed] = {
+EXAMPLE: Changes = {
     "x": array([[[1, 2, 3, 4], [2, 0, 2, 0]]]),
     "scale": array([[1, 0, 0.5, -0.5]]),
     "shift": array([[0, 1, 0, 1]]),

@@ -3,35 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from tests.operators.notation import *
 
-from tests.operators.table import (
-    COMPOSITE,
-    FAILS,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Gradient,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import A2_A3, BF16, F16, F32, Argument, Changed, Ints, array, t
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 PARAMETERS = ("weightOptional", "biasOptional")
 GIVEN = ("gradOut", "input", "rstd", "mean", "scale", "shift")
 RESULTS = ("gradInputOut", "gradScaleOut", "gradShiftOut", "gradWeightOut", "gradBiasOut")
@@ -53,7 +26,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, dy = given["input"], given["gradOut"]
     xhat = (x - given["mean"]) * given["rstd"]
     by_sample = (*x.shape[:-2], 1, x.shape[-1])
@@ -77,7 +50,7 @@ def row(x: str, parameter: str) -> tuple[str, ...]:
     return (x,) * 6 + (parameter,) * 2 + (x,) * 3 + (parameter,) * 2
 
 
-EXAMPLE: dict[str, Argument | Changed] = {
+EXAMPLE: Changes = {
     "gradOut": array([[[1, -1, 0.5, 0], [0, 1, 1, 2]]]),
     "input": array([[[1, 2, 3, 4], [2, 0, 2, 0]]]),
     "normalizedShape": Ints((4,)),
@@ -96,11 +69,7 @@ ROWS = tuple(row(x, p) for x in (F32, F16, BF16) for p in dict.fromkeys((x, F32)
 STEPS = (
     Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
     Step(NULL, nulls(*GIVEN, "normalizedShape"), ordered=False),
-    Step(
-        INVALID,
-        (*typed(*TENSORS), *typed(*GIVEN[2:], *RESULTS[:3], dtype=F16)),
-        ordered=False,
-    ),
+    Step(INVALID, (*typed(*TENSORS), *typed(*GIVEN[2:], *RESULTS[:3], dtype=F16)), ordered=False),
     Step(
         INVALID,
         (
@@ -139,10 +108,7 @@ TABLE = Table(
             "aclnnAdaLayerNormV2",
             upstream={"gradOut": "out"},
             saved={"mean": "meanOutOptional", "rstd": "rstdOutOptional"},
-            shared={
-                "input": "x",
-                **{name: name for name in ("scale", "shift", *PARAMETERS)},
-            },
+            shared={"input": "x", **{name: name for name in ("scale", "shift", *PARAMETERS)}},
             gives={
                 "gradInputOut": ("x",),
                 "gradScaleOut": ("scale",),

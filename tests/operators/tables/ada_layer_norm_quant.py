@@ -3,33 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
+from tests.operators.notation import *
+from tests.operators.table import *
 from tests.operators.tables import ada_layer_norm as forward
-from tests.operators.words import A2_A3, BF16, F16, F32, I8, P950, Argument, array, t
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
 
 CHIPS = (*A2_A3, P950)
 INPUTS = ("x", "scale", "shift", *forward.PARAMETERS, "smoothScalesOptional")
@@ -47,7 +25,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     v = forward.formula(given, chip)["out"]
     if given["smoothScalesOptional"] is not None:
         v = v * given["smoothScalesOptional"]

@@ -3,33 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NOTHING,
-    TILING,
-    UNTOUCHED,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    individual,
-    shaped,
-)
-from tests.operators.words import A2_A3, BF16, F16, F32, P310, P950, Argument, Changed, array, t
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 CHIPS = (*A2_A3, P950, P310)
 OUTS = ("yOut", "meanOut", "rstdOut", "xOut")
 REQUIRED = ("x1", "x2", "gamma", "beta", *OUTS)
@@ -45,7 +22,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     gamma, bias = given["gamma"], given["biasOptional"]
     x = given["x1"] + given["x2"] + (0 if bias is None else bias)
     axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
@@ -72,13 +49,13 @@ ROWS = (
 )
 
 
-def plain(rows: int, columns: int) -> dict[str, Argument | Changed]:
+def plain(rows: int, columns: int) -> Changes:
     wide, one, narrow = t(rows, columns), t(rows, 1), t(columns)
     found = (wide, wide, narrow, narrow, narrow, wide, one, one, wide)
     return dict(zip(TENSORS, found, strict=True))
 
 
-FOUR: dict[str, Argument | Changed] = {
+FOUR: Changes = {
     **plain(1, 4),
     "x1": array([[1, 2, 3, 4]]),
     "x2": array([[1, 0, -1, 2]]),
@@ -88,7 +65,7 @@ FOUR: dict[str, Argument | Changed] = {
 }
 SAVED = {"meanOut": [[3.25]], "rstdOut": [[0.62469381]]}
 NORMAL = {"yOut": [[-0.46852, 0.0629593, -0.390434, 0.717908]]}
-FIRST: dict[str, Argument | Changed] = {
+FIRST: Changes = {
     "x1": array(np.repeat([[[1], [2]]], 8, 2)),
     "x2": array(np.repeat([[[4], [-3]]], 8, 2)),
     "gamma": array([2] * 8),

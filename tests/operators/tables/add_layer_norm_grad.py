@@ -3,33 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from tests.operators.notation import *
 
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NOTHING,
-    TILING,
-    Case,
-    Gradient,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    shaped,
-)
-from tests.operators.words import A2_A3, BF16, F16, F32, P310, P950, Argument, Changed, array, t
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 CHIPS = (*A2_A3, P950, P310)
 REQUIRED = ("dy", "x1", "x2", "rstd", "mean", "gamma", "dxOut", "dgammaOut", "dbetaOut")
 TENSORS = (*REQUIRED[:6], "dsumOptional", *REQUIRED[6:])
@@ -42,7 +17,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     shape, n = given["x1"].shape, given["gamma"].size
     dy, x = given["dy"].reshape(-1, n), (given["x1"] + given["x2"]).reshape(-1, n)
     rstd = given["rstd"].reshape(-1, 1)
@@ -62,13 +37,13 @@ def row(dtype: str) -> tuple[str, ...]:
     return tuple(F32 if name in wide else dtype for name in TENSORS)
 
 
-def plain(rows: int, columns: int) -> dict[str, Argument | Changed]:
+def plain(rows: int, columns: int) -> Changes:
     wide, one, narrow = t(rows, columns), t(rows, 1), t(columns)
     found = (wide, wide, wide, one, one, narrow, wide, wide, narrow, narrow)
     return dict(zip(TENSORS, found, strict=True))
 
 
-FOUR: dict[str, Argument | Changed] = {
+FOUR: Changes = {
     "dy": array([[1, -1, 2, 0.5]]),
     "x1": array([[1, 2, 3, 4]]),
     "x2": array([[1, 0, -1, 2]]),
@@ -79,7 +54,7 @@ FOUR: dict[str, Argument | Changed] = {
     "dxOut": t(1, 4),
     **dict.fromkeys(("dgammaOut", "dbetaOut"), t(4)),
 }
-SMALL: dict[str, Argument | Changed] = {
+SMALL: Changes = {
     **dict.fromkeys(("x1", "x2", "yOut", "xOut"), Changed((2, 2, 4))),
     **dict.fromkeys(("meanOut", "rstdOut"), Changed((2, 2, 1))),
     **dict.fromkeys(("gamma", "beta"), Changed((4,))),

@@ -4,49 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    UNTOUCHED,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    EVERY_CHIP,
-    F16,
-    F32,
-    I8,
-    P310,
-    P950,
-    Argument,
-    Changed,
-    Changes,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 BUT_950 = tuple(chip for chip in EVERY_CHIP if chip != P950)
 SUMMANDS, PARAMETERS = ("x1", "x2"), ("gamma", "beta", "biasOptional")
 SCALES, ZEROS = (
@@ -70,7 +32,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     gamma, bias, newer = given["gamma"], given["biasOptional"], "layernormRes" in given
     x = given["x1"] + given["x2"] + (0 if bias is None else bias)
     if newer:  # of the last axis alone
@@ -79,7 +41,7 @@ def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
     mean, variance = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
     y = (x - mean) / np.sqrt(variance + given["epsilon"]) * gamma
     y = y + given["beta"].reshape(gamma.shape)
-    found: dict[str, NDArray[np.float64]] = {"layernormRes": y} if newer and chip != P950 else {}
+    found: Truth = {"layernormRes": y} if newer and chip != P950 else {}
     if given["additionalOutput"]:
         found["xOut"] = x
     divides = given["divMode"] or (newer and chip != P950)
@@ -106,7 +68,7 @@ def row(x: str, scale: str) -> tuple[str, ...]:
 ROWS = tuple(row(x, s) for x in (F32, F16, BF16) for s in (F32, F16, BF16))
 
 
-def dynamic(*changes: Changes, dtype: str = F16) -> dict[str, Argument | Changed]:
+def dynamic(*changes: Changes, dtype: str = F16) -> Changes:
     """The dynamic call: rows of the last axis, without zero points."""
     half = Changed(dtype=dtype)
     made: dict[str, Argument | Changed] = {
@@ -121,7 +83,7 @@ def dynamic(*changes: Changes, dtype: str = F16) -> dict[str, Argument | Changed
     return made
 
 
-FOUR: dict[str, Argument | Changed] = {
+FOUR: Changes = {
     "x1": array([[1, 2, 3, 4]], F16),
     "x2": array([[1, 0, -1, 2]], F16),
     "gamma": array([1, 2, 0.5, 1], F16),
@@ -197,11 +159,7 @@ TABLE = Table(
         Case("dynamic, one result", dynamic({"scales2Optional": None}), launch=KERNELS),
         Case("dynamic, without scales", dynamic(dict.fromkeys(SCALES)), launch=KERNELS),
         Case("dynamic in float32", dynamic(dtype=F32), code=INVALID),
-        Case(
-            "dynamic, scales of another type",
-            dynamic(dict.fromkeys(SCALES, t(8))),
-            code=INVALID,
-        ),
+        Case("dynamic, scales of another type", dynamic(dict.fromkeys(SCALES, t(8))), code=INVALID),
         Case("dynamic, the second scale alone", dynamic({"scales1Optional": None}), code=INVALID),
         *(
             Case(f"dynamic, {zero}", dynamic({zero: t(8, dtype=F16)}), code=INVALID)
@@ -240,11 +198,7 @@ TABLE = Table(
         ),
         Case(
             "four, statically",
-            {
-                **FOUR,
-                "scales1Optional": array([0.01] * 4),
-                **dict.fromkeys((SCALES[1], *ZEROS)),
-            },
+            {**FOUR, "scales1Optional": array([0.01] * 4), **dict.fromkeys((SCALES[1], *ZEROS))},
             gives={"y1Out": [STATIC], **dict.fromkeys(("y2Out", *STEPS_OUT), UNTOUCHED)},
         ),
     ),

@@ -4,50 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INDIVIDUAL,
-    INNER_NULL,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    TILING,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    P310,
-    P950,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 TENSORS = ("x1", "x2", "gamma", "yOut", "rstdOut", "xOut")
 CHIPS = (*A2_A3, P950, P310)
 
@@ -62,7 +23,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, gamma = given["x1"] + given["x2"], given["gamma"]
     # Without rstdOut the gamma of one axis has two.
     one = "rstdOut" in given and given["rstdOut"] is None
@@ -77,14 +38,12 @@ def one_type(dtype: str) -> tuple[str, ...]:
     return (dtype, dtype, dtype, dtype, F32, dtype)
 
 
-def plain(x: tuple[int, ...], gamma: int, rstd: tuple[int, ...]) -> dict[str, Argument | Changed]:
+def plain(x: tuple[int, ...], gamma: int, rstd: tuple[int, ...]) -> Changes:
     wide = t(*x)
     return dict(zip(TENSORS, (wide, wide, t(gamma), wide, t(*rstd), wide), strict=True))
 
 
-def row_of_four(
-    dtype: str, x1: list[float], x2: list[float], gamma: list[float]
-) -> dict[str, Argument | Changed]:
+def row_of_four(dtype: str, x1: list[float], x2: list[float], gamma: list[float]) -> Changes:
     wide, rstd = t(1, 4, dtype=dtype), t(1, 1)
     placed = (array([x1], dtype), array([x2], dtype), array(gamma, dtype), wide, rstd, wide)
     return dict(zip(TENSORS, placed, strict=True))
@@ -164,20 +123,14 @@ TABLE = Table(
             "in float16",
             row_of_four(F16, *SMALL),
             (*A2_A3, P310),
-            gives={
-                "yOut": IN_FLOAT16,
-                "xOut": [[2, 2, 2, 6]],
-            },
+            gives={"yOut": IN_FLOAT16, "xOut": [[2, 2, 2, 6]]},
             exact=True,
         ),
         Case(
             "in bfloat16",
             row_of_four(BF16, *SMALL),
             A2_A3,
-            gives={
-                "yOut": [[0.578125, 1.15625, 0.2890625, 1.734375]],
-                "xOut": [[2, 2, 2, 6]],
-            },
+            gives={"yOut": [[0.578125, 1.15625, 0.2890625, 1.734375]], "xOut": [[2, 2, 2, 6]]},
             exact=True,
         ),
         # A2 rounds the sum, the normalized sum and the product to float16 ...
@@ -240,12 +193,8 @@ TABLE = Table(
         ),
     ),
 )
-PRE: dict[str, Argument | Changed] = {
-    **row_of_four(F16, *SMALL),
-    "gamma": array([SMALL[2]], F16),
-    "rstdOut": None,
-}
-ROWS: dict[str, Argument | Changed] = {
+PRE: Changes = {**row_of_four(F16, *SMALL), "gamma": array([SMALL[2]], F16), "rstdOut": None}
+ROWS: Changes = {
     **dict.fromkeys(("x1", "x2", "yOut", "xOut"), t(2, 3, 16, dtype=F16)),
     "gamma": t(1, 16, dtype=F16),
     "rstdOut": None,

@@ -3,33 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NOTHING,
-    TILING,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    shaped,
-)
+from tests.operators.notation import *
+from tests.operators.table import *
 from tests.operators.tables import add_rms_norm as forward
-from tests.operators.words import A2_A3, BF16, F16, F32, P950, Argument, array, t
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 CHIPS = (*A2_A3, P950)
 TENSORS = ("x1", "x2", "gamma", "y1Out", "y2Out", "rstdOut", "xOut")
 BASE: dict[str, Argument] = {
@@ -43,7 +20,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     found = forward.formula(given, chip)
     return {**dict.fromkeys(("y1Out", "y2Out"), found.pop("yOut")), **found}
 
@@ -81,9 +58,7 @@ TABLE = Table(
             named=False,
         ),
         Step(
-            TILING,
-            (*shaped("xOut", (6, 4, 16)), *shaped("gamma", (1, 2, 3, 4, 16))),
-            ordered=False,
+            TILING, (*shaped("xOut", (6, 4, 16)), *shaped("gamma", (1, 2, 3, 4, 16))), ordered=False
         ),
         Step(TILING, shaped("gamma", (3, 16), (4, 4))),
         Step(TILING, shaped("x2", (2, 3, 4, 15), (1, 3, 4, 16))),

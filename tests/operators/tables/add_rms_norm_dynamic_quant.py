@@ -4,51 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INDIVIDUAL,
-    INNER_NULL,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    TILING,
-    UNTOUCHED,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    I8,
-    P950,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 CHIPS = (*A2_A3, P950)
 SMOOTH = ("smoothScale1Optional", "smoothScale2Optional")
 OUTS = ("y1Out", "y2Out", "xOut", "scale1Out", "scale2Out")
@@ -63,7 +23,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x = given["x1"] + given["x2"]
     y = x / np.sqrt((x * x).mean(-1, keepdims=True) + given["epsilon"]) * given["gamma"]
     found = {"xOut": x}
@@ -81,12 +41,12 @@ def row(x: str) -> tuple[str, ...]:
     return (x, x, x, x, x, I8, I8, x, F32, F32)
 
 
-ALONE: dict[str, Argument | Changed] = {"y2Out": t(1, dtype=I8), "scale2Out": t(1)}
-NONE: dict[str, Argument | Changed] = {**dict.fromkeys(SMOOTH), **ALONE}
+ALONE: Changes = {"y2Out": t(1, dtype=I8), "scale2Out": t(1)}
+NONE: Changes = {**dict.fromkeys(SMOOTH), **ALONE}
 UNSCALED = {"y2Out": UNTOUCHED, "scale2Out": UNTOUCHED}
 
 
-def four(dtype: str, smooth: list[float] | None) -> dict[str, Argument | Changed]:
+def four(dtype: str, smooth: list[float] | None) -> Changes:
     return {
         "x1": array([[1, 2, 3, 4]], dtype),
         "x2": array([[1, 0, -1, 2]], dtype),
@@ -200,11 +160,7 @@ NEWEST = replace(
     cases=(
         *(case for case in TABLE.cases if case.gives),
         Case("nothing is smoothed", NONE, launch=KERNELS),
-        Case(
-            "a second result that is none",
-            {"smoothScale2Optional": None},
-            code=INNER_NULL,
-        ),
+        Case("a second result that is none", {"smoothScale2Optional": None}, code=INNER_NULL),
         Case("no second result", {"y2Out": t(0, dtype=I8)}, launch=NOTHING, workspace=0),
         Case(
             "no rows",

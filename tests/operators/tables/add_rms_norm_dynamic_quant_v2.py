@@ -3,51 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    FAILS,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    TILING,
-    UNTOUCHED,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-)
+from tests.operators.notation import *
+from tests.operators.table import *
 from tests.operators.tables.rms_norm_quant import in_int32
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    I8,
-    I32,
-    P950,
-    TYPES,
-    Argument,
-    Bools,
-    Changed,
-    array,
-    t,
-)
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 CHIPS = (*A2_A3, P950)
 SMOOTH = ("smoothScale1Optional", "smoothScale2Optional")
 INPUTS = ("x1", "x2", "gamma", *SMOOTH, "betaOptional")
@@ -64,7 +25,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, beta = given["x1"] + given["x2"], given["betaOptional"]
     y = x / np.sqrt((x * x).mean(-1, keepdims=True) + given["epsilon"]) * given["gamma"]
     y = y + (0 if beta is None else beta)
@@ -85,15 +46,15 @@ def row(x: str) -> tuple[str, ...]:
     return (x,) * 6 + (I8, I8, x, F32, F32)
 
 
-ALONE: dict[str, Argument | Changed] = {"y2Out": t(1, dtype=I8), "scale2Out": t(1)}
+ALONE: Changes = {"y2Out": t(1, dtype=I8), "scale2Out": t(1)}
 UNSCALED = {"y2Out": UNTOUCHED, "scale2Out": UNTOUCHED}
 
 
-def masked(*wanted: bool, **more: Argument | Changed) -> dict[str, Argument | Changed]:
+def masked(*wanted: bool, **more: Argument | Changed) -> Changes:
     return {"outputMask": Bools(wanted), **more}
 
 
-def four(dtype: str, times: int = 1) -> dict[str, Argument | Changed]:
+def four(dtype: str, times: int = 1) -> Changes:
     """A row of four, or the same several times over."""
     return {
         "x1": array([[1, 2, 3, 4] * times], dtype),
@@ -194,11 +155,7 @@ TABLE = Table(
             {**four(F16, 2), "y1Out": t(1, 1, dtype=I32)},
             gives={"y1Out": [[PACKED]], "scale1Out": [0.24743582], **UNSCALED},
         ),
-        Case(
-            "packed into too little",
-            {**four(F16, 2), "y1Out": t(1, 2, dtype=I32)},
-            code=INVALID,
-        ),
+        Case("packed into too little", {**four(F16, 2), "y1Out": t(1, 2, dtype=I32)}, code=INVALID),
     ),
 )
 TABLES = (TABLE,)

@@ -9,52 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    FAILS,
-    INDIVIDUAL,
-    INNER_NULL,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    TILING,
-    UNTOUCHED,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    I8,
-    I32,
-    P310,
-    P950,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
 
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 REQUIRED = ("x1", "x2", "gamma", "scales1")
 OPTIONAL = ("scales2Optional", "zeroPoints1Optional", "zeroPoints2Optional")
 OUTS = ("y1Out", "y2Out", "xOut")
@@ -80,7 +40,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, gamma = given["x1"] + given["x2"], given["gamma"]
     axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
     y = x / np.sqrt((x * x).mean(axes, keepdims=True) + given["epsilon"]) * gamma
@@ -103,7 +63,7 @@ ROWS = (row(F16, F32, I32), row(BF16, BF16, BF16))
 LATER = row(BF16, F32, I32)
 """A row of newer releases; whether 8.1 has it, nobody knows."""
 ON_950 = (row(F32, F32, F32), row(F16, F16, F16), row(F16, F32, F32), row(BF16, F32, F32))
-NO_OPTIONS: dict[str, Argument | Changed] = dict.fromkeys(OPTIONAL)
+NO_OPTIONS: Changes = dict.fromkeys(OPTIONAL)
 
 
 def row_of_four(  # the arguments of an example, in the order of the signature
@@ -113,7 +73,7 @@ def row_of_four(  # the arguments of an example, in the order of the signature
     gamma: list[float],
     scales: list[float],
     points: list[int] | None,
-) -> dict[str, Argument | Changed]:
+) -> Changes:
     x, scale, point = types
     return {
         "x1": array([x1], x),
@@ -239,11 +199,7 @@ TABLE = Table(
                 "xOut": t(64, 2, dtype=F16),
             },
             A2_A3,
-            gives={
-                "y1Out": np.full((64, 2), 100),
-                "y2Out": UNTOUCHED,
-                "xOut": np.zeros((64, 2)),
-            },
+            gives={"y1Out": np.full((64, 2), 100), "y2Out": UNTOUCHED, "xOut": np.zeros((64, 2))},
         ),
     ),
 )

@@ -3,48 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    UNTOUCHED,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    I8,
-    I32,
-    P310,
-    P950,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 CHIPS = (*A2_A3, P950, P310)
 INPUTS = ("x1", "x2", "gamma")
 SCALES = ("scales1", "scales2Optional")
@@ -65,7 +27,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, gamma, beta = given["x1"] + given["x2"], given["gamma"], given["betaOptional"]
     if gamma.ndim > 1 and len(gamma) == 1:
         gamma = gamma[0]
@@ -86,15 +48,9 @@ def row(x: str, scale: str, zero: str) -> tuple[str, ...]:
 
 
 OLD = (row(F16, F32, I32), row(BF16, BF16, BF16), row(BF16, F32, I32))
-ON_950 = (
-    *OLD,
-    row(F32, F32, F32),
-    row(F16, F16, F16),
-    row(F16, F32, F32),
-    row(BF16, F32, F32),
-)
+ON_950 = (*OLD, row(F32, F32, F32), row(F16, F16, F16), row(F16, F32, F32), row(BF16, F32, F32))
 LISTED = frozenset({F16, BF16, F32, I32, I8})
-ONE: dict[str, Argument | Changed] = {
+ONE: Changes = {
     "gamma": t(8, dtype=F16),
     "scales1": array([0.25]),
     "zeroPoints1Optional": array([3], I32),
@@ -102,15 +58,10 @@ ONE: dict[str, Argument | Changed] = {
     "betaOptional": t(8, dtype=F16),
 }
 """One scale for all: what other chips than the 950 have the newer kernel for."""
-NORM: dict[str, Argument | Changed] = {
-    **ONE,
-    "betaOptional": None,
-    "xOut": None,
-    "rmsNormOut": t(2, 3, 4, 8, dtype=F16),
-}
+NORM: Changes = {**ONE, "betaOptional": None, "xOut": None, "rmsNormOut": t(2, 3, 4, 8, dtype=F16)}
 
 
-def four(dtype: str, scale: list[float], zero: list[int]) -> dict[str, Argument | Changed]:
+def four(dtype: str, scale: list[float], zero: list[int]) -> Changes:
     return {
         "x1": array([[1, 2, 3, 4]], dtype),
         "x2": array([[1, 0, -1, 2]], dtype),
@@ -173,18 +124,8 @@ TABLE = Table(
         Case("another axis", {"axis": 0}, launch=KERNELS),
         Case("one scale, with the sum", ONE, (*A2_A3, P950), launch=KERNELS),
         Case("one scale, with the norm", NORM, (*A2_A3, P950), launch=KERNELS),
-        Case(
-            "one scale, with both",
-            {**NORM, "xOut": t(2, 3, 4, 8, dtype=F16)},
-            A2_A3,
-            code=NULL,
-        ),
-        Case(
-            "both on the 950",
-            {"rmsNormOut": t(2, 3, 4, 8, dtype=F16)},
-            (P950,),
-            launch=KERNELS,
-        ),
+        Case("one scale, with both", {**NORM, "xOut": t(2, 3, 4, 8, dtype=F16)}, A2_A3, code=NULL),
+        Case("both on the 950", {"rmsNormOut": t(2, 3, 4, 8, dtype=F16)}, (P950,), launch=KERNELS),
         Case(
             "gamma of two dimensions",
             {**ONE, **dict.fromkeys(("gamma", "betaOptional"), t(1, 8, dtype=F16))},
@@ -193,12 +134,7 @@ TABLE = Table(
         ),
         Case("rows that fill no block", {**ONE, "scales1": t(8)}, (P310,), code=INVALID),
         *(
-            Case(
-                f"no {what}",
-                changes,
-                launch=NOTHING,
-                workspace=0,
-            )
+            Case(f"no {what}", changes, launch=NOTHING, workspace=0)
             for what, changes in (
                 (
                     "rows",
@@ -215,11 +151,7 @@ TABLE = Table(
                 f"four in {dtype}",
                 four(dtype, [0.1, 0.01, 0.1, 0.05], [0, 5, -3, 1]),
                 chips,
-                gives={
-                    "y1Out": [[6, 120, 0, 36]],
-                    "y2Out": UNTOUCHED,
-                    "xOut": [[2, 2, 2, 6]],
-                },
+                gives={"y1Out": [[6, 120, 0, 36]], "y2Out": UNTOUCHED, "xOut": [[2, 2, 2, 6]]},
             )
             for dtype, chips in ((BF16, A2_A3), (F16, (*A2_A3, P950)))
         ),

@@ -4,52 +4,11 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    UNTOUCHED,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    F64,
-    FORMATS,
-    I32,
-    P310,
-    P910,
-    P950,
-    PRIVATE,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 BUT_950 = (*A2_A3, P310, P910)
 ALL = (*BUT_950, P950)
 PARAMETERS = ("weight", "bias", "runningMean", "runningVar")
@@ -71,7 +30,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     x, eps, momentum = given["input"], given["eps"], given["momentum"]
     last = chip == P950 and given["input.format"] in {"NHWC", "NDHWC"}
     at = x.ndim - 1 if last else 1
@@ -117,11 +76,11 @@ def together(form: str) -> dict[str, Changed]:
     return dict.fromkeys(("input", "output"), Changed(format=form))
 
 
-def both(*shape: int, **more: Argument | Changed) -> dict[str, Argument | Changed]:
+def both(*shape: int, **more: Argument | Changed) -> Changes:
     return {**dict.fromkeys(("input", "output"), t(*shape)), **more}
 
 
-TWO: dict[str, Argument | Changed] = {
+TWO: Changes = {
     "input": array([[[1, 2], [3, 4]], [[5, 6], [7, 9]]]),
     "weight": array([1, 2]),
     "bias": array([0, 1]),
@@ -139,7 +98,7 @@ TRAINED = {
     "runningMean": [0.8, 1.025],
     "runningVar": [1.4666667, 2.5583334],
 }
-OFFICIAL: dict[str, Argument | Changed] = {
+OFFICIAL: Changes = {
     "input": array(np.arange(8.0).reshape(1, 2, 4)),
     "weight": array([1, 1]),
     "bias": array([0, 0]),
@@ -226,13 +185,7 @@ CASES = (
         launch=NOTHING,
     ),
     Case("an empty input, but NULL", both(0, 3, 4, saveMean=None), code=NULL),
-    Case(
-        "two channels",
-        TWO,
-        BUT_950,
-        gives={**TRAINED, "saveInvstd": [4.25, 5.6875]},
-        rtol=1e-5,
-    ),
+    Case("two channels", TWO, BUT_950, gives={**TRAINED, "saveInvstd": [4.25, 5.6875]}, rtol=1e-5),
     Case(
         "two channels on the 950",
         TWO,

@@ -4,53 +4,11 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INNER_NULL,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    UNTOUCHED,
-    Case,
-    Gradient,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    F64,
-    FORMATS,
-    P910,
-    P950,
-    PRIVATE,
-    Argument,
-    Bools,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 BUT_950 = (*A2_A3, P910)
 RUNNING, SAVED = ("runningMean", "runningVar"), ("saveMean", "saveInvstd")
 PARAMETERS = ("weight", *RUNNING, *SAVED)
@@ -74,7 +32,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     dy, x = (np.moveaxis(given[name], 1, -1) for name in ("gradOut", "input"))
     stand_in = dict(zip(PARAMETERS, (1, 0, 1, 0, 1), strict=True))
     told = {name: stand_in[name] if given[name] is None else given[name] for name in PARAMETERS}
@@ -118,21 +76,21 @@ ON_950 = tuple(
 FULL, NARROW = (F32, F16, BF16), (F32, F16)
 
 
-def wide(*shape: int, **more: Argument | Changed) -> dict[str, Argument | Changed]:
+def wide(*shape: int, **more: Argument | Changed) -> Changes:
     return {**dict.fromkeys(WIDE, t(*shape)), **more}
 
 
-def together(form: str, *shape: int) -> dict[str, Argument | Changed]:
+def together(form: str, *shape: int) -> Changes:
     return dict.fromkeys(WIDE, Changed(shape or None, format=form))
 
 
-def masked(*wanted: bool) -> dict[str, Argument | Changed]:
+def masked(*wanted: bool) -> Changes:
     """A mask, without tensors for what it leaves out."""
     left_out = (name for name, wants in zip(SLOPES, wanted, strict=True) if not wants)
     return {"outputMask": Bools(wanted), **dict.fromkeys(left_out)}
 
 
-TWO: dict[str, Argument | Changed] = {
+TWO: Changes = {
     "gradOut": array([[[1, 0], [-1, 2]], [[0.5, 1], [1, -1]]]),
     "input": array([[[1, 2], [3, 4]], [[5, 6], [7, 9]]]),
     "weight": array([1, 2]),
@@ -151,7 +109,7 @@ TRAINED = {
     "gradWeight": [0.363803, -1.15311],
     "gradBias": [2.5, 1],
 }
-OFFICIAL: dict[str, Argument | Changed] = {
+OFFICIAL: Changes = {
     **dict.fromkeys(("gradOut", "input"), array(np.arange(8.0).reshape(1, 2, 4))),
     **dict.fromkeys(("weight", "runningVar", "saveInvstd"), array([1, 1])),
     **dict.fromkeys(("runningMean", "saveMean"), array([0, 0])),

@@ -4,49 +4,11 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INNER_NULL,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    P910,
-    P950,
-    PRIVATE,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 PARAMETERS = ("weight", "bias", "mean", "invstd")
 TENSORS = ("input", *PARAMETERS, "output")
 BASE: dict[str, Argument] = {
@@ -60,7 +22,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x = np.moveaxis(given["input"], 1, -1)
     hat = (x - given["mean"]) * given["invstd"]
     weight, bias = given["weight"], given["bias"]
@@ -76,11 +38,11 @@ def rows(*listed: str) -> tuple[tuple[str, ...], ...]:
 FULL, NARROW = (F32, F16, BF16), (F32, F16)
 
 
-def both(*shape: int, **more: Argument | Changed) -> dict[str, Argument | Changed]:
+def both(*shape: int, **more: Argument | Changed) -> Changes:
     return {**dict.fromkeys(("input", "output"), t(*shape)), **more}
 
 
-def together(form: str, *shape: int) -> dict[str, Argument | Changed]:
+def together(form: str, *shape: int) -> Changes:
     return dict.fromkeys(("input", "output"), Changed(shape or None, format=form))
 
 
@@ -126,11 +88,7 @@ TABLE = Table(
         *(Case(f"rank {n}", both(2, 3, *(2,) * (n - 2)), launch=KERNELS) for n in (2, 4, 6, 8)),
         Case("five dimensions are NCDHW", together("NCDHW", 2, 3, 2, 2, 2), launch=KERNELS),
         Case("five other dimensions", together("ND", 2, 3, 2, 2, 2), code=INNER_NULL),
-        Case(
-            "no channels",
-            both(2, 0, 4, **dict.fromkeys(PARAMETERS, t(0))),
-            code=INVALID,
-        ),
+        Case("no channels", both(2, 0, 4, **dict.fromkeys(PARAMETERS, t(0))), code=INVALID),
         *(Case(f"nothing in {dims}", both(*dims), launch=NOTHING) for dims in ((0, 3), (2, 3, 0))),
         Case(
             "two channels",

@@ -4,49 +4,11 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    I32,
-    P910,
-    P950,
-    PRIVATE,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 PARAMETERS = ("mean", "invstd", "weight", "sumDy", "sumDyXmu")
 WIDE = ("gradOut", "input", "gradInput")
 TENSORS = ("gradOut", "input", *PARAMETERS, "counter", "gradInput")
@@ -63,7 +25,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     dy, x = (np.moveaxis(given[name], 1, -1) for name in ("gradOut", "input"))
     n, inverse = given["counter"].sum(), given["invstd"]
     slope = dy - given["sumDy"] / n - (x - given["mean"]) * inverse**2 * given["sumDyXmu"] / n
@@ -78,11 +40,11 @@ def rows(*listed: str) -> tuple[tuple[str, ...], ...]:
     return tuple(product(*choices))
 
 
-def wide(*shape: int) -> dict[str, Argument | Changed]:
+def wide(*shape: int) -> Changes:
     return dict.fromkeys(WIDE, t(*shape))
 
 
-TWO: dict[str, Argument | Changed] = {
+TWO: Changes = {
     "gradOut": array([[[1, 0], [-1, 2]], [[0.5, 1], [1, -1]]]),
     "input": array([[[1, 2], [3, 4]], [[5, 6], [7, 9]]]),
     "mean": array([3.5, 5.75]),
@@ -104,11 +66,7 @@ TABLE = Table(
     chips=(*A2_A3, P950, P910),
     steps=(
         Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(
-            NULL,
-            nulls(*(name for name in TENSORS if name != "weight")),
-            ordered=False,
-        ),
+        Step(NULL, nulls(*(name for name in TENSORS if name != "weight")), ordered=False),
         Step(INVALID, (*typed(*TENSORS), *typed("counter", dtype=BF16)), ordered=False),
         Step(
             INVALID,

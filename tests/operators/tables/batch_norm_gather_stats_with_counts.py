@@ -7,49 +7,11 @@ CANN: ops-nn norm/sync_batch_norm_gather_stats_with_counts.
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NULL,
-    UNTOUCHED,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    I32,
-    P910,
-    P950,
-    PRIVATE,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 RUNNING = ("runningMean", "runningVar")
 GIVEN = ("input", "mean", "invstd", "counts")
 WHOLE = ("meanAll", "invstdAll")
@@ -68,7 +30,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     counts, mean, eps = given["counts"][:, None], given["mean"], given["eps"]
     n, momentum = counts.sum(), given["momentum"]
     whole = (counts * mean).sum(0) / n
@@ -85,9 +47,9 @@ def rows(*listed: str) -> tuple[tuple[str, ...], ...]:
 
 
 FULL, NARROW = (F32, F16, BF16), (F32, F16)
-NOT_RUNNING: dict[str, Argument | Changed] = dict.fromkeys(RUNNING)
+NOT_RUNNING: Changes = dict.fromkeys(RUNNING)
 STAY = dict.fromkeys(RUNNING, UNTOUCHED)
-TWO: dict[str, Argument | Changed] = {
+TWO: Changes = {
     "input": t(1, 2, 3),
     "mean": array([[1, 2], [3, 4]]),
     "invstd": array([[0.999995, 0.49999938], [1.99996, 0.999995]]),
@@ -142,12 +104,7 @@ TABLE = Table(
             gives={**GIVES, "runningMean": [0.7, 0.8], "runningVar": [1.0357143, 2.0857142]},
             rtol=3e-6,
         ),
-        Case(
-            "two channels, nothing runs",
-            {**TWO, **NOT_RUNNING},
-            gives=GIVES,
-            rtol=3e-6,
-        ),
+        Case("two channels, nothing runs", {**TWO, **NOT_RUNNING}, gives=GIVES, rtol=3e-6),
     ),
 )
 TABLES = (TABLE,)

@@ -4,51 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    P950,
-    Argument,
-    Changed,
-    array,
-    t,
-)
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
+from tests.operators.notation import *
 
 CHIPS = (*A2_A3, P950)
 TENSORS = ("x", "sum", "squareSum")
-BASE: dict[str, Argument] = {
-    "x": t(2, 3, 4, 5, form="NCHW"),
-    "sum": t(3),
-    "squareSum": t(3),
-}
+BASE: dict[str, Argument] = {"x": t(2, 3, 4, 5, form="NCHW"), "sum": t(3), "squareSum": t(3)}
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, others = given["x"], (0, 1, 2) if given["x.format"] == "NHWC" else (0, 2, 3)
     return {"sum": x.sum(others), "squareSum": (x * x).sum(others)}
 
@@ -100,16 +64,10 @@ TABLE = Table(
         *(
             Case(
                 f"two channels, {form}",
-                {
-                    "x": replace(array(values), format=form),
-                    **dict.fromkeys(TENSORS[1:], t(2)),
-                },
+                {"x": replace(array(values), format=form), **dict.fromkeys(TENSORS[1:], t(2))},
                 gives={"sum": [3, 7], "squareSum": [5, 25]},
             )
-            for form, values in (
-                ("NCHW", [[[[1, 2]], [[3, 4]]]]),
-                ("NHWC", [[[[1, 3], [2, 4]]]]),
-            )
+            for form, values in (("NCHW", [[[[1, 2]], [[3, 4]]]]), ("NHWC", [[[[1, 3], [2, 4]]]]))
         ),
     ),
 )

@@ -4,50 +4,9 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
-from tests.operators.table import (
-    COMPOSITE,
-    INNER_NULL,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    UNTOUCHED,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    I32,
-    P910,
-    P950,
-    PRIVATE,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 GIVEN = ("gradOut", "input", "mean", "invstd")
 SUMS = ("sumDy", "sumDyXmu", "gradWeight", "gradBias")
 # The type of weight, which is not looked at, is no part of a row.
@@ -65,12 +24,12 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     dy, x = given["gradOut"], given["input"]
     axes = tuple(axis for axis in range(x.ndim) if axis != 1)
     plain, products = dy.sum(axes), (dy * x).sum(axes)
     above = products - given["mean"] * plain
-    found: dict[str, NDArray[np.float64]] = {}
+    found: Truth = {}
     if given["inputG"]:
         found |= {"sumDy": plain, "sumDyXmu": above}
     if given["weightG"]:
@@ -85,22 +44,20 @@ def rows(*listed: str) -> tuple[tuple[str, ...], ...]:
     return tuple((found[0], *found) for found in product(listed, repeat=7))
 
 
-def flags(*wanted: bool) -> dict[str, Argument | Changed]:
+def flags(*wanted: bool) -> Changes:
     """Some of the results, without tensors for the others."""
     groups = (("sumDy", "sumDyXmu"), ("gradWeight",), ("gradBias",))
-    chosen: dict[str, Argument | Changed] = dict(
-        zip(("inputG", "weightG", "biasG"), wanted, strict=True)
-    )
-    for group, wants in zip(groups, wanted, strict=True):
-        chosen |= {} if wants else dict.fromkeys(group)
-    return chosen
+    absent = {
+        n: None for group, wants in zip(groups, wanted, strict=True) if not wants for n in group
+    }
+    return {**dict(zip(("inputG", "weightG", "biasG"), wanted, strict=True)), **absent}
 
 
-def inputs(*shape: int) -> dict[str, Argument | Changed]:
+def inputs(*shape: int) -> Changes:
     return dict.fromkeys(("gradOut", "input"), t(*shape))
 
 
-TWO: dict[str, Argument | Changed] = {
+TWO: Changes = {
     "gradOut": array([[[1, 0], [-1, 2]], [[0.5, 1], [1, -1]]]),
     "input": array([[[1, 2], [3, 4]], [[5, 6], [7, 9]]]),
     "mean": array([3.5, 5.75]),

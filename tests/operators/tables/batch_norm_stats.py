@@ -3,50 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    P910,
-    P950,
-    PRIVATE,
-    Argument,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 TENSORS = ("input", "mean", "invstd")
 BASE: dict[str, Argument] = {"input": t(2, 3, 4), "eps": 1e-5, "mean": t(3), "invstd": t(3)}
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x = given["input"]
     axes = tuple(axis for axis in range(x.ndim) if axis != 1)
     return {"mean": x.mean(axes), "invstd": (x.var(axes) + given["eps"]) ** -0.5}
@@ -87,9 +52,7 @@ TABLE = Table(
         Case("no channels", {"input": t(2, 0, 4), "mean": t(0), "invstd": t(0)}, code=INVALID),
         *(
             Case(
-                f"no {what}",
-                {"input": t(*dims)},
-                gives={"mean": [0.0] * 3, "invstd": [np.nan] * 3},
+                f"no {what}", {"input": t(*dims)}, gives={"mean": [0.0] * 3, "invstd": [np.nan] * 3}
             )
             for what, dims in (("samples", (0, 3, 4)), ("space", (2, 3, 0)))
         ),

@@ -3,33 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NOTHING,
-    TILING,
-    Case,
-    Gradient,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    individual,
-    shaped,
-)
-from tests.operators.words import A2_A3, BF16, F16, F32, P310, P950, Argument, Changed, array, t
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 CHIPS = (*A2_A3, P950, P310)
 WIDE, ROWS = t(2, 3, 4, 16), t(2, 3, 1, 1)
 TENSORS = ("x", "gx", "beta", "gamma", "meanOut", "rstdOut", "yOut")
@@ -59,7 +36,7 @@ GRAD_BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     gamma = given["gamma"]
     h = given["alpha"] * given["x"] + given["gx"]
     axes = tuple(range(h.ndim - gamma.ndim, h.ndim))
@@ -68,7 +45,7 @@ def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
     return {"meanOut": mean, "rstdOut": rstd, "yOut": (h - mean) * rstd * gamma + given["beta"]}
 
 
-def gradients(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def gradients(given: Numbers, _chip: str) -> Truth:
     """As the kernel has it: by way of the gradients of variance and mean."""
     shape, n = given["x"].shape, given["gamma"].size
     dy = given["dy"].reshape(-1, n)
@@ -97,24 +74,24 @@ def types(names: tuple[str, ...], *wide: str) -> Types:
     return Types(names, {**dict.fromkeys((*A2_A3, P950), full), P310: full[:2]})
 
 
-def plain(rows: int, columns: int, statistics: int) -> dict[str, Argument | Changed]:
+def plain(rows: int, columns: int, statistics: int) -> Changes:
     wide, narrow, one = t(rows, columns), t(columns), t(statistics, 1)
     return dict(zip(TENSORS, (wide, wide, narrow, narrow, one, one, wide), strict=True))
 
 
-def grad_plain(rows: int, columns: int) -> dict[str, Argument | Changed]:
+def grad_plain(rows: int, columns: int) -> Changes:
     wide, narrow, one = t(rows, columns), t(columns), t(rows, 1)
     found = (wide, wide, wide, narrow, one, one, wide, wide, narrow, narrow)
     return dict(zip(GRAD_TENSORS, found, strict=True))
 
 
-TWO: dict[str, Argument | Changed] = {
+TWO: Changes = {
     "x": array([[1, 2, 3, 4], [0, 1, 0, 1]]),
     "gx": array([[0.1, 0.2, 0.3, 0.4], [1, 1, -1, -1]]),
     "gamma": array([1, 2, 0.5, 1]),
 }
 OFFICIAL_GX = np.repeat([[2.0, 4, 6, 8]], 3, 1).reshape(3, 1, 4)
-OFFICIAL: dict[str, Argument | Changed] = {
+OFFICIAL: Changes = {
     "x": array(np.arange(1.0, 13.0).reshape(3, 1, 4)),
     "gx": array(OFFICIAL_GX),
     "gamma": array([0, 1, 2, 3]),

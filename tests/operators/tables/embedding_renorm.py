@@ -4,48 +4,11 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    I32,
-    I64,
-    P910,
-    P950,
-    PRIVATE,
-    Argument,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 BOTH = ("selfRef", "indices")
 BASE: dict[str, Argument] = {
     "selfRef": t(4, 6),
@@ -55,7 +18,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     table = given["selfRef"].copy()
     for row in {int(index) for index in given["indices"].ravel()}:
         length = np.linalg.norm(table[row], given["normType"])
@@ -78,9 +41,7 @@ TABLE = Table(
         Step(NULL, nulls(*BOTH), ordered=False),
         Step(INVALID, (*typed(*BOTH), *typed("selfRef", dtype=I32)), ordered=False),
         Step(
-            INVALID,
-            (*shaped("selfRef", (4,), (2, 2, 6)), *shaped("indices", NINE)),
-            ordered=False,
+            INVALID, (*shaped("selfRef", (4,), (2, 2, 6)), *shaped("indices", NINE)), ordered=False
         ),
     ),
     types=Types(

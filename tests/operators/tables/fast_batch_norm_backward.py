@@ -5,11 +5,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.operators.table import Broken, Case
+from tests.operators.notation import *
+from tests.operators.table import *
 from tests.operators.tables import batch_norm_backward as slow
-from tests.operators.words import A2_A3, Bools
-
-__all__ = ["TABLES"]
 
 (SLOW,) = (table for table in slow.TABLES if table.name == "aclnnBatchNormBackward")
 MASKS = 3

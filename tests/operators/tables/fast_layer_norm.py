@@ -7,28 +7,10 @@ from itertools import product
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INNER_NULL,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
+from tests.operators.notation import *
+from tests.operators.table import *
 from tests.operators.tables import layer_norm as forward
-from tests.operators.words import A2_A3, BF16, F16, F32, Changed, Ints, array, t
 
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 INPUTS, RESULTS = forward.TENSORS[:3], forward.TENSORS[3:]
 LONG = 583_705_601
 ROWS = tuple(

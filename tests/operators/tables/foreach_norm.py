@@ -3,48 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NULL,
-    TILING,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    nulls,
-    same_types,
-    shaped,
-)
-from tests.operators.words import (
-    A2,
-    A2_A3,
-    A3,
-    BF16,
-    F16,
-    F32,
-    F64,
-    I32,
-    I64,
-    P950,
-    Argument,
-    Scalar,
-    array,
-    t,
-)
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
+from tests.operators.notation import *
 
 CHIPS = (A2, A3, P950)
 TENSORS = ("x", "out")
@@ -52,7 +15,7 @@ BASE: dict[str, Argument] = {"x": t(2, 3), "scalar": Scalar(2.0), "out": t(1)}
 ROWS = same_types(TENSORS, F32, F16, BF16)
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     sizes, order = np.abs(given["x"]).ravel(), given["scalar"]
     if np.isinf(order):
         return {"out": sizes.max(keepdims=True)}
@@ -70,11 +33,7 @@ OF_TORCH: tuple[tuple[float, list[Any], float], ...] = (
 """An order, a tensor and its norm; written by PyTorch 2.13 for the CPU."""
 
 STEPS = list(
-    individual(
-        TENSORS,
-        CHIPS,
-        Step(TILING, (*shaped("out", (2,), (2, 2)),), ordered=False),
-    )
+    individual(TENSORS, CHIPS, Step(TILING, (*shaped("out", (2,), (2, 2)),), ordered=False))
 )
 # The number is as needed as the tensors, and of a type that the kernel knows.
 STEPS[0] = Step(NULL, nulls("x", "scalar", "out"))

@@ -3,23 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tests.operators.table import INDIVIDUAL, Case, Numbers, Table, Types, as_nd, individual
+from tests.operators.notation import *
+from tests.operators.table import *
 from tests.operators.tables import rms_norm
-from tests.operators.words import A2_A3, BF16, F16, F32, P950, array, t
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
 
 CHIPS, TENSORS = (*A2_A3, P950), rms_norm.TENSORS
 ROWS = ((BF16, BF16, BF16, F32), (F16, F16, F16, F32), (F32,) * 4)
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     return rms_norm.formula({**given, "gamma": 1 + given["gamma"]}, chip)
 
 

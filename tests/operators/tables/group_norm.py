@@ -3,49 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    same_types,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    P310,
-    P910,
-    P950,
-    PRIVATE,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 TENSORS = ("self", "gamma", "beta", "out", "meanOut", "rstdOut")
 
 BASE: dict[str, Argument] = {
@@ -63,7 +24,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x = given["self"]
     n, channels, group = given["N"], given["C"], given["group"]
     rows = x.reshape(n * group, -1)
@@ -81,7 +42,7 @@ def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def plain(rows: int, channels: int, area: int, group: int) -> dict[str, Argument | Changed]:
+def plain(rows: int, channels: int, area: int, group: int) -> Changes:
     wide, statistics = t(rows, channels, area), t(rows, group)
     return {
         **dict(zip(TENSORS, (wide, t(channels), t(channels), wide), strict=False)),
@@ -163,11 +124,7 @@ TABLE = Table(
         Case("sound", {}, launch=KERNELS),
         Case("no gamma", {"gamma": None}, launch=KERNELS),
         Case("no beta", {"beta": None}, launch=KERNELS),
-        Case(
-            "two dimensions",
-            {"self": t(2, 4), "out": t(2, 4), "HxW": 1},
-            launch=KERNELS,
-        ),
+        Case("two dimensions", {"self": t(2, 4), "out": t(2, 4), "HxW": 1}, launch=KERNELS),
         Case(
             "no space",
             plain(2, 4, 0, 2),
@@ -198,9 +155,7 @@ TABLE = Table(
                 "rstdOut": t(1, 2),
             },
             gives={
-                "out": [
-                    [[-1.34164, -0.447212], [1.39442, 3.18327], [1.41421, 0], [-1.2071, -0.5]],
-                ],
+                "out": [[[-1.34164, -0.447212], [1.39442, 3.18327], [1.41421, 0], [-1.2071, -0.5]]],
                 "meanOut": [[2.5, 0]],
                 "rstdOut": [[0.89442366, 0.70710498]],
             },
@@ -229,12 +184,7 @@ TABLE = Table(
         ),
         Case(
             "without gamma and beta",
-            {
-                **plain(1, 2, 2, 1),
-                "self": array([[[1, 2], [3, 4]]]),
-                "gamma": None,
-                "beta": None,
-            },
+            {**plain(1, 2, 2, 1), "self": array([[[1, 2], [3, 4]]]), "gamma": None, "beta": None},
             gives={"out": [[[-1.34164, -0.447212], [0.447212, 1.34164]]], "meanOut": [[2.5]]},
             rtol=1e-5,
         ),

@@ -3,48 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Gradient,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    same_types,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    P910,
-    P950,
-    Argument,
-    Bools,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 OUTS = ("gradInput", "gradGammaOut", "gradBetaOut")
 STATISTICS = ("mean", "rstd", "gamma")
 TENSORS = ("gradOut", "input", *STATISTICS, *OUTS)
@@ -65,7 +27,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     shape, channels = given["input"].shape, given["C"]
     rows = (given["N"] * given["group"], -1)
     split = (given["N"], channels, given["HxW"])
@@ -139,11 +101,7 @@ TABLE = Table(
     ),
     types=Types(
         TENSORS,
-        {
-            **dict.fromkeys(A2_A3, FULL),
-            P950: FULL + MIXED,
-            P910: same_types(TENSORS, F32, F16),
-        },
+        {**dict.fromkeys(A2_A3, FULL), P950: FULL + MIXED, P910: same_types(TENSORS, F32, F16)},
     ),
     formula=formula,
     optional=("gamma",),
@@ -241,26 +199,15 @@ TABLE = Table(
                 "input": "self",
                 **{name: name for name in ("gamma", "N", "C", "HxW", "group")},
             },
-            gives={
-                "gradInput": ("self",),
-                "gradGammaOut": ("gamma",),
-                "gradBetaOut": ("beta",),
-            },
+            gives={"gradInput": ("self",), "gradGammaOut": ("gamma",), "gradBetaOut": ("beta",)},
         ),
         Gradient(
             "aclnnGroupNormSiluV2",
             upstream={"gradOut": "out"},
             saved={"mean": "meanOut", "rstd": "rstdOut"},
-            shared={
-                "input": "self",
-                **{name: name for name in ("gamma", "group")},
-            },
+            shared={"input": "self", **{name: name for name in ("gamma", "group")}},
             changes={"activateSilu": False},
-            gives={
-                "gradInput": ("self",),
-                "gradGammaOut": ("gamma",),
-                "gradBetaOut": ("beta",),
-            },
+            gives={"gradInput": ("self",), "gradGammaOut": ("gamma",), "gradBetaOut": ("beta",)},
         ),
     ),
 )

@@ -5,47 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    P310,
-    P950,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 BUT_950 = (*A2_A3, P310)
 TENSORS = ("self", "gamma", "beta", "out", "meanOut", "rstdOut")
 STATISTICS = ("meanOut", "rstdOut")
@@ -61,7 +25,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, group = given["self"], given["group"]
     n, channels = x.shape[:2]
     rows = x.reshape(n * group, -1)
@@ -92,7 +56,7 @@ FREE = tuple(
 )
 
 
-def plain(rows: int, channels: int, area: int, group: int) -> dict[str, Argument | Changed]:
+def plain(rows: int, channels: int, area: int, group: int) -> Changes:
     return {
         **dict.fromkeys(("self", "out"), t(rows, channels, area)),
         **dict.fromkeys(("gamma", "beta"), t(channels)),
@@ -102,7 +66,7 @@ def plain(rows: int, channels: int, area: int, group: int) -> dict[str, Argument
 
 
 EMPTY = {"meanOut": np.zeros((2, 2)), "rstdOut": np.full((2, 2), np.nan)}
-FOUR: dict[str, Argument | Changed] = {
+FOUR: Changes = {
     **plain(1, 4, 2, 2),
     "self": array([[[1, 2], [3, 4], [2, 0], [-2, 0]]]),
     "gamma": array([1, 2, 1, 0.5]),
@@ -120,11 +84,7 @@ TABLE = Table(
     steps=(
         Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
         Step(NULL, nulls("self", "out", *STATISTICS), ordered=False),
-        Step(
-            INVALID,
-            (*typed(*TENSORS), *typed("gamma", "beta", "out", dtype=F16)),
-            ordered=False,
-        ),
+        Step(INVALID, (*typed(*TENSORS), *typed("gamma", "beta", "out", dtype=F16)), ordered=False),
         Step(
             INVALID,
             (
@@ -159,11 +119,7 @@ TABLE = Table(
     cases=(
         Case("sound", {}, launch=KERNELS),
         Case("groups below 0", {"group": -2}, code=INVALID),
-        Case(
-            "two dimensions",
-            dict.fromkeys(("self", "out"), t(2, 4)),
-            launch=KERNELS,
-        ),
+        Case("two dimensions", dict.fromkeys(("self", "out"), t(2, 4)), launch=KERNELS),
         *(
             Case(f"no {what}", plain(*dims, 2), BUT_950, code=INVALID)
             for what, dims in (("samples", (0, 4, 6)), ("channels", (2, 0, 6)))
@@ -217,9 +173,7 @@ V2 = replace(
             "two groups of two channels, not activated",
             {**FOUR, "activateSilu": False},
             gives={
-                "out": [
-                    [[-1.34164, -0.447212], [1.39442, 3.18327], [1.41421, 0], [-1.2071, -0.5]],
-                ],
+                "out": [[[-1.34164, -0.447212], [1.39442, 3.18327], [1.41421, 0], [-1.2071, -0.5]]],
                 **SAVED,
             },
             rtol=1e-5,

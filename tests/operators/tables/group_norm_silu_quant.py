@@ -3,32 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NULL,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
+from tests.operators.notation import *
+from tests.operators.table import *
 from tests.operators.tables import group_norm_silu as forward
-from tests.operators.words import A2_A3, BF16, F16, F32, I8, P950, Argument, Changed, array, t
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
 
 CHIPS = (*A2_A3, P950)
 STATISTICS = forward.STATISTICS
@@ -45,7 +24,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     found = forward.formula(given, chip)
     by_channel = (1, -1, *(1,) * (found["out"].ndim - 2))
     scaled = found["out"] / given["quantScale"].reshape(by_channel)
@@ -56,7 +35,7 @@ def row(x: str) -> tuple[str, ...]:
     return (x, x, x, F32, I8, x, x)
 
 
-def four(dtype: str, scale: list[float]) -> dict[str, Argument | Changed]:
+def four(dtype: str, scale: list[float]) -> Changes:
     return {
         "self": array([[[1, 2], [3, 4], [2, 0], [-2, 0]]], dtype),
         "gamma": array([1, 2, 1, 0.5], dtype),

@@ -3,33 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NOTHING,
-    TILING,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    shaped,
-)
-from tests.operators.words import A2_A3, BF16, F16, F32, P950, Argument, Changed, array, t
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 CHIPS = (*A2_A3, P950)
 TENSORS = ("x", "gamma", "beta", "yOut", "meanOut", "rstdOut")
 STATISTICS = ("meanOut", "rstdOut")
@@ -47,7 +24,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, groups = given["x"], given["numGroups"]
     n, channels = x.shape[:2]
     parts = x.reshape(n, groups, -1)
@@ -67,7 +44,7 @@ def row(x: str, parameter: str) -> tuple[str, ...]:
 ROWS = (row(F32, F32), row(F16, F16), row(BF16, BF16), row(F16, F32), row(BF16, F32))
 
 
-def plain(rows: int, channels: int, area: int, group: int) -> dict[str, Argument | Changed]:
+def plain(rows: int, channels: int, area: int, group: int) -> Changes:
     return {
         **dict.fromkeys(("x", "yOut"), t(rows, channels, area)),
         **dict.fromkeys(("gamma", "beta"), t(channels)),
@@ -76,7 +53,7 @@ def plain(rows: int, channels: int, area: int, group: int) -> dict[str, Argument
     }
 
 
-FOUR: dict[str, Argument | Changed] = {
+FOUR: Changes = {
     **plain(1, 4, 2, 2),
     "x": array([[[1, 2], [3, 4], [2, 0], [-2, 0]]]),
     "gamma": array([1, 2, 1, 0.5]),
@@ -136,10 +113,7 @@ TABLE = Table(
                         *([1.33529, 0], [-0.0990979, -0.134471]),
                     ],
                 ),
-                (
-                    False,
-                    [[-1.34164, -0.447212], [1.39442, 3.18327], [1.41421, 0], [-1.2071, -0.5]],
-                ),
+                (False, [[-1.34164, -0.447212], [1.39442, 3.18327], [1.41421, 0], [-1.2071, -0.5]]),
             )
         ),
     ),

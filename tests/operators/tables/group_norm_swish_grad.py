@@ -3,36 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NOTHING,
-    TILING,
-    UNTOUCHED,
-    Case,
-    Gradient,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    same_types,
-    shaped,
-)
-from tests.operators.words import A2_A3, BF16, F16, F32, P950, Argument, Changed, array, t
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 CHIPS = (*A2_A3, P950)
 SLOPES = ("dxOut", "dgammaOut", "dbetaOut")
 TENSORS = ("dy", "mean", "rstd", "x", "gamma", "beta", *SLOPES)
@@ -54,15 +28,15 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, groups, scale = given["x"], given["numGroups"], given["swishScale"]
     n, channels = x.shape[:2]
     gamma = given["gamma"][:, None]
 
-    def grouped(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def grouped(values: Floats) -> Floats:
         return values.reshape(n, groups, -1)
 
-    def spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spread(values: Floats) -> Floats:
         return values.reshape(n, channels, -1)
 
     rstd = given["rstd"][..., None]
@@ -81,7 +55,7 @@ def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
     return found
 
 
-def plain(rows: int, channels: int, area: int, group: int) -> dict[str, Argument | Changed]:
+def plain(rows: int, channels: int, area: int, group: int) -> Changes:
     return {
         **dict.fromkeys(("dy", "x", "dxOut"), t(rows, channels, area)),
         **dict.fromkeys(("mean", "rstd"), t(rows, group)),
@@ -90,12 +64,12 @@ def plain(rows: int, channels: int, area: int, group: int) -> dict[str, Argument
     }
 
 
-def no_results(**more: Argument | Changed) -> dict[str, Argument | Changed]:
+def no_results(**more: Argument | Changed) -> Changes:
     return {**dict.fromkeys(SLOPES, t(0)), **more}
 
 
-NEITHER: dict[str, Argument | Changed] = {"dgammaIsRequire": False, "dbetaIsRequire": False}
-FOUR: dict[str, Argument | Changed] = {
+NEITHER: Changes = {"dgammaIsRequire": False, "dbetaIsRequire": False}
+FOUR: Changes = {
     **plain(1, 4, 2, 2),
     "dy": array([[[1, 0], [-1, 2], [0.5, 1], [1, -1]]]),
     "mean": array([[2.5, 0]]),

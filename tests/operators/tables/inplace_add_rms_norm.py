@@ -3,34 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NOTHING,
-    TILING,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    shaped,
-)
+from tests.operators.notation import *
+from tests.operators.table import *
 from tests.operators.tables import add_rms_norm as forward
-from tests.operators.words import A2_A3, BF16, F16, F32, P310, P950, Argument, array, t
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 CHIPS = (*A2_A3, P950, P310)
 TENSORS = ("x1Ref", "x2Ref", "gamma", "rstdOut")
 BASE: dict[str, Argument] = {
@@ -42,7 +20,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     """The first becomes the normalized sum, the second the sum."""
     found = forward.formula({**given, "x1": given["x1Ref"], "x2": given["x2Ref"]}, chip)
     return {"x1Ref": found["yOut"], "x2Ref": found["xOut"], "rstdOut": found["rstdOut"]}

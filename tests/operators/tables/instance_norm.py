@@ -3,38 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    FAILS,
-    INNER_NULL,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    same_types,
-    shaped,
-    typed,
-)
-from tests.operators.words import EVERY_CHIP, F16, F32, FORMATS, P310, Argument, Changed, array, t
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 TENSORS = ("x", "gamma", "beta", "y", "mean", "variance")
 STATISTICS = ("mean", "variance")
 BASE: dict[str, Argument] = {
@@ -48,7 +20,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, last = given["x"], given["dataFormat"].startswith("NHWC")
     axes, channels = ((1, 2), (1, 1, 1, -1)) if last else ((2, 3), (1, -1, 1, 1))
     mean, variance = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
@@ -57,16 +29,16 @@ def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
     return {"y": y, "mean": mean, "variance": variance}
 
 
-def wide(*shape: int) -> dict[str, Argument | Changed]:
+def wide(*shape: int) -> Changes:
     return dict.fromkeys(("x", "y"), Changed(shape))
 
 
-def halves(positions: int) -> dict[str, Argument | Changed]:
+def halves(positions: int) -> Changes:
     held = t(2, 16, 1, positions, dtype=F16)
     return {**dict.fromkeys(TENSORS, Changed(dtype=F16)), "x": held, "y": held}
 
 
-LAST: dict[str, Argument | Changed] = {
+LAST: Changes = {
     **wide(2, 4, 5, 16),
     **dict.fromkeys(STATISTICS, Changed((2, 1, 1, 16))),
     "dataFormat": "NHWC",
@@ -122,11 +94,7 @@ TABLE = Table(
             Case(f"{name} of another shape, found late", {name: t(*shape)}, code=INNER_NULL)
             for name, shape in (("y", (2, 16, 20)), ("mean", (2, 16)), ("variance", (2, 1, 1, 16)))
         ),
-        Case(
-            "positions of 28 bytes",
-            wide(2, 16, 1, 7),
-            launch=FAILS,
-        ),
+        Case("positions of 28 bytes", wide(2, 16, 1, 7), launch=FAILS),
         *(
             Case(f"{count} positions of 2 bytes", halves(count), launch=launch)
             for count, launch in ((15, FAILS), (16, KERNELS))

@@ -5,52 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INNER_NULL,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    EVERY_CHIP,
-    F16,
-    F32,
-    FORMATS,
-    P310,
-    P310B,
-    P910,
-    P950,
-    Argument,
-    Changed,
-    Ints,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 SYSTEM = 16 << 20
 BUT_950 = tuple(chip for chip in EVERY_CHIP if chip != P950)
 TENSORS = (
@@ -71,7 +30,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, normalized = given["input"], given["normalizedShape"]
     rows = x.reshape(-1, int(np.prod(normalized)))
     mean = rows.mean(1)
@@ -100,10 +59,8 @@ def rows(*listed: str) -> tuple[tuple[str, ...], ...]:
 
 
 NARROW = dict.fromkeys((P310, P910, P310B), rows(F32, F16))
-TYPES = Types(TENSORS, {**dict.fromkeys((*A2_A3, P950), rows(F32, F16, BF16)), **NARROW})
-HALF: dict[str, Argument | Changed] = {
-    name: Changed(dtype=F16) for name in ("input", "weightOptional", "biasOptional")
-}
+KNOWN_TYPES = Types(TENSORS, {**dict.fromkeys((*A2_A3, P950), rows(F32, F16, BF16)), **NARROW})
+HALF: Changes = {name: Changed(dtype=F16) for name in ("input", "weightOptional", "biasOptional")}
 
 BEFORE_MODE = (
     Step(NULL, nulls("workspaceSize", "executor")),
@@ -148,10 +105,7 @@ BEFORE_MODE = (
     Step(INVALID, shaped("out", (2, 24))),
     Step(
         INVALID,
-        (
-            *shaped("meanOutOptional", (2,), (3,)),
-            *shaped("rstdOutOptional", (2,), (2, 1), (0,)),
-        ),
+        (*shaped("meanOutOptional", (2,), (3,)), *shaped("rstdOutOptional", (2,), (2, 1), (0,))),
         chips=(P950,),
     ),
 )
@@ -174,7 +128,7 @@ MODE = Step(
 )
 
 
-def empty(rows: int, columns: int, **more: Argument | Changed) -> dict[str, Argument | Changed]:
+def empty(rows: int, columns: int, **more: Argument | Changed) -> Changes:
     return {
         "input": t(rows, columns),
         "normalizedShape": Ints((columns,)),
@@ -215,8 +169,8 @@ def statistics(
     )
 
 
-NO_PARAMETERS: dict[str, Argument | Changed] = {"weightOptional": None, "biasOptional": None}
-NO_STATISTICS: dict[str, Argument | Changed] = {"meanOutOptional": None, "rstdOutOptional": None}
+NO_PARAMETERS: Changes = {"weightOptional": None, "biasOptional": None}
+NO_STATISTICS: Changes = {"meanOutOptional": None, "rstdOutOptional": None}
 CASES = (
     Case("sound", {}, launch=KERNELS),
     Case("no weight", {"weightOptional": None}, launch=KERNELS),
@@ -251,11 +205,7 @@ CASES = (
     # A slot of 512 bytes for each result, for each copy, and for ones and zeros but on the 950.
     Case("three results", {}, workspace=SYSTEM + 3 * 512),
     Case("ones and zeros", NO_PARAMETERS, chips=A2_A3, workspace=SYSTEM + 5 * 512),
-    Case(
-        "a contiguous copy",
-        {"input": Changed(strides=(24, 1, 3))},
-        workspace=SYSTEM + 4 * 512,
-    ),
+    Case("a contiguous copy", {"input": Changed(strides=(24, 1, 3))}, workspace=SYSTEM + 4 * 512),
     Case("null on the 950", NO_PARAMETERS, chips=(P950,), workspace=SYSTEM + 3 * 512),
     *(
         statistics(*known)
@@ -327,7 +277,7 @@ LAYER_NORM = Table(
     base=BASE,
     results=("out", "meanOutOptional", "rstdOutOptional"),
     steps=(*BEFORE_MODE, COPY),
-    types=TYPES,
+    types=KNOWN_TYPES,
     formula=formula,
     optional=("weightOptional", "biasOptional", "meanOutOptional", "rstdOutOptional"),
     layouts=tuple(Layouts((name,), frozenset(FORMATS)) for name in TENSORS),

@@ -3,43 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    I8,
-    P310,
-    P950,
-    Argument,
-    array,
-    t,
-)
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
+from tests.operators.notation import *
 
 CHIPS = (*A2_A3, P950, P310)
 TENSORS = ("x", "gammma", "beta", "scale", "zeroPointsOptional", "res")
@@ -56,7 +22,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x = given["x"]
     xhat = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + given["epsilon"])
     y = xhat * given["gammma"].ravel() + given["beta"].ravel()
@@ -95,8 +61,7 @@ TABLE = Table(
         ),
     ),
     types=Types(
-        TENSORS,
-        {**dict.fromkeys(A2_A3, HALVES), P950: (row(F32), *HALVES), P310: (row(F16),)},
+        TENSORS, {**dict.fromkeys(A2_A3, HALVES), P950: (row(F32), *HALVES), P310: (row(F16),)}
     ),
     formula=formula,
     cases=(

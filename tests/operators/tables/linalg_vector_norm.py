@@ -3,55 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    F64,
-    FORMATS,
-    I8,
-    I32,
-    P310B,
-    P910,
-    P950,
-    TYPES,
-    Argument,
-    Changed,
-    Dtype,
-    Ints,
-    Scalar,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 INF = float("inf")
 LARGEST = 2**31 - 1
 
@@ -65,7 +22,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     size, power = np.abs(given["self"]), given["ord"]
     if power == LARGEST and chip != P950:
         power = INF
@@ -102,7 +59,7 @@ def square(power: float, dims: tuple[int, ...], out: Any, *, kept: bool = False)
     )
 
 
-def empty(*shape: int, power: float = 2.0) -> dict[str, Argument | Changed]:
+def empty(*shape: int, power: float = 2.0) -> Changes:
     return {"self": t(*shape), "ord": Scalar(power), "out": t(shape[0], *shape[2:])}
 
 
@@ -188,9 +145,7 @@ TABLE = Table(
         Case("an integer as order", {"ord": Scalar(3, I32)}, launch=KERNELS),
         Case("nothing to reduce", empty(2, 0, 4), gives={"out": np.zeros((2, 4))}),
         Case(
-            "nothing to reduce, least",
-            empty(2, 0, 4, power=-INF),
-            gives={"out": np.zeros((2, 4))},
+            "nothing to reduce, least", empty(2, 0, 4, power=-INF), gives={"out": np.zeros((2, 4))}
         ),
         Case(
             "nothing to reduce into another shape", {"self": t(2, 0, 4), "out": t(4)}, code=INVALID

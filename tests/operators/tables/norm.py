@@ -4,53 +4,12 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    EVERY_CHIP,
-    F16,
-    F32,
-    FORMATS,
-    I32,
-    P310,
-    P310B,
-    P910,
-    P950,
-    TYPES,
-    Argument,
-    Changed,
-    Ints,
-    Scalar,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 INF = float("inf")
 LARGEST = 2.0**31 - 1
 BUT_950 = (*A2_A3, P310, P910, P310B)
@@ -63,7 +22,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, chip: str) -> Truth:
     size, power = np.atleast_1d(np.abs(given["self"])), given["pScalar"]
     axes, kept = given["dim"] or tuple(range(size.ndim)), given["keepdim"]
     if power == LARGEST and chip != P950:
@@ -91,7 +50,7 @@ def square(power: float, dims: tuple[int, ...], out: Any, *, kept: bool = False)
     )
 
 
-def empty(*shape: int, power: float = 2.0) -> dict[str, Argument | Changed]:
+def empty(*shape: int, power: float = 2.0) -> Changes:
     return {"self": t(*shape), "pScalar": Scalar(power), "out": t(shape[0], *shape[2:])}
 
 
@@ -157,11 +116,7 @@ TABLE = Table(
         Case("an integer as order", {"pScalar": Scalar(3, I32)}, launch=KERNELS),
         Case(
             "the largest integer is infinity",
-            {
-                "self": array([[3, -4], [0, 2]]),
-                "pScalar": Scalar(LARGEST),
-                "out": t(2),
-            },
+            {"self": array([[3, -4], [0, 2]]), "pScalar": Scalar(LARGEST), "out": t(2)},
             BUT_950,
             gives={"out": [4, 2]},
         ),

@@ -4,46 +4,10 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NULL,
-    Broken,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    F16,
-    F32,
-    FORMATS,
-    I8,
-    I32,
-    P950,
-    PRIVATE,
-    U8,
-    Argument,
-    Scalar,
-    array,
-    t,
-)
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
+from tests.operators.notation import *
 
 CHIPS = (*A2_A3, P950)
 PER_CHANNEL = ("mean", "var", "weight", "bias")
@@ -66,8 +30,8 @@ BASE: dict[str, Argument] = {
 LIMITS = {I8: (-128, 127), U8: (0, 255), I32: (-(2**31), 2**31 - 1)}
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
-    def wide(name: str, absent: float) -> NDArray[np.float64]:
+def formula(given: Numbers, _chip: str) -> Truth:
+    def wide(name: str, absent: float) -> Floats:
         return np.reshape(absent if given[name] is None else given[name], (-1, 1, 1))
 
     x = (given["input"] - given["inputZeroPoint"]) * given["inputScale"]
@@ -117,8 +81,7 @@ TABLE = Table(
     types=Types(
         TENSORS,
         dict.fromkeys(
-            CHIPS,
-            tuple((x, *(F32,) * 4, y) for x, y in product((I8, U8, I32), repeat=2)),
+            CHIPS, tuple((x, *(F32,) * 4, y) for x, y in product((I8, U8, I32), repeat=2))
         ),
     ),
     formula=formula,

@@ -4,49 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    same_types,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    P910,
-    P950,
-    Argument,
-    Changed,
-    Scalar,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 BOTH = ("self", "out")
 BASE: dict[str, Argument] = {
     "self": t(3, 4, 2),
@@ -57,7 +19,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def shortened(x: NDArray[np.float64], given: Numbers) -> NDArray[np.float64]:
+def shortened(x: Floats, given: Numbers) -> Floats:
     """Every slice divided by what its norm is above the largest."""
     slices = np.moveaxis(x, given["dim"], 0)
     rows = np.abs(slices.reshape(len(slices), -1))

@@ -3,45 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NOTHING,
-    TILING,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    shaped,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    P310,
-    P910,
-    P950,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 SYSTEM = 16 << 20
 TENSORS = ("x", "gamma", "yOut", "rstdOut")
 CHIPS = (*A2_A3, P950, P310, P910)
@@ -55,7 +20,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, gamma = given["x"], given["gamma"]
     axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
     rstd = 1 / np.sqrt((x * x).mean(axes, keepdims=True) + given["epsilon"])
@@ -72,7 +37,7 @@ FULL = (
 NARROW = ((F16, F16, F16, F32), (F32, F32, F32, F32))
 
 
-def empty(x: tuple[int, ...], gamma: int, rstd: tuple[int, ...]) -> dict[str, Argument | Changed]:
+def empty(x: tuple[int, ...], gamma: int, rstd: tuple[int, ...]) -> Changes:
     return {"x": t(*x), "gamma": t(gamma), "yOut": t(*x), "rstdOut": t(*rstd)}
 
 
@@ -92,14 +57,9 @@ TABLE = Table(
     base=BASE,
     results=("yOut", "rstdOut"),
     chips=CHIPS,
-    steps=individual(
-        TENSORS,
-        CHIPS,
-        *TILING_STEPS,
-    ),
+    steps=individual(TENSORS, CHIPS, *TILING_STEPS),
     types=Types(
-        TENSORS,
-        {**dict.fromkeys((*A2_A3, P950), FULL), **dict.fromkeys((P310, P910), NARROW)},
+        TENSORS, {**dict.fromkeys((*A2_A3, P950), FULL), **dict.fromkeys((P310, P910), NARROW)}
     ),
     formula=formula,
     layouts=as_nd(*TENSORS),
@@ -108,9 +68,7 @@ TABLE = Table(
         Case("epsilon 0", {"epsilon": 0.0}, launch=KERNELS),
         Case("an epsilon that is 0 in float32", {"epsilon": -1e-50}, launch=KERNELS),
         Case(
-            "gamma spans eight dimensions",
-            {name: t(*NINE[:8]) for name in TENSORS},
-            launch=KERNELS,
+            "gamma spans eight dimensions", {name: t(*NINE[:8]) for name in TENSORS}, launch=KERNELS
         ),
         Case("rstd too small", {"rstdOut": t(1, 3, 1, 1)}, launch=KERNELS, computed=False),
         Case("no rows", empty((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),

@@ -3,31 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NOTHING,
-    TILING,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    shaped,
-)
-from tests.operators.words import A2_A3, BF16, F16, F32, I8, Argument, array, t
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
+from tests.operators.notation import *
 
 OPTIONAL = ("smoothScalesOptional", "betaOptional")
 TENSORS = ("x", "gamma", *OPTIONAL, "yOut", "scaleOut")
@@ -41,7 +19,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, (smooth, beta) = given["x"], (given[name] for name in OPTIONAL)
     v = x * ((x * x).mean(-1, keepdims=True) + given["epsilon"]) ** -0.5 * given["gamma"]
     v = (v + (0 if beta is None else beta)) * (1 if smooth is None else smooth)

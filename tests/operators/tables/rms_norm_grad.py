@@ -3,46 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    INDIVIDUAL,
-    KERNELS,
-    NOTHING,
-    TILING,
-    Case,
-    Gradient,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    as_nd,
-    broken,
-    individual,
-    shaped,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    P310,
-    P910,
-    P950,
-    Argument,
-    Changed,
-    array,
-    t,
-)
+from tests.operators.notation import *
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 SYSTEM = 16 << 20
 TENSORS = ("dy", "x", "rstd", "gamma", "dxOut", "dgammaOut")
 CHIPS = (*A2_A3, P950, P310, P910)
@@ -57,7 +21,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     shape, n = given["x"].shape, given["gamma"].size
     dy, x = given["dy"].reshape(-1, n), given["x"].reshape(-1, n)
     rstd = given["rstd"].reshape(-1, 1)
@@ -79,7 +43,7 @@ FULL = (
 NARROW = ((F16, F16, F32, F16, F16, F32), (F32, F32, F32, F32, F32, F32))
 
 
-def plain(rows: int, columns: int) -> dict[str, Argument | Changed]:
+def plain(rows: int, columns: int) -> Changes:
     wide, narrow = t(rows, columns), t(columns)
     return dict(zip(TENSORS, (wide, wide, t(rows), narrow, wide, narrow), strict=True))
 
@@ -123,8 +87,7 @@ TABLE = Table(
         Step(TILING, shaped("rstd", (2, 3, 2))),
     ),
     types=Types(
-        TENSORS,
-        {**dict.fromkeys((*A2_A3, P950), FULL), **dict.fromkeys((P310, P910), NARROW)},
+        TENSORS, {**dict.fromkeys((*A2_A3, P950), FULL), **dict.fromkeys((P310, P910), NARROW)}
     ),
     formula=formula,
     layouts=as_nd(*TENSORS),
@@ -170,13 +133,7 @@ TABLE = Table(
             A2_A3,
             workspace=SYSTEM + 8 * 6 * 4 + 2048,
         ),
-        Case(
-            "a row a core",
-            {},
-            A2_A3,
-            workspace=SYSTEM + (64 + 8) * 6 * 4,
-            deterministic=True,
-        ),
+        Case("a row a core", {}, A2_A3, workspace=SYSTEM + (64 + 8) * 6 * 4, deterministic=True),
         Case(
             "a padded row on each of 40 cores",
             plain(100, 5),

@@ -3,32 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INNER_NULL,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import BF16, F16, F32, I8, P950, Argument, array, t
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
+from tests.operators.notation import *
 
 TENSORS = ("dy", "x", "rstd", "gamma", "scalesX", "offsetXOptional", "dxOut", "dgammaOut")
 BASE: dict[str, Argument] = {
@@ -44,7 +21,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     xhat, offset = given["x"] * given["rstd"], given["offsetXOptional"]
     g = given["dy"] * given["gamma"]
     dx = (g - xhat * (g * xhat).mean(-1, keepdims=True)) * given["rstd"]
@@ -81,9 +58,7 @@ TABLE = Table(
     steps=(
         Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
         Step(
-            NULL,
-            nulls("dy", "x", "rstd", "gamma", "scalesX", "dxOut", "dgammaOut"),
-            ordered=False,
+            NULL, nulls("dy", "x", "rstd", "gamma", "scalesX", "dxOut", "dgammaOut"), ordered=False
         ),
         Step(
             INNER_NULL,

@@ -3,46 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INNER_NULL,
-    INVALID,
-    KERNELS,
-    NULL,
-    Case,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    I8,
-    I32,
-    P310,
-    P310B,
-    P950,
-    Argument,
-    array,
-    t,
-)
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from tests.operators.notation import *
 
 __all__ = ["TABLES", "in_int32"]
 
-NINE = (1,) * 9
 BUT_950 = (*A2_A3, P310, P310B)
 CHIPS = (*BUT_950, P950)
 TENSORS = ("x", "gamma", "beta", "scale", "offset", "y")
@@ -57,7 +23,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     x, gamma, beta, offset = (given[name] for name in ("x", "gamma", "beta", "offset"))
     rstd = ((x * x).mean(-1, keepdims=True) + given["epsilon"]) ** -0.5
     v = x * rstd * gamma.ravel() + (0 if beta is None else beta.ravel())
@@ -68,7 +34,7 @@ def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
     return {**found, "rstd": rstd} if given.get("outputRstd") else found
 
 
-def in_int32(whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def in_int32(whole: Floats) -> Floats:
     """Eight integers of 4 bits in one of 32, the first one lowest."""
     nibbles = whole.astype(np.int64).reshape(*whole.shape[:-1], -1, 8) & 15
     words = (nibbles << 4 * np.arange(8)).sum(-1).astype(np.uint32)
@@ -161,28 +127,15 @@ TABLE = Table(
     ),
     types=Types(
         TENSORS,
-        {
-            **dict.fromkeys(A2_A3, OLD),
-            **dict.fromkeys((P310, P310B), OLD[:1]),
-            P950: ON_950,
-        },
+        {**dict.fromkeys(A2_A3, OLD), **dict.fromkeys((P310, P310B), OLD[:1]), P950: ON_950},
         unknown=packed((*OLD, *ON_950), 5),
     ),
     formula=formula,
     cases=(
         *CASES,
-        Case(
-            "two scales",
-            {"scale": t(2, dtype=F16), "offset": t(2, dtype=I8)},
-            code=INNER_NULL,
-        ),
+        Case("two scales", {"scale": t(2, dtype=F16), "offset": t(2, dtype=I8)}, code=INNER_NULL),
         *(
-            Case(
-                f"four in {dtype}",
-                four(dtype, I8),
-                chips,
-                gives={"y": [[21, 76, 80, 76]]},
-            )
+            Case(f"four in {dtype}", four(dtype, I8), chips, gives={"y": [[21, 76, 80, 76]]})
             for dtype, chips in ((F16, CHIPS), (BF16, (*A2_A3, P950)))
         ),
         Case(

@@ -4,43 +4,8 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    KERNELS,
-    NOTHING,
-    NULL,
-    Case,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    nulls,
-    shaped,
-    typed,
-)
-from tests.operators.words import (
-    A2_A3,
-    BF16,
-    F16,
-    F32,
-    FORMATS,
-    I32,
-    P950,
-    PRIVATE,
-    Argument,
-    array,
-    t,
-)
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
+from tests.operators.notation import *
 
 CHIPS = (*A2_A3, P950)
 GIVEN = ("totalSum", "totalSquareSum", "sampleCount")
@@ -59,7 +24,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     n, m = given["sampleCount"].sum(), given["momentum"]
     mean = given["totalSum"].sum(0) / n
     variance = given["totalSquareSum"].sum(0) / n - mean**2
@@ -131,10 +96,7 @@ TABLE = Table(
         ),
         Case(
             "no channels",
-            {
-                **dict.fromkeys(GIVEN[:2], t(2, 0)),
-                **dict.fromkeys((*RUNNING, *BATCH), t(0)),
-            },
+            {**dict.fromkeys(GIVEN[:2], t(2, 0)), **dict.fromkeys((*RUNNING, *BATCH), t(0))},
             launch=NOTHING,
             workspace=0,
         ),

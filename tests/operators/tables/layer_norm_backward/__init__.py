@@ -3,35 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from tests.operators.table import (
-    COMPOSITE,
-    INVALID,
-    NULL,
-    Gradient,
-    Layouts,
-    Numbers,
-    Step,
-    Table,
-    Types,
-    broken,
-    nulls,
-    shaped,
-    typed,
-)
+from tests.operators.notation import *
+from tests.operators.table import *
 from tests.operators.tables.layer_norm_backward.cases import CASES
 from tests.operators.tables.layer_norm_backward.types import OUTS, PARAMETERS, ROWS, TENSORS, fails
-from tests.operators.words import EVERY_CHIP, F16, FORMATS, Argument, Bools, Ints, t
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["TABLES"]
-
-NINE = (1,) * 9
 
 BASE: dict[str, Argument] = {
     "gradOut": t(2, 3, 4),
@@ -48,7 +25,7 @@ BASE: dict[str, Argument] = {
 }
 
 
-def formula(given: Numbers, _chip: str) -> dict[str, NDArray[np.float64]]:
+def formula(given: Numbers, _chip: str) -> Truth:
     shape, axes = given["input"].shape, given["normalizedShape"]
     n = int(np.prod(axes))
     dy, x = given["gradOut"].reshape(-1, n), given["input"].reshape(-1, n)

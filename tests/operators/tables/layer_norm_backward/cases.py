@@ -5,19 +5,16 @@ from __future__ import annotations
 
 from itertools import product
 
-from tests.operators.table import FAILS, INVALID, KERNELS, NOTHING, UNTOUCHED, Case
+from tests.operators.notation import *
+from tests.operators.table import *
 from tests.operators.tables.layer_norm_backward.types import OUTS, SPLIT, TENSORS, WITH_KERNELS
-from tests.operators.words import A2_A3, BF16, F16, P310B, Argument, Bools, Changed, Ints, array, t
 
 __all__ = ["CASES"]
 
-NINE = (1,) * 9
 SYSTEM = 16 << 20
 
 
-def slipped(
-    dims: tuple[int, ...], normalized: tuple[int, ...], mean: tuple[int, ...]
-) -> dict[str, Argument | Changed]:
+def slipped(dims: tuple[int, ...], normalized: tuple[int, ...], mean: tuple[int, ...]) -> Changes:
     """A wrong normalizedShape with only gradInput wanted, so that no output's size shows it."""
     return {
         "gradOut": t(*dims),
@@ -32,7 +29,7 @@ def slipped(
     }
 
 
-def plain(rows: int, columns: int, *mask: bool) -> dict[str, Argument | Changed]:
+def plain(rows: int, columns: int, *mask: bool) -> Changes:
     return {
         "gradOut": t(rows, columns),
         "input": t(rows, columns),
@@ -68,12 +65,12 @@ SLIPPED = (
 )
 
 
-def two_results(weight: tuple[int, ...], bias: tuple[int, ...]) -> dict[str, Argument | Changed]:
+def two_results(weight: tuple[int, ...], bias: tuple[int, ...]) -> Changes:
     return {"gradWeightOut": t(*weight), "gradBiasOut": t(*bias)}
 
 
 # Mean and rstd are cast to float32 first, each if it is not (LayerNormGradV3 takes no other).
-INTERMEDIATE: tuple[tuple[str, int, dict[str, Argument | Changed]], ...] = (
+INTERMEDIATE: tuple[tuple[str, int, Changes], ...] = (
     ("three results", 3, {}),
     ("a copy of mean", 4, {"mean": Changed(dtype=F16)}),
     ("a copy of rstd", 4, {"rstd": Changed(dtype=F16)}),

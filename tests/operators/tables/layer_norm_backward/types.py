@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from tests.operators.words import A2_A3, BF16, F16, F32, P310, P310B, P910, P950
+from tests.operators.notation import *
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The notation of the tables: all names of `table` and `words`."""
+
+from tests.operators.table import *
+from tests.operators.words import *

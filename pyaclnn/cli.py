@@ -21,7 +21,7 @@ from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
 from pyaclnn.health.command import arguments as doctor
 from pyaclnn.health.fleet import arguments as fleet
 from pyaclnn.health.installed import command as installed
-from pyaclnn.mock import contract_command, functions
+from pyaclnn.mock.control import contract_command, functions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

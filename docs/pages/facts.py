@@ -30,7 +30,7 @@ from pyaclnn.facts.variables import VARIABLES
 from pyaclnn.health.installed.listing import category_of, declared_operators, in_one_line
 from pyaclnn.mock import contract
 from pyaclnn.mock.contract import RULES
-from pyaclnn.mock.functions import functions as exported
+from pyaclnn.mock.control.functions import functions as exported
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels.aten import KERNELS
 

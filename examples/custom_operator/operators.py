@@ -10,13 +10,13 @@ import numpy as np
 
 from pyaclnn import ascendc
 from pyaclnn.ascendc import tiling
-from pyaclnn.mock.dtypes import DATA_TYPES
 from pyaclnn.mock.operators import rules
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Parameter, Plan, Setting
-from pyaclnn.mock.values import Tensor
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES
+from pyaclnn.mock.protocol.values import Tensor
 
 if TYPE_CHECKING:
-    from pyaclnn.mock.memory import DeviceMemory
+    from pyaclnn.mock.protocol.memory import DeviceMemory
 
 __all__ = ["OPERATORS"]
 

@@ -9,13 +9,20 @@ from pyaclnn.base.lazy import public_names
 
 if TYPE_CHECKING:
     from pyaclnn.cann.simulator import environment, ldflags, libdir
-    from pyaclnn.mock.missing_symbols import without
+    from pyaclnn.mock.control.home import build_home
+    from pyaclnn.mock.control.include_folder import cflags, includedir
+    from pyaclnn.mock.control.injection import Fault, faults, injected, mode, set_faults, set_mode
+    from pyaclnn.mock.control.missing_symbols import without
+    from pyaclnn.mock.control.report import (
+        Living,
+        Violation,
+        alive,
+        calls,
+        clear_violations,
+        reset_calls,
+        violations,
+    )
     from pyaclnn.reference.kernels.kernel import operator
-
-    from .home import build_home
-    from .include_folder import cflags, includedir
-    from .injection import Fault, faults, injected, mode, set_faults, set_mode
-    from .report import Living, Violation, alive, calls, clear_violations, reset_calls, violations
 
 __all__ = [
     "Fault",
@@ -44,11 +51,11 @@ __all__ = [
 # The modules that have public names.
 _HOMES = (
     ".cann.simulator",
-    "include_folder",
-    "report",
-    "injection",
-    "missing_symbols",
-    "home",
+    "control.include_folder",
+    "control.report",
+    "control.injection",
+    "control.missing_symbols",
+    "control.home",
     ".reference.kernels.kernel",
 )
 

@@ -143,7 +143,7 @@ def npu_faults(npu: Device, request: pytest.FixtureRequest) -> Iterator[Callable
 def _simulating() -> bool:
     """Return whether a simulated NPU is loaded; called twice for each test, so it is cheap."""
     if "ctypes" in sys.modules:
-        from pyaclnn.mock.tools import loaded  # noqa: PLC0415
+        from pyaclnn.mock.control.tools import loaded  # noqa: PLC0415
 
         return bool(loaded())
     # Without ctypes, only an extension module can have loaded the library.
@@ -161,6 +161,6 @@ class _Inspection:
 
 
 def _broken_rules() -> int:
-    from pyaclnn.mock.report import violation_count  # noqa: PLC0415
+    from pyaclnn.mock.control.report import violation_count  # noqa: PLC0415
 
     return violation_count()

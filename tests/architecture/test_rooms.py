@@ -51,7 +51,10 @@ MOST_ROOMS, MOST_STOREYS = 20, 11
 HEIGHT = {module: height for height, storey in enumerate(STOREYS) for module in storey}
 
 # Rooms of rooms, from the bottom to the top; what stands beside them is their face.
-INNER_STOREYS = {"health": ["installed", "smoke", "report", "checks", "child", "command", "fleet"]}
+INNER_STOREYS = {
+    "health": ["installed", "smoke", "report", "checks", "child", "command", "fleet"],
+    "mock": ["protocol", "contract", "collectives", "operators", "device", "control"],
+}
 
 # The folders of rooms.
 INNER = {package_of(module) for module in MODULES if package_of(module).count(".") == 2}

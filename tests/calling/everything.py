@@ -16,8 +16,8 @@ from pyaclnn.mock.operators.operator import (
     RefusalError,
     Setting,
 )
-from pyaclnn.mock.status import Status
-from pyaclnn.mock.values import (
+from pyaclnn.mock.protocol.status import Status
+from pyaclnn.mock.protocol.values import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -29,7 +29,7 @@ from pyaclnn.mock.values import (
 )
 
 if TYPE_CHECKING:
-    from pyaclnn.mock.memory import DeviceMemory
+    from pyaclnn.mock.protocol.memory import DeviceMemory
 
 __all__ = ["OPERATORS"]
 

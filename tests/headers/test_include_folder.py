@@ -15,7 +15,8 @@ import pytest
 
 from pyaclnn.cann.simulator import writtendir
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.mock import include_folder, includedir
+from pyaclnn.mock import includedir
+from pyaclnn.mock.control import include_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

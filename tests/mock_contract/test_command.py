@@ -7,8 +7,8 @@ import argparse
 
 import pytest
 
-from pyaclnn.mock import contract_command
 from pyaclnn.mock.contract import RULES, Rule
+from pyaclnn.mock.control import contract_command
 
 
 def run(*arguments: str) -> int:

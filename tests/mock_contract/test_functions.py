@@ -12,7 +12,7 @@ import pytest
 from pyaclnn.base.elf import read_library
 from pyaclnn.cann.simulator import libdir
 from pyaclnn.facts.releases import RELEASES, VARIABLE
-from pyaclnn.mock.functions import IMPLEMENTED, NOT_SIMULATED, REFUSES
+from pyaclnn.mock.control.functions import IMPLEMENTED, NOT_SIMULATED, REFUSES
 
 STATES = {"implemented": IMPLEMENTED, "refuses": REFUSES, "simulated": NOT_SIMULATED}
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.facts.chips import find_chip
-from pyaclnn.mock.device import Device
-from pyaclnn.mock.memory import DeviceMemory
-from pyaclnn.mock.values import Call, Tensor
-from pyaclnn.mock.wire import (
+from pyaclnn.mock.device.device import Device
+from pyaclnn.mock.protocol.memory import DeviceMemory
+from pyaclnn.mock.protocol.values import Call, Tensor
+from pyaclnn.mock.protocol.wire import (
     Check,
     Request,
     Run,

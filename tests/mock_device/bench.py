@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.facts.chips import find_chip
-from pyaclnn.mock.device import Device
-from pyaclnn.mock.dtypes import DATA_TYPES, FORMATS, numpy_dtype
-from pyaclnn.mock.memory import DeviceMemory
-from pyaclnn.mock.values import Call, Tensor, Value
-from pyaclnn.mock.wire import CheckReply, Reply, Run
+from pyaclnn.mock.device.device import Device
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES, FORMATS, numpy_dtype
+from pyaclnn.mock.protocol.memory import DeviceMemory
+from pyaclnn.mock.protocol.values import Call, Tensor, Value
+from pyaclnn.mock.protocol.wire import CheckReply, Reply, Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,8 +6,8 @@ from __future__ import annotations
 from struct import Struct, error as struct_error
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.mock.call_codec import Reader, WireError
-from pyaclnn.mock.values import (
+from pyaclnn.mock.protocol.call_codec import Reader, WireError
+from pyaclnn.mock.protocol.values import (
     BoolArray,
     Call,
     FloatArray,
@@ -19,7 +19,16 @@ from pyaclnn.mock.values import (
     Unsigned,
     Value,
 )
-from pyaclnn.mock.wire import Check, CheckReply, Hello, Kind, Reply, Request, Run, encode_frame
+from pyaclnn.mock.protocol.wire import (
+    Check,
+    CheckReply,
+    Hello,
+    Kind,
+    Reply,
+    Request,
+    Run,
+    encode_frame,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.mock.dtypes import DATA_TYPES, numpy_dtype
 from pyaclnn.mock.operators import operators_of
-from pyaclnn.mock.values import (
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES, numpy_dtype
+from pyaclnn.mock.protocol.values import (
     BoolArray,
     IntArray,
     Scalar,

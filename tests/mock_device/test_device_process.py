@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import pytest
 
-import pyaclnn.mock.wire
+import pyaclnn.mock.protocol.wire
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.operator import Operator, Plan, Setting
-from pyaclnn.mock.values import Call, Value
-from pyaclnn.mock.wire import (
+from pyaclnn.mock.protocol.values import Call, Value
+from pyaclnn.mock.protocol.wire import (
     PROTOCOL_VERSION,
     Bye,
     Check,
@@ -47,9 +47,9 @@ SIZE = 32 << 20
 WORKSPACE = BASE + (8 << 20)
 BOOTSTRAP = (
     "import sys; sys.path.insert(0, sys.argv[3]); "
-    "from pyaclnn.mock.process import main; main(sys.argv[1:3])"
+    "from pyaclnn.mock.device.process import main; main(sys.argv[1:3])"
 )
-ROOT = Path(pyaclnn.mock.wire.__file__).parents[2]
+ROOT = Path(pyaclnn.mock.protocol.wire.__file__).parents[3]
 HELLO = Hello(PROTOCOL_VERSION, 0, BASE, SIZE, "Ascend910B3")
 
 
@@ -203,7 +203,7 @@ def test_hanging_up_ends_the_process_silently(host: Host, greeted: bool) -> None
 MALFORMED = [
     ("no frame", b"GET / HTTP/1.1\r\n\r\n", "magic number"),
     ("unknown kind", encode_frame(7, b""), "kind 7"),
-    ("huge", struct.pack("<IIQ", pyaclnn.mock.wire.MAGIC, 2, 2**60), "at most"),
+    ("huge", struct.pack("<IIQ", pyaclnn.mock.protocol.wire.MAGIC, 2, 2**60), "at most"),
     ("truncated call", encode_frame(2, b"\x05\0\0\0ab"), "payload has 6 bytes"),
     ("not UTF-8", encode_frame(2, b"\x02\0\0\0\xff\xff" + bytes(8)), "UTF-8"),
     ("BYE with a payload", encode_frame(4, b"x"), "1 bytes follow"),
@@ -357,7 +357,7 @@ def loaded_with(module: str) -> set[str]:
 
 
 def test_the_device_process_needs_no_compiled_binding() -> None:
-    found = loaded_with("pyaclnn.mock.device")
+    found = loaded_with("pyaclnn.mock.device.device")
 
     rooms = {".".join(name.split(".")[:2]) for name in found if name.startswith("pyaclnn")}
     assert rooms == {
@@ -373,7 +373,7 @@ def test_the_device_process_needs_no_compiled_binding() -> None:
 
 
 def test_the_device_process_starts_without_numpy() -> None:
-    found = loaded_with("pyaclnn.mock.process")
+    found = loaded_with("pyaclnn.mock.device.process")
 
-    assert "pyaclnn.mock.process" in found
+    assert "pyaclnn.mock.device.process" in found
     assert "numpy" not in found

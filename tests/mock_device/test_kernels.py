@@ -17,8 +17,8 @@ import pytest
 
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.types import TYPES
-from pyaclnn.mock.dtypes import DATA_TYPES, numpy_dtype
-from pyaclnn.mock.values import (
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES, numpy_dtype
+from pyaclnn.mock.protocol.values import (
     BoolArray,
     FloatArray,
     IntArray,

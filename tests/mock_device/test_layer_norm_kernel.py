@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pyaclnn.mock.dtypes import DATA_TYPES
-from pyaclnn.mock.values import IntArray, Value
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES
+from pyaclnn.mock.protocol.values import IntArray, Value
 
 from .bench import TOLERANCE, Bench, numbers
 

@@ -13,11 +13,17 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.mock import mapping
-from pyaclnn.mock.dtypes import DATA_TYPES, FORMATS, data_type_name, format_name, numpy_dtype
-from pyaclnn.mock.mapping import Piece, adjoining
-from pyaclnn.mock.memory import DeviceMemory, DeviceMemoryError
-from pyaclnn.mock.values import Tensor
+from pyaclnn.mock.protocol import mapping
+from pyaclnn.mock.protocol.dtypes import (
+    DATA_TYPES,
+    FORMATS,
+    data_type_name,
+    format_name,
+    numpy_dtype,
+)
+from pyaclnn.mock.protocol.mapping import Piece, adjoining
+from pyaclnn.mock.protocol.memory import DeviceMemory, DeviceMemoryError
+from pyaclnn.mock.protocol.values import Tensor
 
 from .bench import BASE, tensor
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pyaclnn.mock.outputs import OUTPUT_POISON
-from pyaclnn.mock.values import Call, Value
-from pyaclnn.mock.wire import Run
+from pyaclnn.mock.device.outputs import OUTPUT_POISON
+from pyaclnn.mock.protocol.values import Call, Value
+from pyaclnn.mock.protocol.wire import Run
 
 from .bench import POISON, WORKSPACE, Bench, numbers
 

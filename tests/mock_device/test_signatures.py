@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.mock.dtypes import DATA_TYPES
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.arguments import signature_of
 from pyaclnn.mock.operators.finding import find_operator
-from pyaclnn.mock.values import Call, IntArray, Scalar, Tensor, TensorList, Value
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES
+from pyaclnn.mock.protocol.values import Call, IntArray, Scalar, Tensor, TensorList, Value
 from pyaclnn.reference.kernels import built_in
 from pyaclnn.reference.kernels.kernel import Kernel, kernels_of, operator
 

@@ -11,8 +11,8 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pyaclnn.mock import wire
-from pyaclnn.mock.values import (
+from pyaclnn.mock.protocol import wire
+from pyaclnn.mock.protocol.values import (
     BoolArray,
     Call,
     FloatArray,
@@ -23,7 +23,7 @@ from pyaclnn.mock.values import (
     TensorList,
     Unsigned,
 )
-from pyaclnn.mock.wire import (
+from pyaclnn.mock.protocol.wire import (
     Bye,
     Check,
     CheckReply,

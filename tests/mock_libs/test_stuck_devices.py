@@ -159,7 +159,7 @@ def test_a_device_process_that_does_not_end_is_ended(programs: Programs, tmp_pat
     code = (
         "import sys, threading, time; sys.path[:] = filter(None, sys.path); "
         "threading.Thread(target=time.sleep, args=(1000,)).start(); "
-        "from pyaclnn.mock.process import main; main([3, 4])"
+        "from pyaclnn.mock.device.process import main; main([3, 4])"
     )
     result = programs.python(
         """

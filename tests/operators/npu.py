@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from pyaclnn.facts.releases import RELEASES
-from pyaclnn.mock.values import (
+from pyaclnn.mock.protocol.values import (
     BoolArray,
     Call,
     Flag,
@@ -20,7 +20,7 @@ from pyaclnn.mock.values import (
     Tensor,
     TensorList,
 )
-from pyaclnn.mock.wire import Run
+from pyaclnn.mock.protocol.wire import Run
 from tests.mock_device.bench import BASE, WORKSPACE, Bench, numbers, row_major
 from tests.operators.table import POINTERS, Table
 from tests.operators.words import (
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pyaclnn.mock.values import Value
-    from pyaclnn.mock.wire import CheckReply
+    from pyaclnn.mock.protocol.values import Value
+    from pyaclnn.mock.protocol.wire import CheckReply
 
 __all__ = ["Npu", "Outcome", "named", "numpy_type", "release_of"]
 

@@ -14,7 +14,7 @@ from tests.operators.words import BF16, F16, F32, FORMATS, TYPES, Changed, Chang
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pyaclnn.mock.wire import CheckReply
+    from pyaclnn.mock.protocol.wire import CheckReply
     from tests.operators.npu import Npu
 
 __all__ = ["elsewhere", "layouts", "mistakes", "pairs", "sample", "sound", "types", "unconfigured"]

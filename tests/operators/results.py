@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.mock.values import Flag
+from pyaclnn.mock.protocol.values import Flag
 from tests.mock_device.bench import POISON, row_major
 from tests.operators.npu import Outcome, numpy_type
 from tests.operators.phase_one import of_types, sample

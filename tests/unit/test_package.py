@@ -155,7 +155,7 @@ pyaclnn.rms_norm(np.ones((2, 8), "f"), np.ones(8, "f"))
     assert (done.returncode, done.stderr) == (0, "")
     told = [path.read_text(encoding="utf-8").split() for path in folder.glob("[0-9]*")]
     assert len(told) == 2
-    return {"device" if "pyaclnn.mock.process" in names else "host": names for names in told}
+    return {"device" if "pyaclnn.mock.device.process" in names else "host": names for names in told}
 
 
 @pytest.mark.parametrize("process", ["host", "device"])

@@ -107,7 +107,7 @@ def test_libraries_that_others_can_exchange_are_told_once_each(tmp_path: Path) -
 
 LOOK = """
 from pyaclnn.mock.operators.finding import find_operator
-from pyaclnn.mock.values import Call
+from pyaclnn.mock.protocol.values import Call
 find_operator(Call("aclnnNone"), "8.1")
 """
 

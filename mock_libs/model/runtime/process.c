@@ -30,7 +30,7 @@
 #include "wire.h"
 
 enum { PROTOCOL_VERSION = 2 };
-static const char PROGRAM[] = "pyaclnn.mock.process";
+static const char PROGRAM[] = "pyaclnn.mock.device.process";
 
 /* Seconds: to start, which takes long where the files lie far away; to end after BYE. */
 enum { LEAST_MEMORY = 64 << 20, PIECE = 2 << 20 };

@@ -21,7 +21,7 @@ from pyaclnn.health.child.soak import Soak
 from pyaclnn.health.report.figure import PER_MILLION, Figure
 from pyaclnn.health.report.record import Status
 from pyaclnn.health.smoke import cases as smoke
-from pyaclnn.mock.injection import faults, injected
+from pyaclnn.mock.control.injection import faults, injected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pyaclnn.health.child.footprint import Footprint
     from pyaclnn.health.child.session import Session
     from pyaclnn.health.report.record import Evidence
-    from pyaclnn.mock.injection import Fault
+    from pyaclnn.mock.control.injection import Fault
 
 __all__ = ["STEPS", "ended_by_signal", "judged_soak", "leaking"]
 

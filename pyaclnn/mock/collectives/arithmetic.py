@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import ml_dtypes
 import numpy as np
 
-from pyaclnn.mock.headers import enumerators
+from pyaclnn.mock.protocol.headers import enumerators
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

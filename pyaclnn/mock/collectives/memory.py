@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.mock.mapping import MappedFile
+from pyaclnn.mock.protocol.mapping import MappedFile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from enum import IntEnum
 from struct import Struct
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from pyaclnn.mock.headers import enumerators
+from pyaclnn.mock.protocol.headers import enumerators
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.mock.dtypes import DATA_TYPES, data_type_name
 from pyaclnn.mock.operators.operator import Parameter, RefusalError
-from pyaclnn.mock.status import Status
-from pyaclnn.mock.values import (
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES, data_type_name
+from pyaclnn.mock.protocol.status import Status
+from pyaclnn.mock.protocol.values import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -22,7 +22,7 @@ from pyaclnn.mock.values import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from pyaclnn.mock.values import Value
+    from pyaclnn.mock.protocol.values import Value
     from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["Signature", "check_arguments", "signature_of"]

@@ -14,8 +14,8 @@ from pyaclnn.mock.operators.tensor_list import Requests, phase_one_of_each, run_
 
 if TYPE_CHECKING:
     from pyaclnn.facts.operators.operator import Operator as Description
-    from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.operators.operator import Setting
+    from pyaclnn.mock.protocol.memory import DeviceMemory
 
 __all__ = ["operator_of"]
 

@@ -14,8 +14,8 @@ import functools
 import os
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.mock.kernel_files import VARIABLE, load_file
 from pyaclnn.mock.operators import operators_of
+from pyaclnn.mock.operators.kernel_files import VARIABLE, load_file
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels.kernel import kernels_of
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from pyaclnn.mock.operators.operator import Operator
-    from pyaclnn.mock.values import Call
+    from pyaclnn.mock.protocol.values import Call
     from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["computes", "find_operator"]

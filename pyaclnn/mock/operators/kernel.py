@@ -14,8 +14,8 @@ from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind
 from pyaclnn.facts.operators.quirks import quirks_of
 from pyaclnn.facts.operators.types import TYPES
-from pyaclnn.mock.memory import DeviceMemoryError
 from pyaclnn.mock.operators.types import kinds_of
+from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.reference import implementation
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pyaclnn.facts.operators.parameters import Option, Tensor
-    from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.operators.request import Request
-    from pyaclnn.mock.values import Tensor as Given
+    from pyaclnn.mock.protocol.memory import DeviceMemory
+    from pyaclnn.mock.protocol.values import Tensor as Given
 
 __all__ = ["run"]
 

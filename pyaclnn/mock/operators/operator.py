@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from pyaclnn.facts.chips import Chip
-    from pyaclnn.mock.memory import DeviceMemory
-    from pyaclnn.mock.status import Status
-    from pyaclnn.mock.values import Call, Tensor
+    from pyaclnn.mock.protocol.memory import DeviceMemory
+    from pyaclnn.mock.protocol.status import Status
+    from pyaclnn.mock.protocol.values import Call, Tensor
 
     Shapes: TypeAlias = Sequence[tuple[Tensor, tuple[int, ...]]]
 
@@ -81,7 +81,7 @@ class Parameter(NamedTuple):
 
     Attributes:
         name: The C name.
-        kind: The class of `pyaclnn.mock.values`, or the Python type, of its values.
+        kind: The class of `pyaclnn.mock.protocol.values`, or the Python type, of its values.
         pointer: Whether NULL (None) may be passed.
     """
 
@@ -95,7 +95,7 @@ class Setting(NamedTuple):
 
     Attributes:
         chip: The chip that is simulated.
-        flags: Bits of `pyaclnn.mock.values.Flag`.
+        flags: Bits of `pyaclnn.mock.protocol.values.Flag`.
     """
 
     chip: Chip

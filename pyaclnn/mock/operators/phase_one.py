@@ -19,8 +19,8 @@ from pyaclnn.mock.operators.request import CHANNELS_LAST
 from pyaclnn.mock.operators.shapes import wrong_shape
 from pyaclnn.mock.operators.types import wrong_column, wrong_type
 from pyaclnn.mock.operators.workspace import workspace_of
-from pyaclnn.mock.status import Status
-from pyaclnn.mock.values import Flag
+from pyaclnn.mock.protocol.status import Status
+from pyaclnn.mock.protocol.values import Flag
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyaclnn.facts.operators.parameters import Parameter, Tensor
     from pyaclnn.mock.operators.operator import Setting
     from pyaclnn.mock.operators.request import Request
-    from pyaclnn.mock.values import Tensor as Given
+    from pyaclnn.mock.protocol.values import Tensor as Given
 
 __all__ = ["phase_one"]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from pyaclnn.facts.operators.parameters import Kind, Option
 from pyaclnn.facts.operators.quirks import quirks_of
-from pyaclnn.mock.dtypes import format_name, numpy_dtype, type_word
-from pyaclnn.mock.values import BoolArray, FloatArray, IntArray, Scalar, Tensor, TensorList
+from pyaclnn.mock.protocol.dtypes import format_name, numpy_dtype, type_word
+from pyaclnn.mock.protocol.values import BoolArray, FloatArray, IntArray, Scalar, Tensor, TensorList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

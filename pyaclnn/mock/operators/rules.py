@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from pyaclnn.facts.operators.request import shape_text
-from pyaclnn.mock.dtypes import FORMATS, data_type_name, format_name
 from pyaclnn.mock.operators.operator import RefusalError
-from pyaclnn.mock.status import Status
-from pyaclnn.mock.values import Flag, Tensor
+from pyaclnn.mock.protocol.dtypes import FORMATS, data_type_name, format_name
+from pyaclnn.mock.protocol.status import Status
+from pyaclnn.mock.protocol.values import Flag, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

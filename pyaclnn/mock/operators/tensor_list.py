@@ -10,13 +10,13 @@ from pyaclnn.mock.operators import kernel, rules
 from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
 from pyaclnn.mock.operators.phase_one import phase_one
 from pyaclnn.mock.operators.request import Request
-from pyaclnn.mock.status import Status
-from pyaclnn.mock.values import TensorList
+from pyaclnn.mock.protocol.status import Status
+from pyaclnn.mock.protocol.values import TensorList
 
 if TYPE_CHECKING:
     from pyaclnn.facts.operators.operator import Operator as Description
-    from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.operators.operator import Setting
+    from pyaclnn.mock.protocol.memory import DeviceMemory
 
 __all__ = ["Requests", "phase_one_of_each", "run_each"]
 

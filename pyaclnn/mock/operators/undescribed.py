@@ -18,7 +18,7 @@ from pyaclnn.reference.kernels.aten import KERNELS, is_asked_for
 
 if TYPE_CHECKING:
     from pyaclnn.mock.operators.operator import Operator
-    from pyaclnn.mock.values import Call
+    from pyaclnn.mock.protocol.values import Call
     from pyaclnn.reference import Implementation
     from pyaclnn.reference.kernels.kernel import Kernel
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.mock.dtypes import numpy_dtype
-from pyaclnn.mock.kernel_files import VARIABLE
-from pyaclnn.mock.memory import DeviceMemoryError
 from pyaclnn.mock.operators.arguments import check_arguments
+from pyaclnn.mock.operators.kernel_files import VARIABLE
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
-from pyaclnn.mock.status import Status
-from pyaclnn.mock.values import (
+from pyaclnn.mock.protocol.dtypes import numpy_dtype
+from pyaclnn.mock.protocol.memory import DeviceMemoryError
+from pyaclnn.mock.protocol.status import Status
+from pyaclnn.mock.protocol.values import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pyaclnn.mock.memory import DeviceMemory
     from pyaclnn.mock.operators.arguments import Signature
     from pyaclnn.mock.operators.operator import Setting, Shapes
-    from pyaclnn.mock.values import Value
+    from pyaclnn.mock.protocol.memory import DeviceMemory
+    from pyaclnn.mock.protocol.values import Value
     from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["operator_of_kernel", "operator_without_kernel"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.cann.simulator import acldir, libdir, simulator
 from pyaclnn.facts.releases import VARIABLE, has, simulated
-from pyaclnn.mock.include_folder import write_include
+from pyaclnn.mock.control.include_folder import write_include
 
 if TYPE_CHECKING:
     import os

@@ -9,7 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.mock.contract import RULES
-from pyaclnn.mock.injection import GRAMMAR
+from pyaclnn.mock.control.injection import GRAMMAR
 
 if TYPE_CHECKING:
     import argparse

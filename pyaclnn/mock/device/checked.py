@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyaclnn.mock.operators.operator import Operator, Plan, Setting
-    from pyaclnn.mock.values import Call
-    from pyaclnn.mock.wire import Run
+    from pyaclnn.mock.protocol.values import Call
+    from pyaclnn.mock.protocol.wire import Run
 
 __all__ = ["Checked", "CheckedCalls"]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.mock.dtypes import numpy_dtype
-from pyaclnn.mock.mapping import JoinedPieces, MappedFile, Piece, adjoining
+from pyaclnn.mock.protocol.dtypes import numpy_dtype
+from pyaclnn.mock.protocol.mapping import JoinedPieces, MappedFile, Piece, adjoining
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pyaclnn.mock.values import Tensor
+    from pyaclnn.mock.protocol.values import Tensor
 
 __all__ = ["WORKSPACE_BEFORE", "WORKSPACE_POISON", "DeviceMemory", "DeviceMemoryError"]
 

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyaclnn.facts.releases import simulated
-from pyaclnn.mock.checked import Checked, CheckedCalls
-from pyaclnn.mock.memory import WORKSPACE_BEFORE, DeviceMemoryError
+from pyaclnn.mock.device.checked import Checked, CheckedCalls
+from pyaclnn.mock.device.outputs import poison_outputs, restore_unwritten, spoil_outputs
 from pyaclnn.mock.operators.finding import find_operator
 from pyaclnn.mock.operators.operator import Launch, RefusalError, Setting
-from pyaclnn.mock.outputs import poison_outputs, restore_unwritten, spoil_outputs
-from pyaclnn.mock.status import Status
-from pyaclnn.mock.values import Flag
-from pyaclnn.mock.wire import CheckReply, Reply
+from pyaclnn.mock.protocol.memory import WORKSPACE_BEFORE, DeviceMemoryError
+from pyaclnn.mock.protocol.status import Status
+from pyaclnn.mock.protocol.values import Flag
+from pyaclnn.mock.protocol.wire import CheckReply, Reply
 
 if TYPE_CHECKING:
     from pyaclnn.facts.chips import Chip
-    from pyaclnn.mock.memory import DeviceMemory
-    from pyaclnn.mock.values import Call
-    from pyaclnn.mock.wire import Run
+    from pyaclnn.mock.protocol.memory import DeviceMemory
+    from pyaclnn.mock.protocol.values import Call
+    from pyaclnn.mock.protocol.wire import Run
 
 __all__ = ["Device", "ignore_floating_point_errors"]
 

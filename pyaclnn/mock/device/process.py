@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyaclnn.base.limits import memory_error_message
 from pyaclnn.facts.chips import find_chip
-from pyaclnn.mock.wire import (
+from pyaclnn.mock.protocol.wire import (
     PROTOCOL_VERSION,
     Bye,
     Check,
@@ -38,7 +38,7 @@ from pyaclnn.mock.wire import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.mock.device import Device
+    from pyaclnn.mock.device.device import Device
 
 __all__ = ["MALFORMED_EXIT", "NO_MEMORY_EXIT", "main", "serve"]
 
@@ -88,7 +88,7 @@ class Server:
         try:
             self._check(hello)
         except (KeyError, ValueError, OSError) as error:
-            from pyaclnn.mock.status import Status  # noqa: PLC0415  # many devices run nothing
+            from pyaclnn.mock.protocol.status import Status  # noqa: PLC0415  # many devices run nothing
 
             text = error.args[0] if isinstance(error, KeyError) else str(error)
             return Reply(
@@ -114,8 +114,8 @@ class Server:
     def _start(self, hello: Hello) -> Device:
         gc.disable()  # what is loaded stays: to look for garbage in it costs a tenth of the time
         try:
-            from pyaclnn.mock.device import Device, ignore_floating_point_errors  # noqa: PLC0415
-            from pyaclnn.mock.memory import DeviceMemory  # noqa: PLC0415  # both load NumPy
+            from pyaclnn.mock.device.device import Device, ignore_floating_point_errors  # noqa: PLC0415
+            from pyaclnn.mock.protocol.memory import DeviceMemory  # noqa: PLC0415  # both load NumPy
         finally:
             gc.enable()
         ignore_floating_point_errors()
@@ -148,7 +148,7 @@ class Kernels(threading.Thread):
 
     def run(self) -> None:
         """Run what is queued; the base class calls this on the new thread."""
-        from pyaclnn.mock.device import ignore_floating_point_errors  # noqa: PLC0415  # loads NumPy
+        from pyaclnn.mock.device.device import ignore_floating_point_errors  # noqa: PLC0415  # loads NumPy
 
         ignore_floating_point_errors()
         while True:

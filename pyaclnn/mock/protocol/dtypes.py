@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from pyaclnn.facts.operators.types import TYPES
-from pyaclnn.mock.headers import enumerators
+from pyaclnn.mock.protocol.headers import enumerators
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

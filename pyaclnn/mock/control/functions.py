@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pyaclnn.base.elf import read_library
 from pyaclnn.cann.simulator import libdir
 from pyaclnn.facts.releases import simulated
-from pyaclnn.mock.tools import lines_of
+from pyaclnn.mock.control.tools import lines_of
 
 if TYPE_CHECKING:
     import argparse

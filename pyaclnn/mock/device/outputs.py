@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.mock.memory import DeviceMemory, DeviceMemoryError
-from pyaclnn.mock.values import Tensor, TensorList
+from pyaclnn.mock.protocol.memory import DeviceMemory, DeviceMemoryError
+from pyaclnn.mock.protocol.values import Tensor, TensorList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from pyaclnn.mock.values import Call, Value
+    from pyaclnn.mock.protocol.values import Call, Value
 
 __all__ = ["OUTPUT_POISON", "Poisoned", "poison_outputs", "restore_unwritten", "spoil_outputs"]
 

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 
-from pyaclnn.mock.tools import lines_of, loaded, read_text
+from pyaclnn.mock.control.tools import lines_of, loaded, read_text
 
 __all__ = [
     "Living",

@@ -64,14 +64,14 @@ class Tensor:
     @property
     def type(self) -> str:
         """The data type as a word of `pyaclnn.facts.operators.types`."""
-        from pyaclnn.mock.dtypes import type_word  # noqa: PLC0415  # it loads NumPy
+        from pyaclnn.mock.protocol.dtypes import type_word  # noqa: PLC0415  # it loads NumPy
 
         return type_word(self.data_type)
 
     @property
     def format_name(self) -> str:
         """The format by its name, such as ``"NCHW"``."""
-        from pyaclnn.mock.dtypes import format_name  # noqa: PLC0415  # it loads NumPy
+        from pyaclnn.mock.protocol.dtypes import format_name  # noqa: PLC0415  # it loads NumPy
 
         return format_name(self.format)
 

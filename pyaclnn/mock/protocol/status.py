@@ -6,7 +6,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from pyaclnn.mock.headers import macros
+from pyaclnn.mock.protocol.headers import macros
 
 __all__ = ["Status"]
 

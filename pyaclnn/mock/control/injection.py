@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyaclnn.mock.tools import lines_of, loaded
+from pyaclnn.mock.control.tools import lines_of, loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

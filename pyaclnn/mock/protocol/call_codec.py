@@ -6,7 +6,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.mock.values import (
+from pyaclnn.mock.protocol.values import (
     BoolArray,
     Call,
     FloatArray,

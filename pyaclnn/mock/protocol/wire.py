@@ -14,11 +14,11 @@ from enum import IntEnum
 from struct import Struct, error as struct_error
 from typing import TYPE_CHECKING, TypeAlias
 
-from pyaclnn.mock.call_codec import Reader, WireError, read_call
-from pyaclnn.mock.mapping import Piece
+from pyaclnn.mock.protocol.call_codec import Reader, WireError, read_call
+from pyaclnn.mock.protocol.mapping import Piece
 
 if TYPE_CHECKING:
-    from pyaclnn.mock.values import Call
+    from pyaclnn.mock.protocol.values import Call
 
 __all__ = [
     "MAGIC",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done with the project, a command each: ``nox -s NAME``, on a desk as in the workflows."""
+"""Development sessions: ``nox -s NAME``, used locally and in the workflows."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ARCHITECTURES = ("x86_64", "aarch64")
 MOST_BYTES = 1_500_000
 # With what programs expect of a Linux, for as long as the command runs.
 ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
-# Of this machine's variables, none: among them are folders that are elsewhere.
+# None of this machine's variables, some of which name folders that do not exist there.
 ENVIRONMENT = ("env", "-i", "HOME=/tmp", "PATH=/usr/bin:/bin:/usr/sbin")
 DEBIAN_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-# What is run in a Debian, and the Python of each. That of bullseye is built there: its own is old.
+# Debian releases and the Python of each. That of bullseye is built there: its own is too old.
 BASE_OF_DEBIAN = ("base-files", "coreutils", "dash", "libc-bin", "libstdc++6")
 PYTHON_OF = {"bullseye": "3.11", "bookworm": "3.11", "forky": "3.14"}
 SITE_OF_DEBIAN = "usr/lib/python3/dist-packages"
-# Of the release itself: mirrors do not keep all the sources of what came later.
+# The release itself: mirrors do not keep all sources of later updates.
 SOURCE_OF_PYTHON = """set -e; cd "$1/etc/apt"; export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
 sed -n 's/^deb \\(.*\\) bullseye /deb-src \\1 bookworm /p' sources.list > sources.list.d/s.list
 cd ../../usr/src
@@ -34,7 +34,7 @@ apt-get -qq update; apt-get -qq source --download-only python3.11"""
 BUILD_PYTHON = """cd /usr/src; tar -xf python3.11_*.orig.tar.*; cd Python-3.11.*
 ./configure --quiet --prefix=/opt/python --without-ensurepip --disable-test-modules
 make --silent -j2; make --silent install"""
-# What the machine has a say in and needs no compiler: bits of numbers, layouts, calls of operators.
+# Tests that depend on the architecture and need no compiler: numbers, layouts, calls of operators.
 TESTS_OF_A_MACHINE = (
     "tests/reference/test_narrow_floats.py",
     "tests/calling/test_inference.py",
@@ -136,7 +136,7 @@ def coverage(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """The documentation, as files in build/site; what does not resolve is an error."""
     session.install(*LOCK, ".[docs]")
-    # Of mkdocs it is the last version with plugins that is wanted: there is no need to say so.
+    # The last version of mkdocs with plugins is used on purpose; its notice is suppressed.
     session.run("mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
     # That the build would notice; the options have it run without what other tests need.
     alone = ("-c", os.devnull, "--rootdir=.", "--noconftest", "--import-mode=importlib")
@@ -206,7 +206,7 @@ def installed(session: nox.Session, numpy: str) -> None:
 
 
 def _numpy(session: nox.Session, age: str) -> list[str]:
-    """What to install for the oldest or the newest NumPy that a Python can have."""
+    """Return the requirements of the oldest or newest NumPy that supports a Python."""
     if age == "newest":
         return ["numpy"]
     if session.python in FIRST_NUMPY:

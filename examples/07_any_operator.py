@@ -56,7 +56,7 @@ show(
     np.array([[1.011584, -0.082964, 1.086099], [0.5, 1.000002, -0.000335]]),
 )
 
-# How many there are only the operator knows: actual() waits for it, and looks at that many.
+# Only the operator knows their number: actual() waits, and returns an array of that size.
 with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
     places = aclnn.nonzero(
         pyaclnn.to_device(x, device), Empty((x.size, x.ndim), np.int64), stream=stream

@@ -21,14 +21,14 @@ with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
     y, rstd, x = pyaclnn.add_rms_norm(x1, x2, g, 1e-6, stream=stream)
     dx, dgamma = pyaclnn.rms_norm_grad(dy, x, rstd, g, stream=stream)
     stream.synchronize()
-    # What comes back through y, and through x; both summands have the same gradient.
+    # Gradients through y and through x; both summands have the same gradient.
     found = dx.numpy() + onward
     print(f"y {y.shape}, gradient of each summand {found.shape}, of gamma {dgamma.shape}")
     of_gamma = dgamma.numpy()
 
 
 def loss(first: np.ndarray, scale: np.ndarray) -> float:
-    """What the gradients are of, in float64."""
+    """Compute the differentiated function in float64."""
     total = first + branch.astype(np.float64)
     norm = total / np.sqrt((total**2).mean(-1, keepdims=True) + 1e-6) * scale
     return float((norm * upstream + total * onward).sum())

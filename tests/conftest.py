@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for the whole suite: where it runs, and that nothing is left behind."""
+"""Configuration of the whole suite: its backend, and the check for leaks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LeakCheck = Callable[[], AbstractContextManager[None]]
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# How long an example takes says something of the machine's load, and nothing of what is tested.
+# The duration of an example depends on the machine's load, not on the tested code.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
@@ -47,7 +47,7 @@ API = Path(__file__).parent / "api"
 sys.meta_path[:] = {repr(finder): finder for finder in reversed(sys.meta_path)}.values()
 sys.meta_path.reverse()
 
-# What only builds is no part of an installation; it is tested where it is.
+# Build-time modules are not installed; they are tested in the source tree.
 pyaclnn.bindgen.__path__.append(str(Path(__file__).parents[1] / "pyaclnn" / "bindgen"))
 
 COUNTED = "counted"
@@ -55,7 +55,7 @@ COUNTED = "counted"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What tests/api runs on, and how much of what has no end is tried."""
+    """Add the backend of tests/api, and the extent of unbounded tests."""
     parser.addoption(
         "--backend",
         choices=["mock", "cann"],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this process holds, measured from outside of what is tested, and what tests leave behind."""
+"""Resources of this process, measured independently of the tested code, and leaks of tests."""
 
 from __future__ import annotations
 

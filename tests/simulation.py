@@ -54,7 +54,7 @@ def _speaks_of_it(things: Iterable[Any], seen: set[int]) -> bool:
 
 
 def _inside(thing: Any) -> Iterable[Any]:
-    """What belongs to a thing: the members of a container, what a function of ours uses."""
+    """Return the parts of an object: members of a container, references of a function."""
     if isinstance(thing, dict):
         return [*thing, *thing.values()]
     if isinstance(thing, (tuple, list, set, frozenset)):

@@ -74,7 +74,7 @@ def _notebook(path: Path) -> str:
 
 
 def _printed(code: list[str]) -> list[str]:
-    """What each of some pieces of code prints that run one after the other."""
+    """Return the output of each of several pieces of code that run in sequence."""
     end = f"\nprint({_END!r}, end='')\n"
     done = subprocess.run(  # noqa: S603  # the project's own
         [sys.executable, "-c", end.join(code)],

@@ -48,7 +48,7 @@ STAR = re.compile(r"(`+[^`]*`+)|\*")
 """A star that is no markup: one beside what is code."""
 
 STAGE = Path(__file__).parents[2] / "tests/mock_contract/c/stage.h"
-"""What the programs of the rules take as given."""
+"""Common header of the rules' programs."""
 
 # As wide as a help text is shown, without colours, wherever the site is built; and of the release
 # that has all functions.
@@ -169,7 +169,7 @@ def functions() -> Iterator[str]:
 
 
 def commands() -> Iterator[str]:
-    """What each command says of itself."""
+    """Yield the help of each command."""
     yield "# Commands\n\nEach is as it tells itself with `--help`.\n\n"
     yield from _command(cli.parser())
 

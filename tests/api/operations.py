@@ -278,4 +278,4 @@ def _all() -> Iterator[tuple[str, Operation]]:
 
 OPERATIONS = dict(_all())
 SLOW = frozenset({"another_device"})
-"""What takes long enough to be tried with one code for each call."""
+"""Slow operations, tested with one code for each call."""

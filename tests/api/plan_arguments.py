@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What plans are made of in tests: arrays of numbers, and calls that CANN has not seen."""
+"""Arguments for plans in tests: arrays, and calls that are new to CANN."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def test_a_child_forked_amid_launches_of_other_threads_can_let_go(
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# What a child of multiprocessing's 'fork' method might try with what its parent made.
+# Operations that a forked child of multiprocessing may attempt on its parent's objects.
 IN_A_CHILD = {
     "eager": "rms_norm(x, x[0], stream=stream)",
     "eager, out": "rms_norm(x, x[0], stream=stream, out=y)",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every described operator: kinds of arrays, layouts, plans, refusals, in place."""
+"""Properties of every described operator: arrays, layouts, plans, refusals, in-place operation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def home(operator: Operator) -> tuple[str, str]:
     return USUAL if USUAL in families else there[0], release
 
 
-# What is tried elsewhere is tried in another process, which simulates that.
+# Other configurations run in another process, which simulates them.
 TRIED = [op for op in all_operators().values() if home(op) == (FAMILY, RELEASE)]
 ELSEWHERE = sorted({home(op) for op in all_operators().values()} - {(USUAL, DEFAULT)})
 EVERY = pytest.mark.parametrize("operator", TRIED, ids=lambda op: op.name)
@@ -74,7 +74,7 @@ def call(operator: Operator, given: dict[str, Any], **how: Any) -> dict[str, Any
 
 
 def named(operator: Operator, found: Any) -> dict[str, Any]:
-    """What an operator returned, by name."""
+    """Return the results of an operator by name."""
     names = [tensor.name for tensor in operator.returned]
     if operator.each:
         (found,) = found
@@ -100,7 +100,7 @@ def to_device(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown(operator: Operator, name: str) -> str:
-    """How a refusal calls a tensor: in a list by its place."""
+    """Return the name of a tensor in a refusal: in a list, with its index."""
     return f"{name}[0]" if operator.each else name
 
 

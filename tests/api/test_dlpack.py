@@ -52,7 +52,7 @@ new_capsule.argtypes = (ctypes.c_void_p, ctypes.c_char_p, Destructor)
 
 
 class Tensor:
-    """What another library would export: memory that it wants to have back."""
+    """Exporter of another library, which expects its memory to be returned."""
 
     def __init__(self, kind: int, address: int, shape: tuple[int, ...], **fields: Any) -> None:
         self.released = 0

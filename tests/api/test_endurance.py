@@ -179,7 +179,7 @@ def test_pools_keep_no_more_than_was_in_use_at_a_time_whatever_shapes_there_are(
 ) -> None:
     shapes, stacks, used, kept, reserved = kept_of_shapes(run_python, step, leads, held, LEAST_IDLE)
     assert shapes == leads * 20_000 // step
-    # What is needed is known to an eighth, and looked at whenever an eighth of it was asked for.
+    # The need is known to one eighth, and reviewed whenever an eighth of it was requested.
     most = max(LEAST_IDLE, used) * 3 // 2
     assert kept <= most
     # In the end nothing is held any more, and what was is idle, too.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CANN refuses comes up with code, name, text and every argument's descriptor."""
+"""Errors of CANN carry code, name, text and the descriptor of every argument."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ def test_out_takes_the_results_and_is_returned(kind: str, check: Check, place: P
         assert made.grad_weight is targets[1]
         check(made.grad_bias.numpy(), golden[2])
         dx, dw = targets[0].numpy(), targets[1].numpy()
-        # What lies between the elements of a strided output stays as it was.
+        # Memory between the elements of a strided output is unchanged.
         wide = DeviceArray(targets[0].buffer, (4, 16), np.float16).numpy()
         np.testing.assert_array_equal(wide[:, 1::2], 0)
     check(dx, golden[0])

@@ -116,7 +116,7 @@ def test_the_check_finds_it(
     with pytest.raises(AssertionError, match=finding), leak_check():
         leaked.__enter__()
     leaked.__exit__(None, None, None)
-    # What is given back is no leak.
+    # Released memory is no leak.
     with leak_check(), leak():
         pass
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How much a pool keeps for what may come: what loops need stays, what is not seen again goes."""
+"""Idle budget of a pool: memory that loops reuse is kept, other memory is freed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What devices, streams, events, buffers and arrays refuse, and that NumPy integers will do."""
+"""Argument checks of devices, streams, events, buffers and arrays; NumPy integers are accepted."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def setting(thing: Any, name: str, value: Any) -> None:
     setattr(thing, name, value)
 
 
-# What is done; the argument; what it was; what it must be.
+# Operation; argument; its value; what it must be.
 NOUNS: dict[str, tuple[Callable[[Any], Any], str, str, str]] = {
     "Event('x')": (lambda _: Event(ANY_TEXT), "device", "'x'", A_DEVICE),
     "Stream('x')": (lambda _: Stream(ANY_TEXT), "device", "'x'", A_DEVICE),

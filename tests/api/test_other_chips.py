@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a result is by default follows the chip, where chips differ."""
+"""Default results follow the chip, where chips differ."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ def test_the_cap_holds_whatever_is_asked(
         "Hint: let go of results, or raise Stream.pool.cap."
     )
     del kept, caught
-    # What is only cached makes way for what is needed.
+    # Cached memory is freed for a new request.
     wide = DeviceArray.empty((1, 200), np.float32)
     with pytest.raises(OutOfMemoryError):
         rms_norm(wide, wide[0], stream=stream)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Of what type a result is that the public function allocates: that of its definition's.
+"""dtype of an allocated result: that of its definition's result.
 
 Phase 1 cannot tell where CANN takes a result of several types; a wrong one is a copy more for every
 caller, or digits lost.

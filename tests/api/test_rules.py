@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What C takes though nothing good comes of it is refused on the host, and nothing beside it."""
+"""The host refuses harmful calls that C accepts, and no other calls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What editors and ``help`` show of every described operator."""
+"""Signatures of every described operator, as editors and ``help`` show them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OF_TORCH = {
     "renorm": "input, p, dim, maxnorm",
     "embedding_renorm": "input, indices, max_norm, norm_type=2.0",
 }
-# What may be left out has the defaults of the attributes of CANN's kernels.
+# Optional arguments have the defaults of the attributes of CANN's kernels.
 OF_CANN = {
     "layer_norm_with_impl_mode": "input, normalized_shape, weight=None, bias=None, eps=1e-05, "
     "impl_mode=0",

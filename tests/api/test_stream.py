@@ -149,7 +149,7 @@ def test_a_borrowed_stream_is_never_destroyed(stream: Stream) -> None:
             np.testing.assert_allclose(y.numpy(), 1, rtol=1e-3)
     stream.synchronize()
     assert "workspace" not in live_handles()
-    # What is known of the stream goes with the last borrower.
+    # The state of the stream is discarded with the last borrower.
     from pyaclnn.runtime.timelines import borrowed_timelines  # noqa: PLC0415  # only looked at here
 
     known = [raw.address_of(known.struct.stream) for known in borrowed_timelines(x.device._context)]

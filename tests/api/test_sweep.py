@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from .operations import Operation
 
-# What each code is to be raised as, by CANN's documents: written out here, to test the library's.
+# Exception of each code by CANN's documents: a second table, to test that of the library.
 EXCEPTIONS: dict[int, type[pyaclnn.AclError]] = {
     107000: pyaclnn.InvalidArgumentError,
     107002: pyaclnn.ContextError,
@@ -69,14 +69,14 @@ PLAUSIBLE: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"aclGet.*", (107000,)),
 )
 RELEASING = re.compile(r"Destroy|Free|aclrtResetDevice")
-"""What gives something back does its work and fails afterwards: what CANN keeps is CANN's leak."""
+"""Releasing calls: they do their work and fail afterwards; a leak inside CANN is CANN's."""
 WARNED = re.compile(f"{RELEASING.pattern}|CurrentContext")
-"""What may fail in passing, when something is given back: a warning tells, nothing is raised."""
+"""Calls that may fail during clean-up: a warning reports it, and nothing is raised."""
 WITHOUT_STATUS = re.compile(r"aclCreate|aclGetRecentErrMsg|aclrtGetSocName")
 QUEUING = re.compile(r"aclnn\w+(?<!GetWorkspaceSize)|aclrt(Memcpy|Memset)Async")
-"""What these queue can fail when it runs."""
+"""Calls that queue work which can fail when it runs."""
 OPTIONAL = {"aclGetRecentErrMsg", "aclrtPeekAtLastError", "aclrtGetSocName"}
-"""What the library can do without: words about a failure that is known already, a chip's name."""
+"""Dispensable calls: the text of a known failure, a chip's name."""
 
 
 class Fault(NamedTuple):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of arguments that nearly fit: the way on, and nothing that is ignored in silence."""
+"""Messages about nearly valid arguments: they suggest a correction; nothing is silently ignored."""
 
 from __future__ import annotations
 

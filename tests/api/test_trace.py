@@ -64,7 +64,7 @@ def test_every_call_that_the_simulated_npu_counts_is_a_line(
     traced: tuple[list[str], Counter[str]],
 ) -> None:
     lines, counted = traced
-    # What is called at the process's end comes after the counts were taken.
+    # Calls at process exit follow the counting.
     named = Counter(line.partition("(")[0] for line in lines[: lines.index("counted")])
     assert named == counted
     assert named >= Counter(["aclCreateTensor", "aclnnRmsNorm", "aclnnSiluGetWorkspaceSize"])

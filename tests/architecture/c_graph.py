@@ -27,7 +27,7 @@ _EXTERN = re.compile(r"extern [^;]*;")
 _ENUM = re.compile(r"enum \w*\s*\{(.*?)\}", re.DOTALL)
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 RULE_NAMES = {"mock_rule"} | {f"MOCK_{r.id.upper().replace('-', '_')}" for r in RULES}
-"""What the generated table of rules declares."""
+"""Declarations of the generated table of rules."""
 
 
 class Sources:
@@ -71,7 +71,7 @@ class Sources:
         return {self.definitions[word] for word in words & set(self.definitions)} - {module}
 
     def graph(self) -> dict[str, set[str]]:
-        """What every module leans on."""
+        """Return the dependencies of every module."""
         return {module: self.included(module) | self.called(module) for module in self.modules}
 
     def included_in_vain(self, path: str) -> set[str]:
@@ -82,7 +82,7 @@ class Sources:
         return {name for name in names if not self._declared(f"{self._by_header[name]}.h") & words}
 
     def _declared(self, header: str) -> set[str]:
-        """What a header declares."""
+        """Return the declarations of a header."""
         text = _NOISE.sub("", self._files[header])
         names = {name for found in _DECLARED.findall(text) for name in found if name}
         for part in [*_ENUM.findall(text), *_EXTERN.findall(text)]:

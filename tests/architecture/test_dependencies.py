@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the package imports is what its installation brings."""
+"""Imports of the package are declared dependencies."""
 
 from __future__ import annotations
 

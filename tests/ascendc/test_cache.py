@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was built is kept where the user keeps caches, and nobody else has a say in it."""
+"""Cache of built kernels: in the user's cache folder, protected from other users."""
 
 from __future__ import annotations
 

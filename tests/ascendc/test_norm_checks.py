@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the normalization interfaces refuse: each wrong call is stopped, its right twin runs."""
+"""Checks of the normalization interfaces: each wrong call is stopped, its correct twin runs."""
 
 from __future__ import annotations
 

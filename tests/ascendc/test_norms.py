@@ -25,7 +25,7 @@ EPSILON = 1e-3
 
 
 class Setup(NamedTuple):
-    """How a kernel is run."""
+    """Arguments of a kernel run."""
 
     dtype: type
     reuse: bool

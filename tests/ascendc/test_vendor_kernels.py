@@ -94,7 +94,7 @@ def test_the_kernel_of_layer_norm_grad_beta(keep: Keep) -> None:
     np.testing.assert_allclose(pd_beta, expected.output_pd_beta, rtol=2**-10, atol=2**-12)
 
 
-# What the documents leave out of their calls: where values come from, filling and emptying.
+# Parts that the documents omit: sources of values, filling and emptying of queues.
 _CALL = """#include "kernel_operator.h"
 {global_scope}
 template <typename Q> __aicore__ inline void Fill(Q &queue, AscendC::LocalTensor<float> &local,

@@ -79,7 +79,7 @@ class Sample:
         return np.asarray(np.abs(self._draw(5, self.shape[:-1])) + 0.5, self.dtype)
 
     def close(self, found: Array, expected: object) -> bool:
-        """Whether results are those expected, as far as the data type lets them."""
+        """Return whether results equal the expected ones within the dtype's precision."""
         tolerance = TOLERANCE[self.dtype]
         exact = np.asarray(expected, np.float64).reshape(found.shape)
         scale = max(1.0, float(np.abs(exact).max(initial=0)))

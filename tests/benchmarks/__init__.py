@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What things cost: `python -m tests.benchmarks`. The test suite asserts nothing about time."""
+"""Benchmarks: `python -m tests.benchmarks`. The test suite asserts nothing about time."""

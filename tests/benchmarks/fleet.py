@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 SENT = ("make the process", "say what it holds", "examine", "end")
-"""What the driver sends for each NPU."""
+"""Messages of the driver for each NPU."""
 ANSWERED = ("what it holds", "the report")
 
 
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def examined(ray: Any, npus: int) -> tuple[dict[str, float], Report]:
-    """What the NPUs of this machine take, by step, and the report of one."""
+    """Measure the steps of this machine's NPUs; return the times and one report."""
     environment = {"PYACLNN_MOCK_DEVICES": str(npus)}
     cluster = Cluster(ray, Options(backend="mock"), environment)
     (node,) = cluster.nodes()
@@ -113,7 +113,7 @@ def waited(ray: Any, outstanding: int) -> float:
 
 
 def _nothing() -> None:
-    """What no node has the means to run."""
+    """Task that no node has the resources for."""
 
 
 def put_together(report: Report, nodes: int, npus: int) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs the host to launch a gradient, on operators that do nothing.
+"""Host cost of launching a gradient, on operators that do nothing.
 
 The figures are host overhead only: there is no NPU and no simulated one behind these calls.
 """

@@ -86,7 +86,7 @@ class Comparison:
 
     @property
     def held(self) -> bool | None:
-        """Whether the ratio is within the target, if there is one."""
+        """Return whether the ratio is within the target, if there is one."""
         return None if self.target is None else self.ratio <= self.target
 
 

@@ -26,7 +26,7 @@ __all__ = ["build"]
 _STUBS = Path(__file__).parents[2] / "include_stubs"
 _FILES = {"runtime": "libascendcl.so", "base": "libnnopbase.so", "operators": "libopapi.so"}
 
-# What a caller cannot do without: handles that are not NULL, memory that can be told apart.
+# The minimum for a caller: handles that are not NULL, distinct memory.
 _BODIES = {
     "aclrtCreateStream": "*stream = object;",
     "aclrtGetCurrentContext": "*context = object;",

@@ -37,7 +37,7 @@ class _Libraries:
         return function
 
     def pair(self, kind: str) -> tuple[Any, Any]:
-        """What makes an array or a list, and what destroys it."""
+        """Functions that create and destroy an array or a list."""
         make = self.bind(f"aclCreate{kind}", _POINTER, _POINTER, _SIZE)
         return make, self.bind(f"aclDestroy{kind}", _NUMBER, _POINTER)
 

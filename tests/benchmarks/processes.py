@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What whole processes cost: importing, the command, the first device, a launch, the suite."""
+"""Cost of whole processes: importing, the command, the first device, a launch, the suite."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ __all__ = ["CASES", "C_TYPES", "checker", "program", "values_of"]
 
 C_TYPES = {"b": "_Bool", "d": "double", "f": "float", "c": "int8_t", "i": "int32_t"}
 C_TYPES |= {"y": "int32_t", "q": "int64_t", "Q": "uint64_t"}
-"""What is not here is a pointer to C, and a number of 64 bits here."""
+"""C types of other letters are pointers, represented as 64-bit numbers."""
 
 REAL = sorted({"".join(p.kind for p in entry.parameters) for entry in catalogue().values()})
 """Every distinct signature of the operators of CANN 8.1 and 9.x."""

@@ -24,7 +24,7 @@ from pyaclnn.facts import chips
 
 from .test_reader import SOURCES, STUBS
 
-# What is made for each library.
+# Generated files of each library.
 ENDS = ("names.h", "fallbacks.c", *(f"gates_{release}.c" for release in RELEASES))
 TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
 

@@ -128,7 +128,7 @@ def test_the_stubs_declare_the_described_operators_in_pairs() -> None:
     declared = read(STUBS)
     functions = {f.name: f for f in declared.functions}
     operators = {f.operator for f in functions.values()} - {None}
-    # Of the others, and of what is newer than 8.1, the build makes headers.
+    # The build generates the headers of the others, and of functions newer than 8.1.
     old = {name: catalogue()[name] for name in by_c_name() if catalogue()[name].is_in("8.1")}
     described = {n for n, entry in old.items() if f"aclnnop/{entry.header}" in declared.headers}
     assert operators == described

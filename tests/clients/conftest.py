@@ -92,7 +92,7 @@ class Zygote:
         self._asked = Connection(mine.detach())
 
     def ask(self, case: str) -> dict[str, Any]:
-        """What became of a case."""
+        """Return the outcome of a case."""
         try:
             self._asked.send(case)
             assert self._asked.poll(PATIENCE), f"no answer to {case} in {PATIENCE} s"

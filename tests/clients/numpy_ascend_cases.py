@@ -32,7 +32,7 @@ NUMBERS = np.linspace(-2, 3, 12, dtype=np.float32).reshape(3, 4)
 
 
 def error(case: Any) -> float:
-    """How far the simulated NPU is from NumPy."""
+    """Return the distance of the simulated NPU's result from NumPy's."""
     got, expected = cupy.asnumpy(case(cupy.asarray(NUMBERS))), case(NUMBERS)
     assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
     return float(np.abs(got - expected).max())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What PyTorch is asked to do, on the NPU and on the CPU alike: every public function is a case.
+"""PyTorch programs that run on the NPU and on the CPU: every public function is a case.
 
 A case takes the device and gives what the two must agree on, by name. It runs in a process of its
 own that `zygote` has forked.
@@ -266,7 +266,7 @@ def graphs_of_both_directions(device: str) -> Results:
 
 
 def wrong_wait_inside_a_capture(device: str) -> Results:
-    """What is captured never runs, so nobody can wait for it."""
+    """Captured work does not run, so waiting for it is an error."""
     x = _random(ROWS, WIDTH).to(device)
     if device == "npu":
         try:

@@ -23,7 +23,7 @@ RANKS, ROWS, WIDTH = 2, 8, 6
 
 
 def _exchanged(rank: int, device: str) -> dict[str, Any]:
-    """What every operation gives, of tensors that tell the ranks apart."""
+    """Return the results of every operation, on tensors that identify their rank."""
     mine = (torch.arange(4.0) + 10 * rank).to(device)
     found: dict[str, torch.Tensor] = {}
     for name in ("SUM", "MAX", "MIN", "PRODUCT"):
@@ -52,7 +52,7 @@ def _exchanged(rank: int, device: str) -> dict[str, Any]:
 
 
 def gradients(device: str, rank: int, ranks: int) -> dict[str, list[float]]:
-    """Of a small network, over the rows of a rank; with several ranks their mean."""
+    """Return gradients of a small network over a rank's rows; with several ranks, their mean."""
     torch.manual_seed(3)
     network = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 1)).to(device)
     rows = torch.randn(ROWS, WIDTH).chunk(ranks)[rank].to(device)
@@ -86,7 +86,7 @@ def main() -> None:
     for rank in range(RANKS):
         if os.fork() == 0:
             _be(rank, folder)
-            # What torch-npu leaves behind at its end is the business of a test of its own.
+            # Another test covers the objects that torch-npu leaks at exit.
             os._exit(0)
     statuses = [os.wait()[1] for _ in range(RANKS)]
     (folder / "cpu.json").write_text(json.dumps(gradients("cpu", 0, 1)), encoding="utf-8")

@@ -40,7 +40,7 @@ def _compared(case: str) -> dict[str, tuple[float, float]]:
 
 
 def _calls() -> dict[str, int]:
-    """How often each function of the runtime was called."""
+    """Return the number of calls of each runtime function."""
     count = ctypes.CDLL("libascendcl.so").pyaclnn_mock_call_counts
     text = ctypes.create_string_buffer(count(None, ctypes.c_size_t(0)) + 4096)
     count(text, ctypes.c_size_t(len(text)))
@@ -64,7 +64,7 @@ def _in_child(case: str, folder: Path) -> dict[str, Any]:
     child = os.fork()
     if child == 0:
         answer.write_text(json.dumps(_answer(case, folder / f"{case}.jsonl")), encoding="utf-8")
-        # What torch-npu leaves behind at its end is the business of a test of its own.
+        # Another test covers the objects that torch-npu leaks at exit.
         os._exit(0)
     _, status = os.waitpid(child, 0)
     if not answer.exists():

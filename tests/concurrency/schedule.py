@@ -30,11 +30,11 @@ DEADLOCK = 30.0
 
 
 class Interrupted(Exception):  # noqa: N818  # it is no error of anybody's
-    """What a signal handler raises."""
+    """Exception of the signal handler."""
 
 
 class Scenario(Protocol):
-    """What is looked at once for every place where the work can be stopped."""
+    """Operation that is checked once for every point at which it can be interrupted."""
 
     def work(self) -> None:
         """Do what is stopped."""
@@ -164,7 +164,7 @@ def every_interruption(
         def profile(frame: FrameType, event: str, argument: Any, steps: _Steps = steps) -> None:
             steps(frame, event, argument)
 
-        # What ends a finalizer is told here, and must not be kept: it holds what is to be lost.
+        # The exception of a finalizer arrives here; keeping it would keep its objects alive.
         told, sys.unraisablehook = sys.unraisablehook, lambda _: None
         try:
             sys.setprofile(profile)

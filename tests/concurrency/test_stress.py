@@ -213,7 +213,7 @@ def signals(thread: Thread) -> Iterator[None]:
             raise Interrupted
 
     handler = signal.signal(signal.SIGALRM, interrupt)
-    # What ends a finalizer is told here.
+    # The exception of a finalizer arrives here.
     told, sys.unraisablehook = sys.unraisablehook, lambda _: None
     signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
     try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-# What a parser without a compiler needs in place of the system's headers.
+# Replacements of the system's headers for a parser without a compiler.
 _SYSTEM_HEADERS = {
     "stdbool.h": "#define bool _Bool\n",
     "stddef.h": "typedef unsigned long size_t;\n",
@@ -51,6 +51,6 @@ def parse(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Decl
 
 @pytest.fixture(scope="session")
 def everything(parse: Callable[[str, int], Declared]) -> dict[int, Declared]:
-    """What all headers together declare, by CANN release."""
+    """Return the declarations of all headers, by CANN release."""
     program = "".join(f'#include "{header}"\n' for header in HEADERS)
     return {level: parse(program, level) for level in LEVELS}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a parsed program declares, reduced to names and texts that tests can compare."""
+"""Declarations of a parsed program, reduced to comparable names and texts."""
 
 from __future__ import annotations
 

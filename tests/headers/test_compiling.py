@@ -37,7 +37,7 @@ int run(void *workspace, uint64_t size, aclOpExecutor *executor, aclrtStream str
 }
 """
 
-# What only C++ can get wrong: deduced types and enumerators named through their type.
+# Errors that only C++ finds: deduced types, and enumerators qualified by their type.
 _DEDUCED = """
 #include "aclnnop/aclnn_rms_norm.h"
 

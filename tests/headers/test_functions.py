@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .declared import Declared
 
 # The operators stand in tables of their own, under tests/operators; the build makes most headers.
-# What is newer than 8.1 is added to a header of ours by the build, too.
+# The build adds functions newer than 8.1 to the project's headers as well.
 _OLD = {name: catalogue()[name] for name in by_c_name() if catalogue()[name].is_in("8.1")}
 _BY_HAND = {name for name, entry in _OLD.items() if f"aclnnop/{entry.header}" in HEADERS}
 _PHASES = {name + phase for name in _BY_HAND for phase in ("", "GetWorkspaceSize")}

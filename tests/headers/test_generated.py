@@ -23,7 +23,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
 
 
 def compiled(folder: Path, language: str, level: int, headers: list[str]) -> str:
-    """What a compiler says of a program that includes headers; empty: nothing."""
+    """Return the compiler's messages for a program that includes headers."""
     source = folder / "program.c"
     source.write_text("".join(f'#include "{header}"\n' for header in headers), encoding="utf-8")
     kind = ["-x", "c++" if language.startswith("c++") else "c", "-fsyntax-only"]

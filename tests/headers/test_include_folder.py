@@ -40,7 +40,7 @@ def few(caches: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def again() -> Path:
-    """What the next process finds."""
+    """Return the folder that another process finds."""
     include_folder._kept.cache_clear()
     return includedir()
 
@@ -92,7 +92,7 @@ def test_what_others_could_have_written_is_made_again(few: Path) -> None:
 
 def test_many_that_make_it_at_once_make_one(few: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
-        # What is kept for the process stands beside: each makes it for itself.
+        # Each process also has a temporary folder, beside the cache.
         found = set(pool.map(include_folder._kept.__wrapped__, [few] * 2))
     (folder,) = found
     assert names_in(folder) == set(FEW)

@@ -24,7 +24,7 @@ SAID = (
     "{0} is not in CANN 8.1, which is chosen here (-DACL_STUBS_CANN=801); CANN 9.1 has it "
     "(-DACL_STUBS_CANN=901, pyaclnn mock cflags --cann 9.1)"
 )
-# What stands first is the folder of the sources, which are of no release.
+# The first folder contains the sources, which belong to no release.
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
 
 

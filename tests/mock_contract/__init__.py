@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated NPU catches, in which order it works, and which faults it injects."""
+"""Contract checks, execution orders and fault injection of the simulated NPU."""

@@ -32,14 +32,14 @@ def exported(library: str) -> set[str]:
     return {name for name in names if name.startswith(("acl", "Acl"))}
 
 
-# What is not bound is called by tests/mock_libs/test_linked.py.
+# tests/mock_libs/test_linked.py calls the functions that are not bound.
 FUNCTIONS = sorted((exported("ascendcl") | exported("nnopbase")) & set(signatures()) - VARIADIC)
 OPERATORS = sorted(exported("opapi"))
 
 
 @pytest.fixture(scope="module")
 def answers(programs: Programs) -> dict[str, tuple[str, str]]:
-    """What each function answers while every function is told to fail, and how often it counted."""
+    """Return status and call count of each function while every function is made to fail."""
     result = programs.python(f"""
 import pyaclnn.mock
 pyaclnn.mock.reset_calls(); pyaclnn.mock.set_faults('*=507899')

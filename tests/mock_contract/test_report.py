@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a violation reaches its reader: stderr, a file, Python, the end of the process."""
+"""Reports of violations: stderr, a file, Python, and the end of the process."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _name(rule: Rule) -> str:
 
 @pytest.fixture(scope="module", params=BUILDS)
 def build(request: pytest.FixtureRequest) -> Iterator[str]:
-    """How the program of all snippets is built: for a release, as C++, with a sanitizer."""
+    """Build options of the program of all snippets: release, language, sanitizer."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, request.param if request.param in RELEASES else DEFAULT)
         yield request.param

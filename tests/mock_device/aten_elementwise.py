@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators on single elements are, written in NumPy: results for arguments."""
+"""Element-wise operators in NumPy: expected results for arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GRADIENT = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -3.0]], np.float32)
 
 
 class Vector(NamedTuple):
-    """What an operator is given, and what it writes."""
+    """Arguments and expected results of an operator."""
 
     operator: str
     given: Mapping[str, Any]
@@ -58,7 +58,7 @@ def single(result: Any) -> Any:
 
 
 def narrow(given: Any) -> Any:
-    """What is given, with arrays as results are."""
+    """Return the arguments with the result arrays."""
     if isinstance(given, list):
         return [narrow(item) for item in given]
     return single(given) if isinstance(given, np.ndarray) else given

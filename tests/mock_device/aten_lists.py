@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators on lists of tensors are, written in NumPy."""
+"""Operators on lists of tensors, in NumPy."""
 
 from __future__ import annotations
 

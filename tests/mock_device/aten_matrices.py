@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What products, decompositions, reductions and orders are, written in NumPy."""
+"""Products, decompositions, reductions and sorting, in NumPy."""
 
 from __future__ import annotations
 

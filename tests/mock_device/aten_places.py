@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators that move elements are, written in NumPy."""
+"""Operators that move elements, in NumPy."""
 
 from __future__ import annotations
 

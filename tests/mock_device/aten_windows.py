@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pooling, convolution, sampling and losses are, written in NumPy."""
+"""Pooling, convolution, sampling and losses, in NumPy."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def is_held(code: int) -> bool:
-    """Whether NumPy has such a type."""
+    """Return whether NumPy has a dtype."""
     try:
         numpy_dtype(code)
     except KeyError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernels of aclnnLayerNormBackward do beyond their formula."""
+"""Kernels of aclnnLayerNormBackward: behaviour beyond the formula."""
 
 from __future__ import annotations
 

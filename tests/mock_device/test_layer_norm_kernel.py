@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernels of aclnnLayerNorm do beyond their formula."""
+"""Kernels of aclnnLayerNorm: behaviour beyond the formula."""
 
 from __future__ import annotations
 

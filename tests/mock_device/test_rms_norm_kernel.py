@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernels of aclnnRmsNorm and aclnnRmsNormGrad do with memory."""
+"""Kernels of aclnnRmsNorm and aclnnRmsNormGrad: use of memory."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_rstd_is_written_row_after_row_whatever_its_shape(bench: Bench) -> None:
     (rstd,) = bench.fetch(arguments, "rstdOut")
     truth = ((numbers(1, 3, 8) ** 2).sum(1) / 8 + 1e-3) ** -0.5
     assert_allclose(rstd.reshape(24)[:3], truth, rtol=2e-6)
-    # What the kernel leaves out of an output it writes to shows the poison of outputs.
+    # Elements that the kernel does not write keep the poison of outputs.
     assert np.all(
         rstd.reshape(24)[3:].astype(np.float32).view(np.uint32) == OUTPUT_POISON * 0x1_0001
     )

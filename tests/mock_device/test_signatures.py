@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What phase 1 says of an operator without a description: its signature, and then its kernel."""
+"""Phase 1 of operators without a description: checks by the signature, then by the kernel."""
 
 from __future__ import annotations
 

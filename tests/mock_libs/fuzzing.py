@@ -28,7 +28,7 @@ SELDOM = {
     *("aclrtSetDevice", "aclrtResetDevice", "aclrtResetDeviceForce", "aclrtCreateContext"),
     *("HcclGetRootInfo", "HcclCommInitAll", "HcclCommInitRootInfo", "HcclCommInitRootInfoConfig"),
 }
-"""What may start or end a process, which takes a tenth of a second."""
+"""Functions that may start or end a process, which takes 0.1 s."""
 
 _OPAQUE = re.compile(r"typedef void \*(\w+);")
 _FOR_EACH_RANK = re.compile(r"\w*(Counts|[dD]ispls)")
@@ -47,7 +47,7 @@ def write_program(declarations: Declarations) -> str:
     lines += ["    long succeeded = 0;", "    if (count != 3) return 2;"]
     lines += ["    state = strtoull(arguments[1], NULL, 10);"]
     lines += ["    for (long i = atol(arguments[2]); i > 0; i--) {"]
-    # What most calls need; a program that has lost it takes it up again.
+    # State that most calls need; a program that has lost it creates it again.
     lines += ["        if (dice(200) == 0) aclrtSetDevice(0);"]
     lines += [f"        switch (dice({len(functions)})) {{"]
     for index, function in enumerate(functions):
@@ -96,7 +96,7 @@ def _call(function: Function, handles: frozenset[str]) -> Iterator[str]:
 
 
 def _is_heaped(function: Function) -> bool:
-    """Whether what a function gives, or takes back, lies in the heap of the process."""
+    """Return whether a function allocates or frees on the heap of the process."""
     return any(word in function.name for word in ("StreamConfig", "MallocHost", "FreeHost"))
 
 
@@ -105,7 +105,7 @@ def _keeper(function: Function) -> str:
 
 
 def _gives(parameter: Parameter, handles: frozenset[str]) -> bool:
-    """Whether a handle or an address is written where a parameter points."""
+    """Return whether a function writes a handle or an address through a parameter."""
     target = parameter.type.removesuffix("*").strip()
     if parameter.name == "space":
         return False  # of which only the library knows how much there is

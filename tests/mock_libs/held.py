@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 IN_PHASE_1, IN_PHASE_2 = 4099, 4111
-"""How many rows an input has that is held there; phase 1 tries the kernel with zeros."""
+"""Number of rows of an input that is held; phase 1 calls the kernel with zeros."""
 
 
 @operator("aclnnRmsNormGrad")

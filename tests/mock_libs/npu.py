@@ -121,7 +121,7 @@ def event(flag: int | None = None, constructor: str = "aclrtCreateEventExWithFla
 
 
 events_made: list[Any] = []
-"""What :func:`event` has made in the present test, to be given back after it."""
+"""Events that :func:`event` created in the current test; they are destroyed after it."""
 memory_to_free: list[Any] = []
 """Device memory that is freed with the context of the test."""
 
@@ -183,7 +183,7 @@ def children() -> list[int]:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process is gone; one that nobody has collected yet counts as gone."""
+    """Return whether a process has ended; a zombie counts as ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:

@@ -98,7 +98,7 @@ class Programs:
 
 @functools.cache
 def _told() -> bytes:
-    """What tells the compiler from another one."""
+    """Return an identification of the compiler."""
     return subprocess.run([*COMPILER, "--version"], capture_output=True, check=True).stdout
 
 

@@ -27,7 +27,7 @@ __all__ = ["KINDS", "OPTIONS", "build_binding", "build_libraries", "flags_of", "
 
 ROOT = HERE.parents[1]
 KINDS = {"address": "address,undefined", "thread": "thread"}
-"""What Meson's option b_sanitize is set to."""
+"""Value of Meson's option b_sanitize."""
 
 OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1",
@@ -39,7 +39,7 @@ OPTIONS = {
 
 @functools.cache
 def start() -> list[str]:
-    """What stands before a program in the command that runs it."""
+    """Command prefix that runs a program."""
     # The sanitizers of GCC before 14 end a program with "unexpected memory mapping" where the
     # kernel spreads addresses over more than 28 bits, as that of Ubuntu does.
     command = ["setarch", "-R"]
@@ -56,7 +56,7 @@ def flags_of(kind: str) -> list[str]:
 
 
 def preload(kind: str) -> str:
-    """What LD_PRELOAD has to be for a Python that loads libraries of a kind."""
+    """Return LD_PRELOAD for a Python that loads sanitized libraries."""
     name = {"address": "libasan.so", "thread": "libtsan.so"}[kind]
     found = subprocess.run(
         [*COMPILER, f"-print-file-name={name}"], capture_output=True, text=True, check=True
@@ -90,7 +90,7 @@ def build_binding(keep: Keep, kind: str) -> Path:
 def _build(keep: Keep, kind: str, *targets: str) -> Path:
     options = ["--buildtype=debug", f"-Db_sanitize={KINDS[kind]}", "-Db_lundef=false"]
     flags = [os.environ.get(name, "") for name in ("CFLAGS", "CPPFLAGS", "LDFLAGS")]
-    # What ninja does not look at: the tools themselves.
+    # Inputs that ninja does not track: the tools themselves.
     told = subprocess.run([*COMPILER, "--version"], capture_output=True, check=True).stdout
     meson = importlib.metadata.version("meson")
     tools: list[str | bytes] = [

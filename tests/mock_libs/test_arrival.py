@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program passes to an operator arrives behind the one entry of all of them.
+"""Arguments of an operator arrive unchanged behind the common entry of all operators.
 
 The compiler is the judge: it calls each function by its own type.
 """
@@ -51,7 +51,7 @@ def run(
     write_operators(functions_of(cases), folder / "operators.inc")
     source = folder / "main.c"
     source.write_text(program(cases, registers=way == "entry.S", planted=planted), encoding="utf-8")
-    # What sends words on to the device is not called here.
+    # Functions that send messages to the device are not called here.
     names = re.findall(
         r"\bvoid (mock_call_\w+)\(", (ROOT / FOLDERS[2] / "call.h").read_text("utf-8")
     )

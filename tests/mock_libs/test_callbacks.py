@@ -17,7 +17,7 @@ NO_BLOCK, BLOCK = lib.ACL_CALLBACK_NO_BLOCK, lib.ACL_CALLBACK_BLOCK
 
 @pytest.fixture
 def called() -> list[tuple[int, int]]:
-    """What the callbacks of a test noted: their number and their thread."""
+    """Calls of a test's callbacks: their number and their thread."""
     return []
 
 

@@ -36,7 +36,7 @@ Call: TypeAlias = "dict[str, Any]"
 
 
 def values(kind: str, rank: int, count: int) -> Array:
-    """What a rank sends: numbers that float16 holds, and whose order of addition can be seen."""
+    """Return the data of a rank: exact in float16, with sums that reveal the order of addition."""
     dtype = TYPES[kind][0]
     if dtype.kind in "iu":
         return (np.arange(count) * 7 + 40 * rank + 1).astype(dtype)
@@ -67,7 +67,7 @@ Case: TypeAlias = "tuple[list[Call], list[Array]]"
 
 
 def case(function: str, kind: str, arguments: list[Any], sent: int, expected: list[Array]) -> Case:
-    """What every rank calls, and what each receives."""
+    """Operations of every rank, and their expected results."""
     blanks = [np.full(array.shape, 77, array.dtype) for array in expected]
     calls = [
         call(rank, function, arguments, values(kind, rank, sent), blanks[rank])
@@ -159,7 +159,7 @@ CASES = cases()
 
 
 def told(programs: Programs, steps: list[Any], **environment: str) -> list[dict[str, Any]]:
-    """What came of steps that ranks of one process take."""
+    """Return the results of steps of ranks in one process."""
     command = [sys.executable, str(HERE / "ranks.py")]
     tell = {"ranks": RANKS, "here": [*range(RANKS)], "steps": steps}
     path = {"LD_LIBRARY_PATH": str(libdir()), "PYACLNN_MOCK_DEVICES": str(RANKS)}

@@ -121,7 +121,7 @@ def test_asking_for_the_device_without_a_context_leaves_no_trace() -> None:
         code = lib.aclrtGetDevice(NUMBER)
         return before, code, lib.aclrtGetLastError(0), npu.message()
 
-    # What went wrong before is still the last error.
+    # An earlier failure is still the last error.
     assert npu.in_thread(body) == (107000, 107002, 107000, "")
 
 

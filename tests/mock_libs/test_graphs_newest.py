@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulated CANN 9.1 can do with a graph beyond 8.1: wait for it, and call it by a name."""
+"""Graph functions of a simulated CANN 9.1 beyond 8.1: waiting, and names."""
 
 from __future__ import annotations
 

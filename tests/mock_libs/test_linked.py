@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs link beyond the runtime and the operators: it is there, and refuses by its name.
+"""Linked functions beyond runtime and operators: they exist, and refuse by name.
 
 Which symbols: those that torch-npu 2.1 to 2.14 and numpy-ascend 14 link, read from their wheels.
 """
@@ -38,7 +38,7 @@ MsprofReportCompactInfo MsprofSysCycleTime
 rtDevBinaryRegister rtFunctionRegister rtGetC2cCtrlAddr rtKernelLaunch
 """
 _COLLECTIVES = "HcclCommInitClusterInfo HcclCommInitClusterInfoConfig HcclCommResume"
-# Of operators of graphs, which torch-npu 2.3 to 2.6.0 describe.
+# Symbols of graph operators, which torch-npu 2.3 to 2.6.0 describe.
 _GE = """
 _ZN2ge12AscendStringC1EPKc _ZN2ge8Operator12AttrRegisterEPKcb _ZN2ge8Operator12AttrRegisterEPKcl
 _ZN2ge8Operator13InputRegisterEPKc _ZN2ge8Operator14OutputRegisterEPKc
@@ -62,13 +62,13 @@ BRINGING = {
     "graph": "libruntime.so",
     "op_common": "libnnopbase.so",
 }
-# What some say that there is instead.
+# Alternatives that some refusals name.
 INSTEAD = {
     "HcclCommInitClusterInfo": "HcclCommInitRootInfo",
     "HcclCommInitClusterInfoConfig": "HcclCommInitRootInfoConfig",
     "aclopCompileAndExecute": "call the operator's function, aclnn and its name",
 }
-# What the others answer: nothing, or that a type or a format is undefined.
+# Results of the others: nothing, or an undefined dtype or format.
 ANSWERS = {
     **dict.fromkeys(("aclCreateDataBuffer", "aclCreateTensorDesc", "aclopCreateAttr"), 0),
     "aclrtCreateBinary": 0,
@@ -106,7 +106,7 @@ def answers(programs: Programs, faults: str) -> dict[str, tuple[int, str, int]]:
 
 
 def expected(name: str, code: int, answer: int) -> bool:
-    """Whether a function answered a code, or what it has in place of one."""
+    """Return whether a function returned a status, or its equivalent."""
     other = ANSWERS.get(name, code)
     return other is None or answer == other
 
@@ -116,14 +116,14 @@ def test_every_function_refuses_by_its_name(programs: Programs) -> None:
         assert f"{name} is declared by CANN but not implemented by the simulated NPU" in text
         assert expected(name, 999001, answer), name
         assert INSTEAD.get(name, "") in text
-        # Whoever wants a binary to run is told what there is instead.
+        # The refusal to run a binary names an alternative.
         wants = re.match("aclrt.*(Binary|Kernel|FunctionAddr)", name) is not None
         for way in ("pyaclnn.mock.operator", "pyaclnn.ascendc.compile"):
             assert (way in text) == wants, name
 
 
 def test_every_function_is_counted_and_can_be_made_to_fail(programs: Programs) -> None:
-    # What tells the text fails as well.
+    # The function that returns the text fails as well.
     for name, (answer, _, count) in answers(programs, "*=507899").items():
         assert count == 1, name
         assert expected(name, 507899, answer), name
@@ -145,7 +145,7 @@ def test_an_operator_of_graphs_is_registered_when_its_library_is_loaded(programs
     program = programs.build("describing.cpp", link=[*ldflags(), "-lgraph", "-lstdc++"])
     done = programs.run([program])
     assert (done.returncode, done.stderr) == (0, "")
-    # What describes one itself is told so, and has an empty object.
+    # A library that describes a type itself gets an empty object.
     assert "_ZN2ge8OperatorC2EPKcS2_ is declared by CANN but not implemented" in done.stdout
 
 

@@ -70,7 +70,7 @@ def test_blocks_never_meet_and_the_lowest_gap_that_fits_is_taken(
 
 
 def _cpu_seconds() -> float:
-    """Of the processes that have ended: another program's load does not count."""
+    """Return the CPU time of ended children; the load of other programs does not count."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulated CANN 9.1 has beyond 8.1, called as a program that was linked with it does."""
+"""Functions of a simulated CANN 9.1 beyond 8.1, called as by a linked program."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def create(
 
 
 def numbers(getter: str, made: Any) -> list[int]:
-    """What a getter hands out in memory of its own, which is freed as a C caller would."""
+    """Return the array that a getter allocated, and free it as a C caller does."""
     items, count = ffi.new("int64_t **"), ffi.new("uint64_t *")
     npu.call(getter, made, items, count)
     answer = [items[0][i] for i in range(count[0])]

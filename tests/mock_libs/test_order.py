@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CANN 9.1 has beside 8.1 for streams, memory and questions, in every mode of order."""
+"""Streams, memory and queries of CANN 9.1 beyond 8.1, in every execution mode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# What each program does wrong on purpose.
+# The deliberate mistake of each program.
 BROKEN = {
     "events": [("event-made-for-something-else", "aclrtIpcGetEventHandle")],
     "notifies": [("import-not-allowed", "aclrtNotifyImportByKey")],

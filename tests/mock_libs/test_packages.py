@@ -150,7 +150,7 @@ class TestTheFunctionsThemselves:
         add = base.NnopbaseAddAttrWithDtype
         size = ctypes.c_size_t
         assert add(executor, bytes_, size(length), size(index), dtype) == INVALID
-        # What gave up with phase 1 has left nothing behind.
+        # A failed phase 1 leaves nothing behind.
         assert base.aclDestroyAclOpExecutor(executor) == CONSUMED
 
     def test_phase_2_before_phase_1(self, base: Any, executor: Any) -> None:

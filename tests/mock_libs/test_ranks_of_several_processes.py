@@ -41,7 +41,7 @@ class World:
         self.folder = folder
 
     def __call__(self, *steps: list[Any], ranks: int = 2, **environment: str) -> list[Any]:
-        """What came of the steps of each process; None where it died."""
+        """Return the results of each process's steps; None if it died."""
         path = {"LD_LIBRARY_PATH": str(libdir()), "PYACLNN_MOCK_DEVICES": str(ranks)}
         root_info = str(self.folder / f"root-{next(_NUMBER)}")
         processes = []

@@ -92,7 +92,7 @@ def test_sanitizers_find_a_flaw_of_the_library(run: Run, flaw: str, words: str, 
 
 
 def _unexpected(name: str, text: str) -> str:
-    """What a program had no reason to write."""
+    """Return unexpected output of a program."""
     if name not in RULE_BREAKERS:
         return text
     lines = text.splitlines()

@@ -124,7 +124,7 @@ def test_synchronizing_with_a_blocked_stream_times_out() -> None:
 
 
 class TestAsynchrony:
-    """What a stream has to do is not done before somebody waits for it."""
+    """Queued work does not run before something waits for it."""
 
     def test_a_query_tells_how_things_stand_and_lets_them_go_on(
         self, problem: npu.RmsNormGrad

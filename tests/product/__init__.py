@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user does with the product, tried."""
+"""Tests of the product as a user sees it."""

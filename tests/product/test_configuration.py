@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an installation says of itself, for a report."""
+"""Description of an installation, for bug reports."""
 
 from __future__ import annotations
 

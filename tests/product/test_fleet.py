@@ -107,7 +107,7 @@ def test_a_job_of_slurm_puts_together_what_its_nodes_report(tmp_path: Path) -> N
 def tried(
     folder: Path, name: str, command: list[str], variables: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """What a program says of a recipe."""
+    """Return a linter's messages about a recipe."""
     (folder / name).write_text(RECIPES[name], encoding="utf-8")
     return subprocess.run(
         [*command, name],

@@ -28,7 +28,7 @@ CLASSES = {name: found for name, found in SHOWN.items() if isinstance(found, typ
 
 
 def described(kind: type, name: str) -> bool:
-    """Whether an attribute has a text, of its own or among its class's attributes."""
+    """Return whether an attribute is documented, itself or in its class's docstring."""
     if issubclass(kind, TilingStructure) and name in {field.name for field in fields(kind)}:
         return True  # the fields of CANN's structure, told together
     listed = re.compile(rf"^\s*(\w+, )*{name}(, \w+)*( \(.*\))?: ", re.MULTILINE)

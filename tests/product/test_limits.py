@@ -26,7 +26,7 @@ ONE_OPERATOR = ("smoke", "--backend", "mock", "--operator", "rms_norm", "--dtype
 def smoke(limit: str, size: int) -> tuple[int, str, str]:
     """Run smoke on one operator, in a process that may not have more than so many bytes."""
     command = (sys.executable, "-c", LIMITED, limit, str(size), *ONE_OPERATOR)
-    # What a thread of OpenBLAS takes, times the machine's cores, is not the subject.
+    # The memory of OpenBLAS threads, which depends on the cores, is excluded.
     done = run(*command, environment=silent_environment(OPENBLAS_NUM_THREADS="1"))
     return done.returncode, done.stdout, done.stderr
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the files about the project say agrees: its version, what is checked, what is installed."""
+"""Project files agree: version, checks, installed packages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def text(name: str) -> str:
 
 
 def lint_commands() -> list[list[str]]:
-    """What the session of that name runs, beside what it installs."""
+    """Return the commands of a session, without installations."""
     session = Mock()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)

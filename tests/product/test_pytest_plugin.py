@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stranger's test suite gets by having pyaclnn installed, as the README shows it."""
+"""The pytest plugin in another project's test suite, as README shows it."""
 
 from __future__ import annotations
 

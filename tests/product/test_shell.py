@@ -26,9 +26,9 @@ NOT_HERE = {
     r"torchrun|ALLOW=alive-at-finalize": "takes PyTorch",
     r"/usr/local/Ascend|/opt/cann|/mnt/": "takes an installation",
 }
-"""What is not run, though read: why."""
+"""Commands that are parsed but not run, with the reason."""
 ENDS = {r"aclrtMalloc:2=207001": 1, r"pyaclnn doctor": 4, r"pyaclnn abi": 2}
-"""How commands end that must not end with 0: with a fault, and where there is no CANN."""
+"""Expected exit statuses other than 0: with a fault, and without CANN."""
 
 
 def commands(text: str) -> list[str]:

@@ -24,7 +24,7 @@ FAMILY = find_chip(DEFAULT_SOC_NAME).family
 
 
 def is_there(operator: Operator) -> bool:
-    """Whether the usual chip has an operator, in the release that is simulated."""
+    """Return whether the default chip has an operator in the simulated release."""
     release = catalogue()[operator.c_name].is_in(simulated().name)
     return release and FAMILY in operator.types.families
 

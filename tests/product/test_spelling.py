@@ -14,7 +14,7 @@ from pyaclnn.cli import main, parser
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What was typed, the command that answers, and its words.
+# Typed words, the command that answers, and its message.
 MISTYPED = [
     ("smok", "pyaclnn", "did you mean 'smoke'?"),
     ("smoke --tabel", "pyaclnn smoke", "unrecognized arguments: --tabel; did you mean '--table'?"),

@@ -18,7 +18,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CALL = re.compile(r"""^pipx run nox -s "?([^"]+)"?$""")
 RELEASES = ("bookworm", "bullseye", "forky")
 AT_A_DESK = {"emulated", "lock", *(f"fresh(release='{release}')" for release in RELEASES)}
-"""What a workflow has a real machine for, and what is to be committed."""
+"""Steps of a workflow that need a runner, and changes to be committed."""
 
 
 def jobs() -> list[dict[str, Any]]:

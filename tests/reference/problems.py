@@ -70,7 +70,7 @@ class Problem:
 
     @property
     def wide_dtype(self) -> np.dtype[Any]:
-        """What statistics and parameter gradients come in."""
+        """Dtype of statistics and parameter gradients."""
         return np.dtype(np.float64 if self.dtype == np.float64 else np.float32)
 
     def tensor(self, salt: int, bound: int = 40) -> NDArray[Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every operator of the reference."""
+"""Properties of every operator of the reference."""
 
 from __future__ import annotations
 

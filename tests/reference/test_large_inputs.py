@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What matters when inputs are large: threads, and the memory that is taken beside the results."""
+"""Large inputs: threads, and memory beyond the results."""
 
 from __future__ import annotations
 

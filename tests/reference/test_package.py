@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the package offers, and the fast versions against the definitions."""
+"""Public names of the package, and fast versions against the definitions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused, and what the message says to do."""
+"""Refused arguments, and the remedy in the message."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the four structures look like to a kernel."""
+"""Binary layout of the four structures, as a kernel reads them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator writes is told by its document; what has none is guessed, and that is said."""
+"""Directions of parameters: from the documents, or inferred and marked as such."""
 
 from __future__ import annotations
 

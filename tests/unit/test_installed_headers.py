@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator takes is told by the headers of the installation that has its library."""
+"""Signatures of operators come from the headers of the installation with their library."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ PLANTED = {
 
 
 def told_under(limit: str, share: float, code: str) -> str:
-    """What some code prints in a process that uses that share of a limit; 0: there is no limit."""
+    """Return the output of code in a process that uses a share of a limit; 0: no limit."""
     command = (sys.executable, "-c", UNDER + code, limit, str(share))
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 

@@ -142,7 +142,7 @@ atexit.register(tell)
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What the first call of an operator loads, into the host's process and into the device's."""
+    """Return the modules that the first call loads, in the host's and the device's process."""
     folder = tmp_path_factory.mktemp("loaded")
     (folder / "sitecustomize.py").write_text(TELL_MODULES, encoding="utf-8")
     code = """
@@ -175,7 +175,7 @@ DEAR = {
 
 
 def imports_at_once(module: str) -> set[str]:
-    """What a module imports as soon as it is loaded itself; a compiled one, nothing."""
+    """Return the modules that a module imports at its own import; none for a compiled one."""
     place = Path(str(pyaclnn.__file__)).parents[1].joinpath(*module.split("."))
     found = set()
     for path in (place.with_suffix(".py"), place / "__init__.py"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run on a CANN leaves out."""
+"""Tests that a run on CANN skips."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_who_has_still_to_write_bytes_is_known(released: list[int]) -> None:
     assert timeline in writers(24, 32)
     timeline.passed(second)
     assert writers(0, 64) == {other}
-    # What was written before is over, and counts no more.
+    # Earlier writes have completed, and do not count.
     last = write(timeline, memory, 40, 48)
     assert writers(8, 16) == set()
     timeline.passed(last)

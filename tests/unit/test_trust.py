@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is loaded or run comes from where only its owner can write, or that is told."""
+"""Code is loaded only from safe paths, or with a warning."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the snippets of the rules take as given, and how a program for them runs. */
+/* Common declarations of the rules' snippets, and the main program that runs them. */
 #ifndef STAGE_H
 #define STAGE_H
 

@@ -59,7 +59,7 @@ struct worker {
     uint64_t workspace_bytes;
 };
 
-/* What malloc has handed out and not got back; how many pages that takes is a matter of timing. */
+/* Memory in use by malloc; the number of its pages depends on timing. */
 static long bytes_in_use(void)
 {
     const struct mallinfo2 now = mallinfo2();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a library does that describes operators of graphs: it leaves creators while it is loaded. */
+/* Library that describes graph operators: it registers creators while it is loaded. */
 #include <cstdio>
 #include <functional>
 #include <memory>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every program of this folder needs: a call and the code it must answer. */
+/* Common macros of the programs in this folder: a call and its expected status. */
 #ifndef EXPECT_H
 #define EXPECT_H
 

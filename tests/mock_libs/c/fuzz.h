@@ -62,7 +62,7 @@ static inline void *anything(void)
     }
 }
 
-/* What a function follows on the host, so that no program could pass just anything. */
+/* Pointers that a function dereferences on the host; arbitrary values are not allowed. */
 static inline void *readable(void)
 {
     return dice(10) == 0 ? NULL : host + dice(16) * 4096;

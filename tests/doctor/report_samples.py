@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import random
+
+from msgspec.structs import replace
 
 from pyaclnn.health.report.figure import Figure, Severity
 from pyaclnn.health.report.record import CheckResult, Evidence, Number, Report, Status
@@ -35,7 +36,7 @@ def number(operator: str, output: str, dtype: str, shape: tuple[int, ...], **but
         error_histogram=tuple(zip(EDGES, counts, strict=True)),
         verdict="every element within tolerance",
     )
-    return dataclasses.replace(made, **but)  # type: ignore[arg-type]  # names and types are Number's
+    return replace(made, **but)
 
 
 OUTPUTS = {
@@ -65,7 +66,7 @@ def result(name: str, status: Status = Status.PASS, **but: object) -> CheckResul
         seconds=0.25,
         summary=f"{name} found this",
     )
-    return dataclasses.replace(made, **but)  # type: ignore[arg-type]  # likewise
+    return replace(made, **but)
 
 
 def report(*results: CheckResult, **but: object) -> Report:
@@ -92,7 +93,7 @@ def report(*results: CheckResult, **but: object) -> Report:
         results=results or (result("ENV-001"),),
         exit_status=0,
     )
-    return dataclasses.replace(made, **but)  # type: ignore[arg-type]  # likewise
+    return replace(made, **but)
 
 
 SETUP_FAILED = result(
@@ -174,7 +175,7 @@ MEASURED = report(
     result("FIG-201@1", Status.WARN, category="figures", severity=Severity.MONITOR),
     level="long",
 )
-SIMULATED = dataclasses.replace(HEALTHY, backend="mock", simulated=True)
+SIMULATED = replace(HEALTHY, backend="mock", simulated=True)
 NO_CANN = report(
     result(
         "ENV-001",

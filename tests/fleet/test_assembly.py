@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from msgspec.structs import replace
 
 from pyaclnn.health.fleet.assembly import reports_of
 from pyaclnn.health.fleet.npu import Ended, Node
@@ -15,7 +16,7 @@ from tests.doctor import report_samples as samples
 
 NODE = Node("abcdef0123456789", "node-1", 2, 2)
 OTHER = Node("fedcba9876543210", "node-2", 1, 1)
-MACHINE = dataclasses.replace(samples.HEALTHY, host={"name": "x", "id": "m1"})
+MACHINE = replace(samples.HEALTHY, host={"name": "x", "id": "m1"})
 
 
 def ended(node: Node, npu: str | None, report: Report | None = MACHINE, **but: object) -> Ended:
@@ -37,8 +38,8 @@ def test_findings_of_an_npu_have_its_number_and_those_of_the_machine_stand_once(
 
 
 def test_of_what_is_about_the_machine_the_gravest_counts() -> None:
-    bad = dataclasses.replace(MACHINE.results[0], status=Status.FAIL, summary="bad")
-    worse = dataclasses.replace(MACHINE, results=(bad, *MACHINE.results[1:]), exit_status=1)
+    bad = replace(MACHINE.results[0], status=Status.FAIL, summary="bad")
+    worse = replace(MACHINE, results=(bad, *MACHINE.results[1:]), exit_status=1)
     (report,) = reports_of([ended(NODE, "0"), ended(NODE, "1", worse)], "medium")
     assert statuses(report)["ENV-001"] is Status.FAIL
     assert report.exit_status == 1

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from pyaclnn.cann.status import meaning
 from pyaclnn.health.checks.finding import Finding, ok, value
@@ -62,7 +63,7 @@ def _told(outcomes: list[Outcome], *, by_output: bool) -> tuple[Number, ...]:
     told = [*failed[:_MOST_WRONG], *map(worst_together, alike.values())]
     if by_output:
         return tuple(told)
-    return tuple(dataclasses.replace(number, error_histogram=()) for number in told)
+    return tuple(replace(number, error_histogram=()) for number in told)
 
 
 def judged(outcomes: list[Outcome], *, timed: bool = False) -> Finding:

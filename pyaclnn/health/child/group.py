@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.health.checks.catalogue import find
 from pyaclnn.health.checks.device import THE_END
@@ -204,7 +206,7 @@ class GroupRun:
             return result
         found = _ended(outcome)
         passed = result.status is Status.PASS
-        return dataclasses.replace(
+        return replace(
             result,
             status=Status.WARN if passed else result.status,
             summary=f"{result.summary}; {found.summary}",

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from pyaclnn.health.child.events import Finished
 from pyaclnn.health.child.group import GroupRun
@@ -78,7 +79,7 @@ def together(results: Sequence[CheckResult]) -> CheckResult:
         for number, result in enumerate(results, 1)
         for item in (Evidence("value", "it says", result.summary), *result.evidence)
     )
-    return dataclasses.replace(
+    return replace(
         worst,
         summary=f"one of {len(results)} processes: {worst.summary}",
         seconds=max(result.seconds for result in results),
@@ -94,5 +95,5 @@ def _added(figures: Iterable[Figure]) -> tuple[Figure, ...]:
         if before is not figure:
             both = before.value, figure.value
             value = sum(both) if figure.unit in _COUNTED else max(both)
-            alike[figure.name] = dataclasses.replace(figure, value=value)
+            alike[figure.name] = replace(figure, value=value)
     return tuple(alike.values())

@@ -13,11 +13,13 @@ import re
 import shutil
 import subprocess
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from pyaclnn.health.checks.visible import read_visible
-from pyaclnn.health.report.figure import Figure
+from pyaclnn.health.report.figure import Better, Figure, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,11 +37,11 @@ class _Sensor:
     page: str
     line: re.Pattern[str]
     name: str
-    unit: str
-    better: str
+    unit: Unit
+    better: Better
 
 
-def _sensor(page: str, line: str, name: str, unit: str, better: str) -> _Sensor:
+def _sensor(page: str, line: str, name: str, unit: Unit, better: Better) -> _Sensor:
     return _Sensor(
         page,
         re.compile(rf"^\s*{line}\s*:\s*(-?[\d.]+)\s*$", re.IGNORECASE | re.MULTILINE),

@@ -18,7 +18,7 @@ from pyaclnn.health.child.failures import advice_for
 from pyaclnn.health.child.footprint import growth, settled
 from pyaclnn.health.child.sensors import Watch
 from pyaclnn.health.child.soak import Soak
-from pyaclnn.health.report.figure import PER_MILLION, Figure
+from pyaclnn.health.report.figure import Figure
 from pyaclnn.health.report.record import Status
 from pyaclnn.health.smoke import cases as smoke
 from pyaclnn.mock.control.injection import faults, injected
@@ -166,9 +166,9 @@ def _figures(soak: Soak) -> tuple[Figure, ...]:
         Figure("soak_bytes_moved", soak.moved, "bytes", "neither"),
         Figure("soak_resident", last.resident, "bytes", "neither"),
         Figure("soak_private", last.private, "bytes", "neither"),
-        Figure("soak_private_growth", memory, f"bytes{PER_MILLION}", "neither"),
+        Figure("soak_private_growth", memory, "bytes/million", "neither"),
         Figure("soak_descriptors", last.descriptors, "count", "neither"),
-        Figure("soak_descriptor_growth", files, f"count{PER_MILLION}", "neither"),
+        Figure("soak_descriptor_growth", files, "count/million", "neither"),
     )
 
 

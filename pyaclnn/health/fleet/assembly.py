@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from datetime import datetime, timezone
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from pyaclnn.health.command.run import exit_status
 from pyaclnn.health.report import exits

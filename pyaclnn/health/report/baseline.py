@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file of expectations: what a machine that is as it should be has measured."""
+"""File of expected figures, made from the report of a healthy machine."""
 
 from __future__ import annotations
 
 import json
 import statistics
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final, Literal
 
-from pyaclnn.health.report.fields import Rule, json_text, plain
+from msgspec import Struct
+
 from pyaclnn.health.report.figure import Figure
+from pyaclnn.health.report.layout import Seconds as NotNegative, json_text, plain, read
 from pyaclnn.health.report.outliers import LEAST_DEVIATION
-from pyaclnn.health.report.reader import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Baseline", "Expectation", "read_baseline"]
 
-_KIND: Final = "baseline"
 _LARGEST: Final = 1 << 20
 
 
-@dataclass(frozen=True)
-class Expectation:
-    """What one figure should be.
+class Expectation(Struct, frozen=True, forbid_unknown_fields=True):
+    """Expected value of one figure.
 
     Attributes:
         figure: The median of the devices that were measured.
@@ -35,20 +33,19 @@ class Expectation:
     """
 
     figure: Figure
-    tolerance: Annotated[float, Rule(minimum=0)] = LEAST_DEVIATION
+    tolerance: NotNegative = LEAST_DEVIATION
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """What figures should be on machines of one kind.
+class Baseline(Struct, frozen=True, forbid_unknown_fields=True):
+    """Expected figures of machines of one kind.
 
     Attributes:
-        soc_name: The chip that they are of.
+        soc_name: The chip.
         cann_version: The version of CANN, None for that of the simulated NPU.
         simulated: Whether they are of the simulated NPU.
         version: The version of pyaclnn that wrote it.
         expectations: The figures.
-        kind: What the file is.
+        kind: The kind of the file.
     """
 
     soc_name: str | None
@@ -56,14 +53,14 @@ class Baseline:
     simulated: bool
     version: str
     expectations: tuple[Expectation, ...]
-    kind: Annotated[str, Rule(enum=(_KIND,))] = _KIND
+    kind: Literal["baseline"] = "baseline"
 
     @classmethod
     def of(cls, report: Report) -> Baseline:
-        """Make one of a report; figures of which no value is better are expected of nobody.
+        """Make a baseline of a report; figures without a better value are not expected.
 
         Args:
-            report: The report of a machine that is as it should be.
+            report: The report of a healthy machine.
 
         Raises:
             ValueError: Nothing was measured.
@@ -84,11 +81,11 @@ class Baseline:
         )
 
     def to_text(self) -> str:
-        """Return what `read_baseline` reads."""
+        """Return the text that `read_baseline` reads."""
         return json_text(plain(self))
 
     def is_of_another_kind(self, soc_name: str | None, *, simulated: bool) -> str | None:
-        """Say why this is no measure for a machine; None if it is one.
+        """Return the reason why this is no measure for a machine; None if it is one.
 
         Args:
             soc_name: The machine's chip.
@@ -115,14 +112,14 @@ def read_baseline(path: str) -> Baseline:
         path: The file.
 
     Raises:
-        ValueError: It cannot be read, or is none; the message names the file.
+        ValueError: It cannot be read, or is no baseline; the message names the file.
     """
     try:
         with Path(path).open("rb") as file:
             text = file.read(_LARGEST + 1)
         if len(text) > _LARGEST:
-            raise ValueError("it is too large")  # noqa: TRY301  # told as any other
-        found: Baseline = read(Baseline, json.loads(text))
+            raise ValueError("it is too large")  # noqa: TRY301  # reported as any other
+        found = read(Baseline, json.loads(text))
     except OSError as error:
         raise ValueError(f"'{path}' cannot be read: {error.strerror or error}.") from None
     except (ValueError, RecursionError) as error:

@@ -50,7 +50,7 @@ def as_bundle(given: Sequence[Report] | Fleet) -> bytes:
         given: The reports of one or more machines.
     """
     reports = given.reports if isinstance(given, Fleet) else given
-    whole = (kept.whole() for kept in given.reports.kept) if isinstance(given, Fleet) else reports
+    whole = (one.whole() for one in given.reports.compact) if isinstance(given, Fleet) else reports
     names = names_of_this_machine() | {host_name(report) for report in reports}
     redacted = (redact(report, number, names) for number, report in enumerate(whole, 1))
     shared = list(redacted) if len(reports) == 1 else merge(redacted)

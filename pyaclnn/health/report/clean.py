@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Making foreign texts harmless: logs may hold anything, and a terminal obeys escape sequences."""
+"""Removal of harmful characters: logs hold anything, and a terminal obeys escape sequences."""
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import operator
 import re
-from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from pyaclnn.health.report.fields import annotated, hints_of
+from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +17,8 @@ __all__ = ["cleaned", "each_text"]
 
 Record = TypeVar("Record")
 
-# Control characters but tab and newline, what turns the direction of writing, separators of lines
-# that only some programs know, lone surrogates, and what XML 1.0 cannot contain.
+# Control characters but tab and newline, marks that turn the direction of writing, separators of
+# lines that only some programs know, lone surrogates, and characters that XML 1.0 cannot contain.
 _HARMFUL: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
     "\ud800-\udfff\ufffe\uffff]"
@@ -27,6 +26,8 @@ _HARMFUL: Final = re.compile(
 _ON_ONE_LINE: Final = re.compile(r"\s*[\n\t]\s*")
 _LINES: Final = frozenset({"text", "summary", "verdict", "causes", "next_step"})
 """The fields that may have several lines."""
+_WITH_TEXTS: Final = frozenset({str, tuple, dict})
+"""The types of fields that may contain a text."""
 _ESCAPES: Final = re.compile("\x1b\\[[0-9;?]*[ -/]*[@-~]")
 
 
@@ -44,16 +45,16 @@ def cleaned(record: Record) -> Record:
 
 
 def _harmless(value: Any, *, on_one_line: bool) -> Any:
-    """The value itself if it is harmless, as nearly all are; many records make a fleet."""
-    if dataclasses.is_dataclass(value):
-        kind: Any = type(value)
+    """Return the value itself if it is harmless, as nearly all are; many records make a fleet."""
+    if isinstance(value, Struct):
         changed = {}
-        for name in _with_texts(kind):
+        for name in value.__struct_fields__:
             before = getattr(value, name)
-            after = _harmless(before, on_one_line=name not in _LINES)
-            if after is not before:
-                changed[name] = after
-        return dataclasses.replace(value, **changed) if changed else value  # type: ignore[type-var]
+            if type(before) in _WITH_TEXTS and not (type(before) is str and before.isprintable()):
+                after = _harmless(before, on_one_line=name not in _LINES)
+                if after is not before:
+                    changed[name] = after
+        return replace(value, **changed) if changed else value
     if type(value) is dict:
         return {
             _harmless(key, on_one_line=True): _harmless(item, on_one_line=key not in _LINES)
@@ -66,19 +67,6 @@ def _harmless(value: Any, *, on_one_line: bool) -> Any:
         return value
     text = _HARMFUL.sub("\ufffd", _ESCAPES.sub("", value))
     return _ON_ONE_LINE.sub(" ", text) if on_one_line else text
-
-
-@functools.cache
-def _with_texts(kind: Any) -> tuple[str, ...]:
-    """The fields of a record in which texts may be."""
-    return tuple(name for name, hint in hints_of(kind).items() if _may_have_texts(hint))
-
-
-def _may_have_texts(hint: Any) -> bool:
-    kind = annotated(hint)[0]
-    return (
-        kind is str or dataclasses.is_dataclass(kind) or any(map(_may_have_texts, get_args(kind)))
-    )
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:

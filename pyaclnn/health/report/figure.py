@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured on a device, and what a finding asks of who hands out work."""
+"""Measurements of a device, and the severity of a finding in the words of a scheduler."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pyaclnn.health.report.fields import Rule
+from msgspec import Meta, Struct
 
-__all__ = ["BETTER", "PER_MILLION", "UNITS", "Figure", "Severity"]
+from pyaclnn.health.report.layout import Finite
+
+__all__ = ["PER_MILLION", "Better", "Figure", "Severity", "Unit"]
 
 PER_MILLION: Final = "/million"
-"""How units end that are for each million of launches."""
+"""Suffix of units that count for each million of launches."""
 
-UNITS: Final = (
-    *("GB/s", "1/s", "ratio", "s", "count", "bytes", "°C", "MHz"),
-    *(f"count{PER_MILLION}", f"bytes{PER_MILLION}"),
-)
+Unit: TypeAlias = Literal[
+    "GB/s", "1/s", "ratio", "s", "count", "bytes", "°C", "MHz", "count/million", "bytes/million"
+]
 """``GB/s`` is 1e9 bytes a second."""
 
-BETTER: Final = ("more", "less", "neither")
-"""Which values of a figure are better; of a ``neither`` no device is faulted."""
+Better: TypeAlias = Literal["more", "less", "neither"]
+"""Direction of a figure: which values are better; with ``neither`` no device is at fault."""
 
 
 class Severity(str, Enum):
-    """What a finding asks of who hands out work, in the words of a scheduler.
+    """Request of a finding to whoever schedules work.
 
     Attributes:
         NONE: Nothing.
@@ -40,27 +40,26 @@ class Severity(str, Enum):
 
     @property
     def asks(self) -> str:
-        """What it asks for, in words; nothing of NONE."""
+        """The request in words; empty for NONE."""
         words = {Severity.MONITOR: "look at it again", Severity.DRAIN: "give it no new work"}
         return words.get(self, "")
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(Struct, frozen=True, forbid_unknown_fields=True):
     """One measurement.
 
     Attributes:
-        name: What was measured, e.g. ``host_to_device_pinned``; the same on every device.
-        value: How much, in ``unit``.
-        unit: One of `UNITS`.
-        better: One of `BETTER`.
+        name: The measured quantity, e.g. ``host_to_device_pinned``; the same on every device.
+        value: The value in ``unit``.
+        unit: One of `Unit`.
+        better: One of `Better`.
     """
 
-    name: Annotated[str, Rule(pattern=r"^[a-z][a-z0-9_]*$")]
-    value: float
-    unit: Annotated[str, Rule(enum=UNITS)]
-    better: Annotated[str, Rule(enum=BETTER)] = "more"
+    name: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]*$(?!\n)")]
+    value: Finite
+    unit: Unit
+    better: Better = "more"
 
     def __str__(self) -> str:
-        """Return it as anybody would write it, e.g. ``host_to_device_pinned 24.1 GB/s``."""
+        """Return name, value and unit, e.g. ``host_to_device_pinned 24.1 GB/s``."""
         return f"{self.name} {self.value:.4g} {self.unit}"

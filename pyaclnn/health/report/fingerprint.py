@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When results of different machines are the same, and which of them most machines have."""
+"""Fingerprint of a result: equal for the same finding on different machines."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.report.record import CheckResult, Report
 
-__all__ = ["likeness", "unusual", "usual"]
+__all__ = ["fingerprint", "unusual", "usual"]
 
 _VARYING: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
-def likeness(result: CheckResult, host: str) -> tuple[object, ...]:
-    """Return what results have in common that are the same finding.
+def fingerprint(result: CheckResult, host: str) -> tuple[object, ...]:
+    """Return the fingerprint of a result.
 
-    That is the check, the status and the code of CANN; without a code, the summary but for numbers
-    and the machine's name.
+    It consists of the check, the status and the code of CANN; without a code, the summary without
+    numbers and the machine's name.
 
     Args:
-        result: What a check found.
+        result: The finding of a check.
         host: The name of the machine.
     """
     check = check_of(result)
@@ -45,21 +45,21 @@ def _form(summary: str) -> str:
 
 
 def usual(reports: Iterable[Report]) -> dict[tuple[bool, str], tuple[object, CheckResult]]:
-    """Return what each check found on most machines, apart for real and simulated ones.
+    """Return the commonest finding of each check, apart for real and simulated machines.
 
     Args:
         reports: The machines' reports.
 
     Returns:
-        By whether it was simulated and the check's name without a device, the likeness of what was
-        found most often, and the first such result.
+        By whether it was simulated and the check's name without a device, the commonest
+        fingerprint, and the first such result.
     """
     found: dict[tuple[bool, str], dict[object, list[CheckResult]]] = {}
     for report in reports:
         name = host_name(report)
         for result in report.results:
             alike = found.setdefault((report.simulated, check_of(result)), {})
-            alike.setdefault(likeness(result, name), []).append(result)
+            alike.setdefault(fingerprint(result, name), []).append(result)
     commonest = {key: max(alike, key=lambda one: len(alike[one])) for key, alike in found.items()}
     return {key: (one, found[key][one][0]) for key, one in commonest.items()}
 
@@ -71,12 +71,12 @@ def unusual(
 
     Args:
         report: The machine's report.
-        common: What `usual` returned.
+        common: The result of `usual`.
     """
     name = host_name(report)
     return [
         result
         for result in report.results
         if gravity(result.status) < CALM
-        or likeness(result, name) != common[report.simulated, check_of(result)][0]
+        or fingerprint(result, name) != common[report.simulated, check_of(result)][0]
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many machines' reports as one: which failures are the same, and where."""
+"""Fleet: the reports of many machines, with equal failures grouped."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.health.report import exits
 from pyaclnn.health.report.compact import Reports
-from pyaclnn.health.report.fields import plain
-from pyaclnn.health.report.fingerprint import likeness
+from pyaclnn.health.report.fingerprint import fingerprint
 from pyaclnn.health.report.fleet_figures import Outlying, outlying
+from pyaclnn.health.report.layout import plain
 from pyaclnn.health.report.reading import FLEET, read_reports
 from pyaclnn.health.report.record import SCHEMA, host_name
 from pyaclnn.health.report.verdict import (
@@ -32,10 +32,19 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.report.record import CheckResult, Report
 
-__all__ = ["TOLD", "Fleet", "Group", "fleet_of", "fleet_verdict", "gather", "merge", "only"]
+__all__ = ["GROUP_FIELDS", "Fleet", "Group", "fleet_of", "fleet_verdict", "gather", "merge", "only"]
 
-TOLD: Final = ("id", "title", "status", "code", "code_name", "summary", "causes", "next_step")
-"""What of a group's first result stands for the group."""
+GROUP_FIELDS: Final = (
+    "id",
+    "title",
+    "status",
+    "code",
+    "code_name",
+    "summary",
+    "causes",
+    "next_step",
+)
+"""The fields of a group's first result that stand for the group."""
 
 _TONES: Final = {
     BROKEN: (exits.BROKEN, "broken"),
@@ -44,17 +53,17 @@ _TONES: Final = {
     SIMULATED: (exits.PASSED, "simulated only"),
     GOOD: (exits.PASSED, "working"),
 }
-"""What a tone exits with, and what it is called, from the one that matters most to the least."""
+"""Exit status and name of each tone, from the one that matters most to the least."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """The same failure, wherever it came up.
+    """A failure and all places where it occurred.
 
     Attributes:
-        results: One result for each place, of which the first speaks for all.
+        results: One result for each place, of which the first stands for all.
         hosts: The machines, each once, in the order of the reports.
-        simulated: Whether it came up on simulated NPUs only.
+        simulated: Whether it occurred on simulated NPUs only.
     """
 
     results: tuple[CheckResult, ...]
@@ -71,7 +80,7 @@ class Fleet:
         groups: Failures that are equal: those of hardware first, then the gravest, and of these
             those on most machines.
         outliers: Devices whose figures are worse than those of the others of their chip.
-        exit_status: What the command exits with: that of the worst machine.
+        exit_status: The exit status of the command: that of the worst machine.
     """
 
     reports: Reports
@@ -81,7 +90,7 @@ class Fleet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The machines' names, in the order of the reports; those of one name are told apart."""
+        """The machines' names, in the order of the reports; equal names get ids."""
         return _names(self.reports)
 
     @property
@@ -93,7 +102,7 @@ class Fleet:
         """Yield the fleet as JSON text, a line for each key, group and report."""
         groups = [
             {
-                **{name: plain(getattr(group.results[0], name)) for name in TOLD},
+                **{name: plain(getattr(group.results[0], name)) for name in GROUP_FIELDS},
                 "hosts": list(group.hosts),
                 "simulated": group.simulated,
             }
@@ -114,7 +123,7 @@ class Fleet:
         yield ",\n"
         yield from _array("outliers", (json.dumps(one, separators=(",", ":")) for one in worse))
         yield ",\n"
-        yield from _array("reports", (kept.text for kept in self.reports.kept))
+        yield from _array("reports", (one.text for one in self.reports.compact))
         yield "\n}\n"
 
     def to_text(self) -> str:
@@ -123,8 +132,8 @@ class Fleet:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fleet as JSON's own types."""
-        told: dict[str, Any] = json.loads(self.to_text())
-        return told
+        data: dict[str, Any] = json.loads(self.to_text())
+        return data
 
 
 def _array(key: str, items: Iterable[str]) -> Iterator[str]:
@@ -143,12 +152,12 @@ def only(given: Sequence[Report] | Fleet) -> Report | None:
         given: Reports, or a fleet of them.
     """
     if isinstance(given, Fleet):
-        return given.reports.kept[0].whole() if len(given.reports) == 1 else None
+        return given.reports.compact[0].whole() if len(given.reports) == 1 else None
     return given[0] if len(given) == 1 else None
 
 
 def fleet_of(given: Sequence[Report] | Fleet) -> Fleet:
-    """Return reports put together, which a fleet is already.
+    """Return a fleet of the reports; a fleet is returned as it is.
 
     Args:
         given: Reports, or a fleet of them.
@@ -179,7 +188,7 @@ def gather(paths: Iterable[str]) -> Fleet:
         ValueError: One of them cannot be read, or holds no report; the message names it.
     """
     reports = Reports()
-    # What is read has no cycles: to look for them again and again took a quarter of the time.
+    # Reports have no cycles: looking for them again and again took a quarter of the time.
     collected = gc.isenabled()
     gc.disable()
     try:
@@ -197,8 +206,8 @@ def _together(given: Reports) -> Fleet:
     for name, report in zip(names, given, strict=True):
         host = host_name(report)
         for result in problems(report.results):
-            # What a simulation does wrong says nothing of the machines that do the same.
-            same = (report.simulated, *likeness(result, host))
+            # A failure of a simulation means nothing for machines with the same failure.
+            same = (report.simulated, *fingerprint(result, host))
             found.setdefault(same, []).append((name, result))
     groups = [
         Group(
@@ -237,7 +246,7 @@ def fleet_verdict(fleet: Fleet) -> Verdict:
     """Sum a fleet up.
 
     Args:
-        fleet: What `merge` made.
+        fleet: The fleet.
     """
     tones = [verdict(report).tone for report in fleet.reports]
     total = len(tones)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from importlib import resources
@@ -12,7 +11,9 @@ from itertools import zip_longest
 from string import Template
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.health.report.aggregate import Worst
+from msgspec.structs import replace
+
+from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.clean import cleaned
 from pyaclnn.health.report.fingerprint import unusual, usual
 from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only
@@ -32,7 +33,7 @@ from pyaclnn.health.report.verdict import CALM, gravity, verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.health.report.compact import Kept
+    from pyaclnn.health.report.compact import Compact
     from pyaclnn.health.report.fleet import Fleet
     from pyaclnn.health.report.record import CheckResult, Report
 
@@ -91,7 +92,7 @@ def _machine_page(report: Report) -> str:
 
 def _numbers(report: Report) -> str:
     numbers = [number for result in report.results for number in result.numbers]
-    return numbers_section(Worst(numbers), simulated=report.simulated)
+    return numbers_section(Aggregate(numbers), simulated=report.simulated)
 
 
 def _fleet_page(fleet: Fleet) -> str:
@@ -107,7 +108,7 @@ def _fleet_page(fleet: Fleet) -> str:
         + outliers_section(fleet)
         + groups_section(fleet)
         # What a simulation computed says nothing of the chips beside it.
-        + numbers_section(fleet.reports.worst[fleet.simulated], simulated=fleet.simulated)
+        + numbers_section(fleet.reports.aggregate[fleet.simulated], simulated=fleet.simulated)
         + _folded(fleet)
     )
 
@@ -120,9 +121,9 @@ def _folded(fleet: Fleet) -> str:
     names = [name for turn in in_turn for name in turn if name is not None]
     full = set(list(dict.fromkeys([*names, *fleet.names]))[:_TOLD_IN_FULL])
     machines = [
-        _differing(name, kept, results, full=name in full)
-        for name, kept in zip(fleet.names, fleet.reports.kept, strict=True)
-        if (results := unusual(kept.report, common))
+        _differing(name, compact, results, full=name in full)
+        for name, compact in zip(fleet.names, fleet.reports.compact, strict=True)
+        if (results := unusual(compact.report, common))
     ]
     return (
         '<details class="machine"><summary>What most machines have in common</summary>'
@@ -130,13 +131,13 @@ def _folded(fleet: Fleet) -> str:
     )
 
 
-def _differing(name: str, kept: Kept, results: list[CheckResult], *, full: bool) -> str:
+def _differing(name: str, compact: Compact, results: list[CheckResult], *, full: bool) -> str:
     """One machine of a fleet; pictures of numbers only of results of which some are wrong."""
-    report = kept.report
+    report = compact.report
     if full:
-        # What is kept is not all that there is to tell.
+        # A compact form is not all that there is to tell.
         ids = {result.id for result in results}
-        results = [result for result in cleaned(kept.whole()).results if result.id in ids]
+        results = [result for result in cleaned(compact.whole()).results if result.id in ids]
     else:
         results = [replace(r, evidence=(), causes=(), next_step=None, numbers=()) for r in results]
     wrong = any(not number.passed for result in results for number in result.numbers)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from pyaclnn.health.report.html_sections import badge, paragraph, problem_card, story_of
 from pyaclnn.health.report.record import check_of

@@ -19,7 +19,7 @@ from pyaclnn.health.report.record import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.health.report.aggregate import Worst
+    from pyaclnn.health.report.aggregate import Aggregate
     from pyaclnn.health.report.record import Number
 
 __all__ = ["numbers_section"]
@@ -33,9 +33,9 @@ _LEGEND_MARKS: Final = (
 )
 
 
-def numbers_section(worst: Worst, *, simulated: bool) -> str:
+def numbers_section(aggregate: Aggregate, *, simulated: bool) -> str:
     """Return the pictures and the table of the numeric checks."""
-    passed, total, numbers = worst.passed, worst.total, worst.numbers()
+    passed, total, numbers = aggregate.passed, aggregate.total, aggregate.numbers()
     if not numbers:
         return ""
     several = (

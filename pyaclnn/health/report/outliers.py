@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of several equal things is not like the others, by one figure."""
+"""Outliers: devices or machines whose figure is worse than those of the others."""
 
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec import Struct
 
 from pyaclnn.health.report.figure import Figure, Severity
 
@@ -34,8 +35,7 @@ _ENOUGH: Final = 3
 _Key = TypeVar("_Key")
 
 
-@dataclass(frozen=True)
-class Outlier:
+class Outlier(Struct, frozen=True):
     """One value that is worse than the others.
 
     Attributes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading the reports in files, one at a time: those of a fleet would fill the memory."""
+"""Reader of report files, one report at a time: a whole fleet would fill the memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from pyaclnn.health.report.reader import read
+from msgspec import Struct
+
+from pyaclnn.health.report.layout import read
 from pyaclnn.health.report.record import Exit
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["FLEET", "read_reports"]
 
 FLEET: Final = "fleet"
-"""What a fleet report says it is."""
+"""The ``kind`` of a fleet report."""
 
 _LARGEST: Final = 64 << 20
 _LARGEST_FLEET: Final = 1 << 30
@@ -32,7 +34,7 @@ def read_reports(path: str, reports: Reports) -> None:
 
     Args:
         path: The file.
-        reports: What takes them in.
+        reports: The store to which they are added.
 
     Raises:
         ValueError: It cannot be read, or holds no report; the message names the file.
@@ -68,8 +70,8 @@ def _content(file: BufferedReader) -> bytes:
 
 
 def _read(text: str, reports: Reports) -> None:
-    """Read the reports in a text; what else a fleet tells follows from them, but must be right."""
-    told: dict[str, Any] = {}
+    """Read the reports in a text; the rest of a fleet follows from them, but must be valid."""
+    other: dict[str, Any] = {}
     several = False
     place, closed = _after(text, 0, "{")
     while closed != "}":
@@ -87,16 +89,16 @@ def _read(text: str, reports: Reports) -> None:
                 del data
                 place, closed = _after(text, place, ",]")
         else:
-            told[key], place = _value(text, place)
+            other[key], place = _value(text, place)
         place, closed = _after(text, place, ",}")
     if place != len(text):
         raise ValueError("something follows it")
     if not several:
-        reports.read(told, text)
-    elif told.get("kind") != FLEET:
+        reports.read(other, text)
+    elif other.get("kind") != FLEET:
         raise ValueError(f"kind is no {FLEET!r}")
     else:
-        read(Exit, told.get("exit_status"), "exit_status")
+        read(_Status, {"exit_status": other.get("exit_status")})
 
 
 def _value(text: str, place: int) -> tuple[Any, int]:
@@ -114,6 +116,10 @@ def _after(text: str, place: int, wanted: str) -> tuple[int, str]:
 
 def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON")
+
+
+class _Status(Struct):
+    exit_status: Exit
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_constant)

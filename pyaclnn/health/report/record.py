@@ -1,35 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the doctor found, as plain data that goes to JSON and comes back unchanged.
+"""Records of the doctor: plain data that goes to JSON and comes back unchanged.
 
 A `Report` holds one `CheckResult` for each check; results of numeric checks carry a `Number` for
-each output that was compared, those of measurements a `Figure` for each. Nothing here knows how a
-finding was made or how it is shown.
+each output that was compared, those of measurements a `Figure` for each. The records know neither
+the checks nor the formats in which they are shown.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pyaclnn.health.report.fields import Rule, json_text, plain
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
+
 from pyaclnn.health.report.figure import Figure, Severity
-from pyaclnn.health.report.reader import read
-from pyaclnn.health.report.schema_migration import upgraded
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from pyaclnn.health.report.layout import (
+    Count,
+    Histogram,
+    Measured,
+    Seconds,
+    json_text,
+    layout_of,
+    plain,
+    read,
+    rows_of,
+    table,
+    table_layout,
+)
 
 __all__ = [
+    "REPORT_LAYOUT",
     "SCHEMA",
     "CheckResult",
     "Evidence",
     "Exit",
     "Number",
     "Report",
-    "Seconds",
     "Status",
     "check_of",
     "device_of",
@@ -37,21 +46,13 @@ __all__ = [
 ]
 
 SCHEMA: Final = 3
-"""The version of the JSON layout."""
+"""Version of the JSON layout."""
 
-EVIDENCE_KINDS: Final = ("function", "path", "log", "value", "traceback", "command")
-
-Seconds: TypeAlias = Annotated[float, Rule(minimum=0)]
-Count: TypeAlias = Annotated[int, Rule(minimum=0)]
-Code: TypeAlias = Annotated[int, Rule(minimum=-(2**31), maximum=2**31 - 1)]
-Measured: TypeAlias = Annotated[
-    float, Rule(absent=math.nan, description="null if there is no such figure")
-]
-Edge: TypeAlias = Annotated[float, Rule(absent=math.inf, description="null: no upper edge")]
+EvidenceKind: TypeAlias = Literal["function", "path", "log", "value", "traceback", "command"]
+Code: TypeAlias = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Exit: TypeAlias = Annotated[
-    int,
-    Rule(
-        enum=(0, 1, 2, 3, 4, 129, 130, 143),
+    Literal[0, 1, 2, 3, 4, 129, 130, 143],
+    Meta(
         description="0 all passed, 1 something is broken, 3 inconclusive, 4 no CANN or no "
         "device; 129, 130, 143 ended by SIGHUP, Ctrl-C, SIGTERM",
     ),
@@ -59,16 +60,16 @@ Exit: TypeAlias = Annotated[
 
 
 class Status(str, Enum):
-    """What became of a check.
+    """Outcome of a check.
 
     Attributes:
-        PASS: What was looked at is as it must be.
+        PASS: The examined thing is as it must be.
         WARN: It works, with something to be known.
         FAIL: It does not work.
         SKIP: The check does not apply, or was not asked for.
         TIMEOUT: A step exceeded its deadline.
         CRASH: The vendor's code ended the process.
-        ERROR: The doctor itself could not tell.
+        ERROR: The doctor itself failed to decide.
         NOT_RUN: Something that the check builds on did not pass.
     """
 
@@ -97,28 +98,22 @@ class Status(str, Enum):
 _BROKEN: Final = frozenset({Status.FAIL, Status.TIMEOUT, Status.CRASH})
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
     """One observation behind a result.
 
     Attributes:
         kind: ``function``, ``path``, ``log``, ``value``, ``traceback`` or ``command``.
-        label: What it is, e.g. the function's or the variable's name.
-        text: What was seen, possibly several lines.
+        label: Its name, e.g. of the function or the variable.
+        text: The observation, possibly several lines.
     """
 
-    kind: Annotated[str, Rule(enum=EVIDENCE_KINDS)]
+    kind: EvidenceKind
     label: str
     text: str
 
-    def __post_init__(self) -> None:
-        if self.kind not in EVIDENCE_KINDS:
-            raise ValueError(f"kind is {self.kind!r}; it must be one of {EVIDENCE_KINDS}")
 
-
-@dataclass(frozen=True)
-class Number:
-    """How one output of one operator compared with float64.
+class Number(Struct, frozen=True, forbid_unknown_fields=True):
+    """Comparison of one output of one operator with float64.
 
     Attributes:
         operator: The public function, e.g. ``layer_norm``.
@@ -126,7 +121,7 @@ class Number:
         dtype: The dtype of the input.
         shape: The shape of the input.
         passed: Whether the output satisfies CANN's accuracy standard.
-        max_abs_error: The largest error; NaN if there is none to tell.
+        max_abs_error: The largest error; NaN if there is none.
         limit: The error that the worst element may have.
         matched_ratio: The share of elements within the tolerance.
         seconds: How long the call and its synchronize took.
@@ -145,32 +140,31 @@ class Number:
     limit: Measured
     matched_ratio: Measured
     seconds: Measured
-    error_histogram: tuple[tuple[Edge, Count], ...]
+    error_histogram: Histogram
     verdict: str
 
 
-@dataclass(frozen=True)
-class CheckResult:
-    """What one check found.
+class CheckResult(Struct, frozen=True, forbid_unknown_fields=True):
+    """Finding of one check.
 
     Attributes:
         id: The check's stable name, e.g. ``ENV-001``; ``DEV-103@1`` for the one on device 1.
-        title: What the check is about.
+        title: The subject of the check.
         category: The family it belongs to.
         status: The finding.
-        seconds: How long it took.
+        seconds: Duration.
         summary: The finding in one line.
-        evidence: What it rests on.
+        evidence: The observations behind the finding.
         causes: Likely causes, the likeliest first.
         next_step: The one thing to do next, if there is one.
-        code: CANN's status code, if one is behind it.
+        code: CANN's status code, if one is the reason.
         code_name: The code's name.
         numbers: The comparisons, for numeric checks.
-        severity: What it asks of who hands out work.
+        severity: Its request to whoever schedules work.
         figures: The measurements, for checks that measure.
     """
 
-    id: Annotated[str, Rule(pattern=r"^[A-Z]+-([0-9]+|[a-z][a-z0-9_]*)(@[0-9]+)?$")]
+    id: Annotated[str, Meta(pattern=r"^[A-Z]+-([0-9]+|[a-z][a-z0-9_]*)(@[0-9]+)?$(?!\n)")]
     title: str
     category: str
     status: Status
@@ -181,24 +175,36 @@ class CheckResult:
     next_step: str | None = None
     code: Code | None = None
     code_name: str | None = None
-    numbers: Annotated[tuple[Number, ...], Rule(table=True)] = ()
+    numbers: tuple[Number, ...] = ()
     severity: Severity = Severity.NONE
-    figures: Annotated[tuple[Figure, ...], Rule(table=True)] = ()
+    figures: tuple[Figure, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result as JSON's own types."""
-        told: dict[str, Any] = plain(self)
-        return told
+        """Return the result as JSON's own types, with tables of numbers and figures."""
+        texts = plain(replace(self, numbers=(), figures=()))
+        return {**texts, "numbers": table(self.numbers), "figures": table(self.figures)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> CheckResult:
-        """Read what `to_json` returned.
+    def from_json(cls, data: Any) -> CheckResult:
+        """Read the result that `to_json` returned.
 
         Raises:
             ValueError: A key is missing, unknown, or has a value that it cannot have.
         """
-        result: CheckResult = read(cls, data)
-        return result
+        return _result(read(_RESULT_LAYOUT, data), "")
+
+
+_RESULT_LAYOUT: Final = layout_of(
+    CheckResult, numbers=table_layout(Number) | None, figures=table_layout(Figure) | None
+)
+
+
+def _result(given: Any, place: str) -> CheckResult:
+    """Return the result that a layout describes, of which no key is missing."""
+    values = asdict(given)
+    values["numbers"] = rows_of(Number, values["numbers"], f"{place}numbers")
+    values["figures"] = rows_of(Figure, values["figures"], f"{place}figures")
+    return CheckResult(**values)
 
 
 def check_of(result: CheckResult) -> str:
@@ -207,66 +213,67 @@ def check_of(result: CheckResult) -> str:
 
 
 def device_of(result: CheckResult) -> str:
-    """Return the device that a result was made on, as its id tells it; nothing if on none."""
+    """Return the device in a result's id; empty if it is of none."""
     return result.id.partition("@")[2]
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Struct, frozen=True, forbid_unknown_fields=True):
     """One run of the doctor on one machine.
 
     Attributes:
         version: The version of pyaclnn.
-        started: When, in UTC, as ISO 8601.
-        seconds: How long it took.
-        host: ``name``, ``id`` (which tells machines of one name apart), ``os``, ``kernel``,
+        started: The moment, in UTC, as ISO 8601.
+        seconds: Duration.
+        host: ``name``, ``id`` (which differs between machines of one name), ``os``, ``kernel``,
             ``machine``, ``python``, ``cpu_count``, ``in_container``.
         backend: ``cann``, ``mock`` or ``none``.
         simulated: Whether the backend is the simulated NPU: then nothing here is about hardware.
-        directory: Where the runtime library lies.
+        directory: The folder of the runtime library.
         soc_name: The chip.
-        cann_version: The version of CANN, as its own files tell it.
+        cann_version: The version of CANN, as its own files name it.
         level: ``quick``, ``medium`` or ``long``.
         environment: The variables that matter, and only those.
         results: The results in the order in which the checks ran.
-        exit_status: What the command exits with.
+        exit_status: The exit status of the command.
         schema: The version of this layout.
     """
 
     version: str
-    started: Annotated[str, Rule(format="date-time")]
+    started: Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
     seconds: Seconds
     host: dict[str, str | int | bool]
-    backend: Annotated[str, Rule(enum=("cann", "mock", "none"))]
+    backend: str
     simulated: bool
     directory: str | None
     soc_name: str | None
     cann_version: str | None
-    level: Annotated[str, Rule(enum=("quick", "medium", "long"))]
+    level: str
     environment: dict[str, str]
     results: tuple[CheckResult, ...]
-    exit_status: Exit
-    schema: Annotated[int, Rule(enum=(SCHEMA,))] = SCHEMA
+    exit_status: int
+    schema: int = SCHEMA
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON's own types; a figure that does not exist is None."""
-        return {"schema": self.schema, **plain(self)}
+        results = [result.to_json() for result in self.results]
+        return {"schema": self.schema, **plain(replace(self, results=())), "results": results}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Report:
-        """Read what `to_json` returned, of this version or a former one.
+    def from_json(cls, data: Any) -> Report:
+        """Read the report that `to_json` returned.
 
         Raises:
-            ValueError: The schema is a later one, or a key is missing, unknown, or has a value that
-                it cannot have.
+            ValueError: The schema is of another version, or a key is missing, unknown, or has a
+                value that it cannot have.
         """
-        if isinstance(data, dict):
-            data = upgraded(data)
-            if data.get("schema") != SCHEMA:
-                known = f"this version reads 1 to {SCHEMA}"
-                raise ValueError(f"schema is {data.get('schema')!r:.60}; {known}")
-        report: Report = read(cls, data)
-        return report
+        if isinstance(data, dict) and data.get("schema") != SCHEMA:
+            found = f"{data.get('schema')!r:.60}"
+            raise ValueError(f"schema is {found}; this version reads {SCHEMA}")
+        values = asdict(read(REPORT_LAYOUT, data))
+        if not _is_moment(values["started"]):
+            raise ValueError("started is no moment like 2026-05-21T08:30:00+00:00")
+        results = enumerate(values.pop("results"))
+        return cls(**values, results=tuple(_result(one, f"results[{n}].") for n, one in results))
 
     def to_text(self) -> str:
         """Return the report as JSON text."""
@@ -274,8 +281,26 @@ class Report:
 
     @classmethod
     def from_text(cls, text: str) -> Report:
-        """Read what `to_text` returned; raises what `from_json` does."""
+        """Read the text that `to_text` returned; raises as `from_json` does."""
         return cls.from_json(json.loads(text))
+
+
+REPORT_LAYOUT: Final = layout_of(
+    Report,
+    backend=Literal["cann", "mock", "none"],
+    level=Literal["quick", "medium", "long"],
+    results=tuple[_RESULT_LAYOUT, ...],  # type: ignore[valid-type]
+    exit_status=Exit,
+    schema=Literal[3],
+)
+"""Type of a report's JSON."""
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text.replace("Z", "+00:00")).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def host_name(report: Report) -> str:

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from pyaclnn.health.checks.comparison import COMPARISONS, Measured
 from pyaclnn.health.checks.figures import BESIDE_OTHERS, EXPECTED
 from pyaclnn.health.report.baseline import Baseline, Expectation
-from pyaclnn.health.report.figure import Figure, Severity
+from pyaclnn.health.report.figure import Better, Figure, Severity, Unit
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ WANTED = Baseline(
 def found(
     check: str, number: int, *rows: dict[str, float], expected: Baseline | None = WANTED
 ) -> Finding:
-    better = {"temperature": "less", "memory_tested": "neither"}
-    units = {"temperature": "°C", "memory_tested": "bytes"}
+    better: dict[str, Better] = {"temperature": "less", "memory_tested": "neither"}
+    units: dict[str, Unit] = {"temperature": "°C", "memory_tested": "bytes"}
     of = {
         number: {
             n: Figure(n, v, units.get(n, "1/s"), better.get(n, "more")) for n, v in row.items()
@@ -105,11 +105,11 @@ def test_what_nobody_expects_is_named() -> None:
 
 
 def test_another_cann_is_said_and_another_chip_refused() -> None:
-    newer = dataclasses.replace(WANTED, cann_version="9.1.0")
+    newer = replace(WANTED, cann_version="9.1.0")
     told = found(EXPECTED, 0, GOOD, expected=newer)
     assert told.status is Status.PASS
     assert ("CANN", "8.1.RC1 here, 9.1.0 in the file") in [(e.label, e.text) for e in told.evidence]
-    other = found(EXPECTED, 0, GOOD, expected=dataclasses.replace(WANTED, soc_name="Ascend310P3"))
+    other = found(EXPECTED, 0, GOOD, expected=replace(WANTED, soc_name="Ascend310P3"))
     assert other.status is Status.ERROR
     assert "it is of Ascend310P3, and this is Ascend910B3" in other.summary
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 import pyaclnn
 from pyaclnn.health.checks.options import Level, Options
@@ -182,7 +182,7 @@ def test_children_are_told_as_one() -> None:
             Figure("soak_private_growth", growing, "bytes/million", "neither"),
         )
         plain = CheckResult("NUM-302@0", "soak", "numbers", Status.PASS, launches, "so it went")
-        return dataclasses.replace(plain, status=status, figures=figures)
+        return replace(plain, status=status, figures=figures)
 
     told = together([result(Status.PASS, 3, 5.0), result(Status.FAIL, 4, 2.0)])
     assert (told.status, told.seconds) == (Status.FAIL, 4)

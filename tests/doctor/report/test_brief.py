@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from pyaclnn.health.report.record import Evidence, Report, Status
@@ -50,14 +50,14 @@ def test_a_machine_is_told_on_25_lines(given: Report) -> None:
 
 
 def test_a_fleet_of_two_is_told_on_25_lines() -> None:
-    other = dataclasses.replace(TALKATIVE, host={"name": "other"})
+    other = replace(TALKATIVE, host={"name": "other"})
     assert len(printed(TALKATIVE, other)) <= 25
 
 
 def test_the_same_failure_on_two_devices_is_told_once() -> None:
     text = "\n".join(printed(samples.report(
         samples.SETUP_FAILED,
-        dataclasses.replace(samples.SETUP_FAILED, id="DEV-103@1"),
+        replace(samples.SETUP_FAILED, id="DEV-103@1"),
         exit_status=1,
     )))  # fmt: skip
     assert text.count("✗ FAIL DEV-103") == 1

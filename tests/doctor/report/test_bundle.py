@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import re
 import tarfile
 import time
 
 import pytest
+from msgspec.structs import replace
 
 from pyaclnn.facts.variables import TOLD
 from pyaclnn.health.report import bundle
@@ -95,7 +95,7 @@ def test_only_listed_variables_stay() -> None:
 
 
 def test_only_listed_facts_about_the_host_stay() -> None:
-    given = dataclasses.replace(samples.HEALTHY, host={**samples.HEALTHY.host, "serial": "X1"})
+    given = replace(samples.HEALTHY, host={**samples.HEALTHY.host, "serial": "X1"})
     host = redact(given, 4, ()).host
     assert host["name"] == "machine 4"
     assert set(host) == set(samples.HEALTHY.host)
@@ -134,7 +134,7 @@ def test_a_bundle_has_every_format_and_explains_itself(monkeypatch: pytest.Monke
 
 
 def test_a_bundle_of_a_fleet_numbers_the_machines() -> None:
-    second = dataclasses.replace(samples.HEALTHY, host={"name": "node-18"})
+    second = replace(samples.HEALTHY, host={"name": "node-18"})
     files = unpacked(samples.BROKEN, second)
     assert "machine 2" in files["pyaclnn-doctor/report.txt"]
     assert "node-1" not in "".join(files.values())
@@ -255,6 +255,6 @@ def test_variables_keep_only_what_has_their_form() -> None:
 
 def test_what_a_check_says_of_a_variable_is_hidden_where_the_variable_is() -> None:
     phrase = "pass phrase SECRETFIFTEEN"
-    said = dataclasses.replace(samples.BROKEN.results[0], summary=f"it is {phrase!r}")
+    said = replace(samples.BROKEN.results[0], summary=f"it is {phrase!r}")
     made = report(said, environment={"ACLNN_CACHE_LIMIT": phrase})
     assert "SECRETFIFTEEN" not in redact(made, 1, ()).to_text()

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from pyaclnn.health.report.figure import Figure, Severity
 from pyaclnn.health.report.fleet import fleet_verdict, gather, merge
@@ -110,7 +110,7 @@ def test_reports_and_fleets_can_be_read_back(tmp_path: Path) -> None:
     one.write_text(samples.BROKEN.to_text())
     fleet = merge([samples.BROKEN, samples.HEALTHY])
     many.write_text(fleet.to_text())
-    assert [kept.whole() for kept in gather([str(one)]).reports.kept] == [samples.BROKEN]
+    assert [compact.whole() for compact in gather([str(one)]).reports.compact] == [samples.BROKEN]
     assert gather([str(many)]).to_text() == fleet.to_text()
 
 
@@ -119,7 +119,7 @@ BAD = [
     ("[]", "is not a report"),
     ('{"schema": 9}', "schema is 9"),
     ('{"kind": "fleet"}', "is not a report"),
-    (json.dumps({**samples.BROKEN.to_json(), "more": 1}), "unknown keys: more"),
+    (json.dumps({**samples.BROKEN.to_json(), "more": 1}), "unknown field `more`"),
     (json.dumps({**samples.BROKEN.to_json(), "results": [1]}), "is not a report"),
 ]
 
@@ -141,16 +141,14 @@ def test_a_file_that_does_not_exist_is_refused_by_its_name(tmp_path: Path) -> No
 
 
 def test_a_machine_without_a_name_has_one() -> None:
-    assert host_name(dataclasses.replace(samples.HEALTHY, host={})) == "unnamed"
+    assert host_name(replace(samples.HEALTHY, host={})) == "unnamed"
 
 
 # ---- telling machines apart ---------------------------------------------------------------------
 
 
 def test_machines_of_one_name_are_told_apart_by_their_ids() -> None:
-    broken = [
-        dataclasses.replace(samples.BROKEN, host={"name": "node", "id": name}) for name in "ab"
-    ]
+    broken = [replace(samples.BROKEN, host={"name": "node", "id": name}) for name in "ab"]
     fleet = merge([*broken, on("other", failing("x"))])
     assert fleet.names == ("node (a)", "node (b)", "other")
     assert next(g for g in fleet.groups if g.results[0].id == "DEV-103@0").hosts == (
@@ -160,14 +158,14 @@ def test_machines_of_one_name_are_told_apart_by_their_ids() -> None:
 
 
 def test_two_reports_of_one_machine_have_its_name(tmp_path: Path) -> None:
-    first = dataclasses.replace(samples.BROKEN, host={"name": "node", "id": "a"})
-    second = dataclasses.replace(first, started="2026-05-22T08:30:00+00:00")
+    first = replace(samples.BROKEN, host={"name": "node", "id": "a"})
+    second = replace(first, started="2026-05-22T08:30:00+00:00")
     assert merge([first, second]).names == ("node", "node")
     paths = [tmp_path / name for name in "abc"]
     for path, given in zip(paths, [first, second, first], strict=True):
         path.write_text(given.to_text())
     fleet = gather(map(str, paths))
-    assert [kept.whole() for kept in fleet.reports.kept] == [first, second]
+    assert [compact.whole() for compact in fleet.reports.compact] == [first, second]
 
 
 @pytest.mark.parametrize("tell", [as_html, as_text])
@@ -188,7 +186,7 @@ def test_a_simulated_machine_does_not_brand_the_rest(
 
 def test_what_a_simulation_does_wrong_is_kept_apart_and_comes_last() -> None:
     broken, mock = on("real", failing("x")), on("mock", failing("x"), failing("worse", "A-001@0"))
-    mock = dataclasses.replace(mock, backend="mock", simulated=True)
+    mock = replace(mock, backend="mock", simulated=True)
     groups = merge([mock, mock, broken]).groups
     assert [(group.simulated, group.hosts) for group in groups] == [
         (False, ("real",)),
@@ -204,8 +202,8 @@ def test_of_a_mixed_fleet_the_page_marks_the_rows_of_simulated_machines() -> Non
 
 
 def test_of_many_machines_the_terminal_counts_those_on_which_all_is_well() -> None:
-    fine = [dataclasses.replace(samples.HEALTHY, host={"name": f"n{k}"}) for k in range(50)]
-    text = as_text([*fine, dataclasses.replace(samples.BROKEN, host={"name": "bad"})])
+    fine = [replace(samples.HEALTHY, host={"name": f"n{k}"}) for k in range(50)]
+    text = as_text([*fine, replace(samples.BROKEN, host={"name": "bad"})])
     assert "and 50 machines on which all is well" in text
     assert "bad" in text
     assert "n49 " not in text
@@ -221,7 +219,7 @@ def measured(name: str, *speeds: float, simulated: bool = False, chip: str = "91
     ]
     report = on(name, *results, status=0)
     backend = "mock" if simulated else "cann"
-    return dataclasses.replace(report, soc_name=chip, simulated=simulated, backend=backend)
+    return replace(report, soc_name=chip, simulated=simulated, backend=backend)
 
 
 def test_a_device_that_is_slower_than_those_of_all_machines_is_told_in_every_format() -> None:

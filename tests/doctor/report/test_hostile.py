@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import io
 import json
 import re
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 from rich.console import Console
 
 from pyaclnn.health.report.bundle import as_bundle
@@ -206,7 +206,7 @@ NAMES = [
 def test_a_name_writes_no_line_and_no_colour_of_its_own(
     name: str, shown: str, several: bool
 ) -> None:
-    hostile = dataclasses.replace(samples.BROKEN, host={"name": name})
+    hostile = replace(samples.BROKEN, host={"name": name})
     paper = io.StringIO()
     console = Console(file=paper, width=200, force_terminal=True, color_system="standard")
     show([hostile, samples.HEALTHY] if several else [hostile], console)
@@ -218,6 +218,6 @@ def test_a_name_writes_no_line_and_no_colour_of_its_own(
 
 
 def test_an_operator_s_name_is_no_markup() -> None:
-    number = dataclasses.replace(samples.numbers()[0], operator="[red]x[/]", dtype="[bold]y")
+    number = replace(samples.numbers()[0], operator="[red]x[/]", dtype="[bold]y")
     report = samples.report(samples.result("A-001", numbers=(number,)))
     assert "[red]x[/]  [bold]y" in as_text([report])

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import shutil
 import subprocess
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from msgspec.structs import replace
 
-from pyaclnn.health.report.aggregate import Worst
+from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.html import as_html
 from pyaclnn.health.report.html_charts import errors_chart, histogram_charts, timings_chart
 from pyaclnn.health.report.record import Evidence, Status
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pyaclnn.health.report.record import Report
 
 FLEET = [
-    dataclasses.replace(samples.BROKEN, host={"name": "node-3"}),
-    dataclasses.replace(samples.BROKEN, host={"name": "node-5"}),
+    replace(samples.BROKEN, host={"name": "node-3"}),
+    replace(samples.BROKEN, host={"name": "node-5"}),
     samples.SIMULATED,
 ]
 PAGES = {name: as_html([given]) for name, given in samples.ALL.items()} | {"fleet": as_html(FLEET)}
@@ -37,7 +37,7 @@ def test_figures_are_a_table_with_a_column_for_each_device() -> None:
         assert named in PAGES["measured"]
     assert "severity MONITOR" in PAGES["measured"]
     assert "Figures of the simulation" not in PAGES["measured"]
-    simulated = dataclasses.replace(samples.MEASURED, backend="mock", simulated=True)
+    simulated = replace(samples.MEASURED, backend="mock", simulated=True)
     assert "Figures of the simulation" in as_html([simulated])
 
 
@@ -220,9 +220,9 @@ def test_timings_have_a_mark_for_each_call() -> None:
 
 def test_of_what_several_devices_computed_the_worst_is_shown() -> None:
     good = samples.number("rms_norm", "y", "float32", (4, 64), seconds=0.1, max_abs_error=1e-5)
-    bad = dataclasses.replace(good, passed=False, seconds=0.2, max_abs_error=1.0)
-    slow = dataclasses.replace(good, seconds=0.9)
-    (shown,) = Worst([good, bad, slow]).numbers()
+    bad = replace(good, passed=False, seconds=0.2, max_abs_error=1.0)
+    slow = replace(good, seconds=0.9)
+    (shown,) = Aggregate([good, bad, slow]).numbers()
     assert (shown.passed, shown.max_abs_error, shown.seconds) == (False, 1.0, 0.9)
     assert dict(shown.error_histogram) == {e: 3 * n for e, n in good.error_histogram}
 
@@ -230,7 +230,7 @@ def test_of_what_several_devices_computed_the_worst_is_shown() -> None:
 def test_a_fleet_does_not_repeat_the_pictures_of_machines_whose_numbers_are_right() -> None:
     def machines(count: int) -> list[Report]:
         names = [f"node-{n}" for n in range(count)]
-        return [dataclasses.replace(samples.HEALTHY, host={"name": name}) for name in names]
+        return [replace(samples.HEALTHY, host={"name": name}) for name in names]
 
     assert as_html(machines(2)).count("<svg") == as_html(machines(9)).count("<svg") > 0
     one = as_html(machines(2)).count("aria-label")
@@ -241,13 +241,13 @@ def fleet_of(count: int, *broken: int, words: str = "no answer") -> list[Report]
     """Machines that are alike but for the broken ones, which have much evidence each."""
 
     def machine(n: int) -> Report:
-        given = dataclasses.replace(samples.HEALTHY, host={"name": f"node-{n}"})
+        given = replace(samples.HEALTHY, host={"name": f"node-{n}"})
         if n not in broken:
             return given
         first, *rest = given.results
         log = Evidence("log", "plog", f"evidence of node-{n} " * 500)
-        wrong = dataclasses.replace(first, status=Status.FAIL, summary=words, evidence=(log,))
-        return dataclasses.replace(given, results=(wrong, *rest), exit_status=1)
+        wrong = replace(first, status=Status.FAIL, summary=words, evidence=(log,))
+        return replace(given, results=(wrong, *rest), exit_status=1)
 
     return [machine(n) for n in range(count)]
 
@@ -274,8 +274,8 @@ def test_the_table_of_machines_tells_how_each_check_ended_that_failed_anywhere()
 def test_a_different_finding_is_shown_even_where_nothing_is_wrong() -> None:
     machines = fleet_of(3)
     first, *rest = machines[1].results
-    other = dataclasses.replace(first, summary="another driver")
-    machines[1] = dataclasses.replace(machines[1], results=(other, *rest))
+    other = replace(first, summary="another driver")
+    machines[1] = replace(machines[1], results=(other, *rest))
     assert "another driver" in as_html(machines).rpartition("<summary>node-1</summary>")[2]
 
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.health.report.figure import Figure, Severity
+from pyaclnn.health.report.figure import Better, Figure, Severity
 from pyaclnn.health.report.outliers import LEAST_DEVIATION, outliers
 
 
-def figures(values: list[float], better: str = "more") -> dict[int, Figure]:
+def figures(values: list[float], better: Better = "more") -> dict[int, Figure]:
     return {i: Figure("launches", value, "1/s", better) for i, value in enumerate(values)}
 
 
-CASES: list[tuple[str, list[float], str, dict[int, Severity]]] = [
+CASES: list[tuple[str, list[float], Better, dict[int, Severity]]] = [
     ("equal", [10, 10, 10, 10], "more", {}),
     ("one alone", [1], "more", {}),
     ("one slower", [10, 10, 8, 10], "more", {2: Severity.MONITOR}),
@@ -33,7 +33,9 @@ CASES: list[tuple[str, list[float], str, dict[int, Severity]]] = [
 @pytest.mark.parametrize(
     ("values", "better", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
 )
-def test_who_is_an_outlier(values: list[float], better: str, expected: dict[int, Severity]) -> None:
+def test_who_is_an_outlier(
+    values: list[float], better: Better, expected: dict[int, Severity]
+) -> None:
     found = outliers(figures(values, better))
     assert {key: outlier.severity for key, outlier in found.items()} == expected
 
@@ -57,6 +59,6 @@ def test_devices_that_differ_little_are_alike(values: list[float]) -> None:
     st.floats(1, 40),
     st.sampled_from(["more", "less"]),
 )
-def test_one_far_from_all_others_is_found(values: list[float], far: float, better: str) -> None:
+def test_one_far_from_all_others_is_found(values: list[float], far: float, better: Better) -> None:
     worse = far if better == "more" else 10_000 / far
     assert list(outliers(figures([*values, worse], better))) == [len(values)]

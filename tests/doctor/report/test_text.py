@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import re
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from pyaclnn.health.checks.check import Check
@@ -20,7 +20,7 @@ from pyaclnn.health.report.verdict import verdict
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import report, result
 
-FLEET = [dataclasses.replace(samples.BROKEN, host={"name": n}) for n in ("node-3", "node-5")]
+FLEET = [replace(samples.BROKEN, host={"name": n}) for n in ("node-3", "node-5")]
 
 
 def one_line(text: str) -> str:
@@ -40,7 +40,7 @@ def test_figures_are_told_for_each_device_and_severities_in_words() -> None:
     assert re.search(r"host_to_device_pinned +GB/s +24.1 +24.1\n", text)
     assert re.search(r"temperature +°C +41\n", text)
     assert "severity MONITOR: look at it again" in text
-    simulated = dataclasses.replace(samples.MEASURED, backend="mock", simulated=True)
+    simulated = replace(samples.MEASURED, backend="mock", simulated=True)
     assert "figures of the simulation" in as_text([simulated])
 
 

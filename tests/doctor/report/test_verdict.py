@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from pyaclnn.health.report.record import CheckResult, Report, Status
 from pyaclnn.health.report.verdict import about, first_problem, in_order, tally, verdict
@@ -29,15 +28,15 @@ TONES = [
     (report(*NUMBERS), "good", "no numbers were computed"),
     (report(*NUMBERS, result("NUM-003@1")), "good", "CANN 8.1.RC1 on Ascend910B3 works"),
     (WARNED, "good", "1 passed, 1 warned"),
-    (dataclasses.replace(WARNED, exit_status=1), "broken", "What A-002 is about: A-002 found"),
+    (replace(WARNED, exit_status=1), "broken", "What A-002 is about: A-002 found"),
     (samples.BROKEN, "broken", "Device 0 can be opened: aclrtSetDevice(0) failed with 507033"),
     (samples.SIMULATED, "simulated", "The simulated NPU does what it should"),
     (samples.NO_CANN, "nothing", "There is no CANN on this machine."),
     (NO_DEVICE, "nothing", "no device can be used: no /dev/davinci node"),
     (samples.UNCLEAR, "unclear", "Could not tell: the check itself failed"),
     (report(result("A-001", Status.SKIP), exit_status=3), "unclear", "no check came to a"),
-    (dataclasses.replace(WARNED, exit_status=143), "unclear", "Stopped before the end; of what"),
-    (dataclasses.replace(samples.BROKEN, exit_status=130), "broken", "Device 0 can be opened:"),
+    (replace(WARNED, exit_status=143), "unclear", "Stopped before the end; of what"),
+    (replace(samples.BROKEN, exit_status=130), "broken", "Device 0 can be opened:"),
 ]
 
 
@@ -76,7 +75,7 @@ def test_what_says_itself_what_was_being_tried_is_not_told_that_again() -> None:
     assert verdict(given).headline == crash
 
 
-@pytest.mark.parametrize("given", [samples.SIMULATED, dataclasses.replace(QUICK, simulated=True)])
+@pytest.mark.parametrize("given", [samples.SIMULATED, replace(QUICK, simulated=True)])
 def test_a_simulated_backend_never_makes_a_machine_fine(given: Report) -> None:
     said = verdict(given)
     assert said.tone != "good"
@@ -85,7 +84,7 @@ def test_a_simulated_backend_never_makes_a_machine_fine(given: Report) -> None:
 
 
 def test_a_failure_on_the_simulated_npu_says_so() -> None:
-    given = dataclasses.replace(samples.BROKEN, simulated=True)
+    given = replace(samples.BROKEN, simulated=True)
     assert verdict(given).headline.startswith("On the simulated NPU: ")
 
 

@@ -157,9 +157,9 @@ def test_numbers_come_with_their_figures(mock_run: tuple[Report, list[Event]]) -
 def test_a_report_comes_back_from_json_unchanged(mock_run: tuple[Report, list[Event]]) -> None:
     report, _ = mock_run
     assert Report.from_text(report.to_text()) == report
-    with pytest.raises(ValueError, match="unknown keys: colour"):
+    with pytest.raises(ValueError, match="unknown field `colour`"):
         Report.from_json({**report.to_json(), "colour": "red"})
-    with pytest.raises(ValueError, match="lacks the keys: level"):
+    with pytest.raises(ValueError, match="missing required field `level`"):
         Report.from_json({k: v for k, v in report.to_json().items() if k != "level"})
     with pytest.raises(ValueError, match=f"schema is {SCHEMA + 1}"):
         Report.from_json({**report.to_json(), "schema": SCHEMA + 1})

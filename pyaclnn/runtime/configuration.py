@@ -23,7 +23,17 @@ __all__ = ["configuration", "show_config", "version_line"]
 _VARIABLES: Final = ("PYACLNN_", "ASCEND_", "ACLNN_", "ACL_", "LD_LIBRARY_PATH", "DISABLE_L2_CACHE")
 """Beginnings of the names of the variables that CANN and this package read."""
 
-_PACKAGES: Final = ("numpy", "ml_dtypes", "cffi", "rich", "msgspec", "pcpp", "pycparser", "torch", "torch_npu")
+_PACKAGES: Final = (
+    "numpy",
+    "ml_dtypes",
+    "cffi",
+    "rich",
+    "msgspec",
+    "pcpp",
+    "pycparser",
+    "torch",
+    "torch_npu",
+)
 _WIDTH: Final = 12
 
 

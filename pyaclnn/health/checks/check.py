@@ -61,6 +61,10 @@ class Check:
             return skip(_NOT_FOR_THE_MOCK)
         return self.look(site)
 
+    def result_id(self, device: int | None = None) -> str:
+        """Return the id of a result, e.g. ``DEV-104@0`` for a check of device 0."""
+        return self.id if device is None else f"{self.id}@{device}"
+
     def result(self, found: Finding, seconds: float, device: int | None = None) -> CheckResult:
         """Return the record of what this check found.
 
@@ -71,7 +75,7 @@ class Check:
         """
         told: dict[str, Any] = {**vars(found), "severity": _severity(found, device)}
         del told["absent"]  # is about the run
-        name = self.id if device is None else f"{self.id}@{device}"
+        name = self.result_id(device)
         return CheckResult(
             id=name, title=self.title, category=self.category, seconds=seconds, **told
         )

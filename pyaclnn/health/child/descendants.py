@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a child started in its turn, also if it began a session of its own to get away.
+"""Descendants of a child process, including those that began a session of their own.
 
-The child adopts its orphans (see `termination`), so whatever descends from it stays below it in the
-tree of processes until it ends itself. It tells of them with each step that it notes, and who
-watches it from outside sees more of them by then; what was started at the very end comes to the
-command, which adopts orphans too.
+The child adopts its orphans (see `termination`), so its descendants stay below it in the tree of
+processes until it ends. It reports them with each step, and its parent looks for more. Processes
+that are started at the very end become children of the command, which adopts orphans too.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _LONGEST: Final = 200
 
 
 class Descendants:
-    """The processes below one process, as far as they were seen.
+    """The descendants of one process, as far as they were seen.
 
     Args:
         start: Starts the process.
@@ -50,83 +49,81 @@ class Descendants:
         self._seen: dict[int, str] = {}
 
     def look(self) -> None:
-        """Take notice of those that are there now."""
+        """Record the processes that exist now."""
         self.notice(below(self.root.pid))
 
-    def notice(self, those: Mapping[int, str]) -> None:
-        """Take notice of those that somebody saw.
-
-        Args:
-            those: When each of the processes began, as `below` tells it.
-        """
-        self._seen = {**those, **self._seen}
+    def notice(self, births: Mapping[int, str]) -> None:
+        """Record processes that somebody else saw, as `below` returns them."""
+        self._seen = {**births, **self._seen}
 
     def end(self, patience: float) -> tuple[str, ...]:
-        """End those that outlive the process.
+        """End the descendants that outlive the process.
 
         Args:
             patience: Seconds in which they may end by themselves.
 
         Returns:
-            Number and command line of each that had to be ended.
+            Process id and command line of each that had to be ended.
         """
         until = time.monotonic() + patience
         while (left := self._living()) and time.monotonic() < until:
             time.sleep(_POLL)
-        said = tuple(f"{pid} {_command(pid)}".strip() for pid in left)
+        texts = tuple(f"{pid} {_command(pid)}".strip() for pid in left)
         for pid in left:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         for pid in self._seen:
-            with contextlib.suppress(ChildProcessError):  # most are somebody else's to collect
+            with contextlib.suppress(ChildProcessError):  # most have another parent
                 os.waitpid(pid, 0 if pid in left else os.WNOHANG)
-        return said
+        return texts
 
     def _living(self) -> list[int]:
         self._adopt()
-        # A number may be somebody else's by now: then its time of birth is another.
-        return [pid for pid, born in self._seen.items() if _born(pid) == born]
+        # A reused process id has another time of birth.
+        return [pid for pid, birth in self._seen.items() if _birth(pid) == birth]
 
     def _adopt(self) -> None:
-        """Take notice of orphans that have come to this process since the child was started."""
+        """Record orphans that became children of this process since the child was started."""
         if not adopts_orphans():
-            return  # children of this process are somebody else's
+            return  # children of this process belong to others
         with self._lock:
-            ours = self._before | self._roots
-            fresh = [pid for pid in _children(os.getpid()) if pid not in ours]
+            known = self._before | self._roots
+            fresh = [pid for pid in _children(os.getpid()) if pid not in known]
         for pid in fresh:
-            born = _born(pid)
-            # What this process starts itself, to ask it something, is of its own session.
-            if born is not None and _session(pid) != os.getsid(0):
-                self._seen.setdefault(pid, born)
+            birth = _birth(pid)
+            # Programs that this process itself starts belong to its session.
+            if birth is not None and _session(pid) != os.getsid(0):
+                self._seen.setdefault(pid, birth)
         self.notice(below(*self._seen))
 
 
 def below(*pids: int) -> dict[int, str]:
-    """Tell what descends from processes and is alive.
+    """Return the living descendants of processes.
 
     Args:
         pids: The processes.
 
     Returns:
-        When each began, in the kernel's own measure, which tells it from a later one of its number.
+        The time of birth of each, in the kernel's clock ticks; it identifies a process together
+        with its id, which may be reused.
     """
-    found: dict[int, str] = {}
+    births: dict[int, str] = {}
     pending = [*pids]
     while pending:
         for child in _children(pending.pop()):
-            born = _born(child)
-            if born is not None:
-                found[child] = born
+            birth = _birth(child)
+            if birth is not None:
+                births[child] = birth
                 pending.append(child)
-    return found
+    return births
 
 
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     with contextlib.suppress(OSError):
-        for path in Path(f"/proc/{pid}/task").glob("*/children"):
-            found += map(int, path.read_text(encoding="ascii").split())
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  # four times a second
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123
+                found += map(int, file.read().split())
     return found
 
 
@@ -137,14 +134,14 @@ def _session(pid: int) -> int:
         return 0
 
 
-def _born(pid: int) -> str | None:
-    """When a process began, in the kernel's own measure; None if it has ended."""
+def _birth(pid: int) -> str | None:
+    """Return the time of birth of a process; None if it has ended."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123  # four times a second
+            state, *rest = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
-    state, *rest = text.rpartition(")")[2].split()
-    return None if state in {"Z", "X"} else rest[18]
+    return None if state in {b"Z", b"X"} else rest[18].decode()
 
 
 def _command(pid: int) -> str:

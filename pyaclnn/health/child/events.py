@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The events by which a run tells how it goes."""
+"""Events of a run, for those who show its progress."""
 
 from __future__ import annotations
 
@@ -16,19 +16,14 @@ __all__ = ["Event", "Finished", "Listener", "Planned", "Progress", "Started"]
 
 @dataclass(frozen=True)
 class Planned:
-    """The run is about to begin; these checks are in it."""
+    """The run begins with these checks."""
 
     checks: tuple[Check, ...]
 
 
 @dataclass(frozen=True)
 class Started:
-    """A check began.
-
-    Attributes:
-        check: Which.
-        device: On which device, for a check of one device.
-    """
+    """A check begins, on a device if it is a check of one device."""
 
     check: Check
     device: int | None = None
@@ -36,13 +31,13 @@ class Started:
 
 @dataclass(frozen=True)
 class Progress:
-    """A check in a child process is still at it.
+    """A check in a child process goes on.
 
     Attributes:
-        check: Which.
-        device: On which device.
-        seconds: For how long already.
-        deadline: After how many seconds it is given up.
+        check: The check.
+        device: The device.
+        seconds: How long it has been running.
+        deadline: Seconds after which the child is ended.
     """
 
     check: Check

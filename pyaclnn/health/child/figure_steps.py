@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy as np
 from pyaclnn import ops
 from pyaclnn.calling.plan import plan
 from pyaclnn.health.checks.finding import Finding, fail, ok, skip, value
-from pyaclnn.health.child.meeting import meet
 from pyaclnn.health.report.figure import Figure
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.child.session import Session
 
-__all__ = ["STEPS"]
+__all__ = ["STEPS", "meet"]
 
 _GIGA: Final = 1e9
 _FEWEST: Final = 3
@@ -58,7 +58,7 @@ def _best(work: Callable[[], object], seconds: float) -> float:
 
 
 def _rate(name: str, size: int, work: Callable[[], object], session: Session) -> Figure:
-    return Figure(name, size / _best(work, session.request["figure_seconds"]) / _GIGA, "GB/s")
+    return Figure(name, size / _best(work, session.task.figure_seconds) / _GIGA, "GB/s")
 
 
 def _random(size: int) -> NDArray[np.uint8]:
@@ -97,7 +97,7 @@ def _waited(
 
 
 def _host(session: Session) -> Finding:
-    device, size = session.device, session.request["figure_bytes"]
+    device, size = session.device, session.task.figure_bytes
     sent, pinned, figures = _random(size), pinned_empty(size, np.uint8, device), []
     with Stream(device) as stream:
         data = DeviceArray.empty((size,), np.uint8, device)
@@ -119,7 +119,7 @@ def _host(session: Session) -> Finding:
 
 
 def _within(session: Session) -> Finding:
-    device, size = session.device, session.request["figure_bytes"]
+    device, size = session.device, session.task.figure_bytes
     sent = _random(size)
     with Stream(device) as stream:
         first = to_device(sent, device)
@@ -132,8 +132,8 @@ def _within(session: Session) -> Finding:
 
 
 def _between(session: Session) -> Finding:
-    device, size = session.device, session.request["figure_bytes"]
-    others = [number for number in session.request["peers"] if number != device.id]
+    device, size = session.device, session.task.figure_bytes
+    others = [number for number in session.task.peers if number != device.id]
     if not others:
         return skip("there is no other device to copy to")
     sent, figures = _random(size), []
@@ -179,7 +179,7 @@ class _Small:
 
 
 def _launches(session: Session) -> Finding:
-    seconds = session.request["figure_seconds"]
+    seconds = session.task.figure_seconds
     streams = [Stream(session.device) for _ in range(_STREAMS)]
     smalls = [_Small(stream) for stream in streams]
 
@@ -206,8 +206,8 @@ def _launches(session: Session) -> Finding:
 
 
 def _overlap(session: Session) -> Finding:
-    device, size = session.device, session.request["figure_bytes"]
-    seconds = session.request["figure_seconds"]
+    device, size = session.device, session.task.figure_bytes
+    seconds = session.task.figure_seconds
     host = pinned_empty(size, np.uint8, device)
     host[:] = _random(size)
     with Stream(device) as copying, Stream(device) as computing:
@@ -239,18 +239,37 @@ def _overlap(session: Session) -> Finding:
     return _measured([Figure("copies_beside_computing", min(max(hidden, 0.0), 1.0), "ratio")])
 
 
+def meet(meeting: str, name: object, count: int, patience: float = 30.0) -> int:
+    """Wait until children of several devices are ready, so that they begin at the same moment.
+
+    Args:
+        meeting: A folder that all of them know.
+        name: The name of this child.
+        count: How many children there are.
+        patience: Seconds after which the children that are ready begin without the others.
+
+    Returns:
+        How many are ready.
+    """
+    folder, until = Path(meeting), time.monotonic() + patience
+    (folder / str(name)).touch()
+    while (ready := len(list(folder.iterdir()))) < count and time.monotonic() < until:
+        time.sleep(0.002)
+    return ready
+
+
 def _together(session: Session) -> Finding:
-    device, request = session.device, session.request
-    size = request["figure_bytes"]
+    device, task = session.device, session.task
+    size = task.figure_bytes
     host = pinned_empty(size, np.uint8, device)
     host[:] = _random(size)
     with Stream(device) as stream:
         data, count = DeviceArray.empty((size,), np.uint8, device), 0
         copy = _waited(data.copy_from, host, stream)
         copy()
-        there = meet(request["meeting"], device.id, len(request["peers"]))
+        there = meet(task.meeting, device.id, len(task.peers))
         begun = time.monotonic()
-        while count < _FEWEST or time.monotonic() - begun < request["figure_seconds"]:
+        while count < _FEWEST or time.monotonic() - begun < task.figure_seconds:
             copy()
             count += 1
         took = time.monotonic() - begun

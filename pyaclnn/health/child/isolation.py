@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the steps that touch vendor code in a process that may hang, crash or vanish.
+"""Isolated child process for code of the vendor, which may hang, crash or end the process.
 
-The child is a fresh interpreter, never a fork, in a session of its own. Its output goes to a file,
-its results to another that is only ever replaced as a whole. When a step exceeds its deadline the
-child's group gets TERM, then KILL; a child that survives both is left behind and reported, for a
-process in uninterruptible sleep cannot be waited for.
+The child is a fresh interpreter, never a fork, in a session of its own. It writes its output to a
+file and its messages to a pipe, one JSON object a line. When a step exceeds its deadline, the
+child's process group gets SIGTERM, then SIGKILL. A child that survives both is in uninterruptible
+sleep: it is reported and left behind.
 """
 
 from __future__ import annotations
@@ -12,98 +12,64 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.health.checks.numbers import SOAK
-from pyaclnn.health.checks.options import Extent
 from pyaclnn.health.child.descendants import Descendants
-from pyaclnn.health.child.last_call import last_call
+from pyaclnn.health.child.location import ask, crashed_at, last_call
 from pyaclnn.health.child.logs import error_lines, tail
-from pyaclnn.health.child.place import ask, crashed_at
-from pyaclnn.health.report.record import CheckResult
+from pyaclnn.health.child.task import CALLS, FAULTS
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["CALLS", "FAULTS", "MARGIN", "Outcome", "Request", "run_child"]
+    from pyaclnn.health.child.task import ChildTask
 
+__all__ = ["ChildOutcome", "run_child"]
+
+_TICK: Final = 0.2
+"""Seconds between two looks at a child that writes nothing."""
 _POLL: Final = 0.01
-_LONGEST_POLL: Final = 0.1
 _STARTING: Final = 60.0
-"""How long a child may take until its first step begins."""
+"""Seconds until the first step of a child must begin."""
 _PATIENCE: Final = 5.0
-"""In what time that which a child started may end by itself: the simulated device does."""
-_TO_TELL: Final = 20.0
-"""In what time a soak that is asked to end tells what it found."""
+"""Seconds in which descendants of a child may end by themselves: the simulated device does."""
+_TO_REPORT: Final = 20.0
+"""Seconds in which a soak that is asked to end reports its findings."""
 _MOST_OUTPUT: Final = 64 << 20
-CALLS: Final = "call"
-"""The file, beside the results, in which the child notes the C function that it calls."""
-FAULTS: Final = "faults"
-"""The file, beside the results, in which it notes where it is when a signal ends it."""
-MARGIN: Final = 0.75
-"""The share of a deadline after which the child writes down where it is."""
-
-
-@dataclass(frozen=True)
-class Request(Extent):
-    """What a child is to do, to the extent that is asked for.
-
-    Attributes:
-        backend: The backend, as ``select_backend`` takes it; None for what the environment names.
-        device: The device; None for steps that open none.
-        steps: The ids of the checks, in order; of the smoke test, the operators, all if none.
-        deadlines: Seconds for each of them.
-        patience: Seconds for a step that only the child knows.
-        folder: The folder that relative paths start from; None for the child's own.
-        simulated: Whether the NPU is simulated.
-        peers: The devices that are examined.
-        meeting: A folder where the children of all devices wait for each other.
-        expected_devices: How many devices the parent expects to be visible, or None.
-        dtypes: Of the smoke test, the dtypes of inputs, all if none.
-    """
-
-    backend: str | None
-    device: int | None
-    steps: tuple[str, ...]
-    deadlines: Mapping[str, float]
-    simulated: bool = False
-    peers: tuple[int, ...] = ()
-    meeting: str | None = None
-    expected_devices: int | None = None
-    dtypes: tuple[str, ...] = ()
-    patience: float = 60.0
-    folder: str | None = None
+_CHUNK: Final = 1 << 16
 
 
 @dataclass
-class Outcome:
-    """What became of a child.
+class ChildOutcome:
+    """Outcome of a child process.
 
     Attributes:
-        results: The steps that came to an end.
-        facts: What the child learned for others: the chip's name, the number of devices.
+        results: The results of completed steps, as JSON.
+        facts: What the child learned for other checks: the chip's name, the number of devices.
         running: The step that was under way when the child ended, or None.
         ended: ``done``, ``crash`` or ``timeout``; ``stopped`` if it was asked to end;
-            ``abandoned`` if not even KILL ended it; ``unborn`` if it ended before its first step
-            began, which is not the vendor's doing.
+            ``abandoned`` if not even SIGKILL ended it; ``unborn`` if it ended before its first
+            step began, which is not the vendor's doing.
         returncode: The exit status, negative for a signal; None for an abandoned child.
         seconds: How long the interrupted step had been running.
-        error: The end of what the child printed.
+        error: The end of the child's output.
         log: Lines of CANN's own log that report errors.
         pid: The process.
-        left: The processes that it left behind, which were ended then.
-        call: The C function that it had called and that did not return, if there is one.
-        place: Library and offset at which it crashed, or was when it had to be ended.
+        left: The processes that the child left behind; they were ended.
+        call: The C function that was called and did not return, if there is one.
+        place: Library and offset at which the child crashed, or was when it had to be ended.
     """
 
-    results: list[CheckResult] = field(default_factory=list)
+    results: list[dict[str, Any]] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     running: str | None = None
     ended: str = "done"
@@ -117,207 +83,221 @@ class Outcome:
     place: str | None = None
 
 
-class _Watch:
-    """What the parent sees of a child: its result file, and the clock of the step under way."""
-
-    def __init__(self, path: Path, request: Request) -> None:
-        self.path = path
-        self.request = request
-        self.outcome = Outcome()
-        self.done = False
-        self.begun = False
-        self.descendants: dict[int, str] = {}
-        self._since = time.monotonic()
-        self._stamp = 0
-
-    def look(self) -> list[CheckResult]:
-        """Read the file if it was replaced; return the results that are new."""
-        try:
-            stamp = self.path.stat().st_mtime_ns
-            if stamp == self._stamp:
-                return []
-            content = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return []
-        self._stamp = stamp
-        self.begun = True
-        seen, known = self.outcome, len(self.outcome.results)
-        if content["running"] != seen.running or len(content["results"]) != known:
-            self._since = time.monotonic()
-        seen.results = [CheckResult.from_json(result) for result in content["results"]]
-        seen.running, seen.facts, self.done = content["running"], content["facts"], content["done"]
-        self.descendants = dict(content["descendants"])
-        return seen.results[known:]
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._since
-
-    @property
-    def deadline(self) -> float:
-        if not self.begun:
-            return _STARTING
-        deadlines, patience = self.request.deadlines, self.request.patience
-        if self.outcome.running is None:
-            return max(deadlines.values(), default=patience)
-        return deadlines.get(self.outcome.running, patience)
-
-
 def run_child(
-    request: Request,
+    task: ChildTask,
     environment: Mapping[str, str],
     scratch: Path,
     *,
     module: str,
     grace: float,
     stop: threading.Event,
-    on_step: Callable[[str | None, float, float], None],
-    on_result: Callable[[CheckResult], None] = lambda _: None,
-) -> Outcome:
-    """Run a child to its end, whatever that is.
+    on_step: Callable[[str, float, float], None],
+    on_result: Callable[[dict[str, Any]], None] = lambda _: None,
+) -> ChildOutcome:
+    """Run a child process to its end.
 
     Args:
-        request: What it is to do.
-        environment: Its environment variables.
-        scratch: An empty folder of its own.
-        module: The program of the child, which reads the request and keeps a `Journal`.
-        grace: How long it may take to end after each signal.
-        stop: Set to end it at once.
-        on_step: Called while waiting, with the step under way, its time so far and its deadline.
-        on_result: Called with each result as it comes.
+        task: The task.
+        environment: The environment variables.
+        scratch: An empty folder for the child alone.
+        grace: Seconds in which the child must end after each signal.
+        stop: Set to end the child at once.
+        on_step: Called when a step begins and while it runs, with its name, its time so far and its
+            deadline.
+        on_result: Called with each result as it arrives, as JSON.
+        module: The program of the child, which reads the task and writes a `Journal`.
 
     Returns:
-        What became of it.
+        The outcome.
 
     Raises:
         OSError: The child could not be started, e.g. because the disk is full.
     """
-    orders, result, errors = scratch / "request.json", scratch / "result.json", scratch / "stderr"
-    logs = scratch / "log"
-    logs.mkdir()
-    told = {**vars(request), "result": str(result), "parent": os.getpid()}
-    orders.write_text(json.dumps(told), encoding="utf-8")
-    variables = {
-        **environment,
-        "ASCEND_PROCESS_LOG_PATH": str(logs),
-        "ASCEND_SLOG_PRINT_TO_STDOUT": "0",
-        "PYTHONUNBUFFERED": "1",
-    }
-    command = [sys.executable, "-m", module, str(orders)]
-    with errors.open("wb") as file:
-        kin = Descendants(
-            lambda: subprocess.Popen(  # noqa: S603  # our own module, by our own interpreter
-                command,
-                stdin=subprocess.DEVNULL,
-                # A pipe held open by a grandchild could block us; a file cannot.
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                env=variables,
-                cwd=scratch,
-                start_new_session=True,
-            )
-        )
-    child, watch = kin.root, _Watch(result, request)
-    outcome = watch.outcome
-    outcome.pid = child.pid
-    routine: str | None = None
-
-    def step(running: str | None, seconds: float, deadline: float) -> None:
-        kin.look()
-        on_step(running, seconds, deadline)
-
+    child = _Child(task, environment, scratch, on_step, on_result, module)
     try:
-        outcome.ended = _wait(child, watch, errors, stop, step, on_result)
+        child.outcome.ended = child.watch(stop)
     finally:
-        kin.notice(watch.descendants)
-        outcome.seconds = watch.seconds
+        child.finish(grace)
+    return child.outcome
+
+
+class _Child:
+    """A child process while it runs."""
+
+    def __init__(
+        self,
+        task: ChildTask,
+        environment: Mapping[str, str],
+        scratch: Path,
+        on_step: Callable[[str, float, float], None],
+        on_result: Callable[[dict[str, Any]], None],
+        module: str,
+    ) -> None:
+        self._task, self._scratch = task, scratch
+        self._on_step, self._on_result = on_step, on_result
+        self._errors, self._logs = scratch / "stderr", scratch / "log"
+        self._logs.mkdir()
+        order = scratch / "task.json"
+        order.write_text(json.dumps(asdict(task)), encoding="utf-8")
+        self._pipe, writing = os.pipe()
+        command = [sys.executable, "-m", module, str(order), str(writing), str(os.getpid())]
+        variables = {
+            **environment,
+            "ASCEND_PROCESS_LOG_PATH": str(self._logs),
+            "ASCEND_SLOG_PRINT_TO_STDOUT": "0",
+            "PYTHONUNBUFFERED": "1",
+        }
+        try:
+            with self._errors.open("wb") as file:
+                self._descendants = Descendants(
+                    lambda: subprocess.Popen(  # noqa: S603  # our own module and interpreter
+                        command,
+                        stdin=subprocess.DEVNULL,
+                        # A grandchild may hold a pipe open for ever; a file blocks nobody.
+                        stdout=file,
+                        stderr=subprocess.STDOUT,
+                        env=variables,
+                        cwd=scratch,
+                        start_new_session=True,
+                        pass_fds=(writing,),
+                    )
+                )
+        except BaseException:
+            os.close(self._pipe)
+            raise
+        finally:
+            os.close(writing)
+        self._process = self._descendants.root
+        self._readable = select.poll()
+        self._readable.register(self._pipe, select.POLLIN)
+        self._is_open = True
+        self._rest = b""
+        self._since = time.monotonic()
+        self._begun = self._done = False
+        self.outcome = ChildOutcome(pid=self._process.pid)
+
+    def watch(self, stop: threading.Event) -> str:
+        """Wait until the child ends or has to be ended; its exit status is not collected yet."""
+        while True:
+            # First, so that everything is read that the child wrote before its end.
+            if self._has_ended():
+                self._receive_all()
+                return "ended"
+            if stop.is_set():
+                return "stopped"
+            seconds, deadline = self._seconds(), self._deadline()
+            if seconds > deadline or _size(self._errors) > _MOST_OUTPUT:
+                return "timeout"
+            if not self._receive(_TICK):
+                self._descendants.look()
+                if self.outcome.running is not None:
+                    self._on_step(self.outcome.running, seconds, deadline)
+
+    def finish(self, grace: float) -> None:
+        """End the child with all that it started, and complete the outcome."""
+        outcome, process = self.outcome, self._process
+        outcome.seconds = self._seconds()
+        routine: str | None = None
         if outcome.ended == "stopped" and outcome.running == SOAK:
-            # Alone: what it needs to tell what it found may be in its group.
-            os.kill(child.pid, signal.SIGTERM)
-            _until_ended(child, _TO_TELL)
+            # Only the child itself: it may need other processes of its group for its report.
+            os.kill(process.pid, signal.SIGTERM)
+            self._wait(_TO_REPORT)
         if outcome.ended == "timeout":
-            routine, outcome.place = ask(child.pid, scratch / FAULTS)
-        elif _has_ended(child):  # what it left in its group is named before the group is ended
-            outcome.left = kin.end(_PATIENCE)
-        gone = _end_group(child, grace, patient=outcome.ended in {"timeout", "stopped"})
-        outcome.left += kin.end(_PATIENCE)
-        for fresh in watch.look():
-            on_result(fresh)
-    outcome.returncode = child.returncode if gone else None
-    if not gone:
-        outcome.ended = "abandoned"
-        # Nobody will collect it: this keeps subprocess from complaining of that.
-        child.returncode = -signal.SIGKILL
-    elif outcome.ended == "ended":
-        outcome.ended = "done" if watch.done and child.returncode == 0 else "crash"
-        if not watch.begun:
-            outcome.ended = "unborn"
-    if outcome.ended == "crash":
-        routine, outcome.place = crashed_at(scratch / FAULTS)
-    outcome.call = routine or last_call(scratch / CALLS)
-    outcome.error, outcome.log = tail(errors), error_lines(logs)
-    return outcome
+            routine, outcome.place = ask(process.pid, self._scratch / FAULTS)
+        elif self._has_ended():  # processes left in its group are named before the group is ended
+            outcome.left = self._descendants.end(_PATIENCE)
+        gone = self._end_group(grace, patient=outcome.ended in {"timeout", "stopped"})
+        outcome.left += self._descendants.end(_PATIENCE)
+        self._receive_all()
+        os.close(self._pipe)
+        outcome.returncode = process.returncode if gone else None
+        if not gone:
+            outcome.ended = "abandoned"
+            # Nobody collects it: this keeps subprocess from complaining.
+            process.returncode = -signal.SIGKILL
+        elif outcome.ended == "ended":
+            complete = self._done and process.returncode == 0
+            outcome.ended = "done" if complete else "crash" if self._begun else "unborn"
+        if outcome.ended == "crash":
+            routine, outcome.place = crashed_at(self._scratch / FAULTS)
+        outcome.call = routine or last_call(self._scratch / CALLS)
+        outcome.error, outcome.log = tail(self._errors), error_lines(self._logs)
 
+    def _seconds(self) -> float:
+        return time.monotonic() - self._since
 
-def _wait(
-    child: subprocess.Popen[bytes],
-    watch: _Watch,
-    errors: Path,
-    stop: threading.Event,
-    on_step: Callable[[str | None, float, float], None],
-    on_result: Callable[[CheckResult], None],
-) -> str:
-    """Wait until the child ended or has to be ended; its exit status is not collected yet."""
-    pause = _POLL
-    while True:
-        ended = _has_ended(child)
-        for fresh in watch.look():
-            on_result(fresh)
-        if ended:
-            return "ended"
-        if stop.is_set():
-            return "stopped"
-        if watch.seconds > watch.deadline or _size(errors) > _MOST_OUTPUT:
-            return "timeout"
-        on_step(watch.outcome.running, watch.seconds, watch.deadline)
-        time.sleep(pause)
-        pause = min(pause * 1.2, _LONGEST_POLL)
+    def _deadline(self) -> float:
+        if not self._begun:
+            return _STARTING
+        deadlines, patience = self._task.deadlines, self._task.patience
+        if self.outcome.running is None:
+            return max(deadlines.values(), default=patience)
+        return deadlines.get(self.outcome.running, patience)
 
+    def _receive(self, timeout: float) -> bool:
+        """Wait for the child to write, and process each line that is complete."""
+        if not self._is_open:
+            time.sleep(min(timeout, _POLL))
+            return False
+        if not self._readable.poll(timeout * 1000):
+            return False
+        data = os.read(self._pipe, _CHUNK)
+        self._is_open = bool(data)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            with contextlib.suppress(ValueError):  # a library wrote into a file that is not its own
+                self._process_message(json.loads(line))
+        return self._is_open
 
-def _has_ended(child: subprocess.Popen[bytes]) -> bool:
-    # Not collected, so that its number, which is its group's, is not given to somebody else.
-    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    try:
-        return os.waitid(os.P_PID, child.pid, flags) is not None
-    except ChildProcessError:
+    def _receive_all(self) -> None:
+        while self._receive(0.0):
+            pass
+
+    def _process_message(self, message: dict[str, Any]) -> None:
+        outcome = self.outcome
+        outcome.facts.update(message.get("facts", {}))
+        self._done = self._done or "done" in message
+        if "result" in message:
+            outcome.results.append(message["result"])
+            self._on_result(message["result"])
+        if "step" in message:
+            outcome.running, self._begun, self._since = message["step"], True, time.monotonic()
+            self._descendants.notice(dict(message["descendants"]))
+            if outcome.running is not None:
+                self._on_step(outcome.running, 0.0, self._deadline())
+
+    def _has_ended(self) -> bool:
+        # Not collected, so that its number, which is its group's, is not reused.
+        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        try:
+            return os.waitid(os.P_PID, self._process.pid, flags) is not None
+        except ChildProcessError:
+            return True
+
+    def _end_group(self, grace: float, *, patient: bool) -> bool:
+        """End the child and its process group; return whether the child is gone."""
+        if patient and not self._has_ended():
+            _signal(self._process, signal.SIGTERM)
+            self._wait(grace)
+        # Also if the child has ended: its group may have other members.
+        _signal(self._process, signal.SIGKILL)
+        if not self._wait(grace):
+            return False
+        self._process.wait()
+        return True
+
+    def _wait(self, seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while not self._has_ended():
+            if time.monotonic() > end:
+                return False
+            self._receive(_POLL)
         return True
 
 
-def _end_group(child: subprocess.Popen[bytes], grace: float, *, patient: bool) -> bool:
-    """End the child and all it started; tell whether it is gone."""
-    if not _has_ended(child) and patient:
-        _signal(child, signal.SIGTERM)
-        _until_ended(child, grace)
-    # The group is told even if the child itself has ended: it may have left others behind.
-    _signal(child, signal.SIGKILL)
-    if not _until_ended(child, grace):
-        return False
-    child.wait()
-    return True
-
-
-def _until_ended(child: subprocess.Popen[bytes], seconds: float) -> bool:
-    end = time.monotonic() + seconds
-    while not _has_ended(child):
-        if time.monotonic() > end:
-            return False
-        time.sleep(_POLL)
-    return True
-
-
-def _signal(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, number)
+        os.killpg(process.pid, number)
 
 
 def _size(path: Path) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A child's side of the bargain: the request it takes, and what it writes down for its parent."""
+"""Child's side of the pipe to its parent: the task it reads, and the messages it writes."""
 
 from __future__ import annotations
 
@@ -7,77 +7,68 @@ import faulthandler
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann.faults import note_faults
 from pyaclnn.health.child.descendants import below
-from pyaclnn.health.child.isolation import CALLS, FAULTS, MARGIN
-from pyaclnn.health.child.last_call import note_calls
+from pyaclnn.health.child.location import note_calls
+from pyaclnn.health.child.task import CALLS, FAULTS, ChildTask
 from pyaclnn.health.child.termination import end_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.health.report.record import CheckResult
+__all__ = ["Journal", "take_task"]
 
-__all__ = ["Journal", "arm", "take_request"]
+_MARGIN: Final = 0.75
+"""The share of a deadline after which the child writes down where it is."""
 
 
-def take_request(arguments: Sequence[str]) -> tuple[dict[str, Any], Journal]:
-    """Begin as a child: read the request, and see to it that neither end nor crash is lost.
+def take_task(arguments: Sequence[str]) -> tuple[ChildTask, Journal]:
+    """Begin as a child: read the task, and have ends and crashes recorded.
 
     Args:
-        arguments: The path of the request.
+        arguments: The path of the task, the descriptor of the pipe, and the parent's process id.
 
     Returns:
-        The request and the journal that it names.
+        The task and the journal.
     """
-    request: dict[str, Any] = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
-    end_with_parent(request["parent"])
+    path, pipe, parent = Path(arguments[0]), int(arguments[1]), int(arguments[2])
+    os.set_inheritable(pipe, False)
+    end_with_parent(parent)
     faulthandler.enable()
-    result = Path(request["result"])
-    note_faults(result.with_name(FAULTS))
-    note_calls(result.with_name(CALLS))
-    return request, Journal(result)
-
-
-def arm(deadline: float) -> None:
-    """Have the place of every thread written down shortly before the parent loses patience.
-
-    Args:
-        deadline: When it does, in seconds from now.
-    """
-    faulthandler.dump_traceback_later(deadline * MARGIN, exit=False)
+    note_faults(path.with_name(FAULTS))
+    note_calls(path.with_name(CALLS))
+    return ChildTask(**json.loads(path.read_text(encoding="utf-8"))), Journal(pipe)
 
 
 class Journal:
-    """The result file: replaced as a whole, so that a reader never sees half of it.
+    """Messages of a child to its parent: JSON objects, one a line.
 
-    Attributes:
-        path: Where it is.
-        results: The results so far.
-        facts: What else the parent is to know.
+    Args:
+        pipe: The file descriptor they are written to.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.results: list[CheckResult] = []
-        self.facts: dict[str, Any] = {}
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
 
-    def write(self, running: str | None, *, done: bool = False) -> None:
-        """Write everything known so far.
+    def begin(self, step: str | None, deadline: float) -> None:
+        """Announce a step.
 
         Args:
-            running: The step that begins now.
-            done: Whether no step is left to begin.
+            step: The step; None if there is no further one.
+            deadline: Seconds after which the parent ends the child. Shortly before, the child
+                writes the place of every thread into its output.
         """
-        content = {
-            "running": running,
-            "done": done,
-            "facts": self.facts,
-            "descendants": [*below(os.getpid()).items()],
-            "results": [result.to_json() for result in self.results],
-        }
-        fresh = self.path.with_suffix(".new")
-        fresh.write_text(json.dumps(content), encoding="utf-8")
-        fresh.replace(self.path)
+        self.write(step=step, descendants=[*below(os.getpid()).items()])
+        faulthandler.dump_traceback_later(deadline * _MARGIN, exit=False)
+
+    def write(self, **message: object) -> None:
+        """Write a message.
+
+        Args:
+            message: The parts of it: ``result``, ``facts``, ``done``.
+        """
+        line = json.dumps(message).encode() + b"\n"
+        while line:
+            line = line[os.write(self._pipe, line) :]

@@ -45,15 +45,15 @@ class _Tally:
 
 
 def _memory(session: Session) -> Finding:
-    request, device = session.request, session.device
-    chunk, share = request["figure_bytes"] // WORD * WORD, request["memory_share"]
+    task, device = session.task, session.device
+    chunk, share = task.figure_bytes // WORD * WORD, task.memory_share
     free = device.memory_info().free
     wanted = int(free * (_SHARE if share is None else share))
-    if share is None and request["simulated"]:
+    if share is None and task.simulated:
         wanted = min(wanted, _CHUNKS_OF_A_SIMULATION * chunk)
     chunks = _allocated(session, max(wanted, WORD), chunk)
     size = sum(array.nbytes for array in chunks)
-    tally, until = _Tally(), time.monotonic() + request["memory_seconds"]
+    tally, until = _Tally(), time.monotonic() + task.memory_seconds
     with Stream(device) as stream:
         host = pinned_empty(chunk // WORD, np.uint64, device)
         longest = 0.0
@@ -67,7 +67,7 @@ def _memory(session: Session) -> Finding:
             tally.passes += 1
     for array in chunks:
         array.close()
-    return _found(tally, size, free, simulated=request["simulated"])
+    return _found(tally, size, free, simulated=task.simulated)
 
 
 def _allocated(session: Session, wanted: int, chunk: int) -> list[DeviceArray]:

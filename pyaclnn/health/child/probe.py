@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child process: does its steps one by one and writes down each before it begins the next.
+"""Program of the doctor's child: runs its steps one by one, and announces each of them.
 
-Run as ``python -m pyaclnn.health.child.probe REQUEST.json``; see ``isolation`` for the other side.
+Run as ``python -m pyaclnn.health.child.probe TASK.json PIPE PARENT`` by `isolation`.
 """
 
 from __future__ import annotations
@@ -18,73 +18,72 @@ from pyaclnn.health.checks.catalogue import find
 from pyaclnn.health.checks.device import THE_END
 from pyaclnn.health.checks.finding import Finding
 from pyaclnn.health.child import (
-    device_steps as probe_device,
-    figure_steps as probe_figures,
-    memory_steps as probe_memory,
-    number_steps as probe_numbers,
-    runtime_steps as probe_runtime,
-    sensor_steps as probe_sensors,
-    soak_steps as probe_soak,
+    device_steps,
+    figure_steps,
+    memory_steps,
+    number_steps,
+    runtime_steps,
+    sensors,
+    soak_steps,
 )
 from pyaclnn.health.child.failures import from_error
-from pyaclnn.health.child.journal import arm, take_request
+from pyaclnn.health.child.journal import take_task
 from pyaclnn.health.child.session import Session
 from pyaclnn.health.report.record import Evidence, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["main", "remark"]
+__all__ = ["STEPS", "main", "remark"]
 
 _SLOW: Final = 15.0
 _MAY_BE_SLOW: Final = frozenset({"numbers", "soak", "memory"})
-_STEPS: Final = {
-    **probe_runtime.STEPS,
-    **probe_device.STEPS,
-    **probe_numbers.STEPS,
-    **probe_soak.STEPS,
-    **probe_figures.STEPS,
-    **probe_memory.STEPS,
-    **probe_sensors.STEPS,
+STEPS: Final = {
+    **runtime_steps.STEPS,
+    **device_steps.STEPS,
+    **number_steps.STEPS,
+    **soak_steps.STEPS,
+    **figure_steps.STEPS,
+    **memory_steps.STEPS,
+    **sensors.STEPS,
 }
+"""The function of each check that runs in a child."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the steps of a request.
+    """Run the steps of a task.
 
     Args:
-        arguments: The path of the request.
+        arguments: As `take_task` expects them.
 
     Returns:
-        0 if every step came to an end, whatever it found.
+        0 if every step completed, whatever it found.
     """
-    request, journal = take_request(arguments)
-    journal.write(request["steps"][0])
-    session = Session(request, journal.facts)
+    task, journal = take_task(arguments)
+    session = Session(task)
     passed: dict[str, bool] = {}
-    for identity in request["steps"]:
-        journal.write(identity)
-        arm(request["deadlines"][identity])
+    for identity in task.steps:
+        journal.begin(identity, task.deadlines[identity])
         begun = time.monotonic()
         finding = _run(identity, session, passed)
         passed[identity] = finding is None or finding.status.passed
-        if identity == THE_END and finding is None:
-            # How the process ends is for the parent to see.
-            journal.write(THE_END, done=True)
+        if finding is None:  # the end of the process, which the parent sees
+            journal.write(done=True)
             return 0
-        assert finding is not None  # noqa: S101  # only the end says nothing of itself
         seconds = time.monotonic() - begun
         finding = remark(finding, identity, seconds)
-        journal.results.append(find(identity).result(finding, seconds, request["device"]))
-    journal.write(None, done=True)
+        result = find(identity).result(finding, seconds, task.device)
+        journal.write(result=result.to_json(), facts=session.facts)
+    journal.begin(None, max(task.deadlines.values()))
+    journal.write(done=True)
     return 0
 
 
 def remark(finding: Finding, identity: str, seconds: float) -> Finding:
-    """Remark that what passed took long; kernels of operators may have to be compiled first.
+    """Add a warning to a finding that passed after long; kernels may have to be compiled first.
 
     Args:
-        finding: What a step found.
+        finding: The finding of a step.
         identity: The step.
         seconds: How long it took.
     """
@@ -107,7 +106,10 @@ def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding
     if lacking:
         return Finding(Status.NOT_RUN, f"not tried, because {lacking[0]} did not pass")
     try:
-        return _STEPS[identity](session)
+        if identity == THE_END:
+            session.close()
+            return None
+        return STEPS[identity](session)
     except AclError as error:
         return from_error(error)
     except MemoryError:

@@ -8,7 +8,9 @@ hand has the types of its functions.
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -18,16 +20,21 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from pyaclnn.health.checks.finding import Finding, fail, ok, skip, value, warn
 from pyaclnn.health.checks.visible import read_visible
 from pyaclnn.health.report.figure import Better, Figure, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["Reading", "Watch", "read_sensors"]
+    from pyaclnn.health.child.session import Session
+
+__all__ = ["STEPS", "Reading", "SensorWatch", "read_sensors"]
 
 _TOOL: Final = "npu-smi"
 _PATIENCE: Final = 20.0
+_HOT: Final = 95.0
+"""Degrees Celsius."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ def read_sensors(device: int, environment: Mapping[str, str]) -> Reading:
     return Reading(tuple(figures), tuple(missing))
 
 
-class Watch:
+class SensorWatch:
     """Readings of a device over a while, of which the worst counts; of errors, how many came.
 
     Args:
@@ -178,3 +185,37 @@ def _asked(tool: str, environment: Mapping[str, str], *what: str) -> tuple[str, 
         words = (done.stderr or done.stdout).strip().splitlines()
         return "", f"{_TOOL} ended with status {done.returncode}{f': {words[-1]}' if words else ''}"
     return done.stdout, ""
+
+
+def _sensors(session: Session) -> Finding:
+    if session.task.simulated:
+        return skip("not read: a simulated NPU has no sensors")
+    reading = read_sensors(session.device_id, os.environ)
+    notes = tuple(value("not read", text) for text in reading.missing)
+    if not reading.figures:
+        return dataclasses.replace(skip(f"not read: {reading.missing[0]}"), evidence=notes)
+    values = {figure.name: figure.value for figure in reading.figures}
+    found = ok("; ".join(map(str, reading.figures)))
+    if values.get("ecc_double_bit_errors"):
+        found = fail(
+            f"memory has {values['ecc_double_bit_errors']:.0f} errors that could not be corrected",
+            causes=("a cell of the memory is damaged",),
+            next_step="npu-smi info -t ecc -i 0; reset the device; replace it if they come back",
+        )
+    elif values.get("ecc_single_bit_errors"):
+        found = warn(
+            f"memory has had {values['ecc_single_bit_errors']:.0f} errors, all corrected",
+            causes=("a cell of the memory is weak",),
+            next_step="npu-smi info -t ecc -i 0; look whether the number grows",
+        )
+    elif values.get("temperature", 0.0) > _HOT:
+        found = warn(
+            f"the device is hot: {values['temperature']:.0f} °C",
+            causes=("its cooling does not work", "it works at full load for long"),
+            next_step="npu-smi info -t temp -i 0; look after fans and air",
+        )
+    return dataclasses.replace(found, evidence=(*found.evidence, *notes), figures=reading.figures)
+
+
+STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {"FIG-106": _sensors}
+"""The function of each check."""

@@ -1,46 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the steps of one child share: the request, and the device."""
+"""State that the steps of one child share: the task, the device, and what the parent learns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.cann.library import select_backend
+from pyaclnn.cann.library import backend, select_backend
 from pyaclnn.runtime.device import Device
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from pyaclnn.cann.library import Backend
+    from pyaclnn.health.child.task import ChildTask
 
 __all__ = ["Session"]
 
 
 class Session:
-    """What the steps of one child share.
+    """State that the steps of one child share.
 
     Attributes:
-        request: What the parent asked for.
-        facts: What the parent is to be told besides the results.
+        task: The task of the child.
+        facts: Facts for the parent besides the results.
     """
 
-    def __init__(self, request: Mapping[str, Any], facts: dict[str, Any]) -> None:
-        self.request = request
-        self.facts = facts
+    def __init__(self, task: ChildTask) -> None:
+        self.task = task
+        self.facts: dict[str, Any] = {}
         self._device: Device | None = None
+
+    @property
+    def device_id(self) -> int:
+        """The id of the device; steps that open none must not ask for it."""
+        assert self.task.device is not None  # noqa: S101  # the parent's promise
+        return self.task.device
 
     @property
     def device(self) -> Device:
         """The device, opened on first use."""
         if self._device is None:
             self.load()
-            self._device = Device(self.request["device"])
+            self._device = Device(self.device_id)
         return self._device
 
-    def load(self) -> None:
-        """Load the backend; more than once does no harm."""
-        select_backend(self.request["backend"])
+    def load(self) -> Backend:
+        """Load the backend of the task; more than once does no harm."""
+        return backend() if self.task.backend is None else select_backend(self.task.backend)
 
     def close(self) -> None:
-        """Give the device back."""
+        """Close the device."""
         if self._device is not None:
             self._device.close()
             self._device = None

@@ -1,79 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child process of ``pyaclnn smoke``: runs the cases and writes down each before it begins.
+"""Program of the child of ``pyaclnn smoke``: runs the cases, and announces each of them.
 
-Run as ``python -m pyaclnn.health.child.smoke REQUEST.json``; see ``smoke_command``.
+Run as ``python -m pyaclnn.health.child.smoke TASK.json PIPE PARENT`` by `isolation`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyaclnn.base.errors import AclError
 from pyaclnn.base.limits import memory_error_message
-from pyaclnn.cann.library import backend, select_backend
-from pyaclnn.health.child.journal import Journal, arm, take_request
+from pyaclnn.health.child.journal import Journal, take_task
+from pyaclnn.health.child.session import Session
 from pyaclnn.health.smoke import cases as smoke
-from pyaclnn.runtime.device import Device
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from pyaclnn.health.child.task import ChildTask
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the cases of a request.
+    """Run the cases of a task.
 
     Args:
-        arguments: The path of the request.
+        arguments: As `take_task` expects them.
 
     Returns:
-        0 if every case came to an end, or none could run; then the journal says why.
+        0 if every case completed, or none could run; then the facts have the error.
     """
-    request, journal = take_request(arguments)
-    os.chdir(request["folder"])
+    task, journal = take_task(arguments)
+    os.chdir(task.folder or ".")
     try:
-        _run(request, journal)
-    except AclError as error:
-        journal.facts["error"] = str(error)
+        _run(task, journal)
     except Exception as error:
-        told = memory_error_message(error)
-        if told is None:
+        text = str(error) if isinstance(error, AclError) else memory_error_message(error)
+        if text is None:
             raise
-        journal.facts["error"] = told
-    journal.write("the process ends", done=True)
+        journal.write(facts={"error": text})
+    journal.begin("the process ends", task.patience)
+    journal.write(done=True)
     return 0
 
 
-def _run(request: Mapping[str, Any], journal: Journal) -> None:
-    def begin(step: str) -> None:
-        journal.write(step)
-        arm(request["patience"])
-
-    begin("the libraries load")
-    if request["backend"] is not None:
-        select_backend(request["backend"])
-    loaded = backend()
-    begin(f"device {request['device']} opens")
-    outcomes: list[dict[str, object]] = []
-    with Device(request["device"]) as device:
-        journal.facts.update(
-            backend=loaded.name,
-            directory=str(loaded.directory),
-            soc_name=device.soc_name,
-            outcomes=outcomes,
-        )
-        operators, dtypes = request["steps"], request["dtypes"]
+def _run(task: ChildTask, journal: Journal) -> None:
+    session, patience = Session(task), task.patience
+    journal.begin("the libraries load", patience)
+    loaded = session.load()
+    journal.begin(f"device {task.device} opens", patience)
+    device = session.device
+    facts = {"backend": loaded.name, "directory": str(loaded.directory)}
+    journal.write(facts={**facts, "soc_name": device.soc_name})
+    try:
         for case in smoke.cases(device):
-            if operators and case.operator not in operators:
+            if task.steps and case.operator not in task.steps:
                 continue
-            if dtypes and str(case.dtype) not in dtypes:
+            if task.dtypes and str(case.dtype) not in task.dtypes:
                 continue
-            begin(f"{case.operator} {case.dtype} {'x'.join(map(str, case.shape))}")
-            outcomes += [outcome.as_dict() for outcome in smoke.run(case, device)]
-        begin(f"device {request['device']} is given back")
+            shape = "x".join(map(str, case.shape))
+            journal.begin(f"{case.operator} {case.dtype} {shape}", patience)
+            for outcome in smoke.run(case, device):
+                journal.write(result=outcome.as_dict())
+        journal.begin(f"device {task.device} is given back", patience)
+    finally:
+        session.close()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pyaclnn.health.checks.numbers import SOAK
 from pyaclnn.health.child.evaluation import judged
 from pyaclnn.health.child.failures import advice_for
 from pyaclnn.health.child.footprint import growth, settled
-from pyaclnn.health.child.sensors import Watch
+from pyaclnn.health.child.sensors import SensorWatch
 from pyaclnn.health.child.soak import Soak
 from pyaclnn.health.report.figure import Figure
 from pyaclnn.health.report.record import Status
@@ -42,15 +42,15 @@ _ENOUGH: Final = 20_000
 
 
 def _soak(session: Session) -> Finding:
-    request = session.request
+    task = session.task
     cases = smoke.cases(session.device, smoke.SHAPES[:1])
-    soak, text = Soak(session.device, cases, request["soak_threads"]), request["soak_faults"]
-    sensors = Watch(request["device"], os.environ)
+    soak, text = Soak(session.device, cases, task.soak_threads), task.soak_faults
+    sensors = SensorWatch(session.device_id, os.environ)
     if text and "seed=" not in text:
         text = f"{text}; seed={os.getpid()}"
     try:
         with faults(text) if text else contextlib.nullcontext(), ended_by_signal(soak):
-            soak.run(request["soak"], watch=None if request["simulated"] else sensors.look)
+            soak.run(task.soak, watch=None if task.simulated else sensors.look)
             fired = injected()
     except (ValueError, RuntimeError) as error:
         if not text or soak.launches:
@@ -62,7 +62,7 @@ def _soak(session: Session) -> Finding:
             next_step="pyaclnn mock faults",
         )
     found = judged_soak(soak, fired)
-    early = f"; ended after {soak.seconds:.1f} of {request['soak']:g} s" if soak.asked else ""
+    early = f"; ended after {soak.seconds:.1f} of {task.soak:g} s" if soak.asked else ""
     return replace(
         found,
         summary=f"{found.summary}{early}",

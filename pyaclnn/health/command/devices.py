@@ -1,145 +1,115 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checks of devices: side by side, in turn, at the same moment, and compared in the end."""
+"""Checks of devices: in parallel, in turn, from the same moment on, and compared at the end."""
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.health.checks.comparison import COMPARISONS, Measured
 from pyaclnn.health.checks.figures import COMPARED, IN_TURN, TOGETHER
 from pyaclnn.health.child.group import GroupRun
-from pyaclnn.health.child.parallel_runs import run_crowd
+from pyaclnn.health.child.parallel_runs import run_in_parallel
+from pyaclnn.health.report.record import device_of
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from pyaclnn.health.checks.check import Check
     from pyaclnn.health.checks.check_context import Site
-    from pyaclnn.health.child.events import Listener
-    from pyaclnn.health.command.run_state import Ledger
+    from pyaclnn.health.child.run_state import RunState
+    from pyaclnn.health.report.record import CheckResult
 
 __all__ = ["Devices"]
 
 _MOST_AT_ONCE: Final = 16
 
 
-class _Device:
-    """What is known of one device while it is examined."""
-
-    def __init__(
-        self, number: int, ledger: Ledger, site: Site, tell: Listener, stop: threading.Event
-    ) -> None:
-        self.number = number
-        self.ledger = ledger
-        self.runner = GroupRun(site, number, tell, stop)
-        self.taken = 0
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether others may copy to it: nothing of what any program needs was found broken."""
-        broken = (r for r in self.ledger.results if r.status.broken and r.category == "device")
-        return self.runner.over is None and next(broken, None) is None
-
-
 class Devices:
     """The devices of a run.
 
     Args:
-        site: What is examined.
-        ledger: What is settled; gets the results of every device.
-        tell: Told of everything.
-        stop: Ends what is under way when it is set.
+        site: The machine under examination.
+        state: The state of the run, which gets the results.
     """
 
-    def __init__(self, site: Site, ledger: Ledger, tell: Listener, stop: threading.Event) -> None:
+    def __init__(self, site: Site, state: RunState) -> None:
         self._site = site
-        self._ledger = ledger
-        self._tell = tell
-        self._stop = stop
-        self._devices: list[_Device] = []
+        self._state = state
 
     def run(self, stage: str, checks: list[Check]) -> None:
         """Run checks on every device.
 
         Args:
-            stage: `IN_TURN`, `TOGETHER` or `COMPARED`; anything else is side by side.
+            stage: `IN_TURN`, `TOGETHER` or `COMPARED`; any other runs devices in parallel.
             checks: The checks.
         """
-        devices = self._all()
-        usable = tuple(one.number for one in devices if one.is_usable)
-        for one in devices:
-            one.runner.peers = usable
-        try:
-            if stage == COMPARED:
-                self._compare(checks)
-            elif stage == TOGETHER:
-                self._meet(checks)
-            else:
-                self._each(checks, 1 if stage == IN_TURN else _MOST_AT_ONCE)
-        finally:
-            for one in devices:
-                fresh, one.taken = one.ledger.results[one.taken :], len(one.ledger.results)
-                self._ledger.take(fresh)
+        usable = tuple(filter(self._is_usable, self._runs))
+        for run in self._runs.values():
+            run.peers = usable
+        if stage == COMPARED:
+            self._compare(checks)
+        elif stage == TOGETHER:
+            with tempfile.TemporaryDirectory(
+                prefix="pyaclnn-doctor-",
+                dir=self._site.machine.environment.get("TMPDIR"),
+                ignore_cleanup_errors=True,
+            ) as meeting:
+                for run in self._runs.values():
+                    run.meeting = meeting
+                self._run_all(checks, _MOST_AT_ONCE)
+        else:
+            self._run_all(checks, 1 if stage == IN_TURN else _MOST_AT_ONCE)
 
-    def _all(self) -> Sequence[_Device]:
-        if not self._devices:
-            chosen, found = self._site.options.devices, self._site.facts.devices or 1
-            self._devices = [
-                _Device(number, self._ledger.of_device(number), self._site, self._tell, self._stop)
-                for number in (range(found) if chosen is None else chosen)
-            ]
-        return self._devices
+    @cached_property
+    def _runs(self) -> Mapping[int, GroupRun]:
+        """A run for each device; how many there are is known once CANN has counted them."""
+        chosen, count = self._site.options.devices, self._site.facts.devices or 1
+        numbers = range(count) if chosen is None else chosen
+        return {number: GroupRun(self._site, self._state, number) for number in numbers}
 
-    def _each(self, checks: list[Check], at_once: int) -> None:
-        devices = self._all()
-        with ThreadPoolExecutor(min(len(devices), at_once) or 1) as pool:
-            futures = [pool.submit(self._use, one, checks) for one in devices]
+    def _results(self, number: int) -> list[CheckResult]:
+        return [result for result in self._state.results if device_of(result) == str(number)]
+
+    def _is_usable(self, number: int) -> bool:
+        """Whether others may copy to a device: no check of what every program needs failed."""
+        broken = (r for r in self._results(number) if r.status.broken and r.category == "device")
+        return self._runs[number].over is None and next(broken, None) is None
+
+    def _run_all(self, checks: list[Check], at_once: int) -> None:
+        with ThreadPoolExecutor(min(len(self._runs), at_once) or 1) as pool:
+            futures = [pool.submit(self._run_device, number, checks) for number in self._runs]
             try:
                 for future in futures:
                     future.result()
             except BaseException:
-                # Those still at it end their children and return; the pool waits for them.
-                self._stop.set()
+                # The other threads end their children and return; the pool waits for them.
+                self._state.stop.set()
                 raise
 
-    def _use(self, one: _Device, checks: list[Check]) -> None:
+    def _run_device(self, number: int, checks: list[Check]) -> None:
+        run, processes = self._runs[number], self._site.options.soak_processes
         for group in dict.fromkeys(check.group for check in checks):
-            members = one.ledger.runnable([check for check in checks if check.group == group])
-            processes = self._site.options.soak_processes if group == "soak" else 1
-            if members and processes > 1 and one.runner.over is None:
-                one.ledger.take(
-                    run_crowd(self._site, one.number, self._tell, self._stop, members, processes)
-                )
+            members = [check for check in checks if check.group == group]
+            if group == "soak" and processes > 1 and run.over is None:
+                members = self._state.runnable(members, number)
+                run_in_parallel(self._site, self._state, number, members, processes)
             else:
-                one.ledger.take(one.runner.run(members))
-
-    def _meet(self, checks: list[Check]) -> None:
-        place = tempfile.mkdtemp(
-            prefix="pyaclnn-doctor-", dir=self._site.machine.environment.get("TMPDIR")
-        )
-        for one in self._all():
-            one.runner.meeting = place
-        try:
-            self._each(checks, _MOST_AT_ONCE)
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
+                run.run(members)
 
     def _compare(self, checks: list[Check]) -> None:
         site = self._site
+        figures = {
+            number: {f.name: f for result in self._results(number) for f in result.figures}
+            for number in self._runs
+        }
+        version = None if site.simulated else site.installation.version
         measured = Measured(
-            {
-                one.number: {f.name: f for result in one.ledger.results for f in result.figures}
-                for one in self._all()
-            },
-            site.options.expected,
-            site.facts.soc_name,
-            None if site.simulated else site.installation.version,
-            site.simulated,
+            figures, site.options.expected, site.facts.soc_name, version, site.simulated
         )
-        for one in self._all():
-            for check in one.ledger.runnable(checks):
-                one.ledger.settle(check, COMPARISONS[check.id](one.number, measured))
+        for number in self._runs:
+            for check in self._state.runnable(checks, number):
+                finding = COMPARISONS[check.id](number, measured)
+                self._state.record(check, finding, device=number)

@@ -57,7 +57,8 @@ def doctor(options: argparse.Namespace) -> int:
     except (ValueError, WriteError) as error:
         options.parser.error(str(error))
     try:
-        shown = view(open_console(error=True)) if options.detail >= 0 else contextlib.nullcontext()
+        console = open_console(error=True)
+        shown = view(console) if options.detail >= 0 else contextlib.nullcontext(lambda _: None)
         with terminable(), shown as listener:
             report = run(asked, listener)
     except Interrupted as end:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-import shutil
 import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 
@@ -26,11 +25,12 @@ from pyaclnn.facts.operators.description import snake_case
 from pyaclnn.health.checks.check_context import Site
 from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.checks.options import Options
-from pyaclnn.health.child.isolation import Outcome, Request, run_child
+from pyaclnn.health.child.isolation import ChildOutcome, run_child
+from pyaclnn.health.child.task import ChildTask
 from pyaclnn.health.child.termination import Terminated, signal_name, terminable
 from pyaclnn.health.report import exits
-from pyaclnn.health.smoke import report as smoke_report
-from pyaclnn.health.smoke.cases import FLOATS, Outcome as Judged
+from pyaclnn.health.smoke import report
+from pyaclnn.health.smoke.cases import FLOATS, Outcome
 
 if TYPE_CHECKING:
     import argparse
@@ -71,18 +71,17 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
                 hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
                 _say(f"there is no {what} '{name}' in the smoke test; {hint}")
                 return UNUSABLE
-    request = Request(
+    task = ChildTask(
         options.backend,
         options.device,
         operators,
-        {},
         patience=patience,
         folder=str(Path.cwd()),
         dtypes=dtypes,
     )
     try:
         with terminable():
-            outcome = _supervised(request)
+            outcome = _supervised(task)
     except Terminated as end:
         with contextlib.suppress(OSError):  # after SIGHUP there may be nobody to tell
             _say(f"ended by {end.name}")
@@ -96,7 +95,7 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
     if "error" in facts:
         _say(facts["error"])
         return exits.NOTHING_HERE if _nothing_here(options.backend) else UNUSABLE
-    return _tell(facts, options)
+    return _show(outcome, options)
 
 
 def _nothing_here(backend: str | None) -> bool:
@@ -105,36 +104,34 @@ def _nothing_here(backend: str | None) -> bool:
     return site.choice == "cann" and not site.installations and not site.traces
 
 
-def _tell(facts: dict[str, Any], options: argparse.Namespace) -> int:
+def _show(outcome: ChildOutcome, options: argparse.Namespace) -> int:
+    facts = outcome.facts
     backend = Backend(facts["backend"], Path(facts["directory"]), {})
-    outcomes = [Judged(**{**o, "shape": tuple(o["shape"])}) for o in facts["outcomes"]]
+    outcomes = [Outcome(**{**data, "shape": tuple(data["shape"])}) for data in outcome.results]
     if options.json:
-        sys.stdout.write(smoke_report.as_json(backend, facts["soc_name"], outcomes) + "\n")
+        sys.stdout.write(report.as_json(backend, facts["soc_name"], outcomes) + "\n")
     else:
-        smoke_report.as_text(backend, facts["soc_name"], outcomes, every_output=options.table)
-    return 0 if outcomes and all(outcome.passed for outcome in outcomes) else FAILED
+        report.as_text(backend, facts["soc_name"], outcomes, every_output=options.table)
+    return 0 if outcomes and all(one.passed for one in outcomes) else FAILED
 
 
-def _supervised(request: Request) -> Outcome:
+def _supervised(task: ChildTask) -> ChildOutcome:
     console = Console(stderr=True)
-    scratch = Path(tempfile.mkdtemp(prefix="pyaclnn-smoke-"))
     shown = console.status("smoke test") if console.is_terminal else None
-    try:
-        with shown or contextlib.nullcontext():
-            return run_child(
-                request,
-                os.environ,
-                scratch,
-                grace=_GRACE,
-                stop=threading.Event(),
-                on_step=lambda step, *_: shown.update(f"smoke test: {step}") if shown else None,
-                module="pyaclnn.health.child.smoke",
-            )
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    folder = tempfile.TemporaryDirectory(prefix="pyaclnn-smoke-", ignore_cleanup_errors=True)
+    with folder as scratch, shown or contextlib.nullcontext():
+        return run_child(
+            task,
+            os.environ,
+            Path(scratch),
+            grace=_GRACE,
+            stop=threading.Event(),
+            on_step=lambda step, *_: shown.update(f"smoke test: {step}") if shown else None,
+            module="pyaclnn.health.child.smoke",
+        )
 
 
-def _how_it_ended(outcome: Outcome) -> str:
+def _how_it_ended(outcome: ChildOutcome) -> str:
     step = outcome.running or "the process starts"
     if outcome.ended in {"timeout", "abandoned"}:
         left = f"; process {outcome.pid} cannot be ended" if outcome.ended == "abandoned" else ""

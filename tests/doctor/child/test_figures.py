@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 import threading
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,10 +15,10 @@ from pyaclnn.health.checks import figures as checks
 from pyaclnn.health.checks.comparison import COMPARISONS
 from pyaclnn.health.checks.finding import Finding
 from pyaclnn.health.checks.options import Level, Options
-from pyaclnn.health.child import figure_steps, memory_steps, sensor_steps
-from pyaclnn.health.child.isolation import Request
-from pyaclnn.health.child.meeting import meet
+from pyaclnn.health.child import figure_steps, memory_steps, sensors
+from pyaclnn.health.child.figure_steps import meet
 from pyaclnn.health.child.session import Session
+from pyaclnn.health.child.task import ChildTask
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report.figure import Severity
 from pyaclnn.health.report.record import Status
@@ -29,17 +29,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SIZE = 4096
-STEPS = {**figure_steps.STEPS, **memory_steps.STEPS, **sensor_steps.STEPS}
+STEPS = {**figure_steps.STEPS, **memory_steps.STEPS, **sensors.STEPS}
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     pyaclnn.select_backend("mock")
-    request = Request(
+    task = ChildTask(
         backend="mock",
         device=0,
-        steps=(),
-        deadlines={},
         simulated=True,
         figure_bytes=SIZE,
         figure_seconds=0.0,
@@ -47,19 +45,19 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         peers=(0, 1),
         meeting=str(tmp_path_factory.mktemp("meeting")),
     )
-    opened = Session(asdict(request), {})
+    opened = Session(task)
     opened.device  # noqa: B018  # opens it
     yield opened
     opened.close()
 
 
-def step(session: Session, check: str, **but: object) -> Finding:
-    before = session.request
-    session.request = {**before, **but}
+def step(session: Session, check: str, **but: Any) -> Finding:
+    before = session.task
+    session.task = replace(before, **but)
     try:
         found = STEPS[check](session)
     finally:
-        session.request = before
+        session.task = before
     assert found is not None
     return found
 
@@ -91,7 +89,7 @@ def test_figures_are_positive_numbers_with_names_and_units(session: Session, che
 
 
 def test_all_devices_begin_together(session: Session) -> None:
-    meeting = session.request["meeting"]
+    meeting = session.task.meeting
     other = threading.Thread(target=meet, args=(meeting, 1, 2))
     other.start()
     found = step(session, "FIG-107")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn.health.child.sensor_steps import STEPS
-from pyaclnn.health.child.sensors import Watch, read_sensors
+from pyaclnn.health.child.sensors import STEPS, SensorWatch, read_sensors
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
@@ -106,8 +105,8 @@ def test_a_tool_that_cannot_run_is_said(tmp_path: Path) -> None:
 def found(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], **but: Any) -> Finding:
     monkeypatch.setenv("PATH", environment["PATH"])
     monkeypatch.delenv("ASCEND_RT_VISIBLE_DEVICES", raising=False)
-    request = {"simulated": False, "device": 1, **but}
-    finding = STEPS["FIG-106"](SimpleNamespace(request=request))  # type: ignore[arg-type]  # all it needs
+    task = SimpleNamespace(**{"simulated": False, **but})
+    finding = STEPS["FIG-106"](SimpleNamespace(task=task, device_id=1))  # type: ignore[arg-type]  # all it needs
     assert finding is not None
     return finding
 
@@ -147,7 +146,7 @@ def test_a_simulated_npu_has_no_sensors(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_over_a_while_the_worst_counts_and_new_errors(tmp_path: Path) -> None:
     environment = npu_smi(tmp_path)
-    watch = Watch(1, environment, pause=0.0)
+    watch = SensorWatch(1, environment, pause=0.0)
     for degrees, errors in ((50, 3), (61, 5), (40, 7)):
         common = COMMON.replace("47", str(degrees)).replace("1650", str(2000 - degrees))
         npu_smi(tmp_path, common, ECC.replace(": 3", f": {errors}"))

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 import pyaclnn
 from pyaclnn.health.checks.options import Level, Options
 from pyaclnn.health.child.footprint import Footprint, growth
-from pyaclnn.health.child.parallel_runs import together
+from pyaclnn.health.child.parallel_runs import combined
 from pyaclnn.health.child.soak import Soak
 from pyaclnn.health.child.soak_steps import ended_by_signal, judged_soak, leaking
 from pyaclnn.health.command.run import run
@@ -184,7 +184,7 @@ def test_children_are_told_as_one() -> None:
         plain = CheckResult("NUM-302@0", "soak", "numbers", Status.PASS, launches, "so it went")
         return replace(plain, status=status, figures=figures)
 
-    told = together([result(Status.PASS, 3, 5.0), result(Status.FAIL, 4, 2.0)])
+    told = combined([result(Status.PASS, 3, 5.0), result(Status.FAIL, 4, 2.0)])
     assert (told.status, told.seconds) == (Status.FAIL, 4)
     assert [figure.value for figure in told.figures] == [7, 5.0]
     assert [item.label for item in told.evidence] == ["process 1: it says", "process 2: it says"]

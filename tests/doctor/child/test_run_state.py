@@ -8,8 +8,8 @@ import pytest
 from pyaclnn.health.checks.catalogue import find
 from pyaclnn.health.checks.options import Options
 from pyaclnn.health.child.events import Event, Finished
+from pyaclnn.health.child.run_state import RunState
 from pyaclnn.health.command.run import run
-from pyaclnn.health.command.run_state import Ledger
 from pyaclnn.health.report.record import Status
 from tests.doctor.report_samples import result
 
@@ -19,14 +19,13 @@ from tests.doctor.report_samples import result
 def test_once_something_is_broken_nothing_more_is_begun_if_asked(
     status: Status, early: bool
 ) -> None:
-    told: list[Event] = []
-    ledger = Ledger(told.append, frozenset(), fail_early=early)
-    first, second = ledger.of_device(0), ledger.of_device(1)
-    first.take([result("NUM-rms_norm@0", status)])
+    events: list[Event] = []
+    state = RunState(events.append, fail_early=early)
+    state.add(result("NUM-rms_norm@0", status))
     check = find("NUM-layer_norm")
     stops = early and status.broken
-    assert second.runnable([check]) == ([] if stops else [check])
-    refused = [event.result for event in told if isinstance(event, Finished)]
+    assert state.runnable([check], device=1) == ([] if stops else [check])
+    _, *refused = [event.result for event in events if isinstance(event, Finished)]
     assert [(one.id, one.status) for one in refused] == (
         [("NUM-layer_norm@1", Status.NOT_RUN)] if stops else []
     )

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of a run so far, and the checks that they rule out."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from pyaclnn.health.checks.finding import Finding
+from pyaclnn.health.checks.numbers import SOAK
+from pyaclnn.health.child.events import Finished
+from pyaclnn.health.report.record import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyaclnn.health.checks.check import Check
+    from pyaclnn.health.child.events import Event, Listener
+    from pyaclnn.health.report.record import CheckResult
+
+__all__ = ["RunState"]
+
+
+class RunState:
+    """Results of a run so far, and the checks that they rule out.
+
+    Args:
+        listener: Called with each event, by one thread at a time.
+        skipped: Ids of the checks that the user leaves out.
+        fail_early: Whether no check begins once one has found something broken.
+        stop: Set to end everything that is under way.
+
+    Attributes:
+        results: The results in the order in which they were recorded.
+        absent: Whether a check found that there is nothing to examine.
+        stop: As given.
+    """
+
+    def __init__(
+        self,
+        listener: Listener = lambda _: None,
+        skipped: frozenset[str] = frozenset(),
+        *,
+        fail_early: bool = False,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self.results: list[CheckResult] = []
+        self.absent = False
+        self.stop = stop or threading.Event()
+        self._listener = listener
+        self._skipped = skipped
+        self._fail_early = fail_early
+        self._states: dict[str, Status] = {}
+        self._lock = threading.Lock()
+
+    def emit(self, event: Event) -> None:
+        """Pass an event to the listener."""
+        with self._lock:
+            self._listener(event)
+
+    def add(self, result: CheckResult) -> None:
+        """Record a result and announce it."""
+        self.results.append(result)
+        self._states[result.id] = result.status
+        self.emit(Finished(result))
+
+    def record(
+        self, check: Check, finding: Finding, seconds: float = 0.0, device: int | None = None
+    ) -> None:
+        """Record the finding of a check, which took so many seconds on a device or on none."""
+        self.absent |= finding.absent
+        self.add(check.result(finding, seconds, device))
+
+    def runnable(self, checks: Iterable[Check], device: int | None = None) -> list[Check]:
+        """Return the checks that have no result and can run; record why others will not run.
+
+        A need without a result is no obstacle: whoever runs the checks runs it first. Nor is a
+        need that was skipped or does not apply.
+
+        Args:
+            checks: The checks, in order.
+            device: The device they are to run on.
+        """
+        wanted: list[Check] = []
+        for check in checks:
+            if check.result_id(device) in self._states:
+                continue
+            lacking = self._lacking(check, device)
+            if check.id in self._skipped:
+                reason = "needs a time: --soak SECONDS" if check.id == SOAK else "left out as asked"
+                self.record(check, Finding(Status.SKIP, reason), device=device)
+            elif self._fail_early and any(s.broken for s in list(self._states.values())):
+                reason = "not tried, because something is broken: --fail-early"
+                self.record(check, Finding(Status.NOT_RUN, reason), device=device)
+            elif lacking is not None:
+                reason = f"not tried, because {lacking} did not pass"
+                self.record(check, Finding(Status.NOT_RUN, reason), device=device)
+            else:
+                wanted.append(check)
+        return wanted
+
+    def _lacking(self, check: Check, device: int | None) -> str | None:
+        for need in check.needs:
+            status = self._states.get(f"{need}@{device}") or self._states.get(need)
+            if status is not None and not (status.passed or status is Status.SKIP):
+                return need
+        return None

@@ -45,7 +45,7 @@ VARIABLE: Final = "PYACLNN_BACKEND"
 
 _MARKER: Final = b"pyaclnn_mock_marker"
 _RELEASE: Final = b"pyaclnn_mock_release"
-_TELL_PYTHON: Final = b"pyaclnn_mock_python_tell"
+_SET_PYTHON: Final = b"pyaclnn_mock_python_set"
 _CALLS: Final = (b"pyaclnn_mock_call_begins", b"pyaclnn_mock_call_ends")
 _OWN: Final = (str(Path(__file__).parents[1]) + os.sep, "<pyaclnn.", weakref.__file__)
 """What begins the names of files in which no program of a user stands."""
@@ -295,7 +295,7 @@ def _try(
 
 def _introduce(library: CData) -> None:
     """Tell a simulated NPU which Python runs, and from now on which line of it calls."""
-    tell = lib.binding_symbol(library, _TELL_PYTHON)
+    tell = lib.binding_symbol(library, _SET_PYTHON)
     if tell != ffi.NULL and sys.executable:
         cast("Any", ffi.cast("void (*)(const char *)", tell))(os.fsencode(sys.executable))
     begins, ends = (lib.binding_symbol(library, name) for name in _CALLS)

@@ -20,7 +20,7 @@ _HEAD = """
 #include "library.h"
 static int wrong, called;
 static const void *last;
-static union mock_word expected[MOCK_MOST_WORDS + 2];
+static union mock_word expected[MOCK_MAX_WORDS + 2];
 
 static void look(int good, uint32_t number)
 {
@@ -61,7 +61,7 @@ _ARRIVE = """
 int mock_operator_arrive(const struct mock_operators *library, uint32_t number,
                          const struct mock_registers *registers)
 {
-    union mock_word words[MOCK_MOST_WORDS + 2];
+    union mock_word words[MOCK_MAX_WORDS + 2];
     mock_words_read(registers, library->functions[number].runs ? "QQ" :
                     library->operators[number / 2].kinds, words);
     return !library->functions[number].runs

@@ -21,7 +21,7 @@ OPEN = """
 import ctypes, sys
 libascendcl = ctypes.CDLL(sys.argv[1] + "/libascendcl.so")
 if len(sys.argv) > 2:
-    libascendcl.pyaclnn_mock_python_tell(sys.argv[2].encode())
+    libascendcl.pyaclnn_mock_python_set(sys.argv[2].encode())
 libascendcl.aclGetRecentErrMsg.restype = ctypes.c_char_p
 print(libascendcl.aclrtSetDevice(0), libascendcl.aclGetRecentErrMsg())
 """

@@ -2,7 +2,7 @@
 /* The aclnn functions about executors. */
 #include "executor.h"
 
-#include "message.h"
+#include "error_message.h"
 
 aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *handle)
 {
@@ -31,7 +31,7 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *handle)
         executor->repeatable = true;
         mock_handle_mark(handle, MOCK_MARK_REPEATABLE);
         for (size_t i = 0; i < executor->used_count; i++) {
-            mock_handle_need(executor->used[i].handle, 0, 1);
+            mock_handle_add_users(executor->used[i].handle, 0, 1);
         }
     }
     return status;

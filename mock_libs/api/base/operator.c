@@ -54,7 +54,7 @@ int mock_operator_phase1(const struct mock_operators *library, uint32_t number,
 {
     const struct mock_operator *operator = &library->operators[number / 2];
     struct mock_frame frame;
-    struct mock_argument checked[MOCK_MOST_WORDS + 2];
+    struct mock_argument checked[MOCK_MAX_WORDS + 2];
     const size_t count = host_pointers(operator, words, checked);
     if (mock_gate_open(&frame, &library->functions[number], checked, count, caller)) {
         return frame.code;
@@ -79,7 +79,7 @@ int mock_operator_phase2(const struct mock_operators *library, uint32_t number,
 int mock_operator_arrive(const struct mock_operators *library, uint32_t number,
                          const struct mock_registers *registers)
 {
-    union mock_word words[MOCK_MOST_WORDS + 2];
+    union mock_word words[MOCK_MAX_WORDS + 2];
     if (!library->functions[number].runs) {
         mock_words_read(registers, library->operators[number / 2].kinds, words);
         return mock_operator_phase1(library, number, registers->caller, words);

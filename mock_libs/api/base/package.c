@@ -5,10 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "assembly.h"
+#include "argument_builder.h"
 #include "entry.h"
+#include "error_message.h"
 #include "executor.h"
-#include "message.h"
 #include "nnopbase/package.h"
 #include "phase1.h"
 #include "phase2.h"
@@ -36,8 +36,8 @@ static void *get_executor(const char *type)
     snprintf(name, sizeof name, "aclnn%s", type);
     struct executor *executor = calloc(1, sizeof *executor);
     if (executor != NULL) {
-        executor->operator_name = mock_lasting(name);
-        executor->assembly = mock_assembly_new();
+        executor->operator_name = mock_intern(name);
+        executor->assembly = mock_builder_new();
     }
     const bool whole =
         executor != NULL && executor->operator_name != NULL && executor->assembly != NULL;
@@ -84,7 +84,7 @@ static struct executor *find(const void *handle, aclnnStatus *status)
 }
 
 /* The package gives up with its first phase, and nobody else would free the executor. */
-static aclnnStatus give_up(const void *handle, struct executor *executor, aclnnStatus status)
+static aclnnStatus abandon(const void *handle, struct executor *executor, aclnnStatus status)
 {
     mock_handle_close(handle, MOCK_EXECUTOR);
     mock_executor_free(executor);
@@ -98,14 +98,14 @@ static aclnnStatus add(const void *handle, const struct mock_part *part)
     if (executor == NULL) {
         return status;
     }
-    if (part->index > MOCK_MOST_PARTS) {
+    if (part->index > MOCK_MAX_PARTS) {
         status = mock_fail(ACLNN_ERR_PARAM_INVALID, "%s: the index %u of a parameter; at most %d",
-                           executor->operator_name, part->index, MOCK_MOST_PARTS);
-        return give_up(handle, executor, status);
+                           executor->operator_name, part->index, MOCK_MAX_PARTS);
+        return abandon(handle, executor, status);
     }
-    if (!mock_assembly_add(executor->assembly, part)) {
+    if (!mock_builder_add(executor->assembly, part)) {
         status = mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);
-        return give_up(handle, executor, status);
+        return abandon(handle, executor, status);
     }
     return ACLNN_SUCCESS;
 }
@@ -113,7 +113,7 @@ static aclnnStatus add(const void *handle, const struct mock_part *part)
 /* Whatever lies beyond the last index is refused alike. */
 static uint32_t index_of(size_t index)
 {
-    return index > MOCK_MOST_PARTS ? MOCK_MOST_PARTS + 1 : (uint32_t)index;
+    return index > MOCK_MAX_PARTS ? MOCK_MAX_PARTS + 1 : (uint32_t)index;
 }
 
 static aclnnStatus add_object(const void *executor, enum mock_role role, char kind,
@@ -206,7 +206,7 @@ aclnnStatus NnopbaseAddAttrWithDtype(void *handle, void *value, size_t length, s
                            "%s: attribute %zu of type %d has %zu bytes at %p, which is no value "
                            "of that type",
                            executor->operator_name, index, (int)type, length, value);
-        return give_up(handle, executor, status);
+        return abandon(handle, executor, status);
     }
     return add(handle, &part);
 }
@@ -216,9 +216,9 @@ static aclnnStatus add_name(const void *handle, uint32_t index, const char *name
     aclnnStatus status;
     struct executor *executor = find(handle, &status);
     if (executor != NULL &&
-        !mock_assembly_name(executor->assembly, input ? MOCK_INPUT : MOCK_OUTPUT, index, name)) {
+        !mock_builder_name(executor->assembly, input ? MOCK_INPUT : MOCK_OUTPUT, index, name)) {
         status = mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);
-        return give_up(handle, executor, status);
+        return abandon(handle, executor, status);
     }
     return status;
 }
@@ -296,8 +296,8 @@ aclnnStatus NnopbaseRunForWorkspace(void *executor, uint64_t *workspaceLen)
         return status;
     }
     mock_call_begin(&call, name);
-    mock_assembly_send(assembly, &call);
-    mock_assembly_free(assembly);
+    mock_builder_send(assembly, &call);
+    mock_builder_free(assembly);
     status = mock_phase1(&call, workspaceLen, &made);
     mock_enter();
     complete(executor, made);

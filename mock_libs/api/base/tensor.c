@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "entry.h"
+#include "error_message.h"
 #include "handles.h"
-#include "message.h"
 #include "objects.h"
 #include "violation.h"
 
@@ -16,9 +16,9 @@ static bool refuse_dims(const char *what, const int64_t *dims, uint64_t count)
                   what, (unsigned long long)count);
         return true;
     }
-    if (count > MOST_DIMENSIONS) {
+    if (count > MAX_DIMENSIONS) {
         mock_fail(ACLNN_ERR_PARAM_INVALID, "aclCreateTensor: %s has %llu dimensions, more than %d",
-                  what, (unsigned long long)count, MOST_DIMENSIONS);
+                  what, (unsigned long long)count, MAX_DIMENSIONS);
         return true;
     }
     return false;
@@ -89,7 +89,7 @@ static struct tensor *find(const aclTensor *handle, aclnnStatus *status)
 
 static void report_change(const aclTensor *handle)
 {
-    const unsigned needed = mock_handle_needed(handle, false);
+    const unsigned needed = mock_handle_users(handle, false);
     if (needed > 0) {
         mock_violate_object(MOCK_OBJECT_CHANGED_BETWEEN_PHASES, MOCK_TENSOR, handle,
                             "%u executor%s phase 2 ahead with this tensor", needed,
@@ -138,9 +138,9 @@ aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t v
                              .rank = (uint32_t)viewDimsNum,
                              .storage_rank = (uint32_t)storageDimsNum,
                              .address = tensorData};
-    if (viewDimsNum > MOST_DIMENSIONS || storageDimsNum > MOST_DIMENSIONS) {
+    if (viewDimsNum > MAX_DIMENSIONS || storageDimsNum > MAX_DIMENSIONS) {
         return mock_fail(ACLNN_ERR_PARAM_INVALID, "aclInitTensor: more than %d dimensions",
-                         MOST_DIMENSIONS);
+                         MAX_DIMENSIONS);
     }
     copy_dims(changed.dims, viewDims, viewDims == NULL ? 0 : viewDimsNum);
     copy_dims(changed.strides, stride, stride == NULL ? 0 : viewDimsNum);

@@ -5,8 +5,8 @@
 
 #include "data_type.h"
 #include "entry.h"
+#include "error_message.h"
 #include "handles.h"
-#include "message.h"
 #include "objects.h"
 #include "violation.h"
 
@@ -31,7 +31,7 @@ static aclnnStatus destroy(const void *handle, enum mock_kind kind)
     if (handle == NULL) {
         return ACLNN_SUCCESS;
     }
-    const unsigned needed = mock_handle_needed(handle, true);
+    const unsigned needed = mock_handle_users(handle, true);
     if (needed > 0 && mock_handle_get(handle, kind) != NULL) {
         mock_violate(MOCK_OBJECT_DESTROYED_WHILE_REPEATABLE, mock_kind_name(kind), handle, NULL,
                      "%u repeatable executor%s this %s", needed, needed == 1 ? " needs" : "s need",

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "communicator.h"
-#include "refusal.h"
+#include "hccl_error.h"
 #include "submission.h"
 
 /* How much of a buffer a rank uses: as much as `count` says, that for each rank, or only where it is
@@ -34,7 +34,7 @@ static HcclResult queue(struct mock_exchange_part part, enum share sends, enum s
     }
     part.send_count = elements(sends, part.count, communicator, part.peer);
     part.receive_count = elements(receives, part.count, communicator, part.peer);
-    return mock_submit(comm, &part, 1, stream);
+    return mock_submit_collective(comm, &part, 1, stream);
 }
 
 HcclResult HcclAllReduce(void *sendBuf, void *recvBuf, uint64_t count, HcclDataType dataType,
@@ -112,7 +112,7 @@ HcclResult HcclAllGather(void *sendBuf, void *recvBuf, uint64_t sendCount, HcclD
 
 static HcclResult differ(const char *operation, const char *what)
 {
-    return MOCK_REFUSE(HCCL_E_PARA, "EI0003: Hccl%s: %s of what is sent and of what is "
+    return MOCK_HCCL_FAIL(HCCL_E_PARA, "EI0003: Hccl%s: %s of what is sent and of what is "
                        "received differ",
                        operation, what);
 }
@@ -178,16 +178,16 @@ static HcclResult queue_lists(struct mock_exchange_part part, const void *const 
     const struct communicator *communicator = mock_communicator_find(comm);
     const uint32_t ranks = communicator == NULL ? 0 : communicator->ranks;
     uint64_t *all = communicator == NULL ? NULL : calloc((size_t)count * ranks, sizeof *all);
-    HcclResult came = communicator == NULL ? HCCL_E_PTR : HCCL_E_MEMORY;
+    HcclResult result = communicator == NULL ? HCCL_E_PTR : HCCL_E_MEMORY;
     for (uint32_t i = 0; all != NULL && i < count; i++) {
         memcpy(all + (size_t)i * ranks, lists[i], ranks * sizeof *all);
     }
     if (all != NULL) {
         describe(&part, all, cut, ranks);
-        came = mock_submit(comm, &part, 1, stream);
+        result = mock_submit_collective(comm, &part, 1, stream);
     }
     free(all);
-    return came;
+    return result;
 }
 
 HcclResult HcclAlltoAllV(const void *sendBuf, const void *sendCounts, const void *sdispls,

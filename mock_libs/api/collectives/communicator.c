@@ -5,11 +5,11 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "attendant.h"
 #include "entry.h"
+#include "error_message.h"
 #include "handles.h"
-#include "message.h"
-#include "refusal.h"
+#include "hccl_error.h"
+#include "progress_thread.h"
 #include "violation.h"
 
 static HcclResult destroy(HcclComm handle)
@@ -17,7 +17,7 @@ static HcclResult destroy(HcclComm handle)
     struct communicator *communicator = mock_handle_get(handle, MOCK_COMMUNICATOR);
     if (communicator == NULL) {
         mock_violate_handle(handle, MOCK_COMMUNICATOR, true);
-        return MOCK_REFUSE(HCCL_E_PTR, "%p is no live communicator", handle);
+        return MOCK_HCCL_FAIL(HCCL_E_PTR, "%p is no live communicator", handle);
     }
     if (communicator->queued != NULL) {
         mock_violate_object(MOCK_COMMUNICATOR_DESTROYED_IN_USE, MOCK_COMMUNICATOR, handle,
@@ -31,14 +31,14 @@ static HcclResult destroy(HcclComm handle)
 HcclResult HcclCommDestroy(HcclComm comm)
 {
     mock_enter();
-    const HcclResult came = destroy(comm);
+    const HcclResult result = destroy(comm);
     pthread_t attendant;
-    const bool dismissed = mock_communicators() == NULL && mock_attendant_dismiss(&attendant);
+    const bool dismissed = mock_communicators() == NULL && mock_progress_thread_stop(&attendant);
     mock_leave();
     if (dismissed) {
         pthread_join(attendant, NULL);
     }
-    return came;
+    return result;
 }
 
 HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize)
@@ -77,7 +77,7 @@ HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError)
     if (communicator == NULL) {
         return HCCL_E_PTR;
     }
-    mock_communicator_look(communicator);
+    mock_communicator_poll(communicator);
     *asyncError = communicator->asynchronous;
     if (communicator->asynchronous != HCCL_SUCCESS) {
         mock_fail((aclError)communicator->asynchronous, "%s", communicator->text);
@@ -89,8 +89,8 @@ HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError)
 
 static void forked(void)
 {
-    mock_attendant_forked();
-    mock_meetings_forked();
+    mock_progress_thread_forked();
+    mock_rendezvous_forked();
     mock_communicators_forked();
 }
 
@@ -103,9 +103,9 @@ __attribute__((destructor)) static void at_exit(void)
 {
     pthread_t attendant;
     mock_enter();
-    const bool dismissed = mock_attendant_dismiss(&attendant);
+    const bool dismissed = mock_progress_thread_stop(&attendant);
     mock_communicators_leave();
-    mock_meetings_collect();
+    mock_rendezvous_collect();
     mock_leave();
     if (dismissed) {
         pthread_join(attendant, NULL);

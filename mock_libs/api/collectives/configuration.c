@@ -5,14 +5,14 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "refusal.h"
+#include "hccl_error.h"
 
 /* It changes nothing: sums are always made in the order of the ranks. */
 static _Atomic int32_t deterministic;
 
 static HcclResult refuse(HcclConfig config)
 {
-    return MOCK_REFUSE(HCCL_E_PARA, "EI0003: there is no configuration %d", (int)config);
+    return MOCK_HCCL_FAIL(HCCL_E_PARA, "EI0003: there is no configuration %d", (int)config);
 }
 
 HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue configValue)

@@ -3,10 +3,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "refusal.h"
+#include "hccl_error.h"
 #include "submission.h"
 
-static struct mock_exchange_part part_of(const HcclSendRecvItem *item)
+static struct mock_exchange_part part_from(const HcclSendRecvItem *item)
 {
     const bool sends = item->sendRecvType == HCCL_SEND;
     return (struct mock_exchange_part){.operation = sends ? "Send" : "Recv",
@@ -17,26 +17,26 @@ static struct mock_exchange_part part_of(const HcclSendRecvItem *item)
                                        .receive = sends ? NULL : item->buf,
                                        .send_count = sends ? item->count : 0,
                                        .receive_count = sends ? 0 : item->count,
-                                       .between = sends ? MOCK_SENT_TO : MOCK_RECEIVED_FROM};
+                                       .between = sends ? MOCK_TO_PEER : MOCK_FROM_PEER};
 }
 
 static HcclResult submit(const HcclSendRecvItem *items, uint32_t count, HcclComm comm,
                          aclrtStream stream)
 {
     struct mock_exchange_part *parts = calloc(count, sizeof *parts);
-    HcclResult came = parts == NULL ? HCCL_E_MEMORY : HCCL_SUCCESS;
+    HcclResult result = parts == NULL ? HCCL_E_MEMORY : HCCL_SUCCESS;
     for (uint32_t i = 0; parts != NULL && i < count; i++) {
         if ((unsigned)items[i].sendRecvType > HCCL_RECV) {
-            came = MOCK_REFUSE(HCCL_E_PARA, "EI0003: item %u is neither HCCL_SEND nor HCCL_RECV",
+            result = MOCK_HCCL_FAIL(HCCL_E_PARA, "EI0003: item %u is neither HCCL_SEND nor HCCL_RECV",
                                i);
         }
-        parts[i] = part_of(&items[i]);
+        parts[i] = part_from(&items[i]);
     }
-    if (came == HCCL_SUCCESS) {
-        came = mock_submit(comm, parts, count, stream);
+    if (result == HCCL_SUCCESS) {
+        result = mock_submit_collective(comm, parts, count, stream);
     }
     free(parts);
-    return came;
+    return result;
 }
 
 HcclResult HcclSend(void *sendBuf, uint64_t count, HcclDataType dataType, uint32_t destRank,
@@ -57,8 +57,8 @@ HcclResult HcclBatchSendRecv(HcclSendRecvItem *sendRecvInfo, uint32_t itemNum, H
                              aclrtStream stream)
 {
     if (sendRecvInfo == NULL || itemNum == 0) {
-        const HcclResult came = sendRecvInfo == NULL ? HCCL_E_PTR : HCCL_E_PARA;
-        return MOCK_REFUSE(came, "EI0003: sendRecvInfo has no items");
+        const HcclResult result = sendRecvInfo == NULL ? HCCL_E_PTR : HCCL_E_PARA;
+        return MOCK_HCCL_FAIL(result, "EI0003: sendRecvInfo has no items");
     }
     return submit(sendRecvInfo, itemNum, comm, stream);
 }

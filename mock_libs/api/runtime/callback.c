@@ -5,11 +5,11 @@
 #include <pthread.h>
 
 #include "entry.h"
+#include "error_message.h"
 #include "exception.h"
 #include "host_thread.h"
-#include "limit.h"
-#include "message.h"
 #include "scheduler.h"
+#include "timeout.h"
 #include "wire.h"
 
 aclError aclrtSubscribeReport(uint64_t thread, aclrtStream handle)
@@ -121,13 +121,13 @@ static aclError process(const struct timespec *deadline)
     aclError status = ACL_SUCCESS;
     mock_enter();
     while (post == NULL && status == ACL_SUCCESS) {
-        const aclError hopeless = pump(self);
+        const aclError failure = pump(self);
         post = mock_post_take(self);
-        if (post == NULL && hopeless == ACL_ERROR_RT_THREAD_SUBSCRIBE) {
+        if (post == NULL && failure == ACL_ERROR_RT_THREAD_SUBSCRIBE) {
             status = mock_fail(ACL_ERROR_RT_THREAD_SUBSCRIBE,
                                "this thread is not subscribed to any stream");
-        } else if (post == NULL && hopeless != ACL_SUCCESS) {
-            status = hopeless;
+        } else if (post == NULL && failure != ACL_SUCCESS) {
+            status = failure;
         } else if (post == NULL && !mock_wait_progress(deadline)) {
             status = mock_fail(ACL_ERROR_RT_REPORT_TIMEOUT,
                                "no callback came within the timeout");
@@ -137,7 +137,7 @@ static aclError process(const struct timespec *deadline)
     if (post != NULL) {
         post->function(post->data);
         mock_enter();
-        mock_posted_done(post);
+        mock_post_complete(post);
         mock_leave();
     }
     return status;

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "message.h"
+#include "error_message.h"
 #include "replay.h"
 
 static bool is_mode(aclmdlRICaptureMode mode)
@@ -60,12 +60,12 @@ static aclError check_end(const struct stream *stream)
 /* What has become of a capture that is over. */
 static aclError check_captured(const struct graph *graph)
 {
-    const struct lane *astray = NULL;
+    const struct lane *unjoined = NULL;
     if (graph->broken != ACL_SUCCESS) {
         return mock_fail(graph->broken, "the capture broke off; aclmdlRICaptureEnd gives no graph");
     }
-    if (!mock_capture_is_joined(graph, &astray)) {
-        mock_violate_object(MOCK_CAPTURE_UNJOINED, MOCK_STREAM, astray->captured,
+    if (!mock_capture_is_joined(graph, &unjoined)) {
+        mock_violate_object(MOCK_CAPTURE_UNJOINED, MOCK_STREAM, unjoined->captured,
                             "it joined the capture, and the first stream waits for no event behind "
                             "its last work");
         return mock_fail(ACL_ERROR_RT_STREAM_UNJOINED,
@@ -85,7 +85,7 @@ aclError aclmdlRICaptureEnd(aclrtStream handle, aclmdlRI *model)
     struct graph *graph = stream->lane->graph;
     mock_capture_end(graph);
     status = check_captured(graph);
-    status = status != ACL_SUCCESS ? status : mock_graph_equip(graph, stream->context);
+    status = status != ACL_SUCCESS ? status : mock_graph_create_streams(graph, stream->context);
     *model = status == ACL_SUCCESS ? graph->handle : NULL;
     if (status != ACL_SUCCESS) {
         mock_graph_destroy(graph);
@@ -116,6 +116,6 @@ aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode)
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "aclmdlRICaptureThreadExchangeMode: mode is %d", (int)*mode);
     }
-    *mode = mock_capture_exchange(*mode);
+    *mode = mock_capture_exchange_mode(*mode);
     return ACL_SUCCESS;
 }

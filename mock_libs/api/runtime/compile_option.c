@@ -6,7 +6,7 @@
 #include "acl/acl_op_compiler.h"
 #include "chip.h"
 #include "device.h"
-#include "message.h"
+#include "error_message.h"
 
 enum { OPTION_COUNT = ACL_OP_DEBUG_OPTION + 1 };
 

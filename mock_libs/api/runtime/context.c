@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts: making, ending and choosing them, and their parameters. */
-#include "message.h"
-#include "session.h"
+#include "error_message.h"
+#include "lifetime.h"
 #include "violation.h"
 
 aclError aclrtCreateContext(aclrtContext *handle, int32_t id)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies. The direction follows from the addresses, as in CANN; `kind` only says what the caller
  * believes. */
+#include "address_query.h"
+#include "address_space.h"
 #include "capture.h"
+#include "error_message.h"
 #include "hazard.h"
-#include "message.h"
-#include "place.h"
-#include "space.h"
+#include "stream_wait.h"
 #include "transfer.h"
-#include "waiting.h"
 
 static aclError check_kind(aclrtMemcpyKind kind)
 {
@@ -39,7 +39,7 @@ static aclError check_capacity(size_t capacity, size_t count)
 static aclError check_side(const char *side, struct mock_range range)
 {
     if (!mock_is_live(range.address, range.bytes, range.written)) {
-        mock_report_dead_memory(side, range.address, range.bytes);
+        mock_report_invalid_memory(side, range.address, range.bytes);
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "%s %p is not %llu bytes of live memory", side, range.address,
                          (unsigned long long)range.bytes);
@@ -66,7 +66,7 @@ static aclError copy_blocking(const struct copy *copy)
 {
     aclError status;
     if (mock_usable_context(&status) != NULL) {
-        status = mock_capture_forbids();
+        status = mock_capture_check_sync_call();
     }
     return status != ACL_SUCCESS ? status : copy_now(copy);
 }
@@ -89,7 +89,7 @@ static aclError copy_queued(const struct copy *copy, aclrtStream handle)
     /* Pageable host memory makes an asynchronous copy wait for its stream and block. */
     if (mock_is_pageable(copy->destination, mock_copy_written(copy).bytes) ||
         mock_is_pageable(copy->source, mock_copy_read(copy).bytes)) {
-        status = mock_capture_keeps_moving(stream);
+        status = mock_capture_check_blocking_copy(stream);
         status = status != ACL_SUCCESS ? status : mock_stream_finish(stream, NULL);
         return status != ACL_SUCCESS ? status : copy_now(copy);
     }
@@ -277,7 +277,7 @@ static aclError copy_all(const struct batch *batch, size_t *failed)
 }
 
 /* Of no copy at all: SIZE_MAX. */
-static aclError copy_told(const struct batch *batch, size_t *failed)
+static aclError copy_with_index(const struct batch *batch, size_t *failed)
 {
     size_t last = SIZE_MAX;
     const aclError status = copy_all(batch, &last);
@@ -287,7 +287,7 @@ static aclError copy_told(const struct batch *batch, size_t *failed)
     return status;
 }
 
-static aclError copy_untold(const struct batch *batch)
+static aclError copy_without_index(const struct batch *batch)
 {
     size_t unused;
     return copy_all(batch, &unused);
@@ -299,7 +299,7 @@ aclError aclrtMemcpyBatch(void **dsts, size_t *destMaxs, void **srcs, size_t *si
 {
     const struct batch batch = {dsts,  destMaxs,     srcs,     sizes, numBatches,
                                 attrs, attrsIndexes, numAttrs, NULL};
-    return copy_told(&batch, failIndex);
+    return copy_with_index(&batch, failIndex);
 }
 
 aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
@@ -309,7 +309,7 @@ aclError aclrtMemcpyBatchAsync(void **dsts, size_t *destMaxs, void **srcs, size_
 {
     const struct batch batch = {dsts,  destMaxs,     srcs,     sizes,  numBatches,
                                 attrs, attrsIndexes, numAttrs, &stream};
-    return copy_told(&batch, failIndex);
+    return copy_with_index(&batch, failIndex);
 }
 
 aclError aclrtMemcpyBatchV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
@@ -318,7 +318,7 @@ aclError aclrtMemcpyBatchV2(void **dsts, size_t *destMaxs, void **srcs, size_t *
 {
     const struct batch batch = {dsts,  destMaxs,     srcs,     sizes, numBatches,
                                 attrs, attrsIndexes, numAttrs, NULL};
-    return copy_untold(&batch);
+    return copy_without_index(&batch);
 }
 
 aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMaxs, void **srcs, size_t *sizes,
@@ -327,5 +327,5 @@ aclError aclrtMemcpyBatchAsyncV2(void **dsts, size_t *destMaxs, void **srcs, siz
 {
     const struct batch batch = {dsts,  destMaxs,     srcs,     sizes,  numBatches,
                                 attrs, attrsIndexes, numAttrs, &stream};
-    return copy_untold(&batch);
+    return copy_without_index(&batch);
 }

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include "capture.h"
-#include "limit.h"
-#include "message.h"
-#include "session.h"
+#include "error_message.h"
+#include "lifetime.h"
 #include "stream.h"
+#include "stream_wait.h"
+#include "timeout.h"
 #include "violation.h"
-#include "waiting.h"
 #include "wire.h"
 
 aclError aclrtSetDevice(int32_t id)
@@ -85,7 +85,7 @@ aclError aclrtGetDevice(int32_t *id)
 
 aclError aclrtGetDeviceCount(uint32_t *count)
 {
-    return mock_device_total(count);
+    return mock_device_count(count);
 }
 
 const char *aclrtGetSocName(void)
@@ -115,7 +115,7 @@ static aclError synchronize_device(const struct timespec *deadline)
     if (context == NULL) {
         return status;
     }
-    status = mock_capture_ask_context(context);
+    status = mock_capture_check_context_query(context);
     if (status != ACL_SUCCESS) {
         return status;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* aclGetRecentErrMsg and the last error of a thread. */
-#include "message.h"
+#include "error_message.h"
 
 const char *aclGetRecentErrMsg(void)
 {

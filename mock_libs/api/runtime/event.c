@@ -6,17 +6,17 @@
 #include <stdlib.h>
 
 #include "capture.h"
+#include "error_message.h"
 #include "lock.h"
-#include "message.h"
 #include "release.h"
 #include "stream.h"
-#include "waiting.h"
+#include "stream_wait.h"
 
 static const char NEVER[] = "no stream has recorded it: the wait orders nothing";
 
 static aclError create(aclrtEvent *handle, enum constructor constructor, uint32_t flags)
 {
-    const bool newer = mock_release_now()->headers >= 901;
+    const bool newer = mock_release_current()->headers >= 901;
     const uint32_t known = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS |
                            ACL_EVENT_TIME_LINE | ACL_EVENT_EXTERNAL |
                            (newer ? ACL_EVENT_DEVICE_USE_ONLY | ACL_EVENT_IPC : 0);
@@ -55,10 +55,10 @@ aclError aclrtDestroyEvent(aclrtEvent handle)
     if (live != NULL) {
         live->context->events--;
         live->context->device->events--;
-        mock_progress();
+        mock_signal_progress();
     }
     if (event != NULL) {
-        mock_event_end(event);
+        mock_event_destroy(event);
     }
     return status;
 }
@@ -83,15 +83,15 @@ aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle)
     event->position = task->position;
     if (stream->lane != NULL) { /* only the graph's own waits will know of it */
         event->captured = stream->lane->graph->handle;
-        event->forgotten = event->reset = event->records;
+        event->reset_requested = event->reset = event->records;
         return ACL_SUCCESS;
     }
     event->captured = NULL;
-    mock_event_count(event);
-    mock_event_hold(event, handle, task);
+    mock_event_add_record(event);
+    mock_event_retain(event, handle, task);
     task->as.event.records = event->records;
     if (event->number != 0) {
-        mock_stream_hasten(stream->handle, event->position);
+        mock_stream_flush(stream->handle, event->position);
     }
     return ACL_SUCCESS;
 }
@@ -124,7 +124,7 @@ aclError aclrtResetEvent(aclrtEvent handle, aclrtStream stream_handle)
     if (task != NULL && stream->lane == NULL) {
         task->as.event.event = handle;
         task->as.event.records = event->records;
-        event->forgotten = event->records;
+        event->reset_requested = event->records;
     }
     return status;
 }
@@ -148,7 +148,7 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
         return status;
     }
     report_unfit(handle, event, ACL_EVENT_SYNC, "ACL_EVENT_SYNC");
-    const bool recorded = event->captured != NULL || event->records > event->forgotten;
+    const bool recorded = event->captured != NULL || event->records > event->reset_requested;
     if (!recorded) {
         if (event->constructor == EX_WITH_FLAG) {
             mock_event_report(MOCK_EVENT_UNRECORDED, handle, NEVER);
@@ -169,11 +169,11 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
     }
     if (stream->lane == NULL) {
         event->waits++;
-        mock_event_hold(event, handle, task);
+        mock_event_retain(event, handle, task);
         task->as.event.records = event->records;
     }
     if (recorded) {
-        mock_event_follow(event, task);
+        mock_event_set_source(event, task);
     }
     return ACL_SUCCESS;
 }

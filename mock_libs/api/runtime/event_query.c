@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events as the host sees them: asking, waiting, measuring. */
 #include "capture.h"
+#include "error_message.h"
 #include "event.h"
-#include "limit.h"
-#include "message.h"
 #include "scheduler.h"
-#include "waiting.h"
+#include "stream_wait.h"
+#include "timeout.h"
 #include "wire.h"
 
 static bool is_recorded(const struct event *event)
@@ -47,7 +47,7 @@ static aclError is_ready(aclrtEvent handle, bool *ready)
     if (event == NULL) {
         return status;
     }
-    status = mock_capture_ask_event(event, handle);
+    status = mock_capture_check_event_query(event, handle);
     status = status != ACL_SUCCESS ? status : check_context(event);
     *ready = is_recorded(event) ? is_complete(event) : event->constructor == EX_WITH_FLAG;
     if (!*ready && is_recorded(event)) {
@@ -77,7 +77,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent handle, aclrtEventWaitStatus *resu
 {
     aclError status;
     const struct event *event = mock_event_find(handle, &status);
-    status = event == NULL ? status : mock_capture_ask_event(event, handle);
+    status = event == NULL ? status : mock_capture_check_event_query(event, handle);
     if (status == ACL_SUCCESS) {
         *result = event->waits == 0 ? ACL_EVENT_WAIT_STATUS_COMPLETE
                                     : ACL_EVENT_WAIT_STATUS_NOT_READY;
@@ -86,12 +86,12 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent handle, aclrtEventWaitStatus *resu
 }
 
 /* Waits for a record of another process, at most until a deadline. false: timed out. */
-static bool wait_elsewhere(aclrtEvent handle, uint64_t record, const struct timespec *deadline)
+static bool wait_other_process(aclrtEvent handle, uint64_t record, const struct timespec *deadline)
 {
     aclError status;
     const struct event *event = mock_event_find(handle, &status);
     while (event != NULL && event->recorded < record) {
-        if (!mock_attend_until(deadline)) {
+        if (!mock_run_awaited_until(deadline)) {
             return false;
         }
         event = mock_event_find(handle, &status);
@@ -100,7 +100,7 @@ static bool wait_elsewhere(aclrtEvent handle, uint64_t record, const struct time
 }
 
 /* What a wait came to: a record may have been dropped along with its stream's work. */
-static aclError outcome(aclrtEvent handle, uint64_t record)
+static aclError wait_status(aclrtEvent handle, uint64_t record)
 {
     aclError status;
     const struct event *event = mock_event_find(handle, &status);
@@ -121,7 +121,7 @@ static aclError synchronize(aclrtEvent handle, const struct timespec *deadline)
     if (event == NULL) {
         return status;
     }
-    status = mock_capture_ask_event(event, handle);
+    status = mock_capture_check_event_query(event, handle);
     status = status != ACL_SUCCESS ? status : check_context(event);
     if (status == ACL_SUCCESS && !is_recorded(event)) {
         mock_event_report(MOCK_EVENT_UNRECORDED, handle,
@@ -133,13 +133,13 @@ static aclError synchronize(aclrtEvent handle, const struct timespec *deadline)
     const uint64_t record = event->records;
     struct stream *stream = mock_handle_get(event->stream, MOCK_STREAM);
     const bool reached = event->stream == NULL
-                             ? wait_elsewhere(handle, record, deadline)
+                             ? wait_other_process(handle, record, deadline)
                              : stream == NULL || mock_stream_wait(stream, event->position, deadline);
     if (!reached) {
         return mock_fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
                          "the event was not reached within the timeout");
     }
-    return outcome(handle, record);
+    return wait_status(handle, record);
 }
 
 aclError aclrtSynchronizeEvent(aclrtEvent event)
@@ -162,7 +162,7 @@ static aclError timestamp(aclrtEvent handle, uint64_t *nanoseconds)
 {
     aclError status;
     const struct event *event = mock_event_find(handle, &status);
-    status = event == NULL ? status : mock_capture_ask_event(event, handle);
+    status = event == NULL ? status : mock_capture_check_event_query(event, handle);
     if (status != ACL_SUCCESS) {
         return status;
     }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "message.h"
+#include "error_message.h"
 #include "share.h"
-#include "waiting.h"
+#include "stream_wait.h"
 
 /* By which number, and what the event was made by and with. */
 static const char TEXT[] = "pyaclnn-event-%016" PRIx64 "-%u-%02x.";
@@ -21,11 +21,11 @@ static aclError check(const struct event *event, aclrtEvent handle)
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "the event was made without ACL_EVENT_IPC: no other process may have it");
     }
-    if (event->foreign != NULL) {
+    if (event->imported != NULL) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "the event is another process's; pass on the handle that it came from");
     }
-    if (event->captured != NULL || event->forgotten > 0) {
+    if (event->captured != NULL || event->reset_requested > 0) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "the event was reset, or recorded in a capture; share another one");
     }
@@ -47,7 +47,7 @@ aclError aclrtIpcGetEventHandle(aclrtEvent handle, aclrtIpcEventHandle *result)
         memset(result, 0, sizeof *result);
         snprintf(result->reserved, sizeof result->reserved, TEXT, event->number,
                  (unsigned)event->constructor, event->flags);
-        mock_stream_hasten(event->stream, event->position); /* the event may be gone afterwards */
+        mock_stream_flush(event->stream, event->position); /* the event may be gone afterwards */
     }
     return status;
 }
@@ -76,7 +76,7 @@ static aclError open_handle(const aclrtIpcEventHandle *given, aclrtEvent *handle
         return status;
     }
     event->number = number;
-    event->foreign = signal;
+    event->imported = signal;
     return ACL_SUCCESS;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills. */
+#include "address_query.h"
+#include "address_space.h"
 #include "capture.h"
+#include "error_message.h"
 #include "hazard.h"
-#include "message.h"
-#include "place.h"
-#include "space.h"
+#include "stream_wait.h"
 #include "transfer.h"
 #include "violation.h"
-#include "waiting.h"
 
 static aclError check_fill(const void *address, size_t capacity, size_t count)
 {
@@ -27,7 +27,7 @@ static aclError check_filled(const void *address, size_t count)
     if (mock_is_live(address, count, true)) {
         return ACL_SUCCESS;
     }
-    mock_report_dead_memory("the memory to fill", address, count);
+    mock_report_invalid_memory("the memory to fill", address, count);
     return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live memory", address,
                      count);
 }
@@ -39,7 +39,7 @@ static aclError fill(void *address, size_t capacity, uint32_t pattern, size_t co
     }
     aclError status = check_fill(address, capacity, count);
     if (status == ACL_SUCCESS && mock_usable_context(&status) != NULL) {
-        status = mock_capture_forbids();
+        status = mock_capture_check_sync_call();
         status = status != ACL_SUCCESS ? status : check_filled(address, count);
     }
     if (status == ACL_SUCCESS) {
@@ -72,7 +72,7 @@ static aclError fill_async(void *address, size_t capacity, uint32_t pattern, siz
         return status;
     }
     if (mock_is_pageable(address, count)) {
-        status = mock_capture_keeps_moving(stream);
+        status = mock_capture_check_blocking_copy(stream);
         status = status != ACL_SUCCESS ? status : mock_stream_finish(stream, NULL);
         return status != ACL_SUCCESS ? status : fill(address, capacity, pattern, count);
     }

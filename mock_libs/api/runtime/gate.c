@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <time.h>
 
+#include "address_query.h"
 #include "context.h"
+#include "device_process.h"
 #include "entry.h"
+#include "error_message.h"
 #include "fault.h"
 #include "hccl/hccl_types.h"
-#include "message.h"
-#include "place.h"
-#include "process.h"
 
 static void kill_device(void)
 {
@@ -24,13 +24,13 @@ static void kill_device(void)
 }
 
 /* Outside of the lock: only the calling thread waits. */
-static void dawdle(struct mock_frame *frame)
+static void inject_delay(struct mock_frame *frame)
 {
     enum { MILLION = 1000000, NANO = 1000 };
     struct timespec left = {frame->code / MILLION, frame->code % MILLION * NANO};
     while (nanosleep(&left, &left) != 0 && errno == EINTR) {
     }
-    mock_fault_took_effect(frame);
+    mock_fault_count_effect(frame);
     frame->effect = MOCK_NO_EFFECT;
 }
 
@@ -42,16 +42,16 @@ static bool fail_by_fault(struct mock_frame *frame)
     }
     mock_fault_decide(frame);
     if (frame->effect == MOCK_IS_SLOW) {
-        dawdle(frame);
+        inject_delay(frame);
     }
     if (frame->effect == MOCK_LOSES_DEVICE) {
         kill_device();
-        mock_fault_took_effect(frame);
+        mock_fault_count_effect(frame);
     }
     if (frame->effect != MOCK_FAILS) {
         return false;
     }
-    mock_fault_took_effect(frame);
+    mock_fault_count_effect(frame);
     mock_fail(frame->code, "a fault was injected into %s", frame->function->name);
     return true;
 }
@@ -59,7 +59,7 @@ static bool fail_by_fault(struct mock_frame *frame)
 /* Checks an argument. true: the call fails. */
 static bool fail_by_argument(struct mock_frame *frame, const struct mock_argument *argument)
 {
-    if (argument->host && mock_is_beyond_the_host(argument->name, argument->value)) {
+    if (argument->host && mock_is_device_address(argument->name, argument->value)) {
         frame->code = mock_fail(ACL_ERROR_INVALID_PARAM,
                                 "%s: %s is %p, an address of device memory; it must be memory of "
                                 "the host",
@@ -104,7 +104,7 @@ int mock_gate_close(struct mock_frame *frame, int status)
     if (frame->effect != MOCK_FAILS_AFTER) {
         return status;
     }
-    mock_fault_took_effect(frame);
+    mock_fault_count_effect(frame);
     return mock_fail(frame->code, "a fault was injected into %s, after its work",
                      frame->function->name);
 }

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "limit.h"
-#include "message.h"
+#include "error_message.h"
 #include "replay.h"
+#include "stream_wait.h"
+#include "timeout.h"
 #include "violation.h"
-#include "waiting.h"
 
 /* The graph behind a handle, or NULL with the code in *status. */
 static struct graph *find(aclmdlRI handle, bool destroying, aclError *status)

@@ -2,13 +2,13 @@
 /* Pinned host memory, and what a pointer is. */
 #include <string.h>
 
+#include "address_space.h"
 #include "context.h"
+#include "error_message.h"
 #include "hazard.h"
-#include "message.h"
-#include "pinned.h"
-#include "space.h"
+#include "pinned_memory.h"
+#include "stream_wait.h"
 #include "violation.h"
-#include "waiting.h"
 
 static aclError allocate_host(void **address, size_t size)
 {
@@ -70,7 +70,7 @@ aclError aclrtFreeHost(void *hostPtr)
 /* A copy of any device may be reading it. */
 aclError aclrtFreeHostWithDevSync(void *address)
 {
-    mock_device_settle(NULL);
+    mock_device_drain(NULL);
     return release(address);
 }
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alive.h"
 #include "device.h"
-#include "message.h"
+#include "error_message.h"
+#include "live_objects.h"
 #include "violation.h"
 
 static uint64_t initialisations;
@@ -68,7 +68,7 @@ static aclError finalise(void)
                      "there was no aclInit since the last aclFinalize");
         return mock_fail(ACL_ERROR_REPEAT_FINALIZE, "aclFinalize was called before");
     }
-    mock_report_alive(MOCK_ALIVE_AT_FINALIZE);
+    mock_live_objects_report(MOCK_ALIVE_AT_FINALIZE);
     finalised = true;
     initialisations = 0;
     return ACL_SUCCESS;

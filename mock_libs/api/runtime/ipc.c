@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "address_query.h"
+#include "address_space.h"
 #include "context.h"
+#include "error_message.h"
 #include "hazard.h"
-#include "message.h"
-#include "place.h"
 #include "share.h"
-#include "space.h"
 
 enum { KEY_BYTES = 65 }; /* what CANN's documents ask for */
 

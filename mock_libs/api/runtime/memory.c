@@ -2,13 +2,13 @@
 /* Device memory: allocating, freeing, flushing, asking how much is left. */
 #include <string.h>
 
+#include "address_query.h"
+#include "address_space.h"
+#include "error_message.h"
 #include "hazard.h"
-#include "message.h"
-#include "place.h"
 #include "share.h"
-#include "space.h"
+#include "stream_wait.h"
 #include "violation.h"
-#include "waiting.h"
 
 /* CANN pads allocations, so that kernels may read past the end: all but the 32-aligned kind, and
  * none on the 950. */
@@ -120,7 +120,7 @@ static aclError release(void *address)
         mock_hazard_free(address, block->size, MOCK_MEMORY_FREED_IN_USE);
     }
     if (block != NULL && device->heap.base + block->offset == address && end_share(device, block)) {
-        mock_heap_keep(&device->heap, address);
+        mock_heap_detach(&device->heap, address);
         return ACL_SUCCESS;
     }
     if (device == NULL || !mock_heap_free(&device->heap, address)) {
@@ -143,7 +143,7 @@ aclError aclrtFreeWithDevSync(void *address)
 {
     const struct device *device = mock_device_of(address);
     if (device != NULL) {
-        mock_device_settle(device);
+        mock_device_drain(device);
     }
     return release(address);
 }
@@ -151,7 +151,7 @@ aclError aclrtFreeWithDevSync(void *address)
 /* The caches of the simulated NPU are always coherent; only the range is checked. */
 static aclError check_range(const void *address, size_t size)
 {
-    if (mock_device_of(address) == NULL || mock_reach(address, size) == NULL) {
+    if (mock_device_of(address) == NULL || mock_live_alias(address, size) == NULL) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "%p is not %zu bytes of live device memory",
                          address, size);
     }

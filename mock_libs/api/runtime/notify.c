@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error_message.h"
 #include "lock.h"
-#include "message.h"
 #include "share.h"
 #include "stream.h"
+#include "stream_wait.h"
 #include "violation.h"
-#include "waiting.h"
 
 static uint32_t next_id;
 
@@ -57,13 +57,13 @@ aclError aclrtDestroyNotify(aclrtNotify handle)
         mock_violate_object(MOCK_NOTIFY_DESTROYED_IN_USE, MOCK_NOTIFY, handle,
                             "%llu wait(s) for it are queued", (unsigned long long)notify->waits);
     }
-    if (notify->foreign != NULL) {
-        mock_import_signal_end(notify->number, notify->foreign);
+    if (notify->imported != NULL) {
+        mock_import_signal_end(notify->number, notify->imported);
     } else if (notify->number != 0) {
         mock_share_withdraw(notify->number);
     }
     free(mock_handle_close(handle, MOCK_NOTIFY));
-    mock_progress();
+    mock_signal_progress();
     return ACL_SUCCESS;
 }
 
@@ -90,7 +90,7 @@ static aclError queue(aclrtNotify handle, aclrtStream stream_handle, enum task_k
         task->as.notify.seconds = seconds;
         notify->waits += kind == TASK_NOTIFY_WAIT ? 1 : 0;
         if (kind == TASK_NOTIFY_RECORD && notify->number != 0 && stream->lane == NULL) {
-            mock_stream_hasten(stream->handle, task->position);
+            mock_stream_flush(stream->handle, task->position);
         }
     }
     return status;
@@ -113,7 +113,7 @@ aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num)
         mock_notify_find(notifies[i], false, &status);
     }
     for (size_t i = 0; i < num && status == ACL_SUCCESS; i++) {
-        mock_notify_change(mock_notify_find(notifies[i], false, &status), false);
+        mock_notify_exchange(mock_notify_find(notifies[i], false, &status), false);
     }
     return status;
 }
@@ -142,9 +142,9 @@ aclError aclrtNotifyGetExportKey(aclrtNotify handle, char *key, size_t length, u
                          "the notify was exported before, is another process's, or its context "
                          "was destroyed");
     }
-    const bool was_set = mock_notify_change(notify, false);
+    const bool was_set = mock_notify_exchange(notify, false);
     notify->number = mock_share_signal(context->device, flags != 0);
-    mock_notify_change(notify, was_set);
+    mock_notify_exchange(notify, was_set);
     if (notify->number == 0) {
         return mock_fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "too much is exported already");
     }
@@ -184,9 +184,9 @@ aclError aclrtNotifyImportByKey(aclrtNotify *handle, const char *key, uint64_t f
     if (notify == NULL) {
         return status;
     }
-    notify->foreign = mock_import_signal(number, &status);
+    notify->imported = mock_import_signal(number, &status);
     notify->number = number;
-    if (notify->foreign == NULL) {
+    if (notify->imported == NULL) {
         free(mock_handle_close(*handle, MOCK_NOTIFY));
         *handle = NULL;
     }

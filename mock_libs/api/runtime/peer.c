@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Access of devices to each other. */
 #include "context.h"
-#include "message.h"
+#include "error_message.h"
 
 static bool peer_enabled[16][16];
 
-static aclError two_devices(int32_t one, int32_t other)
+static aclError check_peers(int32_t one, int32_t other)
 {
     if (mock_device_find(one) == NULL || mock_device_find(other) == NULL) {
         return ACL_ERROR_RT_INVALID_DEVICEID;
@@ -18,7 +18,7 @@ static aclError two_devices(int32_t one, int32_t other)
 
 aclError aclrtDeviceCanAccessPeer(int32_t *can, int32_t id, int32_t peer)
 {
-    const aclError status = two_devices(id, peer);
+    const aclError status = check_peers(id, peer);
     if (status == ACL_SUCCESS) {
         *can = 1;
     }
@@ -27,7 +27,7 @@ aclError aclrtDeviceCanAccessPeer(int32_t *can, int32_t id, int32_t peer)
 
 static aclError peer_status(int32_t *enabled, int32_t id, int32_t peer)
 {
-    const aclError status = two_devices(id, peer);
+    const aclError status = check_peers(id, peer);
     if (status == ACL_SUCCESS) {
         *enabled = peer_enabled[id][peer] ? 1 : 0;
     }
@@ -48,7 +48,7 @@ static aclError switch_peer(int32_t peer, bool enable)
                          "aclrtSetCurrentContext on it first");
     }
     const int id = context->device->id;
-    const aclError status = two_devices(id, peer);
+    const aclError status = check_peers(id, peer);
     if (status == ACL_SUCCESS) {
         peer_enabled[id][peer] = enable;
     }

@@ -3,7 +3,7 @@
 #include "share.h"
 
 #include "context.h"
-#include "message.h"
+#include "error_message.h"
 
 static aclError export_memory(aclrtDrvMemHandle handle, uint64_t flags, uint64_t *number)
 {

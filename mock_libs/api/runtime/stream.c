@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The aclrt functions about streams. */
 #include "capture.h"
-#include "limit.h"
-#include "message.h"
+#include "error_message.h"
 #include "stream_config.h"
+#include "stream_wait.h"
+#include "timeout.h"
 #include "violation.h"
-#include "waiting.h"
 
 static aclError create_stream(aclrtStream *handle, uint32_t priority, uint32_t flags)
 {
@@ -66,7 +66,7 @@ static aclError destroy_stream(aclrtStream handle, bool wait)
         return mock_fail(ACL_ERROR_RT_STREAM_CONTEXT, "stream %d belongs to another context",
                          stream->id);
     }
-    const aclError status = mock_capture_holds(stream);
+    const aclError status = mock_capture_check_destroy(stream);
     if (status != ACL_SUCCESS) {
         return status;
     }
@@ -93,7 +93,7 @@ static aclError synchronize(aclrtStream handle, const struct timespec *deadline)
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, false, &status);
-    status = stream == NULL ? status : mock_capture_ask_stream(stream);
+    status = stream == NULL ? status : mock_capture_check_stream_query(stream);
     return status != ACL_SUCCESS ? status : mock_stream_finish(stream, deadline);
 }
 
@@ -118,7 +118,7 @@ aclError aclrtStreamQuery(aclrtStream handle, aclrtStreamStatus *result)
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, false, &status);
-    status = stream == NULL ? status : mock_capture_ask_stream(stream);
+    status = stream == NULL ? status : mock_capture_check_stream_query(stream);
     if (status != ACL_SUCCESS) {
         return status;
     }
@@ -135,7 +135,7 @@ aclError aclrtStreamAbort(aclrtStream handle)
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, true, &status);
-    status = stream == NULL ? status : mock_capture_holds(stream);
+    status = stream == NULL ? status : mock_capture_check_destroy(stream);
     if (status == ACL_SUCCESS && mock_stream_drop(stream)) {
         mock_stream_fail(stream, ACL_ERROR_RT_STREAM_ABORT,
                          "aclrtStreamAbort dropped work of stream %d", stream->id);

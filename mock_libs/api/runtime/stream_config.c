@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "message.h"
+#include "error_message.h"
 
 aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the tools of the simulated NPU ask and set: no part of CANN. */
-#include "alive.h"
 #include "entry.h"
 #include "fault.h"
 #include "functions.h"
+#include "live_objects.h"
 #include "mode.h"
-#include "python.h"
+#include "python_path.h"
 #include "release.h"
 #include "source_line.h"
 #include "violation.h"
@@ -31,7 +31,7 @@ size_t pyaclnn_mock_faults(char *text, size_t capacity);
 /* Changes the mode and starts its random order anew. 0: done; -1: there is no such mode. */
 int pyaclnn_mock_mode_set(const char *text);
 /* Tells which Python runs the host program, in case no other is known. */
-void pyaclnn_mock_python_tell(const char *python);
+void pyaclnn_mock_python_set(const char *python);
 size_t pyaclnn_mock_functions(char *text, size_t capacity);
 size_t pyaclnn_mock_violation_count(void);
 /* One record as JSON; gives its length, 0 when there is no such record. */
@@ -43,23 +43,23 @@ const char pyaclnn_mock_marker[] = "pyaclnn simulated NPU";
 
 const char *pyaclnn_mock_release(void)
 {
-    return mock_release_now()->name;
+    return mock_release_current()->name;
 }
 
 const char *pyaclnn_mock_call_begins(const char *file, int line)
 {
-    return mock_frame_tell(mock_source_line(file, line));
+    return mock_frame_set_line(mock_source_line(file, line));
 }
 
 void pyaclnn_mock_call_ends(const char *before)
 {
-    mock_frame_tell(before);
+    mock_frame_set_line(before);
 }
 
 size_t pyaclnn_mock_alive(char *text, size_t capacity)
 {
     mock_enter();
-    const size_t length = mock_alive_list(text, capacity);
+    const size_t length = mock_live_objects_list(text, capacity);
     mock_leave();
     return length;
 }
@@ -97,10 +97,10 @@ int pyaclnn_mock_mode_set(const char *text)
     return good ? 0 : -1;
 }
 
-void pyaclnn_mock_python_tell(const char *python)
+void pyaclnn_mock_python_set(const char *python)
 {
     mock_enter();
-    mock_tell_python(python);
+    mock_python_set(python);
     mock_leave();
 }
 

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "error_message.h"
 #include "release.h"
 
 aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion)
 {
-    *majorVersion = mock_release_now()->interface[0];
-    *minorVersion = mock_release_now()->interface[1];
-    *patchVersion = mock_release_now()->interface[2];
+    *majorVersion = mock_release_current()->interface[0];
+    *minorVersion = mock_release_current()->interface[1];
+    *patchVersion = mock_release_current()->interface[2];
     return ACL_SUCCESS;
 }
 
@@ -21,7 +21,7 @@ aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *ve
         return mock_fail(ACL_ERROR_INVALID_PARAM, "aclsysGetCANNVersion: no such package");
     }
     memset(version, 0, sizeof *version);
-    const struct mock_release *release = mock_release_now();
+    const struct mock_release *release = mock_release_current();
     snprintf(version->version, sizeof version->version, "%s.simulated", release->version);
     snprintf(version->majorVersion, sizeof version->majorVersion, "%s", release->major);
     snprintf(version->minorVersion, sizeof version->minorVersion, "%s", release->minor);
@@ -61,7 +61,7 @@ aclError aclsysGetVersionStr(char *pkgName, char *versionStr)
 {
     const aclError status = find_package(pkgName);
     if (status == ACL_SUCCESS) {
-        strcpy(versionStr, mock_release_now()->version); /* which has room for 128 */
+        strcpy(versionStr, mock_release_current()->version); /* which has room for 128 */
     }
     return status;
 }
@@ -71,9 +71,9 @@ aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum)
 {
     const aclError status = find_package(pkgName);
     if (status == ACL_SUCCESS) {
-        const long major = strtol(mock_release_now()->major, NULL, 10);
-        const long minor = strtol(mock_release_now()->minor, NULL, 10);
-        const long patch = strtol(mock_release_now()->rest, NULL, 10);
+        const long major = strtol(mock_release_current()->major, NULL, 10);
+        const long minor = strtol(mock_release_current()->minor, NULL, 10);
+        const long patch = strtol(mock_release_current()->rest, NULL, 10);
         *versionNum = (int32_t)(major * 10000000 + minor * 100000 + patch * 1000);
     }
     return status;

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "address_space.h"
+#include "error_message.h"
 #include "hazard.h"
-#include "message.h"
 #include "share.h"
-#include "space.h"
 #include "violation.h"
 
 enum { HUGE_PAGES = 1, GIGABYTE = 1 << 30 };
@@ -72,7 +72,7 @@ aclError aclrtReleaseMemAddress(void *address)
                          "%p is not the start of the reservation, which is %p", address,
                          (void *)space->base);
     }
-    const struct mapping *mapping = mock_space_meeting(space, 0, space->bytes);
+    const struct mapping *mapping = mock_space_overlapping(space, 0, space->bytes);
     if (mapping != NULL) {
         mock_violate(MOCK_ADDRESSES_RELEASED_WHILE_MAPPED, "reserved addresses", address,
                      &mapping->block.history, "%llu bytes are still mapped at %p",
@@ -145,7 +145,7 @@ aclError aclrtFreePhysical(aclrtDrvMemHandle handle)
     if (physical->mapped > 0) {
         enum mock_mark mark;
         struct mock_history history;
-        mock_handle_past(handle, MOCK_PHYSICAL, &mark, &history);
+        mock_handle_fate(handle, MOCK_PHYSICAL, &mark, &history);
         mock_violate(MOCK_PHYSICAL_FREED_WHILE_MAPPED, "physical memory", handle, &history,
                      "these %llu bytes are mapped to %u place(s)",
                      (unsigned long long)physical->bytes, physical->mapped);
@@ -214,7 +214,7 @@ static aclError check_mapping(const struct reservation *space, uint64_t start, s
     if (size > space->bytes - start) {
         return report_outside(space->base + start, space, size);
     }
-    const struct mapping *mapped = mock_space_meeting(space, start, size);
+    const struct mapping *mapped = mock_space_overlapping(space, start, size);
     if (mapped != NULL) {
         mock_violate(MOCK_MAPPED_TWICE, "address", space->base + start, &mapped->block.history,
                      "%llu bytes are mapped at %p", (unsigned long long)mapped->block.size,
@@ -260,7 +260,7 @@ aclError aclrtUnmapMem(void *address)
     aclError status;
     struct reservation *space = find_space(address, &status);
     const uint64_t start = space == NULL ? 0 : (uint64_t)((uint8_t *)address - space->base);
-    struct mapping *mapping = space == NULL ? NULL : mock_space_holding(space, start);
+    struct mapping *mapping = space == NULL ? NULL : mock_space_mapping_at(space, start);
     if (mapping == NULL || mapping->block.offset != start) {
         mock_violate(MOCK_NOT_MAPPED, "address", address,
                      mapping == NULL ? NULL : &mapping->block.history, "%s",

@@ -12,8 +12,8 @@
 
 static void put(struct mock_call *call, const void *data, size_t length)
 {
-    if (call->long_argument != NULL || length > MOCK_MOST_PAYLOAD ||
-        call->length + length > MOCK_MOST_PAYLOAD) {
+    if (call->long_argument != NULL || length > MOCK_MAX_PAYLOAD ||
+        call->length + length > MOCK_MAX_PAYLOAD) {
         call->long_argument = call->long_argument == NULL ? call->argument : call->long_argument;
         return;
     }
@@ -73,7 +73,7 @@ void mock_call_begin(struct mock_call *call, const char *operator_name)
     put_u32(call, 0);
 }
 
-static void note_used(struct mock_call *call, const char *name, const void *handle,
+static void add_used(struct mock_call *call, const char *name, const void *handle,
                       enum mock_kind kind)
 {
     if (call->used_count == call->used_capacity) {
@@ -95,7 +95,7 @@ static void *look_up(struct mock_call *call, const char *name, const void *handl
 {
     void *object = handle == NULL ? NULL : mock_handle_get(handle, kind);
     if (object != NULL) {
-        note_used(call, name, handle, kind);
+        add_used(call, name, handle, kind);
     } else {
         mock_violate_handle(handle, kind, false);
     }

@@ -61,7 +61,7 @@ void mock_call_bool(struct mock_call *call, const char *name, bool value);
 void mock_call_string(struct mock_call *call, const char *name, const char *value);
 
 /* What the device process takes at once. */
-enum { MOCK_MOST_PAYLOAD = 4 << 20 };
+enum { MOCK_MAX_PAYLOAD = 4 << 20 };
 
 /* Fills in what is known last: the flags of the call and the number of its arguments. */
 void mock_call_finish(struct mock_call *call, uint32_t flags);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "error_message.h"
 #include "objects.h"
 #include "stream.h"
 #include "violation.h"
@@ -50,7 +50,7 @@ struct executor *mock_executor_new(struct mock_call *call, const struct plan *pl
         call->slots = NULL;
         call->used = NULL;
         for (size_t i = 0; i < executor->used_count; i++) {
-            mock_handle_need(executor->used[i].handle, 1, 0);
+            mock_handle_add_users(executor->used[i].handle, 1, 0);
         }
     }
     return executor;
@@ -59,31 +59,31 @@ struct executor *mock_executor_new(struct mock_call *call, const struct plan *pl
 void mock_executor_free(struct executor *executor)
 {
     for (size_t i = 0; i < executor->used_count; i++) {
-        mock_handle_need(executor->used[i].handle, -1, executor->repeatable ? -1 : 0);
+        mock_handle_add_users(executor->used[i].handle, -1, executor->repeatable ? -1 : 0);
     }
     free(executor->message);
     free(executor->slots);
     free(executor->used);
-    mock_assembly_free(executor->assembly);
+    mock_builder_free(executor->assembly);
     free(executor);
 }
 
 bool mock_is_output(const struct executor *executor, uint32_t argument)
 {
-    return argument < MOST_ARGUMENTS && (executor->plan.written >> argument & 1u) != 0;
+    return argument < MAX_ARGUMENTS && (executor->plan.written >> argument & 1u) != 0;
 }
 
 void mock_executor_report_dead(const aclOpExecutor *handle)
 {
-    const struct mock_origin now = mock_origin_now();
+    const struct mock_origin now = mock_origin_current();
     const bool destroying =
         now.function != NULL && strcmp(now.function, "aclDestroyAclOpExecutor") == 0;
     enum mock_mark mark;
     struct mock_history history;
-    const enum mock_fate fate = mock_handle_past(handle, MOCK_EXECUTOR, &mark, &history);
+    const enum mock_handle_state fate = mock_handle_fate(handle, MOCK_EXECUTOR, &mark, &history);
     if (fate != MOCK_DESTROYED || mark == MOCK_UNMARKED || mark == MOCK_MARK_REPEATABLE) {
         mock_violate_handle(handle, MOCK_EXECUTOR, destroying);
-    } else if (mark == MOCK_MARK_NOT_KEPT) {
+    } else if (mark == MOCK_MARK_REFUSED) {
         mock_violate(MOCK_EXECUTOR_REPEATABLE_FROM_CACHE, "aclOpExecutor", handle, &history,
                      "aclSetAclOpExecutorRepeatable refused this executor, which came from the "
                      "cache, and phase 2 consumed it");

@@ -3,12 +3,12 @@
 #ifndef MOCK_EXECUTOR_H
 #define MOCK_EXECUTOR_H
 
-#include "assembly.h"
+#include "argument_builder.h"
 #include "cache.h"
 #include "call.h"
 
 /* What a mask of arguments can tell apart. */
-enum { MOST_ARGUMENTS = 64 };
+enum { MAX_ARGUMENTS = 64 };
 
 struct executor {
     const char *operator_name;

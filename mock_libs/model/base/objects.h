@@ -6,14 +6,14 @@
 #include "aclnn/acl_meta.h"
 
 /* CANN's own limit on the number of dimensions of a storage shape. */
-enum { MOST_DIMENSIONS = 25 };
+enum { MAX_DIMENSIONS = 25 };
 
 struct tensor {
     aclDataType data_type;
     aclFormat format;
     uint32_t rank, storage_rank;
     int64_t offset;
-    int64_t dims[MOST_DIMENSIONS], strides[MOST_DIMENSIONS], storage[MOST_DIMENSIONS];
+    int64_t dims[MAX_DIMENSIONS], strides[MAX_DIMENSIONS], storage[MAX_DIMENSIONS];
     void *address;
 };
 

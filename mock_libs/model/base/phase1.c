@@ -6,13 +6,13 @@
 
 #include "context.h"
 #include "entry.h"
+#include "error_message.h"
 #include "executor.h"
-#include "message.h"
-#include "payload.h"
 #include "task.h"
 #include "wire.h"
+#include "wire_reader.h"
 
-static aclnnStatus ask_device(const struct mock_call *call, struct plan *plan)
+static aclnnStatus request_plan(const struct mock_call *call, struct plan *plan)
 {
     struct device *device = mock_current_device();
     uint8_t *answer;
@@ -58,7 +58,7 @@ static aclnnStatus create(struct mock_call *call, uint32_t null_pointers, uint64
                      mock_cache_find(call->bytes + MOCK_PREFIX, call->length - MOCK_PREFIX, &plan);
     mock_write_addresses(call->bytes, call->slots, call->slot_count);
     if (!hit) {
-        const aclnnStatus status = ask_device(call, &plan);
+        const aclnnStatus status = request_plan(call, &plan);
         if (status != ACLNN_SUCCESS) {
             return status;
         }
@@ -91,7 +91,7 @@ static aclnnStatus phase1(struct mock_call *call, uint64_t *workspace_size,
         return mock_fail(ACLNN_ERR_PARAM_INVALID,
                          "%s: with %s the arguments are more than %d bytes; an operator takes no "
                          "array of so many elements",
-                         call->operator_name, call->long_argument, MOCK_MOST_PAYLOAD);
+                         call->operator_name, call->long_argument, MOCK_MAX_PAYLOAD);
     }
     if (call->dead_argument != NULL) {
         return mock_fail(ACLNN_ERR_PARAM_INVALID,

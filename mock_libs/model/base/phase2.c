@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "entry.h"
+#include "error_message.h"
 #include "executor.h"
-#include "inspect.h"
 #include "kernel.h"
-#include "message.h"
+#include "launch_check.h"
 #include "objects.h"
 #include "phase1.h"
 #include "violation.h"
@@ -83,7 +83,7 @@ static aclnnStatus launch_kernel(struct executor *executor, const void *workspac
     struct mock_launch launch = {.message = message, .length = executor->length};
     const int device = mock_stream_device(stream);
     /* Without a stream there is no device that memory could be compared with. */
-    if (device >= 0 && !mock_inspect(executor, workspace, device, &launch)) {
+    if (device >= 0 && !mock_check_memory(executor, workspace, device, &launch)) {
         free(message);
         return mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);
     }
@@ -94,7 +94,7 @@ static aclnnStatus launch_kernel(struct executor *executor, const void *workspac
     return ACLNN_SUCCESS;
 }
 
-static void remember(const struct executor *executor)
+static void save_message(const struct executor *executor)
 {
     uint8_t *key = malloc(executor->length - MOCK_PREFIX);
     if (key == NULL) {
@@ -115,7 +115,7 @@ static aclnnStatus run(struct executor *executor, const void *workspace, uint64_
     if (status != ACLNN_SUCCESS) {
         return status;
     }
-    if (mock_inspect_objects(executor) > 0 && !executor->from_cache) {
+    if (mock_check_objects(executor) > 0 && !executor->from_cache) {
         return mock_fail(ACLNN_ERR_INNER,
                          "%s: an argument was destroyed between the two phases; tensors, arrays "
                          "and scalars must live until phase 2 has returned",
@@ -127,12 +127,12 @@ static aclnnStatus run(struct executor *executor, const void *workspace, uint64_
                          "does not report it",
                          executor->operator_name);
     }
-    mock_inspect_results(executor);
+    mock_check_results(executor);
     if (executor->plan.launches == 1) {
         status = launch_kernel(executor, workspace, size, stream);
     }
     if (status == ACLNN_SUCCESS && !executor->from_cache) {
-        remember(executor);
+        save_message(executor);
     }
     return status;
 }
@@ -152,7 +152,7 @@ static void report_executor(const char *operator_name, const aclOpExecutor *hand
 static void consume(const aclOpExecutor *handle, struct executor *executor, enum mock_mark mark)
 {
     const bool not_kept = mark == MOCK_MARK_USED && executor->refused;
-    mock_handle_mark(handle, not_kept ? MOCK_MARK_NOT_KEPT : mark);
+    mock_handle_mark(handle, not_kept ? MOCK_MARK_REFUSED : mark);
     mock_handle_close(handle, MOCK_EXECUTOR);
     mock_executor_free(executor);
 }

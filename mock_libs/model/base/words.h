@@ -6,7 +6,7 @@
 #include "call.h"
 
 /* The parameters but for the last two; as many as a mask of arguments can tell apart. */
-enum { MOCK_MOST_WORDS = 64 };
+enum { MOCK_MAX_WORDS = 64 };
 
 /* An argument: an integer with its sign, a number of either width as a double, or a pointer. */
 union mock_word {

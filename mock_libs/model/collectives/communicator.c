@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "error_message.h"
 #include "handles.h"
 #include "lock.h"
-#include "message.h"
 #include "packet.h"
 #include "stream.h"
 #include "violation.h"
@@ -25,13 +25,13 @@ struct communicator *mock_communicators(void)
 
 static void look(void *communicator)
 {
-    mock_communicator_look(communicator);
+    mock_communicator_poll(communicator);
 }
 
 static void leave(struct communicator *communicator)
 {
     if (communicator->socket >= 0) {
-        mock_watch_drop(&communicator->watch);
+        mock_poll_source_remove(&communicator->watch);
         close(communicator->socket);
         communicator->socket = -1;
     }
@@ -46,7 +46,7 @@ static void fail(struct communicator *communicator, HcclResult result, const cha
 }
 
 /* The process where ranks meet is gone: nothing that is queued can end any other way. */
-static void lose(struct communicator *communicator)
+static void mark_lost(struct communicator *communicator)
 {
     leave(communicator);
     fail(communicator, HCCL_E_REMOTE, "the process in which the ranks meet has ended");
@@ -54,7 +54,7 @@ static void lose(struct communicator *communicator)
         communicator->answered = true;
         communicator->refusal = communicator->asynchronous;
     }
-    mock_progress();
+    mock_signal_progress();
 }
 
 static void free_communicator(struct communicator *communicator)
@@ -87,8 +87,8 @@ struct communicator *mock_communicator_new(const struct mock_address *address, i
     communicator->ranks = ranks;
     snprintf(communicator->name, sizeof communicator->name, "%s", address->name);
     communicator->watch =
-        (struct mock_watch){.descriptor = socket, .look = look, .owner = communicator};
-    mock_watch_add(&communicator->watch);
+        (struct mock_poll_source){.descriptor = socket, .look = look, .owner = communicator};
+    mock_poll_source_add(&communicator->watch);
     communicator->next = communicators;
     communicators = communicator;
     return communicator;
@@ -109,8 +109,8 @@ void mock_communicator_delete(struct communicator *communicator)
     *link = communicator->next;
     mock_handle_close(communicator->handle, MOCK_COMMUNICATOR);
     free_communicator(communicator);
-    mock_meetings_collect();
-    mock_progress();
+    mock_rendezvous_collect();
+    mock_signal_progress();
 }
 
 void mock_communicator_send(struct communicator *communicator, const void *packet, size_t length,
@@ -136,7 +136,7 @@ void mock_communicator_send(struct communicator *communicator, const void *packe
         sent = communicator->socket < 0 ? 0 : sendmsg(communicator->socket, &message, MSG_NOSIGNAL);
     } while (sent < 0 && errno == EINTR);
     if (sent < 0) {
-        lose(communicator);
+        mark_lost(communicator);
     }
 }
 
@@ -158,12 +158,12 @@ static void take_done(struct communicator *communicator, const struct mock_answe
     }
 }
 
-static void take_awaited(struct communicator *communicator, bool awaited)
+static void handle_awaited(struct communicator *communicator, bool awaited)
 {
     communicator->awaited = awaited;
     for (const struct submission *each = communicator->queued; awaited && each != NULL;
          each = each->next) {
-        mock_stream_await(each->stream, each->position);
+        mock_stream_set_awaited(each->stream, each->position);
     }
 }
 
@@ -181,23 +181,23 @@ static void take(struct communicator *communicator, struct mock_answer_packet *a
         take_done(communicator, answer);
         return;
     case MOCK_AWAITED:
-        take_awaited(communicator, answer->flag != 0);
+        handle_awaited(communicator, answer->flag != 0);
         return;
     default: /* MOCK_BROKEN */
         fail(communicator, (HcclResult)answer->result, answer->text);
     }
 }
 
-void mock_communicator_look(struct communicator *communicator)
+void mock_communicator_poll(struct communicator *communicator)
 {
     struct mock_answer_packet answer;
     while (communicator->socket >= 0) {
-        const ssize_t came = recv(communicator->socket, &answer, sizeof answer, MSG_DONTWAIT);
-        if (came == (ssize_t)sizeof answer) {
+        const ssize_t result = recv(communicator->socket, &answer, sizeof answer, MSG_DONTWAIT);
+        if (result == (ssize_t)sizeof answer) {
             take(communicator, &answer);
-            mock_progress();
-        } else if (came >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
-            lose(communicator);
+            mock_signal_progress();
+        } else if (result >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+            mark_lost(communicator);
         } else if (errno != EINTR) {
             return;
         }

@@ -4,8 +4,8 @@
 #define MOCK_COMMUNICATOR_H
 
 #include "frame.h"
-#include "meeting.h"
-#include "watch.h"
+#include "poll_source.h"
+#include "rendezvous.h"
 
 struct communicator;
 
@@ -28,7 +28,7 @@ struct communicator {
     HcclComm handle;
     struct communicator *next;
     struct mock_address address;
-    struct mock_watch watch;
+    struct mock_poll_source watch;
     int socket; /* -1: it has left */
     int device;
     uint32_t rank, ranks;
@@ -53,7 +53,7 @@ struct communicator *mock_communicator_new(const struct mock_address *address, i
 /* Leaves the group; what is still queued fails. */
 void mock_communicator_delete(struct communicator *communicator);
 /* Takes what has come; never waits. */
-void mock_communicator_look(struct communicator *communicator);
+void mock_communicator_poll(struct communicator *communicator);
 /* Sends a packet, with a descriptor unless that is -1. */
 void mock_communicator_send(struct communicator *communicator, const void *packet, size_t length,
                             int descriptor);

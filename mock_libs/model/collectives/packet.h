@@ -24,14 +24,14 @@ struct mock_memory_packet {
 
 struct mock_submit_packet {
     uint32_t kind, number, wrong, parts;
-    char given_up[128]; /* why the rank does not come, or empty */
+    char abort_reason[128]; /* why the rank does not come, or empty */
 };
 
 /* A part of a submission, followed by its lists of counts and displacements. */
 struct mock_part_packet {
     char operation[MOCK_OPERATION_NAME];
     uint32_t data_type, reduction, peer, lists;
-    uint64_t count, send, receive, turn;
+    uint64_t count, send, receive, sequence;
 };
 
 enum mock_answer { MOCK_WELCOME = 1, MOCK_DONE, MOCK_AWAITED, MOCK_BROKEN };

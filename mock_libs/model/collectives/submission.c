@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "address_query.h"
 #include "communicator.h"
 #include "device.h"
-#include "errand.h"
 #include "handles.h"
+#include "hccl_error.h"
+#include "host_task.h"
 #include "packet.h"
-#include "place.h"
-#include "refusal.h"
 #include "stream.h"
 #include "task.h"
 #include "violation.h"
@@ -48,7 +48,7 @@ static aclError code_of(HcclResult result)
 }
 
 /* The memory may be another one than that of the last time. */
-static void tell_memory(struct communicator *communicator)
+static void send_memory(struct communicator *communicator)
 {
     struct mock_device_memory memory;
     if (mock_device_memory(communicator->device, &memory) &&
@@ -59,15 +59,15 @@ static void tell_memory(struct communicator *communicator)
     }
 }
 
-static void send(struct submission *submission, const char *given_up, bool wrong)
+static void send(struct submission *submission, const char *abort_reason, bool wrong)
 {
     struct communicator *communicator = submission->communicator;
     struct mock_submit_packet head;
     memcpy(&head, submission->packet, sizeof head);
     head.wrong = wrong ? 1 : 0;
-    snprintf(head.given_up, sizeof head.given_up, "%s", given_up);
+    snprintf(head.abort_reason, sizeof head.abort_reason, "%s", abort_reason);
     memcpy(submission->packet, &head, sizeof head);
-    tell_memory(communicator);
+    send_memory(communicator);
     mock_communicator_send(communicator, submission->packet, submission->length, -1);
     submission->sent = true;
 }
@@ -89,7 +89,7 @@ static bool run(void *work, bool wrong, aclError *failed, const char **text)
         if (!submission->sent) {
             send(submission, "", wrong);
         }
-        mock_communicator_look(communicator);
+        mock_communicator_poll(communicator);
         if (!submission->over && communicator->socket < 0) {
             finish(submission, communicator->asynchronous, communicator->text);
         }
@@ -136,16 +136,16 @@ static bool is_unmapped(const struct communicator *communicator, const void *add
 
 /* Adds a piece of memory to what the work uses. What is wrong with it is a broken rule. */
 static HcclResult use(const struct communicator *communicator, const char *what,
-                      const void *address, uint64_t bytes, bool written, struct mock_errand *errand)
+                      const void *address, uint64_t bytes, bool written, struct mock_host_task *errand)
 {
     struct mock_history history;
     if (bytes == 0) {
         return HCCL_SUCCESS;
     }
-    switch (mock_memory_place(communicator->device, address, 0, bytes, &history)) {
-    case MOCK_INSIDE:
+    switch (mock_address_classify(communicator->device, address, 0, bytes, &history)) {
+    case MOCK_IN_BLOCK:
         if (!is_unmapped(communicator, address)) {
-            return MOCK_REFUSE(HCCL_E_NOT_SUPPORT,
+            return MOCK_HCCL_FAIL(HCCL_E_NOT_SUPPORT,
                                "%s was mapped by aclrtMapMem: on the simulated NPU ranks reach "
                                "memory of aclrtMalloc only",
                                what);
@@ -153,38 +153,38 @@ static HcclResult use(const struct communicator *communicator, const char *what,
         errand->ranges[errand->range_count++] =
             (struct mock_range){address, bytes, written, false};
         return HCCL_SUCCESS;
-    case MOCK_BEYOND:
+    case MOCK_OUT_OF_BLOCK:
         mock_violate(MOCK_COLLECTIVE_OUT_OF_BOUNDS, "device memory", address, &history,
                      "%s takes %llu bytes from this address on; its block has fewer", what,
                      (unsigned long long)bytes);
         break;
-    case MOCK_ELSEWHERE:
+    case MOCK_ON_OTHER_DEVICE:
         mock_violate(MOCK_ADDRESS_ON_ANOTHER_DEVICE, "device memory", address, &history,
                      "%s lies on another device than %d, that of the communicator", what,
                      communicator->device);
         break;
-    case MOCK_NOWHERE:
+    case MOCK_NOT_LIVE:
         if (address == NULL) {
-            return MOCK_REFUSE_NULL(what);
+            return MOCK_HCCL_FAIL_NULL(what);
         }
         mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, &history,
                      "%s is no live memory from aclrtMalloc", what);
         break;
     }
-    return MOCK_REFUSE(HCCL_E_PARA,
+    return MOCK_HCCL_FAIL(HCCL_E_PARA,
                        "EI0003: %s is not %llu bytes of device memory that the communicator can "
                        "reach",
                        what, (unsigned long long)bytes);
 }
 
 static HcclResult check(const struct communicator *communicator,
-                        const struct mock_exchange_part *part, struct mock_errand *errand)
+                        const struct mock_exchange_part *part, struct mock_host_task *errand)
 {
     const uint64_t item = element_bytes(part->data_type);
     const bool single = part->peer < communicator->ranks;
     uint64_t sent, received;
     if (item == 0 || (unsigned)part->reduction > HCCL_REDUCE_MIN || !single) {
-        return MOCK_REFUSE(HCCL_E_PARA,
+        return MOCK_HCCL_FAIL(HCCL_E_PARA,
                            "EI0003: %s: data type %d, reduction %d, rank %u: the communicator has "
                            "%u ranks, and HcclDataType and HcclReduceOp have the others",
                            part->operation, (int)part->data_type, (int)part->reduction, part->peer,
@@ -194,18 +194,18 @@ static HcclResult check(const struct communicator *communicator,
         __builtin_mul_overflow(part->receive_count, item, &received)) {
         sent = received = UINT64_MAX; /* more than any block has */
     }
-    HcclResult came = use(communicator, "what it sends", part->send, sent, false, errand);
-    return came != HCCL_SUCCESS
-               ? came
+    HcclResult result = use(communicator, "what it sends", part->send, sent, false, errand);
+    return result != HCCL_SUCCESS
+               ? result
                : use(communicator, "what it receives", part->receive, received, true, errand);
 }
 
-static uint64_t turn_of(struct communicator *communicator, const struct mock_exchange_part *part)
+static uint64_t sequence_of(struct communicator *communicator, const struct mock_exchange_part *part)
 {
     switch (part->between) {
-    case MOCK_SENT_TO:
+    case MOCK_TO_PEER:
         return communicator->sends[part->peer]++;
-    case MOCK_RECEIVED_FROM:
+    case MOCK_FROM_PEER:
         return communicator->receives[part->peer]++;
     default:
         return communicator->collectives++;
@@ -241,7 +241,7 @@ static bool write_packet(struct submission *submission, const struct mock_exchan
                                  .count = from->count,
                                  .send = (uint64_t)(uintptr_t)from->send,
                                  .receive = (uint64_t)(uintptr_t)from->receive,
-                                 .turn = turn_of(submission->communicator, from)};
+                                 .sequence = sequence_of(submission->communicator, from)};
         snprintf(part.operation, sizeof part.operation, "%s", from->operation);
         at = append(submission->packet, at, &part, sizeof part);
         if (from->list_count > 0) {
@@ -265,14 +265,14 @@ static HcclResult check_stream(const struct communicator *communicator, aclrtStr
             mock_violate_handle(stream, MOCK_STREAM, false);
         }
         const HcclResult code = stream == NULL ? HCCL_E_PTR : HCCL_E_PARA;
-        return MOCK_REFUSE(code, "EI0003: %p is no stream of device %d, which the communicator has",
+        return MOCK_HCCL_FAIL(code, "EI0003: %p is no stream of device %d, which the communicator has",
                            stream, communicator->device);
     }
     return HCCL_SUCCESS;
 }
 
 static HcclResult queue(struct communicator *communicator, struct submission *submission,
-                        struct mock_errand *errand, aclrtStream stream)
+                        struct mock_host_task *errand, aclrtStream stream)
 {
     struct submission **last = &communicator->queued;
     while (*last != NULL) {
@@ -280,41 +280,41 @@ static HcclResult queue(struct communicator *communicator, struct submission *su
     }
     *last = submission;
     submission->stream = stream;
-    if (mock_stream_entrust(stream, errand, &submission->position) != ACL_SUCCESS) {
+    if (mock_stream_submit_host_task(stream, errand, &submission->position) != ACL_SUCCESS) {
         return HCCL_E_RUNTIME;
     }
     if (communicator->awaited) {
-        mock_stream_await(stream, submission->position);
+        mock_stream_set_awaited(stream, submission->position);
     }
     return HCCL_SUCCESS;
 }
 
-HcclResult mock_submit(HcclComm handle, const struct mock_exchange_part *parts, uint32_t count,
+HcclResult mock_submit_collective(HcclComm handle, const struct mock_exchange_part *parts, uint32_t count,
                        aclrtStream stream)
 {
     struct communicator *communicator = mock_communicator_find(handle);
     if (communicator == NULL) {
         return HCCL_E_PTR;
     }
-    HcclResult came = check_stream(communicator, stream);
-    struct submission *submission = came == HCCL_SUCCESS ? calloc(1, sizeof *submission) : NULL;
-    struct mock_errand errand = {.work = submission, .run = run, .end = end};
+    HcclResult result = check_stream(communicator, stream);
+    struct submission *submission = result == HCCL_SUCCESS ? calloc(1, sizeof *submission) : NULL;
+    struct mock_host_task errand = {.work = submission, .run = run, .end = end};
     errand.ranges = submission == NULL ? NULL : calloc(2 * count + 1, sizeof *errand.ranges);
-    for (uint32_t i = 0; errand.ranges != NULL && came == HCCL_SUCCESS && i < count; i++) {
-        came = check(communicator, &parts[i], &errand);
+    for (uint32_t i = 0; errand.ranges != NULL && result == HCCL_SUCCESS && i < count; i++) {
+        result = check(communicator, &parts[i], &errand);
     }
-    if (came == HCCL_SUCCESS && errand.ranges != NULL) {
+    if (result == HCCL_SUCCESS && errand.ranges != NULL) {
         submission->communicator = communicator;
         submission->number = ++communicator->submissions;
-        submission->origin = mock_origin_now();
+        submission->origin = mock_origin_current();
         if (write_packet(submission, parts, count)) {
             return queue(communicator, submission, &errand, stream);
         }
     }
-    if (came == HCCL_SUCCESS) {
-        came = MOCK_REFUSE(HCCL_E_MEMORY, "no host memory for another collective operation");
+    if (result == HCCL_SUCCESS) {
+        result = MOCK_HCCL_FAIL(HCCL_E_MEMORY, "no host memory for another collective operation");
     }
     free(errand.ranges);
     free(submission);
-    return came;
+    return result;
 }

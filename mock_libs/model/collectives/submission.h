@@ -17,11 +17,11 @@ struct mock_exchange_part {
     uint64_t send_count, receive_count; /* elements there, 0: nothing is used */
     const uint64_t *lists;
     uint32_t list_count;
-    enum { MOCK_OF_ALL, MOCK_SENT_TO, MOCK_RECEIVED_FROM } between;
+    enum { MOCK_ALL_RANKS, MOCK_TO_PEER, MOCK_FROM_PEER } between;
 };
 
 /* Queues parts on a stream as one piece of work. */
-HcclResult mock_submit(HcclComm handle, const struct mock_exchange_part *parts, uint32_t count,
+HcclResult mock_submit_collective(HcclComm handle, const struct mock_exchange_part *parts, uint32_t count,
                        aclrtStream stream);
 
 #endif

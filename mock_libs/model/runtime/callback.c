@@ -45,7 +45,7 @@ void mock_unsubscribe(const void *stream)
     }
 }
 
-uint64_t mock_post_to(const void *context)
+uint64_t mock_post_thread(const void *context)
 {
     return (uint64_t)(uintptr_t)context;
 }

@@ -9,7 +9,7 @@
 #include "acl/acl.h"
 
 struct post {
-    uint64_t thread; /* pthread_self, or what mock_post_to says */
+    uint64_t thread; /* pthread_self, or what mock_post_thread says */
     void *stream;
     uint64_t position;
     bool block;
@@ -33,7 +33,7 @@ bool mock_subscribe(uint64_t thread, void *stream);
 void mock_unsubscribe(const void *stream);
 
 /* By what the thread of a context that runs host functions is known here. */
-uint64_t mock_post_to(const void *context);
+uint64_t mock_post_thread(const void *context);
 /* Takes over a copy of a post; false: no host memory. */
 bool mock_post_add(const struct post *post);
 /* The oldest post for a thread, which is now the caller's, or NULL. */

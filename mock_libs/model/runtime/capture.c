@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "message.h"
+#include "error_message.h"
 
 static struct graph *capturing;
 static _Thread_local aclmdlRICaptureMode thread_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
@@ -57,7 +57,7 @@ void mock_capture_end(struct graph *graph)
     }
 }
 
-void mock_captures_abandon(const struct context *context)
+void mock_captures_drop(const struct context *context)
 {
     struct graph *graph = capturing;
     while (graph != NULL) {
@@ -87,7 +87,7 @@ static bool reach(const struct graph *graph)
     return further;
 }
 
-bool mock_capture_is_joined(const struct graph *graph, const struct lane **astray)
+bool mock_capture_is_joined(const struct graph *graph, const struct lane **unjoined)
 {
     for (struct lane *lane = graph->lanes; lane != NULL; lane = lane->next) {
         lane->base = lane == graph->lanes ? lane->count : 0;
@@ -97,7 +97,7 @@ bool mock_capture_is_joined(const struct graph *graph, const struct lane **astra
     for (const struct task *task = graph->first; task != NULL; task = task->next) {
         const bool works = task->kind != TASK_RECORD && task->kind != TASK_RESET;
         if (works && task->position > task->lane->base) {
-            *astray = task->lane;
+            *unjoined = task->lane;
             return false;
         }
     }
@@ -166,7 +166,7 @@ aclError mock_capture_wait(struct stream *stream, const struct event *event)
 
 /* ---- what may not be done meanwhile -------------------------------------------------------- */
 
-aclError mock_capture_ask_stream(const struct stream *stream)
+aclError mock_capture_check_stream_query(const struct stream *stream)
 {
     if (stream->lane == NULL) {
         return ACL_SUCCESS;
@@ -177,7 +177,7 @@ aclError mock_capture_ask_stream(const struct stream *stream)
     return mock_fail(ACL_ERROR_RT_STREAM_CAPTURED, "stream %d is being captured", stream->id);
 }
 
-aclError mock_capture_ask_event(const struct event *event, const void *handle)
+aclError mock_capture_check_event_query(const struct event *event, const void *handle)
 {
     if (event->captured == NULL) {
         return ACL_SUCCESS;
@@ -191,16 +191,16 @@ aclError mock_capture_ask_event(const struct event *event, const void *handle)
     return mock_fail(ACL_ERROR_RT_EVENT_CAPTURED, "the event was recorded in a capture");
 }
 
-aclError mock_capture_ask_context(const struct context *context)
+aclError mock_capture_check_context_query(const struct context *context)
 {
     aclError status = ACL_SUCCESS;
     for (const struct stream *stream = context->streams; stream != NULL; stream = stream->next) {
-        status = status != ACL_SUCCESS ? status : mock_capture_ask_stream(stream);
+        status = status != ACL_SUCCESS ? status : mock_capture_check_stream_query(stream);
     }
     return status;
 }
 
-aclError mock_capture_holds(const struct stream *stream)
+aclError mock_capture_check_destroy(const struct stream *stream)
 {
     if (stream->lane == NULL) {
         return ACL_SUCCESS;
@@ -226,7 +226,7 @@ static const struct graph *forbidding(void)
     return thread_mode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED ? NULL : graph;
 }
 
-aclError mock_capture_forbids(void)
+aclError mock_capture_check_sync_call(void)
 {
     const struct graph *graph = forbidding();
     if (graph == NULL) {
@@ -239,7 +239,7 @@ aclError mock_capture_forbids(void)
                      "ACL_MODEL_RI_CAPTURE_MODE_RELAXED, or call it before");
 }
 
-aclError mock_capture_keeps_moving(const struct stream *stream)
+aclError mock_capture_check_blocking_copy(const struct stream *stream)
 {
     if (stream->lane == NULL) {
         return ACL_SUCCESS;
@@ -253,7 +253,7 @@ aclError mock_capture_keeps_moving(const struct stream *stream)
                      stream->id);
 }
 
-aclmdlRICaptureMode mock_capture_exchange(aclmdlRICaptureMode mode)
+aclmdlRICaptureMode mock_capture_exchange_mode(aclmdlRICaptureMode mode)
 {
     const aclmdlRICaptureMode before = thread_mode;
     thread_mode = mode;

@@ -9,10 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "shortage.h"
+#include "rlimit.h"
 
 #define FRAME_MAGIC 0x4E4E4C41u
-enum { MOST_ANSWER = 1 << 24 };
+enum { MAX_ANSWER = 1 << 24 };
 
 static const char NO_MEMORY[] = "no memory for its requests and answers";
 
@@ -82,7 +82,7 @@ static const char *begin_body(struct channel *channel)
 {
     const struct mock_header *header = &channel->header;
     const bool known = header->kind > 0 && header->kind < MOCK_REQUEST_KINDS;
-    if (header->magic != FRAME_MAGIC || !known || header->length > MOST_ANSWER ||
+    if (header->magic != FRAME_MAGIC || !known || header->length > MAX_ANSWER ||
         !channel->exchanges[header->kind].busy ||
         channel->exchanges[header->kind].answer != NULL) {
         return "its process answers nonsense";
@@ -94,7 +94,7 @@ static const char *begin_body(struct channel *channel)
 static const char *ended(void)
 {
     static char text[256];
-    snprintf(text, sizeof text, "its process%s ended", mock_shortage());
+    snprintf(text, sizeof text, "its process%s ended", mock_rlimit_describe());
     return text;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "error_message.h"
 
 static const struct chip CHIPS[] = {
 #include "chips.inc"

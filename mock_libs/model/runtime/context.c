@@ -2,8 +2,8 @@
 /* Contexts: one current per thread. */
 #include "context.h"
 
+#include "error_message.h"
 #include "fault.h"
-#include "message.h"
 #include "violation.h"
 #include "wire.h"
 
@@ -38,7 +38,7 @@ void mock_set_current_context(const struct context *context)
 {
     current = context == NULL ? NULL : context->handle;
     if (context != NULL) {
-        mock_fault_on(context->device->id);
+        mock_fault_set_device(context->device->id);
     }
 }
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "message.h"
+#include "error_message.h"
 
-static struct device devices[MOCK_MOST_DEVICES];
+static struct device devices[MOCK_MAX_DEVICES];
 
 static long number_of(const char *variable, long fallback, long least, long most)
 {
@@ -67,11 +67,11 @@ static uint32_t count_visible(long physical)
 /* How many there are; where there is none, `code` and the reason. */
 static aclError count_devices(uint32_t *count, aclError code)
 {
-    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MOST_DEVICES);
+    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MAX_DEVICES);
     if (physical < 0) {
         return mock_fail(code,
                          "PYACLNN_MOCK_DEVICES is '%s'; it must be a number from 0 to %d",
-                         getenv("PYACLNN_MOCK_DEVICES"), MOCK_MOST_DEVICES);
+                         getenv("PYACLNN_MOCK_DEVICES"), MOCK_MAX_DEVICES);
     }
     *count = restricted ? count_visible(physical) : (uint32_t)physical;
     if (*count == 0 && restricted) {
@@ -86,20 +86,20 @@ static aclError count_devices(uint32_t *count, aclError code)
     return ACL_SUCCESS;
 }
 
-aclError mock_device_total(uint32_t *count)
+aclError mock_device_count(uint32_t *count)
 {
     return count_devices(count, ACL_ERROR_RT_NO_DEVICE);
 }
 
-int32_t mock_device_machine(void)
+int32_t mock_device_physical_count(void)
 {
-    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MOST_DEVICES);
+    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MAX_DEVICES);
     return physical < 0 ? 0 : (int32_t)physical;
 }
 
-int32_t mock_device_number(int32_t id)
+int32_t mock_device_physical_id(int32_t id)
 {
-    const int32_t physical = mock_device_machine();
+    const int32_t physical = mock_device_physical_count();
     if (id < 0 || id >= (restricted ? (int32_t)count_visible(physical) : physical)) {
         return -1;
     }
@@ -141,7 +141,7 @@ bool mock_device_memory(int id, struct mock_device_memory *memory)
 
 const struct chip *mock_device_chip(void)
 {
-    for (int i = 0; i < MOCK_MOST_DEVICES; i++) {
+    for (int i = 0; i < MOCK_MAX_DEVICES; i++) {
         if (devices[i].open) {
             return devices[i].chip;
         }
@@ -149,10 +149,10 @@ const struct chip *mock_device_chip(void)
     return mock_chip();
 }
 
-struct device *mock_device_with(const void *address)
+struct device *mock_device_by_heap_address(const void *address)
 {
     const uint8_t *byte = address;
-    for (int i = 0; i < MOCK_MOST_DEVICES; i++) {
+    for (int i = 0; i < MOCK_MAX_DEVICES; i++) {
         const struct device *device = &devices[i];
         if (device->open && byte >= device->heap.base &&
             byte < device->heap.base + device->heap.bytes) {
@@ -164,13 +164,13 @@ struct device *mock_device_with(const void *address)
 
 static _Atomic uintptr_t lowest = UINTPTR_MAX, highest;
 
-bool mock_devices_may_hold(const void *address)
+bool mock_devices_may_contain(const void *address)
 {
     return (uintptr_t)address >= atomic_load_explicit(&lowest, memory_order_relaxed) &&
            (uintptr_t)address < atomic_load_explicit(&highest, memory_order_relaxed);
 }
 
-void mock_devices_span(const void *first, uint64_t bytes)
+void mock_devices_add_range(const void *first, uint64_t bytes)
 {
     const uintptr_t start = (uintptr_t)first, end = start + bytes;
     if (start < lowest) {
@@ -181,18 +181,18 @@ void mock_devices_span(const void *first, uint64_t bytes)
     }
 }
 
-void mock_devices_each(void (*visit)(struct device *device))
+void mock_devices_visit(void (*visit)(struct device *device))
 {
-    for (int i = 0; i < MOCK_MOST_DEVICES; i++) {
+    for (int i = 0; i < MOCK_MAX_DEVICES; i++) {
         if (devices[i].open) {
             visit(&devices[i]);
         }
     }
 }
 
-void mock_devices_each_connected(void (*visit)(struct device *device))
+void mock_devices_visit_connected(void (*visit)(struct device *device))
 {
-    for (int i = 0; i < MOCK_MOST_DEVICES; i++) {
+    for (int i = 0; i < MOCK_MAX_DEVICES; i++) {
         if (devices[i].channel.connected) {
             visit(&devices[i]);
         }

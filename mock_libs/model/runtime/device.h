@@ -6,13 +6,13 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "acl/acl.h"
 #include "channel.h"
 #include "chip.h"
 #include "handles.h"
 #include "heap.h"
-#include "acl/acl.h"
 
-enum { MOCK_MOST_DEVICES = 16 };
+enum { MOCK_MAX_DEVICES = 16 };
 
 struct context;
 struct physical;
@@ -45,24 +45,24 @@ struct mock_device_memory {
 };
 
 /* Devices as the caller numbers them, after ASCEND_RT_VISIBLE_DEVICES. */
-aclError mock_device_total(uint32_t *count);
+aclError mock_device_count(uint32_t *count);
 struct device *mock_device_find(int32_t id);
 /* The machine's number of a device that this process sees, or -1 / how many the machine has. */
-int32_t mock_device_number(int32_t id);
-int32_t mock_device_machine(void);
+int32_t mock_device_physical_id(int32_t id);
+int32_t mock_device_physical_count(void);
 /* The chip of the open devices, for a process sees one kind; or else the one that is wanted. NULL:
  * no such chip (mock_fail has been told). */
 const struct chip *mock_device_chip(void);
-void mock_devices_each(void (*visit)(struct device *device)); /* the open ones */
+void mock_devices_visit(void (*visit)(struct device *device)); /* the open ones */
 /* Those whose process can be talked to; one that is being opened or closed is among them. */
-void mock_devices_each_connected(void (*visit)(struct device *device));
+void mock_devices_visit_connected(void (*visit)(struct device *device));
 /* The device whose heap holds an address, or NULL. */
-struct device *mock_device_with(const void *address);
+struct device *mock_device_by_heap_address(const void *address);
 /* Without the lock, and roughly: whether an address may be one of a device. It lies between the
  * lowest and the highest that was ever given out. */
-bool mock_devices_may_hold(const void *address);
+bool mock_devices_may_contain(const void *address);
 /* A device has got a range of addresses. */
-void mock_devices_span(const void *start, uint64_t bytes);
+void mock_devices_add_range(const void *start, uint64_t bytes);
 
 /* Whether the process sees a device of this number; if not, mock_fail has been told. */
 bool mock_device_exists(int32_t id);

@@ -4,15 +4,15 @@
 
 #include <pthread.h>
 
-#include "alive.h"
+#include "device_process.h"
 #include "exception.h"
 #include "fault.h"
 #include "functions.h"
+#include "live_objects.h"
 #include "lock.h"
-#include "process.h"
+#include "poll_source.h"
+#include "stream_wait.h"
 #include "violation.h"
-#include "waiting.h"
-#include "watch.h"
 
 void mock_enter(void)
 {
@@ -53,8 +53,8 @@ static void after_fork_in_child(void)
 {
     mock_lock_forked();
     mock_process_forked();
-    mock_watch_forked();
-    mock_forget_alive();
+    mock_poll_source_forked();
+    mock_live_objects_forget();
     after_fork();
 }
 
@@ -67,6 +67,6 @@ __attribute__((constructor)) static void set_up(void)
 __attribute__((destructor)) static void at_exit(void)
 {
     mock_enter();
-    mock_report_alive(MOCK_ALIVE_AT_EXIT);
+    mock_live_objects_report(MOCK_ALIVE_AT_EXIT);
     mock_leave();
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "message.h"
+#include "error_message.h"
 #include "share.h"
 
 static uint32_t made_so_far;
@@ -17,7 +17,7 @@ static uint32_t made_so_far;
 /* NULL: it is not shared, or gone with its device. */
 static struct mock_signal *signal_of(const struct event *event)
 {
-    return event->foreign != NULL || event->number == 0 ? event->foreign
+    return event->imported != NULL || event->number == 0 ? event->imported
                                                         : mock_shared_signal(event->number);
 }
 
@@ -36,14 +36,14 @@ bool mock_event_share(struct event *event)
 
 static void stop_sharing(const struct event *event)
 {
-    if (event->foreign != NULL) {
-        mock_import_signal_end(event->number, event->foreign);
+    if (event->imported != NULL) {
+        mock_import_signal_end(event->number, event->imported);
     } else if (event->number != 0 && mock_handle_get(event->context_handle, MOCK_CONTEXT) != NULL) {
         mock_share_withdraw(event->number); /* of a device that was closed nothing is left */
     }
 }
 
-void mock_event_count(struct event *event)
+void mock_event_add_record(struct event *event)
 {
     struct mock_signal *signal = signal_of(event);
     event->records =
@@ -115,7 +115,7 @@ struct event *mock_event_new(aclrtEvent *handle, enum constructor constructor, u
     return event;
 }
 
-void mock_event_end(struct event *event)
+void mock_event_destroy(struct event *event)
 {
     event->destroyed = true;
     if (event->tasks == 0) {
@@ -127,7 +127,7 @@ void mock_event_end(struct event *event)
 /* An event that ended with its context has the history of that. */
 static void report_gone(const void *handle, const void *context)
 {
-    const struct mock_origin now = mock_origin_now();
+    const struct mock_origin now = mock_origin_current();
     const bool destroying =
         now.function != NULL && strcmp(now.function, "aclrtDestroyEvent") == 0;
     enum mock_mark mark;
@@ -135,7 +135,7 @@ static void report_gone(const void *handle, const void *context)
     if (context == NULL) {
         mock_violate_handle(handle, MOCK_EVENT, destroying);
     } else if (!destroying) { /* it is the only way to get rid of the handle */
-        mock_handle_past(context, MOCK_CONTEXT, &mark, &history);
+        mock_handle_fate(context, MOCK_CONTEXT, &mark, &history);
         mock_violate(MOCK_HANDLE_DESTROYED, "event", handle, &history,
                      "this event ended with its context");
     }
@@ -165,18 +165,18 @@ void mock_event_report(enum mock_rule rule, aclrtEvent handle, const char *text)
     mock_violate_object(rule, MOCK_EVENT, handle, "%s", text);
 }
 
-void mock_event_hold(struct event *event, aclrtEvent handle, struct task *task)
+void mock_event_retain(struct event *event, aclrtEvent handle, struct task *task)
 {
     task->as.event.event = handle;
     if ((event->flags & ACL_EVENT_IPC) != 0) {
-        task->as.event.held = event;
+        task->as.event.retained = event;
         event->tasks++;
     }
 }
 
 static struct event *event_of(const struct task *task)
 {
-    return task->as.event.held != NULL ? task->as.event.held
+    return task->as.event.retained != NULL ? task->as.event.retained
                                        : mock_handle_get(task->as.event.event, MOCK_EVENT);
 }
 
@@ -190,45 +190,45 @@ void mock_event_recorded(const struct task *task)
         event->nanoseconds = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
         tell(event);
     }
-    mock_event_left(task);
+    mock_event_release(task);
 }
 
-void mock_event_left(const struct task *task)
+void mock_event_release(const struct task *task)
 {
     struct event *event = event_of(task);
     if (event != NULL && task->kind == TASK_WAIT) {
         event->waits--;
     }
-    if (task->as.event.held != NULL) {
+    if (task->as.event.retained != NULL) {
         event->tasks--;
         if (event->destroyed) {
-            mock_event_end(event);
+            mock_event_destroy(event);
         }
     }
 }
 
-void mock_event_follow(const struct event *event, struct task *task)
+void mock_event_set_source(const struct event *event, struct task *task)
 {
     task->as.event.source = event->stream;
     task->as.event.position = event->position;
     task->as.event.records = event->records;
-    task->as.event.elsewhere = event->stream == NULL;
+    task->as.event.other_process = event->stream == NULL;
 }
 
-bool mock_event_resolved(struct task *task)
+bool mock_event_find_source(struct task *task)
 {
     struct event *event = event_of(task);
     if (event == NULL) {
         return true; /* a destroyed event holds nobody up */
     }
     refresh(event);
-    if (!task->as.event.elsewhere) {
+    if (!task->as.event.other_process) {
         if (event->records == task->as.event.records) {
             return event->destroyed;
         }
-        mock_event_follow(event, task);
+        mock_event_set_source(event, task);
     }
-    return !task->as.event.elsewhere || event->recorded >= task->as.event.records;
+    return !task->as.event.other_process || event->recorded >= task->as.event.records;
 }
 
 void mock_event_reset(void *handle, uint64_t number)

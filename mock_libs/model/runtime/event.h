@@ -17,7 +17,7 @@ struct event {
     uint32_t flags, id;
     uint64_t records;   /* record calls so far */
     uint64_t recorded;  /* the latest record that was reached */
-    uint64_t forgotten; /* records before the latest call of reset */
+    uint64_t reset_requested; /* records before the latest call of reset */
     uint64_t reset;     /* records before the latest reset that was reached */
     void *stream;       /* where the latest record stands */
     uint64_t position;
@@ -25,7 +25,7 @@ struct event {
     uint64_t waits; /* waits queued and not passed */
     uint64_t nanoseconds;
     uint64_t number;             /* by which processes share it, or 0 */
-    struct mock_signal *foreign; /* it is that of another process, or NULL */
+    struct mock_signal *imported; /* it is that of another process, or NULL */
     uint64_t tasks;              /* that hold it */
     bool destroyed;              /* though tasks hold it */
 };
@@ -34,7 +34,7 @@ struct event {
 struct event *mock_event_new(aclrtEvent *handle, enum constructor constructor, uint32_t flags,
                              aclError *status);
 /* It is destroyed, and ends with the last task that holds it. */
-void mock_event_end(struct event *event);
+void mock_event_destroy(struct event *event);
 /* The event behind a handle, or NULL with the code in *status. */
 struct event *mock_event_find(aclrtEvent handle, aclError *status);
 /* Records that an event broke a rule. */
@@ -42,17 +42,17 @@ void mock_event_report(enum mock_rule rule, aclrtEvent handle, const char *text)
 /* Other processes may find it under its number from now on. false: too much is shared already. */
 bool mock_event_share(struct event *event);
 /* Counts another record, along with those of others who share it. */
-void mock_event_count(struct event *event);
+void mock_event_add_record(struct event *event);
 /* A task is queued that records it or waits for it. */
-void mock_event_hold(struct event *event, aclrtEvent handle, struct task *task);
+void mock_event_retain(struct event *event, aclrtEvent handle, struct task *task);
 /* A stream has come to a record, a reset. */
 void mock_event_recorded(const struct task *task);
 void mock_event_reset(void *event, uint64_t record);
 /* A wait is for the latest record. */
-void mock_event_follow(const struct event *event, struct task *task);
+void mock_event_set_source(const struct event *event, struct task *task);
 /* Of a wait that no stream of this process is known to end: whether it is over, or one is known now. */
-bool mock_event_resolved(struct task *task);
+bool mock_event_find_source(struct task *task);
 /* A task that recorded it, or waited for it, is over or dropped. */
-void mock_event_left(const struct task *task);
+void mock_event_release(const struct task *task);
 
 #endif

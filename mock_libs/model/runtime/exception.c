@@ -13,7 +13,7 @@ void mock_exception_set(aclrtExceptionInfoCallback callback)
     exception_callback = callback;
 }
 
-void mock_exception_note(uint32_t stream, uint32_t device, uint64_t position, aclError code)
+void mock_exception_record(uint32_t stream, uint32_t device, uint64_t position, aclError code)
 {
     struct rtExceptionInfo *info =
         exception_callback == NULL ? NULL : calloc(1, sizeof *info);

@@ -15,7 +15,7 @@ struct rtExceptionInfo {
 
 void mock_exception_set(aclrtExceptionInfoCallback callback);
 /* Notes a failed kernel for the callback, which is called without the lock. */
-void mock_exception_note(uint32_t stream, uint32_t device, uint64_t position, aclError code);
+void mock_exception_record(uint32_t stream, uint32_t device, uint64_t position, aclError code);
 struct rtExceptionInfo *mock_exception_take(aclrtExceptionInfoCallback *callback);
 void mock_exception_deliver(struct rtExceptionInfo *list, aclrtExceptionInfoCallback callback);
 

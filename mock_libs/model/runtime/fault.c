@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FAULTS = 64, MOST_STUCK = 16, LONGEST_NAME = 96, LONGEST_ITEM = 256, ANY_DEVICE = -1 };
+enum { MAX_FAULTS = 64, MAX_STUCK = 16, LONGEST_NAME = 96, LONGEST_ITEM = 256, ANY_DEVICE = -1 };
 
 enum when { ALWAYS, ONLY, FROM, EVERY, SHARE };
 
@@ -35,9 +35,9 @@ struct fault {
 };
 
 struct plan {
-    struct fault faults[MOST_FAULTS];
+    struct fault faults[MAX_FAULTS];
     size_t count;
-    struct mock_stuck stuck[MOST_STUCK];
+    struct mock_stuck_bit stuck[MAX_STUCK];
     size_t stuck_count;
     uint64_t memory, random;
 };
@@ -47,19 +47,19 @@ static struct plan plan = {.memory = UINT64_MAX, .random = 1};
 static atomic_bool armed, sticking;
 static _Thread_local int device_now = ANY_DEVICE;
 static _Atomic uint64_t generation, memory_limit = UINT64_MAX;
-static char complaint[LONGEST_ITEM + 128];
+static char config_error[LONGEST_ITEM + 128];
 
 bool mock_faults_armed(void)
 {
     return atomic_load_explicit(&armed, memory_order_acquire);
 }
 
-void mock_fault_on(int device)
+void mock_fault_set_device(int device)
 {
     device_now = device;
 }
 
-uint64_t mock_fault_memory(void)
+uint64_t mock_fault_memory_limit(void)
 {
     return atomic_load_explicit(&memory_limit, memory_order_relaxed);
 }
@@ -69,9 +69,9 @@ uint64_t mock_fault_generation(void)
     return atomic_load_explicit(&generation, memory_order_relaxed);
 }
 
-const char *mock_fault_complaint(void)
+const char *mock_fault_config_error(void)
 {
-    return complaint[0] == '\0' ? NULL : complaint;
+    return config_error[0] == '\0' ? NULL : config_error;
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -151,10 +151,10 @@ static bool read_stuck(struct plan *to, const char *text)
         }
         text += length + 1;
     }
-    if (to->stuck_count == MOST_STUCK) {
+    if (to->stuck_count == MAX_STUCK) {
         return false;
     }
-    to->stuck[to->stuck_count++] = (struct mock_stuck){(int)parts[0], parts[1], (unsigned)parts[2]};
+    to->stuck[to->stuck_count++] = (struct mock_stuck_bit){(int)parts[0], parts[1], (unsigned)parts[2]};
     return true;
 }
 
@@ -198,7 +198,7 @@ static bool read_item(struct plan *to, const char *text)
     if (when != NULL) {
         *when++ = '\0';
     }
-    if (to->count == MOST_FAULTS || strlen(item) >= LONGEST_NAME) {
+    if (to->count == MAX_FAULTS || strlen(item) >= LONGEST_NAME) {
         return false;
     }
     struct fault *fault = &to->faults[to->count++];
@@ -259,7 +259,7 @@ __attribute__((constructor)) static void read_environment(void)
     const char *text = getenv("PYACLNN_MOCK_FAULTS");
     const char *failed = text == NULL ? NULL : mock_faults_set(text);
     if (failed != NULL) {
-        snprintf(complaint, sizeof complaint,
+        snprintf(config_error, sizeof config_error,
                  "PYACLNN_MOCK_FAULTS: '%s' is no fault; `pyaclnn mock faults` explains them",
                  failed);
     }
@@ -277,7 +277,7 @@ static double share_now(void)
     return (double)(x >> 11) / 9007199254740992.0;
 }
 
-static bool hits(struct fault *fault)
+static bool overlaps(struct fault *fault)
 {
     const uint64_t call = ++fault->seen;
     switch (fault->when) {
@@ -301,7 +301,7 @@ void mock_fault_decide(struct mock_frame *frame)
     for (size_t i = 0; i < plan.count; i++) {
         struct fault *fault = &plan.faults[i];
         if ((fault->device == ANY_DEVICE || fault->device == device_now) &&
-            fnmatch(fault->function, frame->function->name, 0) == 0 && hits(fault) &&
+            fnmatch(fault->function, frame->function->name, 0) == 0 && overlaps(fault) &&
             frame->effect == MOCK_NO_EFFECT) {
             frame->effect = fault->effect;
             frame->code = fault->code;
@@ -312,7 +312,7 @@ void mock_fault_decide(struct mock_frame *frame)
     pthread_mutex_unlock(&mock_fault_lock);
 }
 
-void mock_fault_took_effect(const struct mock_frame *frame)
+void mock_fault_count_effect(const struct mock_frame *frame)
 {
     pthread_mutex_lock(&mock_fault_lock);
     if (frame->generation == atomic_load(&generation)) {
@@ -321,7 +321,7 @@ void mock_fault_took_effect(const struct mock_frame *frame)
     pthread_mutex_unlock(&mock_fault_lock);
 }
 
-bool mock_fault_stuck(size_t index, struct mock_stuck *stuck)
+bool mock_fault_stuck(size_t index, struct mock_stuck_bit *stuck)
 {
     if (!atomic_load_explicit(&sticking, memory_order_acquire)) {
         return false;

@@ -8,7 +8,7 @@
 #include "frame.h"
 
 /* A bit of a device's memory that is 1 whatever is written there. */
-struct mock_stuck {
+struct mock_stuck_bit {
     int device;
     uint64_t byte; /* from the beginning of the device's memory on */
     unsigned bit;
@@ -31,16 +31,16 @@ bool mock_faults_armed(void);
 void mock_fault_decide(struct mock_frame *frame);
 /* Notes that the frame's effect came about: what only queued work can do, a call that queues
  * nothing does not. */
-void mock_fault_took_effect(const struct mock_frame *frame);
+void mock_fault_count_effect(const struct mock_frame *frame);
 /* The device that the calling thread uses from now on. */
-void mock_fault_on(int device);
+void mock_fault_set_device(int device);
 /* The bit of an index that is stuck; false: there are no more. Cheap where there are none. */
-bool mock_fault_stuck(size_t index, struct mock_stuck *stuck);
+bool mock_fault_stuck(size_t index, struct mock_stuck_bit *stuck);
 /* Bytes of device memory there are at most. */
-uint64_t mock_fault_memory(void);
+uint64_t mock_fault_memory_limit(void);
 /* Changes whenever faults are set: what hung before goes on. */
 uint64_t mock_fault_generation(void);
 /* Why an environment variable of the simulated NPU cannot be used, or NULL. */
-const char *mock_fault_complaint(void);
+const char *mock_fault_config_error(void);
 
 #endif

@@ -57,12 +57,12 @@ void mock_frame_pop(const struct mock_frame *frame);
 
 /* The calling thread calls on behalf of a line of a file from now on, which may be NULL; gives what
  * that was before. */
-const char *mock_frame_tell(const char *line);
+const char *mock_frame_set_line(const char *line);
 
 #pragma GCC visibility pop
 
 /* The calling thread's call in progress, or NULL. */
 struct mock_frame *mock_frame_current(void);
-struct mock_origin mock_origin_now(void);
+struct mock_origin mock_origin_current(void);
 
 #endif

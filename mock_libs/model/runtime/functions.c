@@ -5,12 +5,12 @@
 #include <stdio.h>
 
 /* One for each library, and for each package of custom operators. */
-enum { MOST_TABLES = 64 };
+enum { MAX_TABLES = 64 };
 
 static struct {
     struct mock_function *functions;
     size_t count;
-} tables[MOST_TABLES];
+} tables[MAX_TABLES];
 pthread_mutex_t mock_functions_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The linker says where the section of what is there to be linked and refuses is, if there is any. */
@@ -26,10 +26,10 @@ void mock_functions_add(struct mock_function *functions, size_t count)
             work >= (uintptr_t)__start_mock_refusals && work < (uintptr_t)__stop_mock_refusals;
     }
     pthread_mutex_lock(&mock_functions_lock);
-    while (place < MOST_TABLES && tables[place].functions != NULL) {
+    while (place < MAX_TABLES && tables[place].functions != NULL) {
         place++;
     }
-    if (place < MOST_TABLES) {
+    if (place < MAX_TABLES) {
         tables[place].functions = functions;
         tables[place].count = count;
     }
@@ -39,7 +39,7 @@ void mock_functions_add(struct mock_function *functions, size_t count)
 void mock_functions_drop(const struct mock_function *functions)
 {
     pthread_mutex_lock(&mock_functions_lock);
-    for (size_t i = 0; i < MOST_TABLES; i++) {
+    for (size_t i = 0; i < MAX_TABLES; i++) {
         if (tables[i].functions == functions) {
             tables[i].functions = NULL;
             tables[i].count = 0;
@@ -48,29 +48,29 @@ void mock_functions_drop(const struct mock_function *functions)
     pthread_mutex_unlock(&mock_functions_lock);
 }
 
-static int tell_calls(char *text, size_t capacity, const struct mock_function *function)
+static int format_calls(char *text, size_t capacity, const struct mock_function *function)
 {
     const uint64_t calls = atomic_load_explicit(&function->calls, memory_order_relaxed);
     return snprintf(text, capacity, "%s %llu\n", function->name, (unsigned long long)calls);
 }
 
-static int tell_state(char *text, size_t capacity, const struct mock_function *function)
+static int format_state(char *text, size_t capacity, const struct mock_function *function)
 {
     const char *state = function->work == NULL ? "operator" : function->refuses ? "refuses" : "works";
     return snprintf(text, capacity, "%s %s\n", function->name, state);
 }
 
 static size_t list(char *text, size_t capacity,
-                   int (*tell)(char *, size_t, const struct mock_function *))
+                   int (*format)(char *, size_t, const struct mock_function *))
 {
     size_t length = 0;
     pthread_mutex_lock(&mock_functions_lock);
-    for (size_t i = 0; i < MOST_TABLES; i++) {
+    for (size_t i = 0; i < MAX_TABLES; i++) {
         for (size_t j = 0; j < tables[i].count; j++) {
             const size_t left = length < capacity ? capacity - length : 0;
-            const int told =
-                tell(left > 0 ? text + length : NULL, left, &tables[i].functions[j]);
-            length += (size_t)told;
+            const int written =
+                format(left > 0 ? text + length : NULL, left, &tables[i].functions[j]);
+            length += (size_t)written;
         }
     }
     pthread_mutex_unlock(&mock_functions_lock);
@@ -79,18 +79,18 @@ static size_t list(char *text, size_t capacity,
 
 size_t mock_functions_list(char *text, size_t capacity)
 {
-    return list(text, capacity, tell_calls);
+    return list(text, capacity, format_calls);
 }
 
 size_t mock_functions_states(char *text, size_t capacity)
 {
-    return list(text, capacity, tell_state);
+    return list(text, capacity, format_state);
 }
 
 void mock_functions_reset(void)
 {
     pthread_mutex_lock(&mock_functions_lock);
-    for (size_t i = 0; i < MOST_TABLES; i++) {
+    for (size_t i = 0; i < MAX_TABLES; i++) {
         for (size_t j = 0; j < tables[i].count; j++) {
             atomic_store_explicit(&tables[i].functions[j].calls, 0, memory_order_relaxed);
         }

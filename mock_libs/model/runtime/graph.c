@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "pinned.h"
-#include "space.h"
+#include "address_space.h"
+#include "pinned_memory.h"
 
 struct graph *mock_graph_new(void)
 {
@@ -35,7 +35,7 @@ void mock_graph_free(struct graph *graph)
         free(lane);
     }
     mock_handle_close(graph->handle, MOCK_GRAPH);
-    free(graph->notes);
+    free(graph->memory_uses);
     free(graph);
 }
 
@@ -86,7 +86,7 @@ uint64_t mock_block_number(const void *address)
         block = mock_heap_find(&device->heap, address);
     } else {
         const struct mapping *mapping =
-            mock_space_holding(space, (uint64_t)((const uint8_t *)address - space->base));
+            mock_space_mapping_at(space, (uint64_t)((const uint8_t *)address - space->base));
         block = mapping == NULL ? NULL : &mapping->block;
     }
     return block == NULL ? 0 : block->number;
@@ -94,19 +94,19 @@ uint64_t mock_block_number(const void *address)
 
 static bool make_room(struct graph *graph, size_t count)
 {
-    if (graph->note_capacity - graph->note_count >= count) {
+    if (graph->memory_use_capacity - graph->memory_use_count >= count) {
         return true;
     }
-    const size_t capacity = 2 * graph->note_capacity + count;
-    struct note *larger = realloc(graph->notes, capacity * sizeof *larger);
+    const size_t capacity = 2 * graph->memory_use_capacity + count;
+    struct memory_use *larger = realloc(graph->memory_uses, capacity * sizeof *larger);
     if (larger != NULL) {
-        graph->notes = larger;
-        graph->note_capacity = capacity;
+        graph->memory_uses = larger;
+        graph->memory_use_capacity = capacity;
     }
     return larger != NULL;
 }
 
-void mock_graph_note(const struct lane *lane, const struct task *task)
+void mock_graph_record_memory(const struct lane *lane, const struct task *task)
 {
     struct graph *graph = lane->graph;
     struct mock_range own[2];
@@ -119,8 +119,8 @@ void mock_graph_note(const struct lane *lane, const struct task *task)
     for (size_t i = 0; i < count; i++) {
         const uint64_t number = mock_block_number(ranges[i].address);
         if (number != 0) { /* what is no live memory was reported when it was captured */
-            graph->notes[graph->note_count++] =
-                (struct note){ranges[i].address, number, task->origin.function};
+            graph->memory_uses[graph->memory_use_count++] =
+                (struct memory_use){ranges[i].address, number, task->origin.function};
         }
     }
 }

@@ -19,7 +19,7 @@ struct lane {
 };
 
 /* A block of memory that a captured task uses. */
-struct note {
+struct memory_use {
     const void *address;
     uint64_t number;
     const char *function;
@@ -37,8 +37,8 @@ struct graph {
     struct graph *next; /* of those that are being captured */
     struct lane *lanes; /* the first is that of the stream on which the capture began */
     struct task *first, *last;
-    struct note *notes;
-    size_t note_count, note_capacity;
+    struct memory_use *memory_uses;
+    size_t memory_use_count, memory_use_capacity;
 };
 
 /* Without a lane, a handle or a context yet; NULL: no memory. */
@@ -51,7 +51,7 @@ struct lane *mock_graph_lane(const struct graph *graph, const void *stream);
 /* Puts a task last. */
 void mock_graph_add(struct lane *lane, struct task *task);
 /* Remembers which blocks of memory a task uses, which is complete now. */
-void mock_graph_note(const struct lane *lane, const struct task *task);
+void mock_graph_record_memory(const struct lane *lane, const struct task *task);
 /* The number of the live block that holds an address, on a device or pinned; 0: there is none. */
 uint64_t mock_block_number(const void *address);
 

@@ -86,7 +86,7 @@ void *mock_handle_new(enum mock_kind kind, void *object)
     slot->reported = false;
     slot->needed = slot->needed_repeatable = 0;
     slot->mark = MOCK_UNMARKED;
-    slot->history = (struct mock_history){.created = mock_origin_now()};
+    slot->history = (struct mock_history){.created = mock_origin_current()};
     return encode(index);
 }
 
@@ -104,7 +104,7 @@ void *mock_handle_close(const void *handle, enum mock_kind kind)
     }
     void *object = slot->object;
     slot->object = NULL;
-    slot->history.destroyed = mock_origin_now();
+    slot->history.destroyed = mock_origin_current();
     slot->before = slot->history;
     slot->mark_before = slot->mark;
     slot->generation = (slot->generation + 1) & (uint32_t)GENERATION_MASK;
@@ -132,7 +132,7 @@ void *mock_handle_exchange(const void *handle, enum mock_kind kind, void *object
     return before;
 }
 
-enum mock_fate mock_handle_past(const void *handle, enum mock_kind kind, enum mock_mark *mark,
+enum mock_handle_state mock_handle_fate(const void *handle, enum mock_kind kind, enum mock_mark *mark,
                                 struct mock_history *history)
 {
     const uint64_t value = (uint64_t)(uintptr_t)handle;
@@ -172,7 +172,7 @@ void mock_handle_mark(const void *handle, enum mock_mark mark)
     }
 }
 
-void mock_handle_need(const void *handle, int by, int repeatable_by)
+void mock_handle_add_users(const void *handle, int by, int repeatable_by)
 {
     struct slot *slot = live(handle);
     if (slot != NULL) {
@@ -181,7 +181,7 @@ void mock_handle_need(const void *handle, int by, int repeatable_by)
     }
 }
 
-unsigned mock_handle_needed(const void *handle, bool repeatable)
+unsigned mock_handle_users(const void *handle, bool repeatable)
 {
     const struct slot *slot = live(handle);
     if (slot == NULL) {
@@ -190,11 +190,11 @@ unsigned mock_handle_needed(const void *handle, bool repeatable)
     return repeatable ? slot->needed_repeatable : slot->needed;
 }
 
-void mock_handles_each(void (*visit)(const struct mock_living *living, void *data), void *data)
+void mock_handles_visit(void (*visit)(const struct mock_live_object *living, void *data), void *data)
 {
     for (size_t i = 0; i < slot_count; i++) {
         if (slots[i].object != NULL) {
-            const struct mock_living living = {encode(i),       slots[i].object,  slots[i].kind,
+            const struct mock_live_object living = {encode(i),       slots[i].object,  slots[i].kind,
                                                slots[i].mark,   &slots[i].history,
                                                &slots[i].reported};
             visit(&living, data);

@@ -30,7 +30,7 @@ enum mock_mark {
     MOCK_MARK_USED,       /* executor: phase 2 consumed it */
     MOCK_MARK_FAILED,     /* executor: phase 2 failed and consumed it */
     MOCK_MARK_REPEATABLE, /* executor: phase 2 leaves it alive */
-    MOCK_MARK_NOT_KEPT,   /* executor: refused to be repeatable, and phase 2 consumed it */
+    MOCK_MARK_REFUSED,   /* executor: refused to be repeatable, and phase 2 consumed it */
     MOCK_MARK_LISTED      /* destroyed as the element of a list */
 };
 
@@ -38,7 +38,7 @@ struct mock_history {
     struct mock_origin created, destroyed; /* function NULL: not known, or not yet */
 };
 
-enum mock_fate { MOCK_LIVE, MOCK_DESTROYED, MOCK_OF_ANOTHER_KIND, MOCK_UNKNOWN };
+enum mock_handle_state { MOCK_LIVE, MOCK_DESTROYED, MOCK_OF_ANOTHER_KIND, MOCK_UNKNOWN };
 
 /* A handle is a number that looks like a pointer and faults when dereferenced; a number is never
  * given out twice, so a stale handle is recognised and not mistaken for a newer object.
@@ -52,14 +52,14 @@ const char *mock_kind_name(enum mock_kind kind);
 
 /* What became of a handle, where one of a kind is expected. *mark and *history are filled in as
  * far as they are known. */
-enum mock_fate mock_handle_past(const void *handle, enum mock_kind kind, enum mock_mark *mark,
+enum mock_handle_state mock_handle_fate(const void *handle, enum mock_kind kind, enum mock_mark *mark,
                                 struct mock_history *history);
 void mock_handle_mark(const void *handle, enum mock_mark mark);
 /* How many executors need a live handle; those that are repeatable. Changed by `by`. */
-void mock_handle_need(const void *handle, int by, int repeatable_by);
-unsigned mock_handle_needed(const void *handle, bool repeatable);
+void mock_handle_add_users(const void *handle, int by, int repeatable_by);
+unsigned mock_handle_users(const void *handle, bool repeatable);
 
-struct mock_living {
+struct mock_live_object {
     const void *handle;
     const void *object;
     enum mock_kind kind;
@@ -69,6 +69,6 @@ struct mock_living {
 };
 
 /* Looks at every live handle. The visitor may not make or close handles. */
-void mock_handles_each(void (*visit)(const struct mock_living *living, void *data), void *data);
+void mock_handles_visit(void (*visit)(const struct mock_live_object *living, void *data), void *data);
 
 #endif

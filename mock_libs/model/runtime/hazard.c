@@ -2,12 +2,12 @@
 /* What queued work needs, against what is done to it meanwhile. */
 #include "hazard.h"
 
-#include "access.h"
+#include "address_space.h"
 #include "graph.h"
-#include "space.h"
+#include "memory_access.h"
 
-/* MOST_TASKS: how far into a queue these checks look, so that a long one stays cheap. */
-enum { MOST_HOPS = 16, MOST_TASKS = 2048 };
+/* MAX_TASKS: how far into a queue these checks look, so that a long one stays cheap. */
+enum { MAX_HOPS = 16, MAX_TASKS = 2048 };
 
 /* ---- what a task uses --------------------------------------------------------------------- */
 
@@ -34,16 +34,16 @@ static const struct mock_range *find(const struct task *task, const void *addres
 /* The streams whose work can still run; a lost device has forgotten its own. */
 static const struct stream *next_of(const struct stream *stream)
 {
-    stream = stream == NULL ? mock_stream_oldest() : stream->younger;
+    stream = stream == NULL ? mock_stream_first() : stream->next_created;
     while (stream != NULL && stream->context->device->lost) {
-        stream = stream->younger;
+        stream = stream->next_created;
     }
     return stream;
 }
 
 static bool is_near(const struct stream *stream, const struct task *task)
 {
-    return task != NULL && task->position <= stream->executed + MOST_TASKS;
+    return task != NULL && task->position <= stream->executed + MAX_TASKS;
 }
 
 static const char *name_of(const struct task *task)
@@ -105,7 +105,7 @@ void mock_hazard_free(const void *address, uint64_t bytes, enum mock_rule rule)
     }
 }
 
-void mock_hazard_touch(const void *address, uint64_t bytes, bool writes)
+void mock_hazard_host_access(const void *address, uint64_t bytes, bool writes)
 {
     struct mock_range own[2];
     for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
@@ -161,7 +161,7 @@ static bool may_change(const void *address, uint64_t bytes, const struct task *b
 {
     struct mock_range own[2];
     for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
-        if (stream->submitted - stream->executed > MOST_TASKS) {
+        if (stream->submitted - stream->executed > MAX_TASKS) {
             return true; /* so far nobody looks */
         }
         for (const struct task *task = stream->first; task != NULL; task = task->next) {
@@ -174,14 +174,14 @@ static bool may_change(const void *address, uint64_t bytes, const struct task *b
     return false;
 }
 
-static void remember_host(struct task *task)
+static void checksum_host(struct task *task)
 {
     uint64_t pitch = 0;
     const void *host = host_side(task, &pitch);
     if (host == NULL) {
         return;
     }
-    const uint64_t bytes = mock_span(task->as.copy.copy.width, task->as.copy.copy.height, pitch);
+    const uint64_t bytes = mock_pitched_bytes(task->as.copy.copy.width, task->as.copy.copy.height, pitch);
     task->as.copy.checked = !may_change(host, bytes, task);
     if (task->as.copy.checked) {
         task->as.copy.sum = sum_of(task, host, pitch);
@@ -213,7 +213,7 @@ void mock_hazard_host_written(const void *address, uint64_t bytes)
                 continue;
             }
             const struct mock_range range = {
-                host, mock_span(task->as.copy.copy.width, task->as.copy.copy.height, pitch), false,
+                host, mock_pitched_bytes(task->as.copy.copy.width, task->as.copy.copy.height, pitch), false,
                 false};
             if (meet(&range, address, bytes)) {
                 task->as.copy.checked = false;
@@ -225,7 +225,7 @@ void mock_hazard_host_written(const void *address, uint64_t bytes)
 /* ---- streams against each other ------------------------------------------------------------- */
 
 /* Whether a stream, before one of its positions, waits for what may be queued behind any work. */
-static bool is_held(const struct stream *stream, uint64_t before)
+static bool is_retained(const struct stream *stream, uint64_t before)
 {
     const struct task *task = stream->first;
     while (task != NULL && task->position < before && !is_open(task)) {
@@ -248,7 +248,7 @@ static bool waits_for(const struct stream *stream, uint64_t before, const struct
             continue;
         }
         const struct stream *other = mock_handle_get(task->as.event.source, MOCK_STREAM);
-        if (hops == MOST_HOPS || (other == source && task->as.event.position > position) ||
+        if (hops == MAX_HOPS || (other == source && task->as.event.position > position) ||
             (other != NULL && other != stream && other != source &&
              waits_for(other, task->as.event.position, source, position, hops + 1))) {
             return true;
@@ -258,7 +258,7 @@ static bool waits_for(const struct stream *stream, uint64_t before, const struct
 }
 
 /* The range of a task that may not be used at the same time as a range of another. */
-static const struct mock_range *clash(const struct task *task, const struct mock_range *range)
+static const struct mock_range *conflicts(const struct task *task, const struct mock_range *range)
 {
     struct mock_range own[2];
     const struct mock_range *ranges;
@@ -272,7 +272,7 @@ static const struct mock_range *clash(const struct task *task, const struct mock
     return NULL;
 }
 
-static bool report_clash(const struct stream *stream, const struct task *task,
+static bool report_conflict(const struct stream *stream, const struct task *task,
                          const struct stream *other, bool workspace)
 {
     struct mock_range own[2];
@@ -281,8 +281,8 @@ static bool report_clash(const struct stream *stream, const struct task *task,
     for (const struct task *earlier = other->first; is_near(other, earlier);
          earlier = earlier->next) {
         for (size_t i = 0; i < count; i++) {
-            if (ranges[i].workspace != workspace || clash(earlier, &ranges[i]) == NULL ||
-                is_held(other, earlier->position) ||
+            if (ranges[i].workspace != workspace || conflicts(earlier, &ranges[i]) == NULL ||
+                is_retained(other, earlier->position) ||
                 waits_for(stream, task->position, other, earlier->position, 0)) {
                 continue;
             }
@@ -300,15 +300,15 @@ static bool report_clash(const struct stream *stream, const struct task *task,
 void mock_hazard_queued(const struct stream *stream, struct task *task)
 {
     if (stream->lane != NULL) {
-        mock_graph_note(stream->lane, task); /* nothing is queued before a replay */
+        mock_graph_record_memory(stream->lane, task); /* nothing is queued before a replay */
         return;
     }
-    remember_host(task);
+    checksum_host(task);
     mock_access_check(stream, task);
     bool reported = false;
     for (const struct stream *other = next_of(NULL); other != NULL && !reported;
          other = next_of(other)) {
-        reported = other != stream && (report_clash(stream, task, other, true) ||
-                                       report_clash(stream, task, other, false));
+        reported = other != stream && (report_conflict(stream, task, other, true) ||
+                                       report_conflict(stream, task, other, false));
     }
 }

@@ -9,7 +9,7 @@
 /* What each of these finds, it reports. Memory is about to be gone, which breaks a rule of its own: */
 void mock_hazard_free(const void *address, uint64_t bytes, enum mock_rule rule);
 /* the host reads or writes memory now: */
-void mock_hazard_touch(const void *address, uint64_t bytes, bool writes);
+void mock_hazard_host_access(const void *address, uint64_t bytes, bool writes);
 /* a queued copy is about to run: */
 void mock_hazard_copy(const struct task *task);
 /* the runtime itself has written host memory: */

@@ -41,10 +41,10 @@ static bool reserve_start(struct heap *heap)
     return start != NULL;
 }
 
-struct block *mock_heap_take(struct heap *heap, uint64_t size, uint64_t requested,
+struct block *mock_heap_add_block(struct heap *heap, uint64_t size, uint64_t requested,
                              uint64_t alignment)
 {
-    const uint64_t most = mock_fault_memory();
+    const uint64_t most = mock_fault_memory_limit();
     const uint64_t limit = heap->limit < most ? heap->limit : most;
     if (size > limit || heap->used > limit - size || !reserve_start(heap)) {
         return NULL;
@@ -61,7 +61,7 @@ struct block *mock_heap_take(struct heap *heap, uint64_t size, uint64_t requeste
                             .size = size,
                             .requested = requested,
                             .gap = before->gap - skipped - step,
-                            .history = {.created = mock_origin_now()}};
+                            .history = {.created = mock_origin_current()}};
     mock_blocks_set_gap(&heap->blocks, before, skipped);
     mock_blocks_add(&heap->blocks, block);
     heap->used += size;
@@ -71,7 +71,7 @@ struct block *mock_heap_take(struct heap *heap, uint64_t size, uint64_t requeste
 
 bool mock_heap_allocate(struct heap *heap, uint64_t size, uint64_t requested, void **address)
 {
-    const struct block *block = mock_heap_take(heap, size, requested, ALIGNMENT);
+    const struct block *block = mock_heap_add_block(heap, size, requested, ALIGNMENT);
     if (block != NULL) {
         *address = heap->base + block->offset;
     }
@@ -103,12 +103,12 @@ const struct block *mock_heap_freed(const struct heap *heap, const void *address
     return NULL;
 }
 
-void mock_heap_give(struct heap *heap, struct block *block)
+void mock_heap_remove_block(struct heap *heap, struct block *block)
 {
     poison(heap, block, MOCK_FREED);
     struct block *freed = &heap->freed[heap->freed_count++ % MOCK_FREED_BLOCKS];
     *freed = *block;
-    freed->history.destroyed = mock_origin_now();
+    freed->history.destroyed = mock_origin_current();
     heap->used -= block->size;
     struct block *before = mock_blocks_find(&heap->blocks, block->offset - 1);
     mock_blocks_set_gap(&heap->blocks, before,
@@ -124,12 +124,12 @@ bool mock_heap_free(struct heap *heap, const void *address)
     const bool found =
         block != NULL && block->offset == offset && block->size > 0 && !block->physical;
     if (found) {
-        mock_heap_give(heap, block);
+        mock_heap_remove_block(heap, block);
     }
     return found;
 }
 
-void mock_heap_keep(struct heap *heap, const void *address)
+void mock_heap_detach(struct heap *heap, const void *address)
 {
     mock_blocks_find(&heap->blocks, offset_of(heap, address))->physical = true;
 }
@@ -148,12 +148,12 @@ static void visit(struct block *block, void *data)
     }
 }
 
-void mock_heap_each(struct heap *heap,
+void mock_heap_visit(struct heap *heap,
                     void (*function)(struct heap *heap, const struct block *block, void *data),
                     void *data)
 {
     struct visit each = {heap, function, data};
-    mock_blocks_each(&heap->blocks, visit, &each);
+    mock_blocks_visit(&heap->blocks, visit, &each);
 }
 
 void mock_heap_clear(struct heap *heap)

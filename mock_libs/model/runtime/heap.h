@@ -3,7 +3,7 @@
 #ifndef MOCK_HEAP_H
 #define MOCK_HEAP_H
 
-#include "blocks.h"
+#include "block_tree.h"
 
 enum { MOCK_FREED_BLOCKS = 256 };
 
@@ -19,20 +19,20 @@ struct heap {
 };
 
 /* A new block at a multiple of an alignment, or NULL / gives one back. */
-struct block *mock_heap_take(struct heap *heap, uint64_t size, uint64_t requested,
+struct block *mock_heap_add_block(struct heap *heap, uint64_t size, uint64_t requested,
                              uint64_t alignment);
-void mock_heap_give(struct heap *heap, struct block *block);
+void mock_heap_remove_block(struct heap *heap, struct block *block);
 /* The same by address, of a block that has one. */
 bool mock_heap_allocate(struct heap *heap, uint64_t size, uint64_t requested, void **address);
 bool mock_heap_free(struct heap *heap, const void *address);
 /* Takes its address from a block that another process still uses, and keeps it. */
-void mock_heap_keep(struct heap *heap, const void *address);
+void mock_heap_detach(struct heap *heap, const void *address);
 /* The live block that holds an address of the heap, or NULL. */
 const struct block *mock_heap_find(const struct heap *heap, const void *address);
 /* The block freed last that held an address, or NULL. */
 const struct block *mock_heap_freed(const struct heap *heap, const void *address);
 /* Those that have an address. */
-void mock_heap_each(struct heap *heap,
+void mock_heap_visit(struct heap *heap,
                     void (*visit)(struct heap *heap, const struct block *block, void *data),
                     void *data);
 /* Forgets every block. */

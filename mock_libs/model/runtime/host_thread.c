@@ -54,12 +54,12 @@ static void await(const struct context *context)
     }
 }
 
-static void *serve(void *handle)
+static void *thread_main(void *handle)
 {
     const struct context *context;
     mock_enter();
     while ((context = mock_handle_get(handle, MOCK_CONTEXT)) != NULL) {
-        struct post *post = mock_post_take(mock_post_to(handle));
+        struct post *post = mock_post_take(mock_post_thread(handle));
         if (post == NULL) {
             await(context);
             continue;
@@ -67,7 +67,7 @@ static void *serve(void *handle)
         mock_leave(); /* the function may call CANN */
         post->function(post->data);
         mock_enter();
-        mock_posted_done(post);
+        mock_post_complete(post);
     }
     mock_leave();
     return NULL;
@@ -79,7 +79,7 @@ bool mock_host_thread_start(struct context *context)
     if (context->host_thread_in == getpid()) {
         return true;
     }
-    if (pthread_create(&thread, NULL, serve, context->handle) != 0) {
+    if (pthread_create(&thread, NULL, thread_main, context->handle) != 0) {
         return false;
     }
     pthread_detach(thread);

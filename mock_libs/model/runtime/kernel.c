@@ -8,9 +8,9 @@
 
 #include "exception.h"
 #include "hazard.h"
-#include "payload.h"
-#include "pieces.h"
+#include "mappings.h"
 #include "wire.h"
+#include "wire_reader.h"
 
 /* How long a kernel may take, in milliseconds; 0: for ever. The simulated cores cannot be stopped:
  * a kernel that took longer ends, and is then reported as CANN reports the one it stops. */
@@ -32,21 +32,21 @@ static void kernel_failed(struct stream *stream, const struct task *task, aclErr
                           const char *text, uint32_t length)
 {
     mock_stream_fail(stream, code, "%.*s", (int)length, text);
-    mock_exception_note((uint32_t)stream->id, (uint32_t)stream->context->device->id, task->position, code);
+    mock_exception_record((uint32_t)stream->id, (uint32_t)stream->context->device->id, task->position, code);
 }
 
 /* What an operator whose shapes depend on the data has found them to be, behind the text. */
 static void take_shapes(const struct mock_launch *kernel, struct mock_reader *reader)
 {
-    enum { MOST_DIMENSIONS = 25 };
-    int64_t dims[MOST_DIMENSIONS];
+    enum { MAX_DIMENSIONS = 25 };
+    int64_t dims[MAX_DIMENSIONS];
     uint32_t count = reader->position < reader->length ? mock_read_u32(reader) : 0;
     for (; reader->ok && count > 0; count--) {
         const uint32_t tensor = mock_read_u32(reader), rank = mock_read_u32(reader);
-        for (uint32_t i = 0; i < rank && i < MOST_DIMENSIONS; i++) {
+        for (uint32_t i = 0; i < rank && i < MAX_DIMENSIONS; i++) {
             dims[i] = (int64_t)mock_read_u64(reader);
         }
-        if (reader->ok && rank <= MOST_DIMENSIONS && tensor < kernel->tensor_count) {
+        if (reader->ok && rank <= MAX_DIMENSIONS && tensor < kernel->tensor_count) {
             kernel->reshape(kernel->tensors[tensor], dims, rank);
         }
     }
@@ -73,7 +73,7 @@ static void take_answer(struct stream *stream, const struct task *task, const ui
 }
 
 /* Where the flags of the call stand in a message: behind its prefix and the operator's name. */
-static void ask_for_wrong_numbers(uint8_t *message)
+static void request_wrong_results(uint8_t *message)
 {
     enum { WRONG_NUMBERS = 8 };
     uint32_t name, flags;
@@ -96,9 +96,9 @@ bool mock_kernel_run(struct stream *stream, struct task *task)
     }
     if (!kernel->placed) {
         if (task->effect == MOCK_IS_WRONG) {
-            ask_for_wrong_numbers(kernel->message);
+            request_wrong_results(kernel->message);
         }
-        mock_pieces_add(device, kernel);
+        mock_mappings_add(device, kernel);
         kernel->placed = true;
     }
     if (!kernel->sent) {

@@ -2,7 +2,7 @@
 /* Device memory that is left when a device closes. */
 #include "leak.h"
 
-#include "physical.h"
+#include "physical_memory.h"
 #include "violation.h"
 
 static void report(struct heap *heap, const struct block *block, void *data)
@@ -13,17 +13,17 @@ static void report(struct heap *heap, const struct block *block, void *data)
                  (unsigned long long)block->requested, *device);
 }
 
-void mock_report_memory(struct device *device)
+void mock_leak_report(struct device *device)
 {
     if (device->lost || device->reported) {
         return;
     }
-    mock_heap_each(&device->heap, report, &device->id);
+    mock_heap_visit(&device->heap, report, &device->id);
     for (const struct physical *physical = device->physicals; physical != NULL;
          physical = physical->next) {
         enum mock_mark mark;
         struct mock_history history;
-        mock_handle_past(physical->handle, MOCK_PHYSICAL, &mark, &history);
+        mock_handle_fate(physical->handle, MOCK_PHYSICAL, &mark, &history);
         mock_violate(MOCK_MEMORY_ALIVE_AT_RESET, "physical memory", physical->handle, &history,
                      "these %llu bytes of device %d were not freed",
                      (unsigned long long)physical->bytes, device->id);

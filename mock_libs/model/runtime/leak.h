@@ -5,6 +5,6 @@
 
 #include "device.h"
 
-void mock_report_memory(struct device *device);
+void mock_leak_report(struct device *device);
 
 #endif

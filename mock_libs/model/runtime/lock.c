@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { PAUSE_MILLISECONDS = 100, MOST_DESCRIPTORS = 128 };
+enum { PAUSE_MILLISECONDS = 100, MAX_DESCRIPTORS = 128 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t progress;
@@ -41,17 +41,17 @@ void mock_lock_forked(void)
     make_condition();
     looking = false;
     awaited = 1;
-    mock_lock_forget(); /* the parent's */
+    mock_lock_disable_polling(); /* the parent's */
 }
 
-void mock_lock_await(void)
+void mock_lock_enable_polling(void)
 {
     if (awaited++ == 0) {
         wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     }
 }
 
-void mock_lock_forget(void)
+void mock_lock_disable_polling(void)
 {
     if (--awaited == 0 && wake >= 0) {
         close(wake);
@@ -59,7 +59,7 @@ void mock_lock_forget(void)
     }
 }
 
-void mock_progress(void)
+void mock_signal_progress(void)
 {
     const uint64_t one = 1;
     pthread_cond_broadcast(&progress);
@@ -98,7 +98,7 @@ static int milliseconds_until(const struct timespec *deadline)
 /* Looks at the descriptors without the lock. true: one is ready, or somebody woke this thread. */
 static bool look(const struct pollfd *descriptors, size_t count, const struct timespec *until)
 {
-    struct pollfd all[MOST_DESCRIPTORS];
+    struct pollfd all[MAX_DESCRIPTORS];
     uint64_t wakes;
     memcpy(all, descriptors, count * sizeof all[0]);
     all[count] = (struct pollfd){.fd = wake, .events = POLLIN}; /* poll passes over -1 */
@@ -114,17 +114,17 @@ static bool look(const struct pollfd *descriptors, size_t count, const struct ti
     return ready != 0;
 }
 
-enum mock_pause mock_lock_wait(const struct pollfd *descriptors, size_t count,
+enum mock_wait_result mock_lock_wait(const struct pollfd *descriptors, size_t count,
                                const struct timespec *deadline)
 {
     struct timespec until = mock_deadline(PAUSE_MILLISECONDS);
     const bool last = deadline != NULL && !is_earlier(&until, deadline);
     until = last ? *deadline : until;
-    const bool moved = count > 0 && count < MOST_DESCRIPTORS && !looking
+    const bool moved = count > 0 && count < MAX_DESCRIPTORS && !looking
                            ? look(descriptors, count, &until)
                            : pthread_cond_timedwait(&progress, &lock, &until) != ETIMEDOUT;
     if (moved) {
-        return MOCK_MOVED;
+        return MOCK_PROGRESS;
     }
-    return last ? MOCK_TOO_LATE : MOCK_PAUSE_OVER;
+    return last ? MOCK_TIMED_OUT : MOCK_NO_PROGRESS;
 }

@@ -15,17 +15,17 @@ void mock_unlock(void);
 void mock_lock_forked(void);
 
 /* Tells waiting threads that something moved. */
-void mock_progress(void);
+void mock_signal_progress(void);
 
 /* Somebody may have to wait for a descriptor from now on / not any more. */
-void mock_lock_await(void);
-void mock_lock_forget(void);
+void mock_lock_enable_polling(void);
+void mock_lock_disable_polling(void);
 
-enum mock_pause { MOCK_MOVED, MOCK_PAUSE_OVER, MOCK_TOO_LATE };
+enum mock_wait_result { MOCK_PROGRESS, MOCK_NO_PROGRESS, MOCK_TIMED_OUT };
 
 /* Lets go of the lock until something moves here or one of the descriptors is ready, at most for a
  * short pause, which is over then, and not beyond a deadline (NULL: none). */
-enum mock_pause mock_lock_wait(const struct pollfd *descriptors, size_t count,
+enum mock_wait_result mock_lock_wait(const struct pollfd *descriptors, size_t count,
                                const struct timespec *deadline);
 /* The moment so many milliseconds from now. */
 struct timespec mock_deadline(int64_t milliseconds);

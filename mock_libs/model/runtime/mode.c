@@ -14,7 +14,7 @@
 
 static enum { DEFERRED, SHUFFLED, EAGER } mode;
 static uint64_t random_state = 1;
-static char complaint[256];
+static char config_error[256];
 
 bool mock_is_shuffled(void)
 {
@@ -26,9 +26,9 @@ bool mock_is_eager(void)
     return mode == EAGER;
 }
 
-const char *mock_mode_complaint(void)
+const char *mock_mode_config_error(void)
 {
-    return complaint[0] == '\0' ? NULL : complaint;
+    return config_error[0] == '\0' ? NULL : config_error;
 }
 
 /* splitmix64: good from any seed on */
@@ -69,7 +69,7 @@ __attribute__((constructor)) static void read_environment(void)
 {
     const char *text = getenv("PYACLNN_MOCK_MODE");
     if (text != NULL && !mock_mode_set(text)) {
-        snprintf(complaint, sizeof complaint,
+        snprintf(config_error, sizeof config_error,
                  "PYACLNN_MOCK_MODE is '%s'; it must be deferred, shuffled:SEED or eager", text);
     }
 }

@@ -19,6 +19,6 @@ bool mock_mode_set(const char *text);
 #pragma GCC visibility pop
 
 /* Why PYACLNN_MOCK_MODE cannot be used, or NULL. */
-const char *mock_mode_complaint(void);
+const char *mock_mode_config_error(void);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "message.h"
+#include "error_message.h"
 #include "share.h"
 #include "violation.h"
 
@@ -22,9 +22,9 @@ struct notify *mock_notify_find(const void *handle, bool destroying, aclError *s
     return notify;
 }
 
-bool mock_notify_change(struct notify *notify, bool set)
+bool mock_notify_exchange(struct notify *notify, bool set)
 {
-    struct mock_signal *signal = notify->foreign;
+    struct mock_signal *signal = notify->imported;
     if (signal == NULL && notify->number != 0) {
         signal = mock_shared_signal(notify->number); /* gone with its device */
     }
@@ -35,11 +35,11 @@ void mock_notify_recorded(const void *handle)
 {
     struct notify *notify = mock_handle_get(handle, MOCK_NOTIFY);
     if (notify != NULL) {
-        mock_notify_change(notify, true);
+        mock_notify_exchange(notify, true);
     }
 }
 
-void mock_notify_left(const struct task *task)
+void mock_notify_release(const struct task *task)
 {
     struct notify *notify = mock_handle_get(task->as.notify.notify, MOCK_NOTIFY);
     if (notify != NULL) {

@@ -3,25 +3,25 @@
 #ifndef MOCK_NOTIFY_H
 #define MOCK_NOTIFY_H
 
-#include "task.h"
 #include "acl/acl.h"
+#include "task.h"
 
 struct notify {
     void *context_handle; /* in which it was made */
     uint32_t id;
     _Atomic uint32_t set;
     uint64_t number;             /* by which processes share it, with its flag elsewhere; or 0 */
-    struct mock_signal *foreign; /* it is that of another process, or NULL */
+    struct mock_signal *imported; /* it is that of another process, or NULL */
     uint64_t waits; /* queued and not passed */
 };
 
 /* The notify behind a handle, or NULL with the code in *status. */
 struct notify *mock_notify_find(const void *handle, bool destroying, aclError *status);
 /* Sets its flag or takes it back, and says what it was. */
-bool mock_notify_change(struct notify *notify, bool set);
+bool mock_notify_exchange(struct notify *notify, bool set);
 /* A stream has come to a record. */
 void mock_notify_recorded(const void *handle);
 /* A wait is dropped. */
-void mock_notify_left(const struct task *task);
+void mock_notify_release(const struct task *task);
 
 #endif

@@ -12,7 +12,7 @@ static bool records(const struct task *task, const void *handle)
 }
 
 /* Whether a wait has taken longer than it may. */
-static bool is_late(struct task *task)
+static bool is_timed_out(struct task *task)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -31,12 +31,12 @@ bool mock_notify_taken(struct stream *stream, struct task *task, struct stream *
     if (notify == NULL) {
         return true; /* a destroyed one holds nobody up */
     }
-    if (mock_notify_change(notify, false)) {
+    if (mock_notify_exchange(notify, false)) {
         notify->waits--;
         return true;
     }
-    *source = mock_stream_with(records, task->as.notify.notify, stream, position);
-    if (*source == NULL && is_late(task)) {
+    *source = mock_stream_find_task(records, task->as.notify.notify, stream, position);
+    if (*source == NULL && is_timed_out(task)) {
         notify->waits--;
         mock_stream_fail(stream, ACL_ERROR_RT_TASK_TIMEOUT,
                          "notify %u was not recorded within the timeout of the wait", notify->id);

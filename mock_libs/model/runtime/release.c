@@ -10,12 +10,12 @@
 
 #include "functions.h"
 
-enum { MOST_LIBRARIES = 16, LONGEST_PATH = 512 };
+enum { MAX_LIBRARIES = 16, LONGEST_PATH = 512 };
 
 static struct {
     const struct mock_release *release;
     char path[LONGEST_PATH];
-} libraries[MOST_LIBRARIES];
+} libraries[MAX_LIBRARIES];
 static size_t count;
 /* A copy, for a library may go before this one. */
 static struct mock_release now;
@@ -28,7 +28,7 @@ void mock_release_add(const struct mock_release *release)
     if (count == 0) {
         now = *release;
     }
-    if (count < MOST_LIBRARIES) {
+    if (count < MAX_LIBRARIES) {
         libraries[count].release = release;
         snprintf(libraries[count].path, LONGEST_PATH, "%s", path);
         count++;
@@ -51,7 +51,7 @@ void mock_release_drop(const struct mock_release *release)
     pthread_mutex_unlock(&mock_functions_lock);
 }
 
-const struct mock_release *mock_release_now(void)
+const struct mock_release *mock_release_current(void)
 {
     return &now;
 }
@@ -74,7 +74,7 @@ static bool is_one(char *text, size_t room)
     return one;
 }
 
-const char *mock_release_complaint(void)
+const char *mock_release_config_error(void)
 {
     static _Thread_local char text[2 * LONGEST_PATH + 256];
     const char *wanted = getenv("PYACLNN_MOCK_CANN");

@@ -16,12 +16,12 @@ struct mock_release {
 void mock_release_add(const struct mock_release *release);
 void mock_release_drop(const struct mock_release *release);
 /* The release of the first library that is loaded. */
-const struct mock_release *mock_release_now(void);
+const struct mock_release *mock_release_current(void);
 
 #pragma GCC visibility pop
 
 /* Why no device opens, or NULL: all libraries must be of one release, and PYACLNN_MOCK_CANN must name
  * this one, if any. */
-const char *mock_release_complaint(void);
+const char *mock_release_config_error(void);
 
 #endif

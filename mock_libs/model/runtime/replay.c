@@ -2,13 +2,13 @@
 /* Graphs that are ready. */
 #include "replay.h"
 
+#include "address_query.h"
+#include "address_space.h"
+#include "error_message.h"
 #include "hazard.h"
-#include "message.h"
-#include "place.h"
-#include "space.h"
 #include "violation.h"
 
-aclError mock_graph_equip(struct graph *graph, struct context *context)
+aclError mock_graph_create_streams(struct graph *graph, struct context *context)
 {
     for (struct lane *lane = graph->lanes; lane != NULL; lane = lane->next) {
         const uint32_t limit = context->device->chip->streams;
@@ -30,15 +30,15 @@ aclError mock_graph_equip(struct graph *graph, struct context *context)
 /* What was captured may use memory that has gone since, or belongs to somebody else by now. */
 static void report_freed(const struct graph *graph)
 {
-    for (size_t i = 0; i < graph->note_count; i++) {
-        const struct note *note = &graph->notes[i];
+    for (size_t i = 0; i < graph->memory_use_count; i++) {
+        const struct memory_use *note = &graph->memory_uses[i];
         if (mock_block_number(note->address) == note->number) {
             continue;
         }
         struct mock_history history = {0};
         const struct device *device = mock_device_of(note->address);
         if (device != NULL) {
-            mock_memory_place(device->id, note->address, 0, 0, &history);
+            mock_address_classify(device->id, note->address, 0, 0, &history);
         }
         mock_violate(MOCK_GRAPH_MEMORY_FREED, "memory", note->address, &history,
                      "%s was captured with this memory, which was freed before this replay",
@@ -137,7 +137,7 @@ static bool belongs(const struct task *task, const void *graph)
 bool mock_graph_is_running(const struct graph *graph)
 {
     uint64_t position;
-    return mock_stream_with(belongs, graph->handle, NULL, &position) != NULL;
+    return mock_stream_find_task(belongs, graph->handle, NULL, &position) != NULL;
 }
 
 void mock_graph_destroy(struct graph *graph)

@@ -7,7 +7,7 @@
 #include "stream.h"
 
 /* Gives a graph the streams of its own on which it is replayed. */
-aclError mock_graph_equip(struct graph *graph, struct context *context);
+aclError mock_graph_create_streams(struct graph *graph, struct context *context);
 /* Queues what was captured once more, as it was queued first; the first lane on a stream, NULL: on
  * the graph's own. */
 aclError mock_graph_replay(struct graph *graph, struct stream *stream);

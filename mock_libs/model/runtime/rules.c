@@ -22,7 +22,7 @@ static const char *next_allowed(const char **rest, size_t *length)
     return name;
 }
 
-static bool is_named(const char *id, const char *name, size_t length)
+static bool has_function_name(const char *id, const char *name, size_t length)
 {
     return strlen(id) == length && strncmp(id, name, length) == 0;
 }
@@ -32,7 +32,7 @@ bool mock_rule_allowed(unsigned rule)
     size_t length;
     const char *rest = getenv("PYACLNN_MOCK_ALLOW");
     for (const char *name; (name = next_allowed(&rest, &length)) != NULL;) {
-        if (is_named(mock_rules[rule].id, name, length)) {
+        if (has_function_name(mock_rules[rule].id, name, length)) {
             return true;
         }
     }
@@ -47,7 +47,7 @@ __attribute__((constructor)) static void check_allowed(void)
     for (const char *name; (name = next_allowed(&rest, &length)) != NULL;) {
         bool known = false;
         for (size_t i = 0; i < MOCK_RULE_COUNT; i++) {
-            known = known || is_named(mock_rules[i].id, name, length);
+            known = known || has_function_name(mock_rules[i].id, name, length);
         }
         if (!known) {
             fprintf(stderr, "simulated NPU: PYACLNN_MOCK_ALLOW: there is no rule '%.*s'; "

@@ -5,17 +5,17 @@
 
 #include <stdlib.h>
 
-#include "errand.h"
 #include "event.h"
 #include "exception.h"
 #include "fault.h"
+#include "host_task.h"
 #include "kernel.h"
 #include "lock.h"
 #include "mode.h"
 #include "notify.h"
 #include "notify_wait.h"
+#include "stream_value.h"
 #include "transfer.h"
-#include "value.h"
 
 /* What came of trying to run the first task of a stream. */
 enum step {
@@ -27,17 +27,17 @@ enum step {
 
 static enum step run_wait(struct stream *stream, struct task *task)
 {
-    if (task->as.event.source == NULL && !mock_event_resolved(task)) {
+    if (task->as.event.source == NULL && !mock_event_find_source(task)) {
         return BLOCKED;
     }
     /* A destroyed stream has finished its work or dropped it. */
     struct stream *source = mock_handle_get(task->as.event.source, MOCK_STREAM);
     if (source != NULL && source->executed < task->as.event.position) {
-        stream->ahead = source;
-        stream->ahead_position = task->as.event.position;
+        stream->blocker = source;
+        stream->blocker_position = task->as.event.position;
         return WAITS;
     }
-    mock_event_left(task);
+    mock_event_release(task);
     return MOVED;
 }
 
@@ -47,7 +47,7 @@ static enum step step_of(const struct stream *stream, bool over)
     if (over) {
         return MOVED;
     }
-    return stream->ahead == NULL ? BLOCKED : WAITS;
+    return stream->blocker == NULL ? BLOCKED : WAITS;
 }
 
 /* An injected failure takes the place of the work. */
@@ -59,7 +59,7 @@ static bool run_fault(struct stream *stream, const struct task *task)
     }
     mock_stream_fail(stream, task->effect_code, "a fault was injected into %s; it failed when it ran",
                      task->origin.function);
-    mock_exception_note((uint32_t)stream->id, (uint32_t)stream->context->device->id, task->position, task->effect_code);
+    mock_exception_record((uint32_t)stream->id, (uint32_t)stream->context->device->id, task->position, task->effect_code);
     return true;
 }
 
@@ -70,7 +70,7 @@ static bool post_callback(const struct stream *stream, struct task *task)
         const struct subscription *subscription = mock_subscription_of(stream->handle);
         const uint64_t subscriber = subscription == NULL ? 0 : subscription->thread;
         const struct post post = {.thread = task->as.callback.host
-                                                ? mock_post_to(stream->context->handle)
+                                                ? mock_post_thread(stream->context->handle)
                                                 : subscriber,
                                   .stream = stream->handle,
                                   .position = task->position,
@@ -81,19 +81,19 @@ static bool post_callback(const struct stream *stream, struct task *task)
             return false; /* tried again when the stream runs next */
         }
         task->as.callback.posted = true;
-        mock_progress();
+        mock_signal_progress();
     }
     return !task->as.callback.block || task->as.callback.done;
 }
 
-void mock_posted_done(struct post *post)
+void mock_post_complete(struct post *post)
 {
     const struct stream *stream = mock_handle_get(post->stream, MOCK_STREAM);
     struct task *task = stream == NULL ? NULL : stream->first;
     if (post->block && task != NULL && task->position == post->position) {
         task->as.callback.done = true;
     }
-    mock_progress();
+    mock_signal_progress();
     free(post);
 }
 
@@ -105,8 +105,8 @@ static enum step run_task(struct stream *stream, struct task *task)
     switch (task->kind) {
     case TASK_KERNEL:
         return mock_kernel_run(stream, task) ? MOVED : WORKING;
-    case TASK_ERRAND:
-        return mock_errand_run(stream, task) ? MOVED : BLOCKED;
+    case TASK_HOST:
+        return mock_host_task_run(stream, task) ? MOVED : BLOCKED;
     case TASK_COPY:
         mock_copy_run(stream, task);
         return MOVED;
@@ -127,21 +127,21 @@ static enum step run_task(struct stream *stream, struct task *task)
         mock_notify_recorded(task->as.notify.notify);
         return MOVED;
     case TASK_NOTIFY_WAIT:
-        return step_of(stream, mock_notify_taken(stream, task, &stream->ahead,
-                                                 &stream->ahead_position));
+        return step_of(stream, mock_notify_taken(stream, task, &stream->blocker,
+                                                 &stream->blocker_position));
     case TASK_VALUE_WRITE:
         mock_value_written(stream, task);
         return MOVED;
     case TASK_VALUE_WAIT:
-        return step_of(stream, mock_value_reached(stream, task, &stream->ahead,
-                                                  &stream->ahead_position));
+        return step_of(stream, mock_value_reached(stream, task, &stream->blocker,
+                                                  &stream->blocker_position));
     }
     return MOVED;
 }
 
 /* After a failure that stops the context, and without its device, nothing runs any more; what the
  * device had already has an end of its own. */
-static bool is_dead(const struct stream *stream)
+static bool is_unreachable(const struct stream *stream)
 {
     const struct task *task = stream->first;
     if (task->kind == TASK_KERNEL && task->as.kernel.sent) {
@@ -154,24 +154,24 @@ static bool is_dead(const struct stream *stream)
 static enum step step(struct stream *stream)
 {
     struct task *task = stream->first;
-    const bool dead = is_dead(stream);
+    const bool dead = is_unreachable(stream);
     if (dead && (task->kind == TASK_WAIT || task->kind == TASK_RECORD)) {
-        mock_event_left(task);
+        mock_event_release(task);
     } else if (dead && task->kind == TASK_NOTIFY_WAIT) {
-        mock_notify_left(task);
+        mock_notify_release(task);
     }
-    const enum step came = dead ? MOVED : run_task(stream, task);
-    if (came == MOVED) {
+    const enum step result = dead ? MOVED : run_task(stream, task);
+    if (result == MOVED) {
         mock_stream_pop(stream);
     }
-    return came;
+    return result;
 }
 
 /* Puts a stream on top of a chain of streams, each of which waits for the one above it. */
-static struct stream *push(struct stream *below, struct stream *stream, uint64_t goal)
+static struct stream *push(struct stream *below, struct stream *stream, uint64_t target)
 {
     stream->below = below;
-    stream->goal = goal;
+    stream->target = target;
     stream->running = true;
     return stream;
 }
@@ -185,29 +185,29 @@ static struct stream *pop(struct stream *top)
 /* The stream that the top of a chain waits for goes on top; NULL: they wait in a circle. */
 static struct stream *climb(struct stream *top)
 {
-    return top->ahead->running ? NULL : push(top, top->ahead, top->ahead_position);
+    return top->blocker->running ? NULL : push(top, top->blocker, top->blocker_position);
 }
 
 static enum mock_run run_to(struct stream *stream, uint64_t position)
 {
-    enum step came = MOVED;
+    enum step result = MOVED;
     struct stream *top = push(NULL, stream, position);
-    while (top != NULL && came == MOVED) {
-        if (top->first == NULL || top->first->position > top->goal) {
+    while (top != NULL && result == MOVED) {
+        if (top->first == NULL || top->first->position > top->target) {
             top = pop(top);
             continue;
         }
-        came = step(top);
-        struct stream *higher = came == WAITS ? climb(top) : NULL;
+        result = step(top);
+        struct stream *higher = result == WAITS ? climb(top) : NULL;
         if (higher != NULL) {
             top = higher;
-            came = MOVED;
+            result = MOVED;
         }
     }
     while (top != NULL) {
         top = pop(top);
     }
-    return came == MOVED ? MOCK_ARRIVED : came == WORKING ? MOCK_WORKING : MOCK_BLOCKED;
+    return result == MOVED ? MOCK_ARRIVED : result == WORKING ? MOCK_WORKING : MOCK_BLOCKED;
 }
 
 /* ---- a random order ---------------------------------------------------------------------- */
@@ -215,9 +215,9 @@ static enum mock_run run_to(struct stream *stream, uint64_t position)
 /* The index-th stream that has work and is not known to be blocked, or NULL. */
 static struct stream *runnable(size_t index)
 {
-    struct stream *stream = mock_stream_oldest();
+    struct stream *stream = mock_stream_first();
     while (stream != NULL && (stream->stuck || !mock_stream_pending(stream) || index-- > 0)) {
-        stream = stream->younger;
+        stream = stream->next_created;
     }
     return stream;
 }
@@ -225,15 +225,15 @@ static struct stream *runnable(size_t index)
 static size_t count_runnable(void)
 {
     size_t count = 0;
-    for (struct stream *stream = mock_stream_oldest(); stream != NULL; stream = stream->younger) {
+    for (struct stream *stream = mock_stream_first(); stream != NULL; stream = stream->next_created) {
         count += !stream->stuck && mock_stream_pending(stream) ? 1 : 0;
     }
     return count;
 }
 
-static void forget_stuck(void)
+static void clear_blocked(void)
 {
-    for (struct stream *stream = mock_stream_oldest(); stream != NULL; stream = stream->younger) {
+    for (struct stream *stream = mock_stream_first(); stream != NULL; stream = stream->next_created) {
         stream->stuck = false;
     }
 }
@@ -242,7 +242,7 @@ static void forget_stuck(void)
 static bool is_working(void)
 {
     bool working = false;
-    for (struct stream *stream = mock_stream_oldest(); stream != NULL; stream = stream->younger) {
+    for (struct stream *stream = mock_stream_first(); stream != NULL; stream = stream->next_created) {
         const struct task *task = stream->first;
         working = (task != NULL && task->kind == TASK_KERNEL && task->as.kernel.sent &&
                    step(stream) == WORKING) ||
@@ -253,24 +253,24 @@ static bool is_working(void)
 
 /* Runs tasks of any streams until one has come to a position. The order is that of the seed, however
  * long a kernel takes: the next task is chosen when it has ended. */
-static enum mock_run shuffle_to(struct stream *stream, uint64_t position)
+static enum mock_run run_shuffled(struct stream *stream, uint64_t position)
 {
     if (is_working()) {
         return MOCK_WORKING;
     }
-    forget_stuck();
+    clear_blocked();
     while (stream->executed < position) {
         const size_t count = count_runnable();
         if (count == 0) {
             return MOCK_BLOCKED;
         }
         struct stream *chosen = runnable((size_t)(mock_mode_random() % count));
-        const enum step came = step(chosen);
-        if (came == WORKING) {
+        const enum step result = step(chosen);
+        if (result == WORKING) {
             return MOCK_WORKING;
         }
-        if (came == MOVED) {
-            forget_stuck(); /* it may have been what others wait for */
+        if (result == MOVED) {
+            clear_blocked(); /* it may have been what others wait for */
         } else {
             chosen->stuck = true;
         }
@@ -283,13 +283,13 @@ static enum mock_run shuffle_to(struct stream *stream, uint64_t position)
 static enum mock_run run(struct stream *stream, uint64_t position)
 {
     const bool shuffled = stream->executed < position && mock_is_shuffled();
-    return shuffled ? shuffle_to(stream, position) : run_to(stream, position);
+    return shuffled ? run_shuffled(stream, position) : run_to(stream, position);
 }
 
 bool mock_run_awaited(void)
 {
     bool moved = false;
-    for (struct stream *stream = mock_stream_oldest(); stream != NULL; stream = stream->younger) {
+    for (struct stream *stream = mock_stream_first(); stream != NULL; stream = stream->next_created) {
         const uint64_t before = stream->executed;
         if (before < stream->awaited) {
             run(stream, stream->awaited);
@@ -301,12 +301,12 @@ bool mock_run_awaited(void)
 
 enum mock_run mock_stream_run(struct stream *stream, uint64_t position)
 {
-    enum mock_run came = run(stream, position);
+    enum mock_run result = run(stream, position);
     /* What holds it up may itself wait for what others of this program have queued. */
-    while (came == MOCK_BLOCKED && mock_run_awaited()) {
-        came = run(stream, position);
+    while (result == MOCK_BLOCKED && mock_run_awaited()) {
+        result = run(stream, position);
     }
-    return came;
+    return result;
 }
 
 enum mock_run mock_run_eagerly(void)
@@ -314,13 +314,13 @@ enum mock_run mock_run_eagerly(void)
     bool moved = mock_is_eager(), working = false;
     while (moved) {
         moved = working = false;
-        for (struct stream *stream = mock_stream_oldest(); stream != NULL;
-             stream = stream->younger) {
-            enum step came = MOVED;
-            while (mock_stream_pending(stream) && (came = step(stream)) == MOVED) {
+        for (struct stream *stream = mock_stream_first(); stream != NULL;
+             stream = stream->next_created) {
+            enum step result = MOVED;
+            while (mock_stream_pending(stream) && (result = step(stream)) == MOVED) {
                 moved = true;
             }
-            working = working || came == WORKING;
+            working = working || result == WORKING;
         }
     }
     return working ? MOCK_WORKING : MOCK_ARRIVED;

@@ -14,7 +14,7 @@ enum mock_run mock_stream_run(struct stream *stream, uint64_t position);
 /* Runs what others than this program wait for, as far as it goes. true: something has moved. */
 bool mock_run_awaited(void);
 /* The function of a post has returned: lets its stream go on, and frees the post. */
-void mock_posted_done(struct post *post);
+void mock_post_complete(struct post *post);
 /* In eager mode: runs whatever can run. */
 enum mock_run mock_run_eagerly(void);
 

@@ -11,25 +11,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "message.h"
+#include "error_message.h"
 #include "violation.h"
 
 /* A number is the process, its descriptor of the file, the slot of the table, how often it was used. */
-enum { FILE_BITS = 16, SLOT_BITS = 10, ROUND_BITS = 16, MOST_ALLOWED = 20 };
+enum { FILE_BITS = 16, SLOT_BITS = 10, ROUND_BITS = 16, MAX_ALLOWED = 20 };
 enum { SLOTS = 1 << SLOT_BITS };
 
 struct slot {
     uint64_t number; /* 0: free */
     uint64_t offset, bytes;
     _Atomic uint32_t users; /* those who have imported it */
-    uint32_t rounds, everybody, allowed;
-    int32_t processes[MOST_ALLOWED];
+    uint32_t rounds, all_processes, allowed;
+    int32_t processes[MAX_ALLOWED];
     struct mock_signal signal; /* without bytes, this is what is shared */
 };
 
 _Static_assert(sizeof(struct slot) * SLOTS <= MOCK_SHARES_BYTES, "the table fits its place");
 
-static struct slot *own[MOCK_MOST_DEVICES];
+static struct slot *own[MOCK_MAX_DEVICES];
 static uint64_t sources;
 
 static struct slot *map_table(int file)
@@ -49,7 +49,7 @@ static struct slot *slot_in(struct slot *table, uint64_t number)
     return number != 0 && slot->number == number ? slot : NULL;
 }
 
-uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes, bool everybody)
+uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes, bool all_processes)
 {
     struct slot **table = &own[device->id];
     if (*table == NULL) {
@@ -61,7 +61,7 @@ uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes
             slot->rounds++;
             slot->offset = offset;
             slot->bytes = bytes;
-            slot->everybody = everybody;
+            slot->all_processes = all_processes;
             slot->allowed = 0;
             slot->signal = (struct mock_signal){0};
             slot->number = (((uint64_t)getpid() << FILE_BITS | (uint64_t)device->memory_fd)
@@ -77,7 +77,7 @@ uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes
 static struct slot *own_slot(uint64_t number)
 {
     struct slot *slot = NULL;
-    for (int i = 0; i < MOCK_MOST_DEVICES && slot == NULL; i++) {
+    for (int i = 0; i < MOCK_MAX_DEVICES && slot == NULL; i++) {
         slot = own[i] == NULL ? NULL : slot_in(own[i], number);
     }
     return slot;
@@ -86,7 +86,7 @@ static struct slot *own_slot(uint64_t number)
 bool mock_share_allow(uint64_t number, const int32_t *processes, size_t count)
 {
     struct slot *slot = own_slot(number);
-    if (slot == NULL || count > MOST_ALLOWED - slot->allowed) {
+    if (slot == NULL || count > MAX_ALLOWED - slot->allowed) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -97,8 +97,8 @@ bool mock_share_allow(uint64_t number, const int32_t *processes, size_t count)
 
 static bool is_allowed(const struct slot *slot)
 {
-    bool allowed = slot->everybody != 0;
-    for (uint32_t i = 0; i < slot->allowed && i < MOST_ALLOWED; i++) {
+    bool allowed = slot->all_processes != 0;
+    for (uint32_t i = 0; i < slot->allowed && i < MAX_ALLOWED; i++) {
         allowed = allowed || slot->processes[i] == getpid();
     }
     return allowed;
@@ -161,9 +161,9 @@ aclError mock_import(uint64_t number, struct device *device, struct physical **p
 
 /* ---- signals ------------------------------------------------------------------------------- */
 
-uint64_t mock_share_signal(const struct device *device, bool everybody)
+uint64_t mock_share_signal(const struct device *device, bool all_processes)
 {
-    return mock_share(device, 0, 0, everybody);
+    return mock_share(device, 0, 0, all_processes);
 }
 
 struct mock_signal *mock_shared_signal(uint64_t number)

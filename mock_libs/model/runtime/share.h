@@ -4,7 +4,7 @@
 #ifndef MOCK_SHARE_H
 #define MOCK_SHARE_H
 
-#include "physical.h"
+#include "physical_memory.h"
 
 /* What the table takes behind the memory of a device. */
 enum { MOCK_SHARES_BYTES = 152 << 10 };
@@ -18,14 +18,14 @@ struct mock_signal {
 
 /* Shares memory of a device of this process, with every process if there is no validation, and says
  * by which number; 0: the table is full. */
-uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes, bool everybody);
+uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes, bool all_processes);
 /* Lets processes in. false: this process shares nothing under the number, or there are too many. */
 bool mock_share_allow(uint64_t number, const int32_t *processes, size_t count);
 
 /* Makes physical memory for a device of what is shared under a number, by whatever process. */
 aclError mock_import(uint64_t number, struct device *device, struct physical **physical);
 /* The same of a signal; and where it stands, NULL: this process shares none. */
-uint64_t mock_share_signal(const struct device *device, bool everybody);
+uint64_t mock_share_signal(const struct device *device, bool all_processes);
 struct mock_signal *mock_shared_signal(uint64_t number);
 /* Finds what another process shares so. NULL, and *status holds the code: there is none. */
 struct mock_signal *mock_import_signal(uint64_t number, aclError *status);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 1 << 16, MOST_BYTES = 400 };
+enum { ROOM = 1 << 16, MAX_BYTES = 400 };
 
 struct source_line {
     char *file;
@@ -39,7 +39,7 @@ static void keep(struct source_line *entry, const char *file, int line)
         return;
     }
     /* A long name loses its beginning. */
-    snprintf(text, room, "%s:%d", length > MOST_BYTES ? file + length - MOST_BYTES : file, line);
+    snprintf(text, room, "%s:%d", length > MAX_BYTES ? file + length - MAX_BYTES : file, line);
     *entry = (struct source_line){copy, text, line};
     count++;
 }

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "callback.h"
+#include "error_message.h"
 #include "event.h"
 #include "fault.h"
 #include "graph.h"
 #include "lock.h"
-#include "message.h"
 #include "notify.h"
 #include "violation.h"
 #include "wire.h"
@@ -19,15 +19,15 @@
 static int32_t next_id;
 static struct stream *oldest;
 
-struct stream *mock_stream_oldest(void)
+struct stream *mock_stream_first(void)
 {
     return oldest;
 }
 
-struct stream *mock_stream_with(bool (*is)(const struct task *task, const void *what),
+struct stream *mock_stream_find_task(bool (*is)(const struct task *task, const void *what),
                                 const void *what, const struct stream *but, uint64_t *position)
 {
-    for (struct stream *stream = oldest; stream != NULL; stream = stream->younger) {
+    for (struct stream *stream = oldest; stream != NULL; stream = stream->next_created) {
         const struct task *task = stream == but ? NULL : stream->first;
         while (task != NULL && !is(task, what)) {
             task = task->next;
@@ -44,7 +44,7 @@ static struct stream **place_of(const struct stream *stream)
 {
     struct stream **link = &oldest;
     while (*link != stream) {
-        link = &(*link)->younger;
+        link = &(*link)->next_created;
     }
     return link;
 }
@@ -76,13 +76,13 @@ void mock_stream_delete(struct stream *stream)
         link = &(*link)->next;
     }
     *link = stream->next;
-    *place_of(stream) = stream->younger;
+    *place_of(stream) = stream->next_created;
     stream->context->device->streams--;
     mock_unsubscribe(stream->handle);
     mock_stream_drop(stream);
     mock_handle_close(stream->handle, MOCK_STREAM);
     free(stream);
-    mock_progress();
+    mock_signal_progress();
 }
 
 void mock_stream_report_foreign(const struct stream *stream, const struct context *context)
@@ -125,12 +125,12 @@ struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError 
     return stream;
 }
 
-void mock_stream_await(aclrtStream handle, uint64_t position)
+void mock_stream_set_awaited(aclrtStream handle, uint64_t position)
 {
     struct stream *stream = mock_handle_get(handle, MOCK_STREAM);
     if (stream != NULL && stream->awaited < position) {
         stream->awaited = position;
-        mock_progress();
+        mock_signal_progress();
     }
 }
 
@@ -152,14 +152,14 @@ struct task *mock_stream_task(enum task_kind kind)
     }
     struct mock_frame *frame = mock_frame_current();
     task->kind = kind;
-    task->origin = mock_origin_now();
+    task->origin = mock_origin_current();
     if (frame != NULL && frame->effect >= MOCK_FAILS_LATER) {
         task->effect = frame->effect;
         task->effect_code = frame->code;
         task->effect_generation = frame->generation;
         frame->effect = MOCK_NO_EFFECT;
-        if (task->effect != MOCK_IS_WRONG || kind == TASK_KERNEL || kind == TASK_ERRAND) {
-            mock_fault_took_effect(frame);
+        if (task->effect != MOCK_IS_WRONG || kind == TASK_KERNEL || kind == TASK_HOST) {
+            mock_fault_count_effect(frame);
         }
     }
     return task;
@@ -178,7 +178,7 @@ void mock_stream_append(struct stream *stream, struct task *task)
         stream->last->next = task;
     }
     stream->last = task;
-    mock_progress();
+    mock_signal_progress();
 }
 
 struct task *mock_stream_submit(struct stream *stream, enum task_kind kind, aclError *status)
@@ -209,7 +209,7 @@ void mock_stream_pop(struct stream *stream)
         stream->last = NULL;
     }
     mock_task_free(task);
-    mock_progress();
+    mock_signal_progress();
 }
 
 bool mock_stream_drop(struct stream *stream)
@@ -217,9 +217,9 @@ bool mock_stream_drop(struct stream *stream)
     const bool any = stream->first != NULL;
     while (stream->first != NULL) {
         if (stream->first->kind == TASK_WAIT || stream->first->kind == TASK_RECORD) {
-            mock_event_left(stream->first);
+            mock_event_release(stream->first);
         } else if (stream->first->kind == TASK_NOTIFY_WAIT) {
-            mock_notify_left(stream->first);
+            mock_notify_release(stream->first);
         }
         mock_stream_pop(stream);
     }

@@ -12,7 +12,7 @@ struct stream {
     void *handle;
     struct context *context;
     struct stream *next; /* in the context's list */
-    struct stream *younger; /* in the list of all streams, which is that of their making */
+    struct stream *next_created; /* in the list of all streams, which is that of their making */
     bool stuck; /* the scheduler found it blocked */
     int32_t id;
     uint32_t flags, priority;
@@ -24,9 +24,9 @@ struct stream {
     uint64_t awaited; /* a position that others than this program wait for */
     bool running; /* it stands in the scheduler's chain of streams that wait for each other */
     struct stream *below;
-    uint64_t goal;
-    struct stream *ahead; /* what its first task waits for, as found a moment ago, and how far */
-    uint64_t ahead_position;
+    uint64_t target;
+    struct stream *blocker; /* what its first task waits for, as found a moment ago, and how far */
+    uint64_t blocker_position;
     aclError error;
     char error_text[512];
     bool stop_on_failure;
@@ -35,10 +35,10 @@ struct stream {
 
 struct stream *mock_stream_new(struct context *context);
 /* The first of all streams; `younger` leads to the others. */
-struct stream *mock_stream_oldest(void);
+struct stream *mock_stream_first(void);
 /* The first of them, but for one, that has a task queued which is one of those, and its position;
  * NULL: none has. */
-struct stream *mock_stream_with(bool (*is)(const struct task *task, const void *what),
+struct stream *mock_stream_find_task(bool (*is)(const struct task *task, const void *what),
                                 const void *what, const struct stream *but, uint64_t *position);
 void mock_stream_delete(struct stream *stream);
 /* The stream behind a handle, NULL: the current context's default stream. On failure NULL, and
@@ -68,6 +68,6 @@ bool mock_stream_pending(const struct stream *stream);
 /* The device of a stream (NULL: of the current context), or -1. */
 int mock_stream_device(aclrtStream stream);
 /* Somebody beyond this program waits for a stream to come to a position. */
-void mock_stream_await(aclrtStream stream, uint64_t position);
+void mock_stream_set_awaited(aclrtStream stream, uint64_t position);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "blocks.h"
+#include "block_tree.h"
 #include "violation.h"
 
 /* RESTING: so many keep their memory, so that their addresses are not given out again at once. */
@@ -24,7 +24,7 @@ aclrtStreamConfigHandle *mock_stream_config_new(void)
     }
     block->offset = (uint64_t)(uintptr_t)handle;
     block->size = block->requested = sizeof *handle;
-    block->history.created = mock_origin_now();
+    block->history.created = mock_origin_current();
     mock_blocks_add(&configurations, block);
     return handle;
 }
@@ -70,7 +70,7 @@ void mock_stream_config_free(const aclrtStreamConfigHandle *handle)
         return;
     }
     mock_blocks_remove(&configurations, block);
-    block->history.destroyed = mock_origin_now();
+    block->history.destroyed = mock_origin_current();
     if (*place != NULL) {
         free((void *)(uintptr_t)(*place)->offset);
         free(*place);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t mock_span(uint64_t width, uint64_t height, uint64_t pitch)
+uint64_t mock_pitched_bytes(uint64_t width, uint64_t height, uint64_t pitch)
 {
     uint64_t bytes;
     if (height == 0 || __builtin_mul_overflow(height - 1, pitch, &bytes) ||
@@ -18,14 +18,14 @@ uint64_t mock_span(uint64_t width, uint64_t height, uint64_t pitch)
 struct mock_range mock_copy_written(const struct copy *copy)
 {
     return (struct mock_range){copy->destination,
-                               mock_span(copy->width, copy->height, copy->destination_pitch), true,
+                               mock_pitched_bytes(copy->width, copy->height, copy->destination_pitch), true,
                                false};
 }
 
 struct mock_range mock_copy_read(const struct copy *copy)
 {
     return (struct mock_range){copy->source,
-                               mock_span(copy->width, copy->height, copy->source_pitch), false,
+                               mock_pitched_bytes(copy->width, copy->height, copy->source_pitch), false,
                                false};
 }
 
@@ -37,7 +37,7 @@ size_t mock_task_ranges(const struct task *task, struct mock_range own[2],
     case TASK_KERNEL:
         *ranges = task->as.kernel.ranges;
         return task->as.kernel.range_count;
-    case TASK_ERRAND:
+    case TASK_HOST:
         *ranges = task->as.errand.ranges;
         return task->as.errand.range_count;
     case TASK_COPY:
@@ -93,7 +93,7 @@ void mock_task_free(struct task *task)
         free(task->as.kernel.ranges);
         free(task->as.kernel.refused);
         free(task->as.kernel.tensors);
-    } else if (task->kind == TASK_ERRAND) {
+    } else if (task->kind == TASK_HOST) {
         task->as.errand.end(task->as.errand.work);
         free(task->as.errand.ranges);
     }

@@ -37,7 +37,7 @@ struct mock_launch {
 };
 
 /* Work that another of the mock libraries does in the order of a stream. */
-struct mock_errand {
+struct mock_host_task {
     void *work;
     /* Goes on with it, waiting for nobody; `wrong`: with wrong numbers. true: it is over, and
      * *failed what it failed with, whose text it keeps. */
@@ -49,7 +49,7 @@ struct mock_errand {
 
 enum task_kind {
     TASK_KERNEL,
-    TASK_ERRAND,
+    TASK_HOST,
     TASK_COPY,
     TASK_FILL,
     TASK_RECORD,
@@ -84,7 +84,7 @@ struct task {
     uint64_t effect_generation;
     union {
         struct mock_launch kernel;
-        struct mock_errand errand;
+        struct mock_host_task errand;
         struct {
             struct copy copy;
             bool to_device, from_device;
@@ -103,8 +103,8 @@ struct task {
             void *event; /* handle: the event may be destroyed before the task runs */
             void *source;
             uint64_t position, records;
-            bool elsewhere;     /* another process made the record that is waited for */
-            struct event *held; /* an event that may be shared lives as long as its tasks */
+            bool other_process;     /* another process made the record that is waited for */
+            struct event *retained; /* an event that may be shared lives as long as its tasks */
         } event;
         struct {
             aclrtCallback function;
@@ -126,7 +126,7 @@ struct task {
 };
 
 /* The bytes from the first to the last of a rectangle; UINT64_MAX when that is no number. */
-uint64_t mock_span(uint64_t width, uint64_t height, uint64_t pitch);
+uint64_t mock_pitched_bytes(uint64_t width, uint64_t height, uint64_t pitch);
 /* Of a copy: the side it writes, the side it reads. */
 struct mock_range mock_copy_written(const struct copy *copy);
 struct mock_range mock_copy_read(const struct copy *copy);

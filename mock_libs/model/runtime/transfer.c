@@ -4,18 +4,18 @@
 
 #include <string.h>
 
+#include "address_query.h"
+#include "address_space.h"
 #include "device.h"
 #include "fault.h"
 #include "hazard.h"
-#include "pinned.h"
-#include "place.h"
-#include "reduce.h"
-#include "space.h"
+#include "pinned_memory.h"
+#include "reduction.h"
 
 /* What was written to a range is not what is there, where a bit is stuck. */
-static void spoil(const void *address, uint64_t bytes)
+static void corrupt(const void *address, uint64_t bytes)
 {
-    struct mock_stuck stuck;
+    struct mock_stuck_bit stuck;
     for (size_t i = 0; mock_fault_stuck(i, &stuck); i++) {
         const struct device *device = mock_device_of(address);
         if (device == NULL || device->id != stuck.device) {
@@ -31,19 +31,19 @@ static void spoil(const void *address, uint64_t bytes)
 static void copy(const struct copy *copy, uint8_t *destination, const uint8_t *source)
 {
     const uint64_t written = mock_copy_written(copy).bytes;
-    spoil(copy->source, mock_copy_read(copy).bytes);
+    corrupt(copy->source, mock_copy_read(copy).bytes);
     for (uint64_t row = 0; row < copy->height; row++) {
         memmove(destination + row * copy->destination_pitch, source + row * copy->source_pitch,
                 copy->width);
     }
-    spoil(copy->destination, written);
+    corrupt(copy->destination, written);
     mock_hazard_host_written(copy->destination, written);
 }
 
 void mock_copy_now(const struct copy *now)
 {
-    mock_hazard_touch(now->destination, mock_copy_written(now).bytes, true);
-    mock_hazard_touch(now->source, mock_copy_read(now).bytes, false);
+    mock_hazard_host_access(now->destination, mock_copy_written(now).bytes, true);
+    mock_hazard_host_access(now->source, mock_copy_read(now).bytes, false);
     copy(now, mock_alias(now->destination), mock_alias(now->source));
 }
 
@@ -59,9 +59,9 @@ static void fill(uint8_t *destination, uint32_t pattern, uint64_t bytes)
 
 void mock_fill_now(void *address, uint32_t pattern, uint64_t bytes)
 {
-    mock_hazard_touch(address, bytes, true);
+    mock_hazard_host_access(address, bytes, true);
     fill(mock_alias(address), pattern, bytes);
-    spoil(address, bytes);
+    corrupt(address, bytes);
 }
 
 /* ---- in the order of a stream ------------------------------------------------------------ */
@@ -93,10 +93,10 @@ void mock_copy_run(struct stream *stream, const struct task *task)
     }
     mock_hazard_copy(task);
     if (task->as.copy.reduction != 0) {
-        spoil(queued->source, queued->width);
+        corrupt(queued->source, queued->width);
         const aclrtReduceKind kind = (aclrtReduceKind)task->as.copy.reduction;
         mock_reduce(kind, task->as.copy.type, destination, source, queued->width);
-        spoil(queued->destination, queued->width);
+        corrupt(queued->destination, queued->width);
         return;
     }
     copy(queued, destination, source);
@@ -112,6 +112,6 @@ void mock_fill_run(struct stream *stream, const struct task *task)
         return;
     }
     fill(destination, task->as.fill.pattern, task->as.fill.bytes);
-    spoil(task->as.fill.destination, task->as.fill.bytes);
+    corrupt(task->as.fill.destination, task->as.fill.bytes);
     mock_hazard_host_written(task->as.fill.destination, task->as.fill.bytes);
 }

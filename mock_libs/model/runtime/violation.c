@@ -15,12 +15,12 @@
 
 #include "rules.h"
 
-/* MOST_SHOWN: blocks on stderr for one rule; the other two ways hold every record. */
-enum { MOST_RECORDS = 10000, MOST_SHOWN = 10, MOST_FRAMES = 64, PLACE_BYTES = 1024 };
+/* MAX_SHOWN: blocks on stderr for one rule; the other two ways hold every record. */
+enum { MAX_RECORDS = 10000, MAX_SHOWN = 10, MAX_FRAMES = 64, PLACE_BYTES = 1024 };
 enum { RECORD_BYTES = 8192 };
 
 pthread_mutex_t mock_violation_lock = PTHREAD_MUTEX_INITIALIZER;
-static char *records[MOST_RECORDS];
+static char *records[MAX_RECORDS];
 static size_t record_count, shown[MOCK_RULE_COUNT];
 
 /* ---- text --------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static bool write_all(int descriptor, const struct text *text)
 }
 
 /* The report is lost, the program must not be; but its user must know, once. */
-static void complain(const char *path)
+static void print_violation(const char *path)
 {
     static bool complained;
     if (!complained) {
@@ -181,7 +181,7 @@ static void write_report(const struct text *json)
     }
     const int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (descriptor < 0 || !write_all(descriptor, json)) {
-        complain(path);
+        print_violation(path);
     }
     if (descriptor >= 0) {
         close(descriptor);
@@ -197,8 +197,8 @@ static bool is_strict(void)
 static void stop(void)
 {
     static const char head[] = "    native backtrace:\n";
-    void *frames[MOST_FRAMES];
-    const int count = backtrace(frames, MOST_FRAMES);
+    void *frames[MAX_FRAMES];
+    const int count = backtrace(frames, MAX_FRAMES);
     if (write(STDERR_FILENO, head, sizeof head - 1) > 0) {
         backtrace_symbols_fd(frames, count, STDERR_FILENO);
     }
@@ -214,16 +214,16 @@ static void record(const struct violation *violation)
     text->length = 0;
     as_json(text, violation);
     pthread_mutex_lock(&mock_violation_lock);
-    char *copy = record_count < MOST_RECORDS ? strdup(text->bytes) : NULL;
+    char *copy = record_count < MAX_RECORDS ? strdup(text->bytes) : NULL;
     if (copy != NULL) {
         records[record_count++] = copy;
     }
     write_report(text);
     const bool strict = is_strict();
     const size_t number = ++shown[violation->rule];
-    if (number <= MOST_SHOWN || strict) {
+    if (number <= MAX_SHOWN || strict) {
         text->length = 0;
-        as_block(text, violation, number == MOST_SHOWN && !strict);
+        as_block(text, violation, number == MAX_SHOWN && !strict);
         write_all(STDERR_FILENO, text);
     }
     pthread_mutex_unlock(&mock_violation_lock);
@@ -239,7 +239,7 @@ __attribute__((format(printf, 5, 0))) static void violate(unsigned rule, const c
                                                           const char *format, va_list arguments)
 {
     char detail[1024], at[PLACE_BYTES], created[PLACE_BYTES], destroyed[PLACE_BYTES];
-    const struct mock_origin origin = mock_origin_now();
+    const struct mock_origin origin = mock_origin_current();
     const struct mock_history none = {0};
     vsnprintf(detail, sizeof detail, format, arguments);
     history = history == NULL ? &none : history;
@@ -268,7 +268,7 @@ void mock_violate_object(unsigned rule, enum mock_kind kind, const void *handle,
     enum mock_mark mark;
     struct mock_history history;
     va_list arguments;
-    mock_handle_past(handle, kind, &mark, &history);
+    mock_handle_fate(handle, kind, &mark, &history);
     va_start(arguments, format);
     violate(rule, mock_kind_name(kind), handle, &history, format, arguments);
     va_end(arguments);
@@ -282,7 +282,7 @@ void mock_violate_handle(const void *handle, enum mock_kind kind, bool destroyin
     if (handle == NULL) {
         return;
     }
-    switch (mock_handle_past(handle, kind, &mark, &history)) {
+    switch (mock_handle_fate(handle, kind, &mark, &history)) {
     case MOCK_UNKNOWN:
         mock_violate(MOCK_HANDLE_UNKNOWN, name, handle, NULL,
                      "%p was given where a handle of kind %s belongs", handle, name);

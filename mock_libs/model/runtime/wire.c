@@ -8,21 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "error_message.h"
 #include "lock.h"
-#include "message.h"
-#include "watch.h"
+#include "poll_source.h"
 
 /* A device process that stands still so long is taken for dead, as a device that misses its
  * heartbeats; one that works is given all the time it takes. */
 enum { HEARTBEAT_SECONDS = 5 };
 
 /* The first reason stays: what fails after it is a consequence. */
-static void lose(struct device *device, const char *reason)
+static void mark_lost(struct device *device, const char *reason)
 {
     if (!device->lost) {
         device->lost = true;
         device->loss = reason;
-        mock_progress();
+        mock_signal_progress();
     }
 }
 
@@ -33,10 +33,10 @@ static void pump(struct device *device)
                              ? NULL
                              : mock_channel_pump(&device->channel, &answered);
     if (reason != NULL) {
-        lose(device, reason);
+        mark_lost(device, reason);
     }
     if (answered) {
-        mock_progress();
+        mock_signal_progress();
     }
 }
 
@@ -62,7 +62,7 @@ bool mock_wire_start(struct device *device, enum mock_request kind, const void *
     }
     const char *reason = mock_channel_send(&device->channel, kind, payload, length);
     if (reason != NULL) {
-        lose(device, reason);
+        mark_lost(device, reason);
     }
     return true;
 }
@@ -75,7 +75,7 @@ uint8_t *mock_wire_take(struct device *device, enum mock_request kind, size_t *l
     if (answer != NULL) {
         *length = exchange->length;
         *exchange = (struct mock_exchange){0};
-        mock_progress();
+        mock_signal_progress();
     }
     return answer;
 }
@@ -149,13 +149,13 @@ static void watch(struct device *device)
     if (device->stopped_since == 0) {
         device->stopped_since = now.tv_sec;
     } else if (now.tv_sec - device->stopped_since > HEARTBEAT_SECONDS) {
-        lose(device, "its process has been stopped and does not go on");
+        mark_lost(device, "its process has been stopped and does not go on");
     }
 }
 
-enum { MOST_SOCKETS = MOCK_MOST_DEVICES + MOCK_MOST_WATCHES };
+enum { MAX_SOCKETS = MOCK_MAX_DEVICES + MOCK_MAX_POLL_SOURCES };
 
-static struct pollfd sockets[MOST_SOCKETS];
+static struct pollfd sockets[MAX_SOCKETS];
 static size_t socket_count;
 
 static void add_socket(struct device *device)
@@ -170,10 +170,10 @@ static void add_socket(struct device *device)
 bool mock_wait_progress(const struct timespec *deadline)
 {
     socket_count = 0;
-    mock_devices_each_connected(add_socket);
-    socket_count += mock_watch_list(sockets + socket_count, MOST_SOCKETS - socket_count);
-    const enum mock_pause pause = mock_lock_wait(sockets, socket_count, deadline);
-    mock_devices_each_connected(pause == MOCK_PAUSE_OVER ? watch : pump);
-    mock_watch_look();
-    return pause != MOCK_TOO_LATE;
+    mock_devices_visit_connected(add_socket);
+    socket_count += mock_poll_source_list(sockets + socket_count, MAX_SOCKETS - socket_count);
+    const enum mock_wait_result pause = mock_lock_wait(sockets, socket_count, deadline);
+    mock_devices_visit_connected(pause == MOCK_NO_PROGRESS ? watch : pump);
+    mock_poll_source_dispatch();
+    return pause != MOCK_TIMED_OUT;
 }

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the ranks of a communicator meet. The socket has a name that no file system knows, so there
+ * is nothing to clean up; whoever comes is looked at by the process, which is of one user. */
+#include "rendezvous.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "error_message.h"
+#include "hccl_error.h"
+#include "python_path.h"
+#include "python_process.h"
+
+enum { BACKLOG = 1024 };
+
+static const char PROGRAM[] = "pyaclnn.mock.collectives.process";
+static const char MAGIC[] = "pyaclnn simulated HCCL\n";
+
+/* Processes that this one has started and not collected. */
+struct meeting {
+    pid_t process;
+    struct meeting *next;
+};
+
+static struct meeting *meetings;
+
+void mock_rendezvous_collect(void)
+{
+    for (struct meeting **link = &meetings; *link != NULL;) {
+        struct meeting *meeting = *link;
+        if (waitpid(meeting->process, NULL, WNOHANG) == 0) {
+            link = &meeting->next;
+        } else {
+            *link = meeting->next;
+            free(meeting);
+        }
+    }
+}
+
+void mock_rendezvous_forked(void)
+{
+    while (meetings != NULL) {
+        struct meeting *meeting = meetings;
+        meetings = meeting->next;
+        free(meeting);
+    }
+}
+
+static struct sockaddr_un place_of(const struct mock_address *address, socklen_t *length)
+{
+    struct sockaddr_un place = {.sun_family = AF_UNIX};
+    const size_t bytes = strnlen(address->name, sizeof address->name);
+    memcpy(place.sun_path + 1, address->name, bytes); /* the zero before it: no file */
+    *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes);
+    return place;
+}
+
+static int new_socket(void)
+{
+    return mock_descriptor_above(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+}
+
+static int listen_at(const struct mock_address *address)
+{
+    socklen_t length;
+    const struct sockaddr_un place = place_of(address, &length);
+    const int descriptor = new_socket();
+    if (descriptor < 0 || bind(descriptor, (const struct sockaddr *)&place, length) != 0 ||
+        listen(descriptor, BACKLOG) != 0) {
+        mock_fail((aclError)HCCL_E_SYSCALL, "no socket for the ranks to meet at: %s",
+                  strerror(errno));
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+        return -1;
+    }
+    return descriptor;
+}
+
+static HcclResult start(int descriptor, struct meeting *meeting)
+{
+    char python[PATH_MAX];
+    if (!mock_python_find(python)) {
+        return MOCK_HCCL_FAIL(HCCL_E_SYSCALL,
+                           "no Python is known that could run the process in which ranks meet; set "
+                           "PYACLNN_MOCK_PYTHON to one that can import pyaclnn");
+    }
+    const int descriptors[] = {descriptor, -1};
+    const int failed = mock_spawn(python, PROGRAM, descriptors, &meeting->process);
+    if (failed != 0) {
+        mock_fail((aclError)HCCL_E_SYSCALL,
+                  "cannot start '%s': %s; PYACLNN_MOCK_PYTHON names the Python to start", python,
+                  strerror(failed));
+    }
+    return failed == 0 ? HCCL_SUCCESS : HCCL_E_SYSCALL;
+}
+
+HcclResult mock_rendezvous_open(struct mock_address *address)
+{
+    uint64_t chance[2];
+    mock_rendezvous_collect();
+    if (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance) {
+        return MOCK_HCCL_FAIL(HCCL_E_SYSCALL, "no random name: %s", strerror(errno));
+    }
+    snprintf(address->name, sizeof address->name, "pyaclnn-hccl-%016llx%016llx",
+             (unsigned long long)chance[0], (unsigned long long)chance[1]);
+    struct meeting *meeting = calloc(1, sizeof *meeting);
+    const int descriptor = meeting == NULL ? -1 : listen_at(address);
+    const HcclResult result = descriptor < 0 ? HCCL_E_SYSCALL : start(descriptor, meeting);
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    if (result != HCCL_SUCCESS) {
+        free(meeting);
+        return result;
+    }
+    meeting->next = meetings;
+    meetings = meeting;
+    return HCCL_SUCCESS;
+}
+
+int mock_rendezvous_connect(const struct mock_address *address)
+{
+    socklen_t length;
+    const struct sockaddr_un place = place_of(address, &length);
+    const int descriptor = new_socket();
+    if (descriptor < 0 || connect(descriptor, (const struct sockaddr *)&place, length) != 0) {
+        mock_fail((aclError)HCCL_E_TCP_CONNECT,
+                  "EI0006: the ranks of this root info do not meet any more, or on another "
+                  "machine: %s",
+                  strerror(errno));
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+        return -1;
+    }
+    return descriptor;
+}
+
+void mock_address_write(const struct mock_address *address, HcclRootInfo *info)
+{
+    memset(info, 0, sizeof *info);
+    snprintf(info->internal, sizeof info->internal, "%s%s", MAGIC, address->name);
+}
+
+bool mock_address_read(const HcclRootInfo *info, struct mock_address *address)
+{
+    const size_t length = sizeof MAGIC - 1;
+    memset(address, 0, sizeof *address);
+    if (memcmp(info->internal, MAGIC, length) != 0 ||
+        memchr(info->internal + length, '\0', sizeof address->name) == NULL) {
+        return false;
+    }
+    strcpy(address->name, info->internal + length);
+    return address->name[0] != '\0';
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device process: starting and stopping it, and what becomes of it in a forked child. */
+#include "device_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "address_space.h"
+#include "error_message.h"
+#include "fault.h"
+#include "lock.h"
+#include "mode.h"
+#include "python_path.h"
+#include "python_process.h"
+#include "release.h"
+#include "rlimit.h"
+#include "share.h"
+#include "wire.h"
+#include "wire_reader.h"
+
+enum { PROTOCOL_VERSION = 2 };
+static const char PROGRAM[] = "pyaclnn.mock.device.process";
+
+/* Seconds: to start, which takes long where the files lie far away; to end after BYE. */
+enum { LEAST_MEMORY = 64 << 20, PIECE = 2 << 20 };
+enum { DEFAULT_PATIENCE = 60, MAX_PATIENCE = 3600, TO_END = 5 };
+
+/* A file beyond the process's limit would not be refused but be answered with a deadly signal. */
+static bool resize(int descriptor, uint64_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
+        errno = EFBIG;
+        return false;
+    }
+    return ftruncate(descriptor, (off_t)bytes) == 0;
+}
+
+/* Less than the chip's memory where the process may not have so much address space, of which the
+ * rest of the program needs most. */
+static uint64_t bytes_to_reserve(uint64_t wanted)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return wanted;
+    }
+    const uint64_t share = (uint64_t)limit.rlim_cur / 8 / PIECE * PIECE;
+    return share < wanted ? share : wanted;
+}
+
+static bool reserve(struct heap *heap, int descriptor)
+{
+    heap->base = mmap(NULL, heap->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                      0);
+    heap->alias = heap->base == MAP_FAILED
+                      ? MAP_FAILED
+                      : mmap(NULL, heap->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                             descriptor, 0);
+    if (heap->alias != MAP_FAILED) {
+        return true;
+    }
+    if (heap->base != MAP_FAILED) {
+        munmap(heap->base, heap->bytes);
+        heap->base = MAP_FAILED;
+    }
+    return false;
+}
+
+static aclError map_memory(struct device *device)
+{
+    struct heap *heap = &device->heap;
+    heap->bytes = bytes_to_reserve(heap->bytes);
+    device->memory_fd = mock_descriptor_above(memfd_create("pyaclnn-device", MFD_CLOEXEC));
+    if (device->memory_fd < 0 || !resize(device->memory_fd, heap->bytes + MOCK_SHARES_BYTES)) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no shared memory: %s",
+                         device->id, strerror(errno));
+    }
+    while (heap->bytes < LEAST_MEMORY || !reserve(heap, device->memory_fd)) {
+        if (heap->bytes < 2 * LEAST_MEMORY) {
+            return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                             "device %d: twice %d MiB of address space cannot be reserved: raise "
+                             "the limit (ulimit -v)",
+                             device->id, LEAST_MEMORY >> 20);
+        }
+        heap->bytes = heap->bytes / 2 / PIECE * PIECE;
+    }
+    heap->limit = heap->bytes;
+    mock_devices_add_range(heap->base, heap->bytes);
+    return ACL_SUCCESS;
+}
+
+/* How long a device process may take to start, or -1: PYACLNN_MOCK_PATIENCE is no such number. */
+static int64_t seconds_to_start(void)
+{
+    const char *text = getenv("PYACLNN_MOCK_PATIENCE");
+    if (text == NULL || text[0] == '\0') {
+        return DEFAULT_PATIENCE;
+    }
+    char *end = NULL;
+    const long seconds = strtol(text, &end, 10);
+    return *end == '\0' && seconds >= 1 && seconds <= MAX_PATIENCE ? seconds : -1;
+}
+
+static aclError handshake(struct device *device, const char *soc_name, const char *python)
+{
+    uint8_t hello[128];
+    const uint32_t version = PROTOCOL_VERSION, name_length = (uint32_t)strlen(soc_name);
+    const int32_t id = device->id;
+    const uint64_t base = (uint64_t)(uintptr_t)device->heap.base;
+    size_t length = 0;
+    const struct {
+        const void *data;
+        size_t bytes;
+    } parts[] = {{&version, 4},          {&id, 4}, {&base, 8}, {&device->heap.bytes, 8},
+                 {&name_length, 4}, {soc_name, name_length}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        memcpy(hello + length, parts[i].data, parts[i].bytes);
+        length += parts[i].bytes;
+    }
+    uint8_t *answer;
+    size_t answer_length;
+    const int64_t patience = seconds_to_start();
+    if (patience < 0) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                         "PYACLNN_MOCK_PATIENCE is '%s'; it must be a number of seconds from 1 to "
+                         "%d",
+                         getenv("PYACLNN_MOCK_PATIENCE"), MAX_PATIENCE);
+    }
+    const struct timespec deadline = mock_deadline(patience * 1000);
+    if (!mock_device_request(device, MOCK_HELLO, hello, length, &deadline, &answer,
+                             &answer_length)) {
+        if (!device->lost) {
+            return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                             "device %d: '%s' did not answer within %lld s; if it only is slow, "
+                             "set PYACLNN_MOCK_PATIENCE to more seconds",
+                             device->id, python, (long long)patience);
+        }
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                         "device %d: '%s'%s did not start as a device process; it must be a Python "
+                         "that can import pyaclnn (set PYACLNN_MOCK_PYTHON)",
+                         device->id, python, mock_rlimit_describe());
+    }
+    struct mock_reader reader = {answer, answer_length, 0, true};
+    const uint32_t status = mock_read_u32(&reader);
+    uint32_t text_length;
+    const char *text = mock_read_string(&reader, &text_length);
+    const aclError code =
+        reader.ok && status == 0
+            ? ACL_SUCCESS
+            : mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d refused to start: %.*s",
+                        device->id, (int)text_length, text);
+    free(answer);
+    return code;
+}
+
+aclError mock_process_start(struct device *device)
+{
+    const struct chip *chip = mock_device_chip();
+    if (chip == NULL) {
+        return ACL_ERROR_RT_DEV_SETUP_ERROR;
+    }
+    const char *config_error = mock_release_config_error();
+    config_error = config_error == NULL ? mock_fault_config_error() : config_error;
+    config_error = config_error == NULL ? mock_mode_config_error() : config_error;
+    if (config_error != NULL) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "%s", config_error);
+    }
+    char python[PATH_MAX];
+    if (!mock_python_find(python)) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                         "device %d: no Python is known that could run the device process; set "
+                         "PYACLNN_MOCK_PYTHON to one that can import pyaclnn",
+                         device->id);
+    }
+    int pair[2];
+    device->lost = false;
+    device->loss = NULL;
+    device->chip = chip;
+    device->process = 0;
+    device->heap.base = device->heap.alias = MAP_FAILED;
+    device->memory_fd = -1;
+    device->session++;
+    device->stopped_since = 0;
+    device->heap.bytes = chip->memory_bytes;
+    device->heap.limit = chip->memory_bytes;
+    aclError status = map_memory(device);
+    if (status == ACL_SUCCESS && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no socket: %s", device->id,
+                           strerror(errno));
+    }
+    if (status == ACL_SUCCESS) {
+        device->channel.socket = mock_descriptor_above(pair[0]);
+        device->channel.connected = device->channel.socket >= 0;
+        if (device->channel.connected) {
+            mock_lock_enable_polling();
+        }
+        const int theirs = mock_descriptor_above(pair[1]);
+        const int descriptors[] = {theirs, device->memory_fd, -1};
+        const int failed = !device->channel.connected || theirs < 0
+                               ? EMFILE
+                               : mock_spawn(python, PROGRAM, descriptors, &device->process);
+        if (theirs >= 0) {
+            close(theirs);
+        }
+        status = failed == 0 ? handshake(device, chip->soc_name, python)
+                             : mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                                         "device %d: cannot start '%s': %s; PYACLNN_MOCK_PYTHON "
+                                         "names the Python to start",
+                                         device->id, python, strerror(failed));
+    }
+    if (status != ACL_SUCCESS) {
+        mock_process_stop(device);
+    }
+    return status;
+}
+
+static void release(struct device *device)
+{
+    if (device->channel.connected) {
+        mock_lock_disable_polling();
+    }
+    mock_channel_close(&device->channel);
+    mock_space_close(device);
+    if (device->memory_fd >= 0) {
+        close(device->memory_fd);
+    }
+    if (device->heap.base != MAP_FAILED) {
+        munmap(device->heap.base, device->heap.bytes);
+    }
+    if (device->heap.alias != MAP_FAILED) {
+        munmap(device->heap.alias, device->heap.bytes);
+    }
+    mock_heap_clear(&device->heap);
+    device->streams = device->events = 0;
+    device->process = 0;
+    mock_signal_progress();
+}
+
+/* Asks the process to end; it has when its end of the socket closes. false: it does not. */
+static bool has_ended_by_itself(struct device *device)
+{
+    const struct timespec deadline = mock_deadline(TO_END * 1000);
+    uint8_t *answer;
+    size_t length;
+    if (device->lost || !mock_device_request(device, MOCK_BYE, "", 0, &deadline, &answer, &length)) {
+        return false;
+    }
+    free(answer);
+    while (!device->lost && mock_wait_progress(&deadline)) {
+    }
+    return device->lost;
+}
+
+void mock_process_stop(struct device *device)
+{
+    if (device->process > 0) {
+        const bool ended = has_ended_by_itself(device);
+        /* Somebody else may have collected it already: its number is then not ours to kill. */
+        if (!ended && waitpid(device->process, NULL, WNOHANG) == 0) {
+            kill(device->process, SIGKILL);
+        }
+        while (waitpid(device->process, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    release(device);
+}
+
+void mock_process_kill(struct device *device)
+{
+    if (device->lost || device->process <= 0) {
+        return;
+    }
+    kill(device->process, SIGKILL);
+    /* Its end of the socket closes with it: from then on every call sees the loss. */
+    struct pollfd end = {.fd = device->channel.socket, .events = 0};
+    while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+    }
+}
+
+/* The device process must see the end of its socket when the parent ends, whatever the child does;
+ * and the parent's memory must not change under what the child frees or copies. */
+static void end_with_parent(struct device *device)
+{
+    device->process = 0;
+    device->changing = false;
+    mock_lock_enable_polling(); /* for what closing takes back */
+    if (!device->open) { /* another thread of the parent was about to start it */
+        release(device);
+        return;
+    }
+    mock_space_forked(device);
+    mmap(device->heap.alias, device->heap.bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    mock_lock_disable_polling();
+    mock_channel_close(&device->channel);
+    close(device->memory_fd);
+    device->memory_fd = -1;
+    device->lost = true;
+    device->loss = "it belongs to the process that this one was forked from";
+}
+
+void mock_process_forked(void)
+{
+    mock_devices_visit_connected(end_with_parent);
+}

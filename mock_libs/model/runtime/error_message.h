@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The texts of errors and the last error of a thread. Needs no lock. */
+#ifndef MOCK_ERROR_MESSAGE_H
+#define MOCK_ERROR_MESSAGE_H
+
+#include <stdbool.h>
+
+#include "acl/acl.h"
+
+/* Records a text for aclGetRecentErrMsg and, for a code of the runtime layer, the thread's last
+ * error; returns the code. */
+aclError mock_fail(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Records a text and returns MOCK_NOT_IMPLEMENTED. */
+int mock_unimplemented(const char *function);
+/* The same, and says what there is instead. */
+int mock_unimplemented_but(const char *function, const char *instead);
+
+/* The text, which stays valid until the call after the next one, or NULL. */
+const char *mock_message_take(void);
+aclError mock_last_error(bool forget);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of devices and contexts. */
+#include "lifetime.h"
+
+#include <stdlib.h>
+
+#include "capture.h"
+#include "device_process.h"
+#include "leak.h"
+#include "lock.h"
+#include "stream.h"
+#include "stream_wait.h"
+#include "wire.h"
+
+struct context *mock_context_new(struct device *device, bool primary)
+{
+    struct context *context = calloc(1, sizeof *context);
+    if (context == NULL) {
+        return NULL;
+    }
+    context->device = device;
+    context->primary = primary;
+    context->overflow_mode = device->chip->recent ? ACL_RT_OVERFLOW_MODE_INFNAN
+                                                  : ACL_RT_OVERFLOW_MODE_SATURATION;
+    for (size_t i = 0; i < sizeof context->options / sizeof context->options[0]; i++) {
+        context->options[i] = mock_process_options()[i];
+    }
+    context->handle = mock_handle_new(MOCK_CONTEXT, context);
+    context->default_stream = context->handle == NULL ? NULL : mock_stream_new(context);
+    if (context->default_stream == NULL) {
+        mock_handle_close(context->handle, MOCK_CONTEXT);
+        free(context);
+        return NULL;
+    }
+    return context;
+}
+
+bool mock_context_destroy(struct context *context, bool force)
+{
+    void *handle = context->handle;
+    if (force) {
+        mock_context_drain(handle);
+    } else {
+        mock_context_wait(handle, NULL);
+    }
+    if (mock_handle_get(handle, MOCK_CONTEXT) != context) {
+        return false;
+    }
+    mock_captures_drop(context);
+    context->device->events -= context->events;
+    while (context->streams != NULL) {
+        mock_stream_delete(context->streams);
+    }
+    mock_handle_close(context->handle, MOCK_CONTEXT);
+    free(context);
+    return true;
+}
+
+aclError mock_device_open(struct device *device)
+{
+    while (device->changing) {
+        mock_wait_progress(NULL);
+    }
+    if (device->open) {
+        return mock_device_alive(device);
+    }
+    device->changing = true;
+    const aclError status = mock_process_start(device);
+    device->changing = false;
+    device->open = status == ACL_SUCCESS;
+    device->history = (struct mock_history){.created = mock_origin_current()};
+    device->reported = false;
+    mock_signal_progress();
+    return status;
+}
+
+void mock_device_close_if_idle(struct device *device)
+{
+    if (device->open && !device->changing && device->references == 0 && device->contexts == 0) {
+        mock_leak_report(device);
+        device->changing = true;
+        mock_process_stop(device);
+        device->open = device->changing = false;
+        mock_signal_progress();
+    }
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting Python as a process that serves this one. */
+#include "python_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "release.h"
+
+enum { FIRST = 3, MAX_DESCRIPTORS = 4, ABOVE = 10 };
+
+extern char **environ;
+
+static bool sets(const char *entry, const char *name)
+{
+    return strncmp(entry, name, strlen(name)) == 0 && entry[strlen(name)] == '=';
+}
+
+/* Only what the process needs; a sanitizer or profiler preloaded here is not for it. The release is
+ * told whether the host has been told or not; `release` has room for that. */
+static char **child_environment(char *release, size_t room)
+{
+    size_t count = 0;
+    while (environ[count] != NULL) {
+        count++;
+    }
+    char **copy = calloc(count + 2, sizeof *copy);
+    if (copy == NULL) {
+        return NULL;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!sets(environ[i], "LD_PRELOAD") && !sets(environ[i], "PYACLNN_MOCK_CANN")) {
+            copy[kept++] = environ[i];
+        }
+    }
+    snprintf(release, room, "PYACLNN_MOCK_CANN=%s", mock_release_current()->name);
+    copy[kept] = release;
+    return copy;
+}
+
+int mock_spawn(const char *python, const char *module, const int *descriptors, pid_t *process)
+{
+    char option[] = "-c", lines[256], release[64], numbers[MAX_DESCRIPTORS][4];
+    char *arguments[3 + MAX_DESCRIPTORS + 1] = {(char *)(uintptr_t)python, option, lines};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    snprintf(lines, sizeof lines,
+             "import sys; sys.path[:] = [p for p in sys.path if p]; "
+             "from %s import main; sys.exit(main(sys.argv[1:]))",
+             module);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    for (int i = 0; i < MAX_DESCRIPTORS && descriptors[i] >= 0; i++) {
+        posix_spawn_file_actions_adddup2(&actions, descriptors[i], FIRST + i);
+        snprintf(numbers[i], sizeof numbers[i], "%d", FIRST + i);
+        arguments[3 + i] = numbers[i];
+    }
+    /* A process group of its own: Ctrl-C is the host program's business. */
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    char **environment = child_environment(release, sizeof release);
+    const int failed = environment == NULL ? ENOMEM
+                                           : posix_spawnp(process, python, &actions, &attributes,
+                                                          arguments, environment);
+    free(environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+int mock_descriptor_above(int descriptor)
+{
+    const int moved = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, ABOVE);
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return moved;
+}

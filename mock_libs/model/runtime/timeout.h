@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The time limit that a waiting function is given. */
+#ifndef MOCK_TIMEOUT_H
+#define MOCK_TIMEOUT_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "acl/acl.h"
+
+/* *limit gets the deadline, or NULL for -1, which is for ever. What is no such number is refused
+ * with a code. */
+aclError mock_limit(int32_t milliseconds, aclError refusal, struct timespec *deadline,
+                    const struct timespec **limit);
+
+#endif

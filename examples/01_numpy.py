@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A layer norm and its gradients, from NumPy arrays to NumPy arrays.
 
-Run it on an NPU as it is, or anywhere with ``PYACLNN_BACKEND=mock python 01_numpy.py``.
+It runs on the simulated NPU; remove the line with ``select_backend`` to run it on an NPU.
 """
 
 import numpy as np
 
 import pyaclnn
+
+pyaclnn.select_backend("mock")  # remove this line on a machine with an NPU
 
 rng = np.random.default_rng(0)
 x = rng.normal(size=(32, 256)).astype(np.float32)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays that stay on the device, two streams, and an event that orders them.
 
-Run it on an NPU as it is, or anywhere with ``PYACLNN_BACKEND=mock python 02_….py``.
+It runs on the simulated NPU; remove the line with ``select_backend`` to run it on an NPU.
 """
 
 import numpy as np
 
 import pyaclnn
+
+pyaclnn.select_backend("mock")  # remove this line on a machine with an NPU
 
 rng = np.random.default_rng(1)
 

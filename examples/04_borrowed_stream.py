@@ -4,13 +4,15 @@
 A framework would hand over its stream's address; here the "host application" is the C interface
 itself, called through ``pyaclnn.raw``. pyaclnn destroys, frees and finalises nothing of the host's.
 
-Run it on an NPU as it is, or anywhere with ``PYACLNN_BACKEND=mock python 04_….py``.
+It runs on the simulated NPU; remove the line with ``select_backend`` to run it on an NPU.
 """
 
 import numpy as np
 
 import pyaclnn
-from pyaclnn.cann import raw
+from pyaclnn import raw
+
+pyaclnn.select_backend("mock")  # remove this line on a machine with an NPU
 
 
 def must(status: int) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyaclnn import ascendc
-from pyaclnn.ascendc import tiling
+from pyaclnn import ascendc, tiling
 from pyaclnn.reference.ascendc import layer_norm
 
 KERNEL = Path(__file__).parent / "kernels" / "layer_norm.cpp"

@@ -3,7 +3,7 @@
 
 ``custom_operator/`` has the operator's aclnn header, its kernel in Ascend C, and its rules and
 tiling. They become a package that is found as CANN finds custom operators, by
-ASCEND_CUSTOM_OPP_PATH. Run it with ``PYACLNN_BACKEND=mock python 06_custom_operator.py``.
+ASCEND_CUSTOM_OPP_PATH. The last line of its output is an error on purpose.
 """
 
 import os
@@ -17,7 +17,8 @@ from pyaclnn.ascendc.custom import CustomOperators
 from pyaclnn.ascendc.package import build_package
 
 SOURCES = Path(__file__).parent / "custom_operator"
-pyaclnn.backend()  # without one, this says how to choose
+
+pyaclnn.select_backend("mock")  # remove this line on a machine with an NPU
 
 with tempfile.TemporaryDirectory() as folder:
     # ---- the package: both phases as a C library, rules and kernel for the device ---------------

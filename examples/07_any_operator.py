@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators of all kinds by their C names, and a kernel of one's own for the simulated NPU.
 
-Run it on an NPU as it is, or anywhere with ``PYACLNN_BACKEND=mock python 07_any_operator.py``.
+It runs on the simulated NPU; remove the line with ``select_backend`` to run it on an NPU.
 """
 
 import os
@@ -11,6 +11,8 @@ import numpy as np
 
 import pyaclnn
 from pyaclnn import Empty, aclnn
+
+pyaclnn.select_backend("mock")  # remove this line on a machine with an NPU
 
 # On a real NPU this says nothing to anybody: the simulated one has no attention.
 os.environ["PYACLNN_MOCK_OPERATORS"] = str(Path(__file__).parent / "custom_operator/attention.py")

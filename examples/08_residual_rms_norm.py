@@ -2,12 +2,15 @@
 """A residual block's RMS norm, forward in one operator, and its gradient through another.
 
 CANN has no gradient of ``add_rms_norm``: that of ``rms_norm`` is taken at the sum, which the
-forward operator returns. Run it on an NPU as it is, or anywhere with ``PYACLNN_BACKEND=mock``.
+forward operator returns. It runs on the simulated NPU; remove the
+line with ``select_backend`` to run it on an NPU.
 """
 
 import numpy as np
 
 import pyaclnn
+
+pyaclnn.select_backend("mock")  # remove this line on a machine with an NPU
 
 rng = np.random.default_rng(7)
 hidden, branch, upstream, onward = (rng.normal(size=(4, 32)).astype(np.float32) for _ in range(4))

@@ -2,13 +2,15 @@
 """Batch normalization of one batch that is spread over two devices, forward and backward.
 
 Devices exchange statistics and sums, which are small, and never the batch. Here they go through the
-host; a cluster would gather them. Run it on a machine with two NPUs, or with
-``PYACLNN_BACKEND=mock python 09_….py``.
+host; a cluster would gather them. It runs on the simulated NPU; remove the line
+with ``select_backend`` to run it on a machine with two NPUs.
 """
 
 import numpy as np
 
 import pyaclnn
+
+pyaclnn.select_backend("mock")  # remove this line on a machine with an NPU
 
 EPS, MOMENTUM = 1e-5, 0.1
 rng = np.random.default_rng(8)

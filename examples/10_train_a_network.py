@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small network with a layer norm, trained on NumPy arrays.
 
-The norm and its gradient run on the NPU; anywhere with ``PYACLNN_BACKEND=mock python 10_….py``.
+It runs on the simulated NPU; remove the line with ``select_backend`` to run it on an NPU.
 With a file name, such as ``loss.png``, it draws the loss (``pip install 'pyaclnn[plot]'``).
 """
 
@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 import pyaclnn
+
+pyaclnn.select_backend("mock")  # remove this line on a machine with an NPU
 
 STEPS, RATE, EPS = 30, 0.1, 1e-5
 

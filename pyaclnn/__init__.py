@@ -9,10 +9,34 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.base.lazy import provide, public_names
+
+def _use_installed_package() -> None:
+    """In a source tree that was not built, load the modules of the installed package.
+
+    Python in the checkout finds the source tree first. An editable install has a finder of its own
+    for compiled modules, and is not affected.
+    """
+    path = sys.modules[__name__].__path__
+    if not os.path.exists(f"{path[0]}/../meson.build"):  # noqa: PTH110  # pathlib takes 5 ms
+        return
+    if any(finder.find_spec(f"{__name__}._binding", path) for finder in sys.meta_path):
+        return
+    here = os.path.realpath(path[0])
+    elsewhere = [
+        entry for entry in sys.path if os.path.realpath(f"{entry or '.'}/{__name__}") != here
+    ]
+    spec = importlib.machinery.PathFinder.find_spec(__name__, elsewhere)
+    if spec is not None and spec.submodule_search_locations is not None:
+        path[:] = spec.submodule_search_locations
+
+
+_use_installed_package()
+
+from pyaclnn.base.lazy import provide, public_names  # noqa: E402
 
 if TYPE_CHECKING:  # type checkers let these names be imported from here
     from collections.abc import Mapping, Sequence

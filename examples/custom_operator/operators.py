@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pyaclnn import ascendc
-from pyaclnn.ascendc import tiling
+from pyaclnn import ascendc, tiling
 from pyaclnn.mock.operators import rules
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Parameter, Plan, Setting
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES

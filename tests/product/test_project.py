@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
 import nox.project
@@ -13,6 +15,9 @@ import pytest
 import yaml
 
 from .commands import ROOT, script
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 
@@ -54,3 +59,29 @@ def test_what_a_developer_installs_has_its_versions_locked() -> None:
     names = {re.split(r"[\[<>=;]", one)[0].lower().replace("_", "-") for one in wanted}
     assert names - locked == {"pyaclnn"}
     assert "://" not in text("constraints.txt")
+
+
+# ---- the build ----------------------------------------------------------------------------------
+
+BACKEND = runpy.run_path(str(ROOT / ".ci" / "build_backend.py"))
+
+
+def test_a_build_without_headers_or_compiler_names_the_packages_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert BACKEND["missing"]() == []
+    assert list(BACKEND["get_requires_for_build_wheel"]()) == list(BACKEND["REQUIRES"])
+    monkeypatch.setattr("sysconfig.get_path", lambda _name: str(tmp_path))
+    monkeypatch.setenv("CC", "no-such-compiler -O2")
+    with pytest.raises(SystemExit) as refused:
+        BACKEND["get_requires_for_build_editable"]()
+    message = str(refused.value)
+    assert f"the headers of Python ({tmp_path}/Python.h)" in message
+    assert "a C compiler (no-such-compiler)" in message
+    assert "python3-dev" in message
+    assert "python3-devel" in message
+
+
+def test_readme_names_the_packages_of_a_build() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert all(name in readme for name in ("python3-dev ", "python3-devel ", " gcc"))

@@ -59,6 +59,7 @@ COVERED_BY = (
     *(f"--ignore=tests/mock_libs/test_{name}.py" for name in ("linked", "split")),
 )
 LEAST_COVERED = {"Python": 52, "lines of C": 86, "branches of C": 72}  # in percent
+LEAST_KILLED = 85  # in percent of the mutations
 LOCK = ("--constraint", "constraints.txt")  # where the age of what is installed is not the subject
 
 nox.needs_version = ">=2024.4.15"
@@ -132,6 +133,24 @@ def coverage(session: nox.Session) -> None:
         session.log(f"{share:.1f} % of {sum(of for _, of in found)} {what}")
         if share < LEAST_COVERED[what]:
             session.error(f"{LEAST_COVERED[what]} % of {what} are the least")
+
+
+@nox.session(python=USUAL)
+def mutation(session: nox.Session) -> None:
+    """Small changes of Python and C, one at a time in a copy: tests of the room must fail."""
+    copy = Path(session.create_tmp()).absolute() / "tree"
+    shutil.rmtree(copy, ignore_errors=True)
+    listed = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
+    for name in str(session.run(*listed, external=True, silent=True)).splitlines():
+        if Path(name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(name, copy / name)
+    session.install(*LOCK, *PYPROJECT["build-system"]["requires"])
+    session.chdir(copy)
+    setup = ("--no-build-isolation", "-Csetup-args=-Doptimization=0")
+    session.install(*LOCK, *setup, "-e.[test]")
+    floor = f"--floor={LEAST_KILLED}"
+    session.run("python", "-m", "tests.mutation", floor, *session.posargs)
 
 
 @nox.session(python=USUAL)

@@ -97,6 +97,12 @@ REFUSALS: list[tuple[Any, str]] = [
     (lambda a: a.reshape(5, 5), "a shape of 24 elements"),
     (lambda a: a.T.reshape(24), "contiguous"),
     (lambda a: DeviceArray(a.buffer, (25,), np.int32), "at least 100 bytes long"),
+    # One element too far, from the start or from an offset, and of the smallest elements one byte.
+    (lambda a: DeviceArray(a.buffer, (97,), np.int8), "at least 97 bytes long"),
+    (lambda a: DeviceArray(a.buffer, (24,), np.int32, offset=4), "at least 100 bytes long"),
+    (lambda a: DeviceArray(a.buffer, (96,), np.int8, offset=1), "at least 97 bytes long"),
+    (lambda a: DeviceArray(a.buffer, (1,), np.bool_, offset=96), "at least 97 bytes long"),
+    (lambda a: DeviceArray(a.buffer, (1,), np.int8, offset=-1), "a multiple of 1 bytes, 0 or more"),
     (lambda a: DeviceArray(a.buffer, (2,), np.int32, (-4,)), "1 multiples of 4 bytes"),
     (lambda a: DeviceArray(a.buffer, (2,), np.int32, (3,)), "1 multiples of 4 bytes"),
     (lambda a: DeviceArray(a.buffer, (2,), np.int32, (4, 4)), "1 multiples of 4 bytes"),
@@ -122,6 +128,25 @@ def test_what_cannot_be_is_refused_and_says_what_could(action: Any, expected: st
     with pytest.raises(InvalidArgumentError, match=rf"it must be {expected}") as caught:
         action(array)
     assert caught.value.argument is not None
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "offset"),
+    [
+        ((24,), np.int32, 0),
+        ((23,), np.int32, 4),
+        ((96,), np.int8, 0),
+        ((1,), np.int8, 95),
+        ((0,), np.int8, 96),
+        ((48,), np.int16, 0),
+    ],
+)
+def test_an_array_may_end_with_the_last_byte_of_its_buffer(
+    shape: tuple[int, ...], dtype: type, offset: int
+) -> None:
+    whole = np.arange(96, dtype=np.int8)
+    array = DeviceArray(to_device(whole).buffer, shape, dtype, offset=offset)
+    np.testing.assert_array_equal(array.numpy(), whole[offset:].view(dtype)[: shape[0]])
 
 
 def test_an_index_beyond_the_end_is_an_index_error() -> None:

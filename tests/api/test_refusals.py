@@ -10,7 +10,13 @@ import pytest
 
 from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.cann import gate
-from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
+from pyaclnn.ops import (
+    layer_norm,
+    layer_norm_backward,
+    linalg_vector_norm,
+    rms_norm,
+    rms_norm_grad,
+)
 from pyaclnn.runtime.handle import live_handles
 
 if TYPE_CHECKING:
@@ -278,6 +284,18 @@ TABLE: list[tuple[Callable[[], Any], str]] = [
         "rms_norm(): 'epsilon' is -1e-06; it must be a finite number, 0 or more.",
     ),
     (
+        lambda: linalg_vector_norm(z(2, 3), dim=(2,)),  # the first axis that is not there
+        "linalg_vector_norm(): 'dim' is (2,); it must be axes from -2 to 1.",
+    ),
+    (
+        lambda: linalg_vector_norm(z(2, 3), dim=(-3,)),
+        "linalg_vector_norm(): 'dim' is (-3,); it must be axes from -2 to 1.",
+    ),
+    (
+        lambda: linalg_vector_norm(z(2, 3), dim=(1, -1)),
+        "linalg_vector_norm(): 'dim' is (1, -1); it must be each axis once.",
+    ),
+    (
         lambda: layer_norm(z(2, 4), 4, eps=True),
         "layer_norm(): 'eps' is True; it must be a finite number, 0 or more.",
     ),
@@ -363,3 +381,9 @@ def test_the_host_refuses_and_says_what_was_wrong_and_what_would_be_right(
     assert str(caught.value) == message
     assert caught.value.code is None
     assert live_handles() == before
+
+
+@pytest.mark.parametrize(("axis", "norms"), [(0, [3, 5]), (-2, [3, 5]), (1, [5, 3]), (-1, [5, 3])])
+def test_every_axis_that_is_there_is_accepted_from_either_end(axis: int, norms: list[int]) -> None:
+    x = np.array([[0, 5], [3, 0]], np.float32)
+    assert linalg_vector_norm(x, dim=(axis,)).tolist() == norms

@@ -117,6 +117,30 @@ def test_what_goes_wrong_with_one_leaves_the_others_alone(
     assert ("a", 1) in engine.ended
 
 
+@pytest.mark.parametrize(
+    ("first", "status", "words"),
+    [
+        ([Holds("0"), HUNG], Status.FAIL, "two processes were given NPU 0"),  # under examination
+        ([Holds("0"), samples.HEALTHY], Status.FAIL, "two processes were given NPU 0"),  # held yet
+        ([Holds("0"), Lost("SIGSEGV")], Status.ERROR, "which failed before"),  # given back
+    ],
+)
+def test_an_npu_belongs_to_a_process_until_that_has_failed(
+    first: list[Any], status: Status, words: str
+) -> None:
+    engine = script(a=[first, [HUNG]])
+
+    def give_it_again(second: float) -> None:
+        if second == 4:
+            engine._asked["a", 1] = Holds("0")
+
+    engine.on_second = give_it_again
+    _, second = run(engine, node("a", 2), limits=Limits(patience=60, deadline=20))
+    assert second.status is status
+    assert words in second.reason
+    assert ("a", 1) not in engine.examined
+
+
 def test_an_npu_in_use_by_others_is_no_fault_of_the_node() -> None:
     engine = script(a=[*healthy("0"), [HUNG]])
     _, second = run(engine, node("a", 2, free=1))

@@ -137,6 +137,45 @@ def test_fewer_elements_than_there_is_room_for_come_first(bench: Bench) -> None:
     assert bench.get(out).ravel()[:6].tolist() == [0, 1, 1, 1, 0, 2]
 
 
+@pytest.mark.parametrize(
+    ("dims", "words"),
+    [
+        ((0, 0), "a dimension appears twice in [0, 0]"),
+        ((1, -1), "a dimension appears twice in [1, -1]"),
+        ((2,), "dimension 2 is not in [-2, 1]"),
+        ((-3,), "dimension -3 is not in [-2, 1]"),
+    ],
+)
+def test_a_reduction_refuses_a_dimension_twice_or_that_is_not_there(
+    dims: tuple[int, ...], words: str, bench: Bench
+) -> None:
+    given: dict[str, Value] = {
+        "self": bench.empty(2, 3),
+        "dims": IntArray(dims),
+        "keepDims": False,
+        "dtype": 0,
+    }
+    reply = bench.check("aclnnReduceSum", given | {"out": bench.empty()})
+    assert reply.status == 161002
+    assert reply.text.endswith(words)
+
+
+@pytest.mark.parametrize(("dim", "sums"), [(0, [3, 5]), (-2, [3, 5]), (1, [1, 7]), (-1, [1, 7])])
+def test_a_reduction_takes_each_dimension_from_either_end(
+    dim: int, sums: list[float], bench: Bench
+) -> None:
+    x, out = bench.put(np.array([[0.0, 1.0], [3.0, 4.0]])), bench.empty(2)
+    given: dict[str, Value] = {
+        "self": x,
+        "dims": IntArray((dim,)),
+        "keepDims": False,
+        "dtype": 0,
+        "out": out,
+    }
+    bench.launch("aclnnReduceSum", given)
+    assert bench.get(out).tolist() == sums
+
+
 @pytest.mark.parametrize("name", ["aclnnGather", "aclnnGatherV2", "aclnnIndexSelect"])
 def test_an_index_that_is_outside_is_a_fault_of_the_kernel(name: str, bench: Bench) -> None:
     x, index = bench.put(np.zeros(3)), bench.put(np.array([0, 3]), DATA_TYPES["INT64"])

@@ -69,6 +69,8 @@ EXPECTATIONS = [
     ("as expected", GOOD, Status.PASS, "2 figures are as expected"),
     ("better", {"launches": 300.0, "temperature": 20.0}, Status.PASS, "2 figures"),
     ("within its tolerance", {**GOOD, "temperature": 59.0}, Status.PASS, "2 figures"),
+    ("worse by its tolerance", {**GOOD, "temperature": 60.0}, Status.PASS, "2 figures"),
+    ("worse by the usual tolerance", {**GOOD, "launches": 85.0}, Status.PASS, "2 figures"),
     ("beyond it", {**GOOD, "temperature": 61.0}, Status.FAIL, "temperature 61 °C, 52 % worse"),
     ("a little slow", {**GOOD, "launches": 80.0}, Status.WARN, "launches 80 1/s, 20 % worse"),
     ("slow", {**GOOD, "launches": 50.0}, Status.FAIL, "1 of 2 figures are worse than expected"),
@@ -83,6 +85,24 @@ def test_what_is_expected(row: dict[str, float], status: Status, words: str) -> 
     told = found(EXPECTED, 0, row)
     assert told.status is status
     assert words in told.summary
+
+
+def test_a_figure_in_another_unit_is_not_the_expected_one() -> None:
+    inverse = {0: {"launches": Figure("launches", 100.0, "s", "less")}}
+    wanted = replace(WANTED, expectations=WANTED.expectations[:1])
+    measured = Measured(inverse, wanted, "Ascend910B3", "8.1.RC1", simulated=False)
+    told = COMPARISONS[EXPECTED](0, measured)
+    assert told.status is Status.WARN
+    assert told.summary == "0 figures are as expected, but 1 were not measured: launches"
+
+
+def test_two_devices_are_compared_and_the_figures_counted() -> None:
+    rows = [{"launches": 100.0, "temperature": 40.0, "memory_tested": 1.0}] * 2
+    told = found(BESIDE_OTHERS, 1, *rows)
+    assert (told.status, told.summary) == (
+        Status.PASS,
+        "2 figures are as those of the other devices",
+    )
 
 
 def test_what_is_worse_says_what_was_tolerated_and_how_to_deal_with_a_busy_machine() -> None:

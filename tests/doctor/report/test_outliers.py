@@ -17,6 +17,15 @@ def figures(values: list[float], better: Better = "more") -> dict[int, Figure]:
 CASES: list[tuple[str, list[float], Better, dict[int, Severity]]] = [
     ("equal", [10, 10, 10, 10], "more", {}),
     ("one alone", [1], "more", {}),
+    # From three on there is a median to trust, and a device may be put out of use.
+    ("one of three at half speed", [10, 5, 10], "more", {1: Severity.DRAIN}),
+    ("one of three twice as hot", [40, 80, 40], "less", {1: Severity.DRAIN}),
+    ("of two the hotter", [40, 80], "less", {1: Severity.MONITOR}),
+    ("of two a little slower", [100, 85], "more", {}),
+    ("slower by just what equal ones differ by", [100, 100, 100, 85], "more", {}),
+    ("slower by more than that", [100, 100, 100, 84], "more", {3: Severity.MONITOR}),
+    ("slower by just less than to be drained", [100, 100, 100, 61], "more", {3: Severity.MONITOR}),
+    ("slower by as much as to be drained", [100, 100, 100, 60], "more", {3: Severity.DRAIN}),
     ("one slower", [10, 10, 8, 10], "more", {2: Severity.MONITOR}),
     ("one at half speed", [10, 10, 10, 5], "more", {3: Severity.DRAIN}),
     ("one faster is no fault", [10, 10, 10, 20], "more", {}),

@@ -7,10 +7,15 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.documentation import (
+    WIDTH,
+    item,
+    limits_in_words,
+    shape_in_words,
+)
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind, Option, Tensor
 from pyaclnn.facts.operators.types import TYPES
-from pyaclnn.facts.operators.words import Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,9 +24,8 @@ if TYPE_CHECKING:
     from pyaclnn.facts.operators import Operator
     from pyaclnn.facts.operators.parameters import Parameter
 
-__all__ = ["docstring", "shape_in_words", "signature_in_words"]
+__all__ = ["docstring", "signature_in_words"]
 
-_WIDTH = 100
 _KINDS = (
     "NumPy arrays in mean NumPy arrays out, when all is done; device arrays in mean device "
     "arrays out, queued and not waited for."
@@ -43,20 +47,20 @@ def _docstring(operator: Operator) -> Iterator[str]:
     for name in (*operator.positional, *operator.keywords):
         others = [other for other, known in operator.synonyms.items() if known == name]
         also = f" ``{others[0]}`` is taken for it too." if others else ""
-        yield from _item(name, _about(operator, operator.by_name[name]) + also)
-    yield from _item("stream", "Where to queue the work; the device's default stream if None.")
+        yield from item(name, _about(operator, operator.by_name[name]) + also)
+    yield from item("stream", "Where to queue the work; the device's default stream if None.")
     if operator.results:
-        yield from _item("out", _about_out(operator))
+        yield from item("out", _about_out(operator))
     yield "\nReturns:"
     for tensor in operator.results:
-        yield from _item(tensor.name, _about(operator, tensor))
+        yield from item(tensor.name, _about(operator, tensor))
     for tensor in () if operator.results else operator.returned:
-        yield from _item(tensor.name, "The very array that was given.")
+        yield from item(tensor.name, "The very array that was given.")
     yield "\nRaises:"
     refused = "An argument is not acceptable; nothing was computed or allocated."
-    yield from _item("InvalidArgumentError", refused)
+    yield from item("InvalidArgumentError", refused)
     failed = "CANN refused the call, or, with NumPy arrays, the work failed."
-    yield from _item("AclError", failed)
+    yield from item("AclError", failed)
     if operator.source:
         yield f"\nSource: {operator.source}."
 
@@ -71,13 +75,7 @@ def _since(operator: Operator) -> str:
 
 def _filled(text: str, indent: str) -> Iterator[str]:
     yield ""
-    yield from textwrap.wrap(text, _WIDTH - 4, initial_indent=indent, subsequent_indent=indent)
-
-
-def _item(name: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        f"{name}: {text}", _WIDTH - 4, initial_indent="    ", subsequent_indent="        "
-    )
+    yield from textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
 
 
 def _about(operator: Operator, parameter: Parameter) -> str:
@@ -95,21 +93,6 @@ def _about(operator: Operator, parameter: Parameter) -> str:
     return f"{says}{_limits(parameter)}."
 
 
-def shape_in_words(tensor: Tensor) -> str:
-    """Write a shape as documents do, for example ``(*rows, *norm)``."""
-    written = {
-        Word.AXIS: "{}",
-        Word.GROUP: "*{}",
-        Word.ONES: "*1 for {}",
-        Word.COUNT: "any, with an element for each of {}",
-        Word.PADDED: "*{}, ones may follow",
-        Word.LIKE: "that of {}",
-        Word.NUMBER: "{}",
-    }
-    words = [written[kind].format(name) for kind, name in tensor.shape.words]
-    return f"({', '.join(words)})"
-
-
 def _types(operator: Operator, tensor: Tensor) -> str:
     words = operator.types.allowed(tensor.type, {})
     names = [TYPES[word].numpy for word in words]
@@ -122,14 +105,7 @@ def _types(operator: Operator, tensor: Tensor) -> str:
 def _limits(option: Option) -> str:
     if option.kind is Kind.MASK:
         return "; the others are None, and nothing is computed or allocated for them"
-    if option.kind is Kind.STRING:
-        return f"; {' or '.join(map(repr, option.choices))}"
-    finite = "finite, " if option.kind is Kind.REAL else ""
-    if option.least is not None and option.most is not None:
-        return f"; {finite}{option.least} to {option.most}"
-    if option.least is not None:
-        return f"; {finite}{option.least} or more"
-    return f"; {finite}above {option.above}" if option.above is not None else ""
+    return limits_in_words(option)
 
 
 def _about_out(operator: Operator) -> str:

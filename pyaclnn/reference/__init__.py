@@ -80,9 +80,7 @@ def find(name: str) -> tuple[Any, Any] | None:
         if area in FAST_AREAS:
             module = importlib.import_module(f"{__name__}.fast.{area}")
             if name in module.__all__:
-                offered = getattr(module, name)
-                offered.__doc__ = defined.__doc__
-                return defined, offered
+                return defined, getattr(module, name)
         return defined, defined
     return None
 
@@ -102,8 +100,20 @@ def definition(name: str) -> Callable[..., Any]:
     found = find(name)
     if found is None:
         raise KeyError(name)
+    _complete_docstrings(*found)
     function: Callable[..., Any] = found[0]
     return function
+
+
+def _complete_docstrings(defined: Any, offered: Any) -> None:
+    """Add the sections that follow from a description.
+
+    This happens when a name is looked up here. A device process looks up C names, and needs none.
+    """
+    from pyaclnn.reference.documentation import complete  # noqa: PLC0415  # descriptions
+
+    complete(defined)
+    offered.__doc__ = defined.__doc__
 
 
 class Strength(Enum):
@@ -186,6 +196,7 @@ class Operators(ModuleType):
         found = None if name.startswith("_") else find(name)
         if found is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        _complete_docstrings(*found)
         setattr(self, name, found[1])
         return found[1]
 

@@ -31,13 +31,7 @@ FEWEST_AXES = 2
 
 
 class AdaLayerNormV2Result(NamedTuple):
-    """What `ada_layer_norm_v2` returns.
-
-    Attributes:
-        out: The normalized tensor: the shape and data type of x.
-        mean: The mean of each row: the shape of x with a 1 for the last axis, its data type.
-        rstd: The reciprocal standard deviation of each row, like `mean`.
-    """
+    """Results of `ada_layer_norm_v2`."""
 
     out: NDArray[Any]
     mean: NDArray[Any]
@@ -45,29 +39,14 @@ class AdaLayerNormV2Result(NamedTuple):
 
 
 class AdaLayerNormQuantResult(NamedTuple):
-    """What `ada_layer_norm_quant` returns.
-
-    Attributes:
-        out: The normalized tensor as integers: the shape of x.
-        quant_scale: What one step is worth in each row: the shape of x without the last axis;
-            float32 (float64 for float64 x).
-    """
+    """Results of `ada_layer_norm_quant`."""
 
     out: NDArray[Any]
     quant_scale: NDArray[Any]
 
 
 class AdaLayerNormGrads(NamedTuple):
-    """What `ada_layer_norm_backward` returns.
-
-    Attributes:
-        grad_input: The gradient of the input: its shape and data type.
-        grad_scale: The gradient of scale: its shape and data type.
-        grad_shift: The gradient of shift, like `grad_scale`.
-        grad_weight: The gradient of the weight: (H,); the data type of the weight, or of the bias
-            if there is no weight, or float32 (float64 for float64 input).
-        grad_bias: The gradient of the bias, like `grad_weight`.
-    """
+    """Results of `ada_layer_norm_backward`."""
 
     grad_input: NDArray[Any]
     grad_scale: NDArray[Any]
@@ -77,10 +56,10 @@ class AdaLayerNormGrads(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """How a tensor [B..., S, H] splits into B samples of S rows.
+    """A tensor [B..., S, H] as B samples of S rows.
 
     Attributes:
-        layout: How it splits into rows.
+        layout: The layout of its rows.
     """
 
     layout: RowLayout
@@ -141,21 +120,6 @@ def ada_layer_norm_v2(
     `rstd = 1 / sqrt(variance + epsilon)`,
     `out = ((x - mean) * rstd * weight + bias) * (1 + scale) + shift`.
 
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor [B..., S, H] of any rank from 2.
-        scale: [B..., H] or [B..., 1, H], any float type.
-        shift: Like `scale`.
-        weight: (H,), any float type; None means ones.
-        bias: (H,), any float type; None means zeros.
-        epsilon: Added to the variance.
-
-    Returns:
-        `out`, `mean` and `rstd`.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
-
     Source: CANN: ops-nn norm/ada_layer_norm_v2.
     """
     tensor = np.asarray(x)
@@ -175,21 +139,6 @@ def ada_layer_norm(
     epsilon: float = 1e-5,
 ) -> NDArray[Any]:
     """Do what `ada_layer_norm_v2` does, without the statistics.
-
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor [B..., S, H] of any rank from 2.
-        scale: [B..., H] or [B..., 1, H], any float type.
-        shift: Like `scale`.
-        weight: (H,), any float type; None means ones.
-        bias: (H,), any float type; None means zeros.
-        epsilon: Added to the variance.
-
-    Returns:
-        The normalized tensor: the shape and data type of x.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/ada_layer_norm.
     """
@@ -212,23 +161,6 @@ def ada_layer_norm_quant(
 
     With v, its `out` times `smooth_scales`: `factor = 127 / max(|v|)` of a row,
     `out = round(v * factor)`, ties to even, `quant_scale = 1 / factor`.
-
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor [B..., S, H] of any rank from 2.
-        scale: [B..., H] or [B..., 1, H], any float type.
-        shift: Like `scale`.
-        weight: (H,), any float type; None means ones.
-        bias: (H,), any float type; None means zeros.
-        smooth_scales: (H,), any float type; None means ones.
-        epsilon: Added to the variance.
-        dtype: The type of the integers; int8 is the only one that CANN has here.
-
-    Returns:
-        `out` and `quant_scale`.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/ada_layer_norm_quant.
     """
@@ -256,24 +188,6 @@ def ada_layer_norm_backward(
     a sample `grad_scale = sum(grad_out * (xhat * weight + bias))`, `grad_shift = sum(grad_out)`;
     over all rows `grad_weight = sum(d * xhat)`, `grad_bias = sum(d)`. Mean and rstd are used as
     they are.
-
-    Args:
-        grad_out: The gradient of the forward out; the shape of the input, any float type.
-        input: The forward x: float16, bfloat16, float32 or float64, [B..., S, H].
-        normalized_shape: (H,).
-        rstd: The reciprocal standard deviation of each row: as many elements as rows.
-        mean: The mean of each row, like `rstd`.
-        scale: The forward scale, [B..., H] or [B..., 1, H], any float type.
-        shift: The forward shift, like `scale`.
-        weight: The forward weight, (H,); None means ones.
-        bias: The forward bias, (H,); None means zeros.
-
-    Returns:
-        The five gradients.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/ada_layer_norm_grad.
     """

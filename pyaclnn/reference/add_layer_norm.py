@@ -17,14 +17,7 @@ __all__ = ["AddLayerNormGrads", "AddLayerNormResult", "add_layer_norm", "add_lay
 
 
 class AddLayerNormResult(NamedTuple):
-    """What `add_layer_norm` returns.
-
-    Attributes:
-        y: The normalized sum: the shape of x1, the wider data type of x1 and x2.
-        mean: The mean of each row: the leading axes, then ones; float32 (float64 for float64 x1).
-        rstd: The reciprocal standard deviation of each row, like `mean`.
-        x: The sum, like `y`; None unless it was asked for.
-    """
+    """Results of `add_layer_norm`."""
 
     y: NDArray[Any]
     mean: NDArray[Any]
@@ -33,13 +26,7 @@ class AddLayerNormResult(NamedTuple):
 
 
 class AddLayerNormGrads(NamedTuple):
-    """What `add_layer_norm_grad` returns.
-
-    Attributes:
-        dx: The gradient of the sum, and so of x1 and of x2: the shape and data type of x1.
-        dgamma: The gradient of gamma: its shape; float32 (float64 for float64 x1).
-        dbeta: The gradient of beta, like `dgamma`.
-    """
+    """Results of `add_layer_norm_grad`."""
 
     dx: NDArray[Any]
     dgamma: NDArray[Any]
@@ -62,22 +49,6 @@ def add_layer_norm(
     axes of gamma span: `rstd = 1 / sqrt(variance + epsilon)`,
     `y = (x - mean) * rstd * gamma + beta`. The `x` that is returned is rounded, not the one that is
     computed with.
-
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale, any float type; the shape of x1 must end in the shape of gamma.
-        beta: The shift; the shape of gamma, any float type.
-        bias: Added as well: the shape of gamma or of x1, any float type; None means zeros.
-        epsilon: Added to the variance.
-        additional_output: Whether to return the sum.
-
-    Returns:
-        `y`, `mean`, `rstd` and `x`.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/add_layer_norm.
     """
@@ -114,22 +85,6 @@ def add_layer_norm_grad(
     With `xhat = (x1 + x2 - mean) * rstd` and `g = dy * gamma`, means over a row and sums over all
     rows: `dx = (g - mean(g) - xhat * mean(g * xhat)) * rstd + dsum`, `dgamma = sum(dy * xhat)`,
     `dbeta = sum(dy)`. The given mean and rstd are used as they are.
-
-    Args:
-        dy: The gradient of the forward y; the shape of x1, any float type.
-        x1: The first summand: float16, bfloat16, float32 or float64, of any rank from 1.
-        x2: The other summand, a bias added to it; the shape of x1, any float type.
-        rstd: The reciprocal standard deviation of each row: as many elements as rows.
-        mean: The mean of each row, like `rstd`.
-        gamma: The forward scale, any float type; the shape of x1 must end in the shape of gamma.
-        dsum: The gradient of the forward x; the shape of x1; None means zeros.
-
-    Returns:
-        `dx`, `dgamma` and `dbeta`.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/add_layer_norm_grad.
     """

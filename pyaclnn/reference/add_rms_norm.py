@@ -24,14 +24,7 @@ __all__ = [
 
 
 class AddRmsNormResult(NamedTuple):
-    """What `add_rms_norm` returns.
-
-    Attributes:
-        y: The normalized sum: the shape and data type of x1.
-        rstd: The reciprocal root mean square of each row: the leading axes, then ones; float32
-            (float64 for float64 x1).
-        x: The sum; shape and data type as `y`.
-    """
+    """Results of `add_rms_norm`."""
 
     y: NDArray[Any]
     rstd: NDArray[Any]
@@ -39,13 +32,7 @@ class AddRmsNormResult(NamedTuple):
 
 
 class InplaceAddRmsNormResult(NamedTuple):
-    """What `inplace_add_rms_norm` makes of its arguments, and what it returns.
-
-    Attributes:
-        x1: What becomes of x1: the normalized sum, y of `add_rms_norm`.
-        x2: What becomes of x2: the sum, x of `add_rms_norm`.
-        rstd: The reciprocal root mean square of each row, as in `add_rms_norm`.
-    """
+    """Results of `inplace_add_rms_norm`: its updated arguments and `rstd`."""
 
     x1: NDArray[Any]
     x2: NDArray[Any]
@@ -53,14 +40,7 @@ class InplaceAddRmsNormResult(NamedTuple):
 
 
 class AddRmsNormCastResult(NamedTuple):
-    """What `add_rms_norm_cast` returns.
-
-    Attributes:
-        y1: The normalized sum in float32 (float64 for float64 x1): the shape of x1.
-        y2: The normalized sum: the shape and data type of x1.
-        rstd: The reciprocal root mean square of each row, as in `add_rms_norm`.
-        x: The sum; shape and data type as `y2`.
-    """
+    """Results of `add_rms_norm_cast`."""
 
     y1: NDArray[Any]
     y2: NDArray[Any]
@@ -82,20 +62,9 @@ def add_rms_norm(
     `x = x1 + x2`, and then what `rms_norm` does: `rstd = 1 / sqrt(mean(x * x) + epsilon)`,
     `y = x * rstd * gamma`.
 
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale, any float type; the shape of x1 must end in the shape of gamma.
-        epsilon: Added to the mean of squares.
-        family: The family of chips. ``"910b"``, ``"910_93"`` and ``"310p"`` round to a 16-bit type
-            more than once: the sum before it is normalized, `x * rstd` before it is scaled.
-
-    Returns:
-        `y`, `rstd` and `x`. If gamma holds no elements, rstd is NaN: the mean of nothing.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    If gamma holds no elements, rstd is NaN: the mean of nothing. ``"910b"``, ``"910_93"`` and
+    ``"310p"`` round to a 16-bit type more than once: the sum before it is normalized, `x * rstd`
+    before it is scaled.
 
     Source: CANN: ops-nn norm/add_rms_norm.
     """
@@ -114,19 +83,7 @@ def inplace_add_rms_norm(
 ) -> InplaceAddRmsNormResult:
     """Do what `add_rms_norm` does, for an operator that overwrites both summands.
 
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1. It is not written to.
-        x2: The other summand; the shape of x1, any float type. It is not written to.
-        gamma: The scale, any float type; the shape of x1 must end in the shape of gamma.
-        epsilon: Added to the mean of squares.
-        family: The family of chips, as in `add_rms_norm`.
-
-    Returns:
-        The new `x1`, the new `x2`, and `rstd`.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    Families differ as in `add_rms_norm`.
 
     Source: CANN: ops-nn norm/inplace_add_rms_norm.
     """
@@ -145,20 +102,8 @@ def add_rms_norm_cast(
 ) -> AddRmsNormCastResult:
     """Do what `add_rms_norm` does, and give the normalized sum in float32 as well.
 
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale, any float type; the shape of x1 must end in the shape of gamma.
-        epsilon: Added to the mean of squares.
-        family: The family of chips, as in `add_rms_norm`. Those that round more than once give the
-            rounded `y2`, widened, for `y1`; the others give it before it is rounded.
-
-    Returns:
-        `y1`, `y2`, `rstd` and `x`.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    Families differ as in `add_rms_norm`. Those that round more than once give the rounded `y2`,
+    widened, for `y1`; the others give it before it is rounded.
 
     Source: CANN: ops-nn norm/add_rms_norm_cast.
     """

@@ -29,13 +29,7 @@ __all__ = [
 
 
 class AddRmsNormQuantResult(NamedTuple):
-    """What `add_rms_norm_quant` returns.
-
-    Attributes:
-        y1: The normalized sum as int8, by the first scale: the shape of x1.
-        y2: The same by the second scale; None if there is none.
-        x: The sum: the shape and data type of x1.
-    """
+    """Results of `add_rms_norm_quant`."""
 
     y1: NDArray[np.int8]
     y2: NDArray[np.int8] | None
@@ -43,16 +37,7 @@ class AddRmsNormQuantResult(NamedTuple):
 
 
 class AddRmsNormDynamicQuantResult(NamedTuple):
-    """What `add_rms_norm_dynamic_quant` returns.
-
-    Attributes:
-        y1: The normalized sum as int8, smoothed the first way: the shape of x1.
-        y2: The same smoothed the second way; None unless there are both smooth scales.
-        x: The sum: the shape and data type of x1.
-        scale1: What one step of `y1` is worth in each row: the leading axes; float32 (float64 for
-            float64 x1).
-        scale2: The same of `y2`; None where that is.
-    """
+    """Results of `add_rms_norm_dynamic_quant`."""
 
     y1: NDArray[np.int8]
     y2: NDArray[np.int8] | None
@@ -62,16 +47,7 @@ class AddRmsNormDynamicQuantResult(NamedTuple):
 
 
 class AddRmsNormDynamicQuantV2Result(NamedTuple):
-    """What `add_rms_norm_dynamic_quant_v2` returns; None stands for what was masked off.
-
-    Attributes:
-        y1: The normalized sum, shifted, as integers, smoothed the first way: the shape of x1.
-        y2: The same smoothed the second way.
-        x: The sum: the shape and data type of x1.
-        scale1: What one step of `y1` is worth in each row: the leading axes; float32 (float64 for
-            float64 x1).
-        scale2: The same of `y2`.
-    """
+    """Results of `add_rms_norm_dynamic_quant_v2`; None for each that is not computed."""
 
     y1: NDArray[Any] | None
     y2: NDArray[Any] | None
@@ -81,14 +57,7 @@ class AddRmsNormDynamicQuantV2Result(NamedTuple):
 
 
 class AddRmsNormQuantV2Result(NamedTuple):
-    """What `add_rms_norm_quant_v2` returns.
-
-    Attributes:
-        y1: The normalized sum, shifted, as int8, by the first scale: the shape of x1.
-        y2: The same by the second scale; None if there is none.
-        x: The sum: the shape and data type of x1.
-        rms_norm: The normalized sum before it was shifted, like `x`.
-    """
+    """Results of `add_rms_norm_quant_v2`."""
 
     y1: NDArray[np.int8]
     y2: NDArray[np.int8] | None
@@ -145,25 +114,8 @@ def add_rms_norm_quant(
     With y of `add_rms_norm`: `y1 = round(y / scales1 + zero_points1)`, ties to even, as far as int8
     goes; `y2` alike. NaN becomes 0.
 
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale of the norm, any float type; the shape of x1 must end in that of gamma.
-        scales1: The shape of gamma, any float type.
-        scales2: Like `scales1`; None means that there is no second result.
-        zero_points1: The shape of gamma, any number type; None means zeros.
-        zero_points2: Like `zero_points1`.
-        epsilon: Added to the mean of squares.
-        div_mode: Whether scales divide; else they multiply.
-        family: The family of chips. ``"910b"``, ``"910_93"`` and ``"310p"`` normalize the sum
-            rounded to the type of x1, and for float16 round `x * rstd` and its product with gamma.
-
-    Returns:
-        `y1`, `y2` and `x`.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    ``"910b"``, ``"910_93"`` and ``"310p"`` normalize the sum rounded to the type of x1, and for
+    float16 round `x * rstd` and its product with gamma.
 
     Source: CANN: ops-nn norm/add_rms_norm_quant.
     """
@@ -200,27 +152,8 @@ def add_rms_norm_quant_v2(
 ) -> AddRmsNormQuantV2Result:
     """Do what `add_rms_norm_quant` does, with a shift before the integers, and give the norm.
 
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale of the norm, any float type; the shape of x1 must end in that of gamma, or
-            it is [1, H] for the last axis.
-        scales1: The shape of gamma or (1,), any float type.
-        scales2: Like `scales1`; None means that there is no second result.
-        zero_points1: Like `scales1`, any number type; None means zeros.
-        zero_points2: Like `zero_points1`.
-        beta: Added to the norm before it is quantized: the shape of gamma; None means zeros.
-        epsilon: Added to the mean of squares.
-        div_mode: Whether scales divide; else they multiply.
-        family: The family of chips, as in `add_rms_norm_quant`. With a single scale for all of a
-            row nothing but the sum is rounded in between.
-
-    Returns:
-        `y1`, `y2`, `x` and `rms_norm`.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    Families differ as in `add_rms_norm_quant`. With a single scale for all of a row nothing but the
+    sum is rounded in between.
 
     Source: CANN: ops-nn norm/add_rms_norm_quant_v2.
     """
@@ -264,21 +197,6 @@ def add_rms_norm_dynamic_quant(
     `factor = 127 / max(|v|)` of a row, `y1 = round(v * factor)`, ties to even,
     `scale1 = 1 / factor`. Nothing is rounded in between; `x` is rounded on its own.
 
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale of the norm, any float type; the shape of x1 must end in that of gamma.
-        smooth_scale1: The shape of gamma, any float type; None means ones.
-        smooth_scale2: Like `smooth_scale1`; without both there is no second result.
-        epsilon: Added to the mean of squares.
-
-    Returns:
-        `y1`, `y2`, `x`, `scale1` and `scale2`.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
-
     Source: CANN: ops-nn norm/add_rms_norm_dynamic_quant.
     """
     tensor = np.asarray(x1)
@@ -306,21 +224,8 @@ def add_rms_norm_dynamic_quant_v2(
 ) -> AddRmsNormDynamicQuantV2Result:
     """Do what `add_rms_norm_dynamic_quant` does, with a shift, fewer bits, and a mask.
 
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale of the norm, any float type; the shape of x1 must end in that of gamma.
-        smooth_scale1: The shape of gamma, any float type; None means ones.
-        smooth_scale2: Like `smooth_scale1`.
-        beta: Added to the norm before it is smoothed: the shape of gamma; None means zeros.
-        epsilon: Added to the mean of squares.
-        output_mask: Which of the two results to return; None means the first, and the second if
-            there are both smooth scales.
-        dtype: The type of the integers: int8, int4 of ml_dtypes, or int32, which packs eight of 4
-            bits along the last axis, the first one lowest.
-
-    Returns:
-        `y1`, `y2`, `x`, `scale1` and `scale2`.
+    `dtype` is int8, int4 of ml_dtypes, or int32, which packs eight integers of 4 bits along the
+    last axis, the first one lowest.
 
     Raises:
         TypeError: The data type of x1 is not one of the four, or `dtype` is none of the three.

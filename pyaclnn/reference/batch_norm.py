@@ -27,18 +27,7 @@ RECIPROCAL_DEVIATION = (None, "950")
 
 
 class BatchNormResult(NamedTuple):
-    """What `batch_norm` returns.
-
-    Attributes:
-        output: The normalized tensor: the input's shape and data type.
-        save_mean: The mean of each channel of this batch: (C,), float32 (float64 for float64
-            input); None unless training.
-        save_invstd: The reciprocal standard deviation of each channel of this batch, or its biased
-            variance where the family gives that instead; like `save_mean`.
-        running_mean: The new running mean: the shape and data type of the one given, None if there
-            was none. Not training, it is the one given.
-        running_var: The new running variance, like `running_mean`.
-    """
+    """Results of `batch_norm`."""
 
     output: NDArray[Any]
     save_mean: NDArray[Any] | None
@@ -48,13 +37,7 @@ class BatchNormResult(NamedTuple):
 
 
 class BatchNormGrads(NamedTuple):
-    """What `batch_norm_backward` returns; None stands for an output that was masked off.
-
-    Attributes:
-        grad_input: The gradient of the input: its shape, the data type of grad_out.
-        grad_weight: The gradient of the weight: (C,), float32 (float64 for float64 input).
-        grad_bias: The gradient of the bias, like `grad_weight`.
-    """
+    """Results of `batch_norm_backward`; None for each that is not computed."""
 
     grad_input: NDArray[Any] | None
     grad_weight: NDArray[Any] | None
@@ -81,25 +64,8 @@ def batch_norm(
     Training, both running statistics move: `new = (1 - momentum) * old + momentum * batch`, where
     the batch's variance is the unbiased one, n / (n - 1) times the biased.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
-        running_mean: (C,), any float type; None means zeros. It is not written to.
-        running_var: (C,), any float type; None means ones. It is not written to.
-        weight: (C,), any float type; None means ones.
-        bias: (C,), any float type; None means zeros.
-        training: Whether to normalize with the statistics of this batch.
-        momentum: How much this batch moves the running statistics.
-        eps: Added to the variance.
-        family: The family of chips. All but ``"950"`` give the variance, without eps, for
-            `save_invstd`.
-
-    Returns:
-        `output`, `save_mean`, `save_invstd`, `running_mean` and `running_var`. Without elements
-        the mean of a batch is 0, its reciprocal deviation NaN, and nothing runs along, as in CANN.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    Without elements the mean of a batch is 0, its reciprocal deviation NaN, and nothing runs along,
+    as in CANN. All families but ``"950"`` give the variance, without eps, for `save_invstd`.
 
     Source: CANN: ops-nn norm/batch_norm_v3.
     """
@@ -160,27 +126,8 @@ def batch_norm_backward(
     and invstd are those saved, as they are; else `grad_input = weight * invstd * grad_out`, where
     they are the running mean and `1 / sqrt(running_var + eps)`.
 
-    Args:
-        grad_out: The gradient of the forward output; the shape of the input, any float type.
-        input: The forward input: float16, bfloat16, float32 or float64, (N, C, ...).
-        weight: (C,), any float type; None means ones.
-        running_mean: (C,), any float type; None means zeros.
-        running_var: (C,), any float type; None means ones.
-        save_mean: The mean of each channel, as the forward function gave it; None means zeros.
-            Unless training, it does not matter.
-        save_invstd: What the forward function gave beside it; None means ones.
-        training: Whether the forward function normalized with the statistics of its batch.
-        eps: Added to the variance.
-        output_mask: Which of grad_input, grad_weight and grad_bias to return.
-        family: The family of chips. All but ``"950"`` take `save_invstd` for a variance, as they
-            give it, and add eps to it.
-
-    Returns:
-        The three gradients, None where masked off.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    All families but ``"950"`` take `save_invstd` for a variance, which they return there, and add
+    eps to it.
 
     Source: CANN: ops-nn norm/batch_norm_grad_v3.
     """
@@ -227,25 +174,7 @@ def fast_batch_norm_backward(
 ) -> BatchNormGrads:
     """Do what `batch_norm_backward` does.
 
-    Args:
-        grad_out: The gradient of the forward output; the shape of the input, any float type.
-        input: The forward input: float16, bfloat16, float32 or float64, (N, C, ...).
-        weight: (C,), any float type; None means ones.
-        running_mean: (C,), any float type; None means zeros.
-        running_var: (C,), any float type; None means ones.
-        save_mean: The mean of each channel, as the forward function gave it; None means zeros.
-        save_invstd: What the forward function gave beside it; None means ones.
-        training: Whether the forward function normalized with the statistics of its batch.
-        eps: Added to the variance.
-        output_mask: Which of grad_input, grad_weight and grad_bias to return.
-        family: The family of chips, as in `batch_norm_backward`.
-
-    Returns:
-        The three gradients, None where masked off.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    Families differ as in `batch_norm_backward`.
 
     Source: CANN: ops-nn norm/fast_batch_norm_backward.
     """

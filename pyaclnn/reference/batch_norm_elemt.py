@@ -34,23 +34,8 @@ def batch_norm_elemt(
 
     `output = (input - mean) * invstd * weight + bias`.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
-        weight: (C,), any float type; None means ones.
-        bias: (C,), any float type; None means zeros.
-        mean: (C,), any float type.
-        invstd: The reciprocal standard deviation: (C,), any float type.
-        eps: Matters to a family only.
-        family: The family of chips. All of them go by the variance, `1 / (invstd * invstd) - eps`
-            in the data type of invstd, so that `invstd` is what is left of it after
-            `1 / sqrt(variance + eps)`.
-
-    Returns:
-        The normalized tensor: the input's shape and data type.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    All families use the variance, `1 / (invstd * invstd) - eps` in the data type of invstd, so
+    that `invstd` is what is left of it after `1 / sqrt(variance + eps)`.
 
     Source: CANN: ops-nn norm/batch_norm_elemt.
     """
@@ -87,24 +72,6 @@ def batch_norm_elemt_backward(
     With the sums of the whole batch and its number n of elements a channel, `sum(counter)`:
     `grad_input = (grad_out - sum_dy / n - (input - mean) * invstd ** 2 * sum_dy_xmu / n) * invstd *
     weight`.
-
-    Args:
-        grad_out: The gradient of the forward output; the shape of the input, any float type.
-        input: The forward input: float16, bfloat16, float32 or float64, (N, C, ...).
-        mean: The mean of each channel of the whole batch: (C,), any float type.
-        invstd: The reciprocal standard deviation of each channel, like `mean`.
-        weight: (C,), any float type; None means ones.
-        sum_dy: The sums of `batch_norm_reduce_backward` over the whole batch: (C,).
-        sum_dy_xmu: Like `sum_dy`.
-        counter: How many elements a channel has on each device, in any shape.
-        dtype: The data type of the result; None means the input's.
-
-    Returns:
-        The gradient of the input, of its shape.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/sync_batch_norm_backward_elemt.
     """

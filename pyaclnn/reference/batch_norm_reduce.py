@@ -22,26 +22,14 @@ __all__ = [
 
 
 class BatchNormReduceResult(NamedTuple):
-    """What `batch_norm_reduce` returns.
-
-    Attributes:
-        sum: The sum of each channel: (C,), float32 (float64 for float64 x).
-        square_sum: The sum of the squares of each channel, like `sum`.
-    """
+    """Results of `batch_norm_reduce`."""
 
     sum: NDArray[Any]
     square_sum: NDArray[Any]
 
 
 class BatchNormReduceGrads(NamedTuple):
-    """What `batch_norm_reduce_backward` returns; None stands for what was not asked for.
-
-    Attributes:
-        sum_dy: The sum of the gradient of each channel: (C,), float32 (float64 for float64 input).
-        sum_dy_xmu: The sum of the gradient times what the input is above the mean, like `sum_dy`.
-        grad_weight: The gradient of the weight, like `sum_dy`.
-        grad_bias: The gradient of the bias, like `sum_dy`.
-    """
+    """Results of `batch_norm_reduce_backward`; None for each that is not requested."""
 
     sum_dy: NDArray[Any] | None
     sum_dy_xmu: NDArray[Any] | None
@@ -53,11 +41,7 @@ class BatchNormReduceGrads(NamedTuple):
 def batch_norm_reduce(x: ArrayLike) -> BatchNormReduceResult:
     """Add up each channel and its squares, over all samples and positions.
 
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
-
-    Returns:
-        `sum` and `square_sum`. Those of nothing are 0.
+    Sums of nothing are 0.
 
     Raises:
         TypeError: The data type of x is not one of the four.
@@ -86,23 +70,6 @@ def batch_norm_reduce_backward(
     Over all samples and positions: `sum_dy = sum(grad_out)`,
     `sum_dy_xmu = sum(grad_out * (input - mean))`, `grad_weight = sum_dy_xmu * invstd`,
     `grad_bias = sum_dy`.
-
-    Args:
-        grad_out: The gradient of the forward output; the shape of the input, any float type.
-        input: The forward input: float16, bfloat16, float32 or float64, (N, C, ...).
-        mean: The mean of each channel of the whole batch: (C,), any float type.
-        invstd: The reciprocal standard deviation of each channel, like `mean`.
-        weight: Not used.
-        input_g: Whether to return `sum_dy` and `sum_dy_xmu`.
-        weight_g: Whether to return `grad_weight`.
-        bias_g: Whether to return `grad_bias`.
-
-    Returns:
-        The four sums, None where not asked for.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/sync_batch_norm_backward_reduce.
     """

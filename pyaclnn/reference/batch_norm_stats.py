@@ -30,27 +30,14 @@ __all__ = [
 
 
 class BatchNormStatsResult(NamedTuple):
-    """What `batch_norm_stats` returns.
-
-    Attributes:
-        mean: The mean of each channel: (C,), float32 (float64 for float64 input).
-        invstd: The reciprocal standard deviation of each channel, like `mean`.
-    """
+    """Results of `batch_norm_stats`."""
 
     mean: NDArray[Any]
     invstd: NDArray[Any]
 
 
 class BatchNormGatherStatsResult(NamedTuple):
-    """What `batch_norm_gather_stats_with_counts` returns.
-
-    Attributes:
-        mean_all: The mean of each channel of the whole batch: (C,), float32 (float64 for float64
-            mean).
-        invstd_all: The reciprocal standard deviation of each channel, like `mean_all`.
-        running_mean: The new running mean: the data type of the one given, None if there was none.
-        running_var: The new running variance, like `running_mean`.
-    """
+    """Results of `batch_norm_gather_stats_with_counts`."""
 
     mean_all: NDArray[Any]
     invstd_all: NDArray[Any]
@@ -59,14 +46,7 @@ class BatchNormGatherStatsResult(NamedTuple):
 
 
 class SyncBatchNormGatherStatsResult(NamedTuple):
-    """What `sync_batch_norm_gather_stats` returns, all of it (C,) and of the type of total_sum.
-
-    Attributes:
-        batch_mean: The mean of each channel of the whole batch.
-        batch_invstd: The reciprocal standard deviation of each channel of the whole batch.
-        mean: The new running mean.
-        variance: The new running variance.
-    """
+    """Results of `sync_batch_norm_gather_stats`."""
 
     batch_mean: NDArray[Any]
     batch_invstd: NDArray[Any]
@@ -80,12 +60,7 @@ def batch_norm_stats(input: ArrayLike, eps: float = 1e-5) -> BatchNormStatsResul
 
     Over all samples and positions, with the biased variance: `invstd = 1 / sqrt(variance + eps)`.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
-        eps: Added to the variance.
-
-    Returns:
-        `mean` and `invstd`. Without elements the mean is 0 and invstd is NaN, as CANN fills them.
+    Without elements the mean is 0 and invstd is NaN, as CANN fills them.
 
     Raises:
         TypeError: The input's data type is not one of the four.
@@ -118,20 +93,7 @@ def batch_norm_gather_stats_with_counts(
     `new = (1 - momentum) * old + momentum * batch`, where the batch's variance is the unbiased
     one, `squares / (n - 1)`.
 
-    Args:
-        input: A tensor (N, C, ...) whose channels the statistics are of; no result depends on its
-            values.
-        mean: The mean of each channel on each device: (devices, C), any float type.
-        invstd: The reciprocal standard deviations, like `mean`.
-        running_mean: (C,), any float type; None means zeros. It is not written to.
-        running_var: (C,), any float type; None means zeros. It is not written to.
-        momentum: How much this batch moves the running statistics.
-        eps: What was added to the variance, and is again.
-        counts: How many elements a channel has on each device: (devices,).
-
-    Returns:
-        `mean_all`, `invstd_all`, `running_mean` and `running_var`. Without devices the mean is 0,
-        invstd is NaN, and nothing moves, as in CANN.
+    Without devices the mean is 0, invstd is NaN, and nothing moves, as in CANN.
 
     Raises:
         TypeError: The data type of mean is not one of the four.
@@ -190,23 +152,6 @@ def sync_batch_norm_gather_stats(
     `v = sum(total_square_sum) / n - batch_mean ** 2`, `batch_invstd = 1 / sqrt(v + eps)`,
     `mean = (1 - momentum) * mean + momentum * batch_mean`,
     `variance = (1 - momentum) * variance + momentum * v * n / (n - 1)`.
-
-    Args:
-        total_sum: The sum of each channel on each device: (devices, C), float16, bfloat16, float32
-            or float64.
-        total_square_sum: The sum of squares, like `total_sum`.
-        sample_count: How many elements a channel has on each device: (devices,).
-        mean: The running mean, (C,), any float type. It is not written to.
-        variance: The running variance, like `mean`.
-        momentum: How much this batch moves the running statistics.
-        eps: Added to the variance.
-
-    Returns:
-        `batch_mean`, `batch_invstd`, `mean` and `variance`.
-
-    Raises:
-        TypeError: The data type of total_sum is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/sync_batch_norm_gather_stats.
     """

@@ -18,13 +18,7 @@ __all__ = ["DeepNormGrads", "DeepNormResult", "deep_norm", "deep_norm_grad"]
 
 
 class DeepNormResult(NamedTuple):
-    """What `deep_norm` returns.
-
-    Attributes:
-        mean: The mean of each row: the leading axes, then ones; float32 (float64 for float64 x).
-        rstd: The reciprocal standard deviation of each row, like `mean`.
-        y: The normalized sum: the shape and data type of x.
-    """
+    """Results of `deep_norm`."""
 
     mean: NDArray[Any]
     rstd: NDArray[Any]
@@ -32,14 +26,7 @@ class DeepNormResult(NamedTuple):
 
 
 class DeepNormGrads(NamedTuple):
-    """What `deep_norm_grad` returns.
-
-    Attributes:
-        dx: The gradient of x: its shape and data type.
-        dgx: The gradient of gx, like `dx`.
-        dbeta: The gradient of beta: the shape of gamma; float32 (float64 for float64 x).
-        dgamma: The gradient of gamma, like `dbeta`.
-    """
+    """Results of `deep_norm_grad`."""
 
     dx: NDArray[Any]
     dgx: NDArray[Any]
@@ -61,21 +48,6 @@ def deep_norm(
     With `s = alpha * x + gx`, and the mean and the biased variance of each row of it, which is what
     the axes of gamma span: `rstd = 1 / sqrt(variance + epsilon)`,
     `y = (s - mean) * rstd * gamma + beta`.
-
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        gx: What is added; the shape of x, any float type.
-        beta: The shift; the shape of gamma, any float type.
-        gamma: The scale, any float type; the shape of x must end in the shape of gamma.
-        alpha: The weight of x.
-        epsilon: Added to the variance.
-
-    Returns:
-        `mean`, `rstd` and `y`.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/deep_norm.
     """
@@ -105,22 +77,6 @@ def deep_norm_grad(
     With `c = alpha * x + gx - mean` and `g = dy * gamma`, means over a row, sums over all rows:
     `dgx = g * rstd - c * mean(g * c * rstd ** 3) - mean(g * rstd)`, `dx = alpha * dgx`,
     `dbeta = sum(dy)`, `dgamma = sum(dy * rstd * c)`. The given mean and rstd are used as they are.
-
-    Args:
-        dy: The gradient of the forward y; the shape of x, any float type.
-        x: The forward x: float16, bfloat16, float32 or float64, of any rank from 1.
-        gx: The forward gx; the shape of x, any float type.
-        gamma: The forward scale, any float type; the shape of x must end in the shape of gamma.
-        mean: The mean of each row: as many elements as rows.
-        rstd: The reciprocal standard deviation of each row, like `mean`.
-        alpha: The forward weight of x.
-
-    Returns:
-        `dx`, `dgx`, `dbeta` and `dgamma`.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/deep_norm_grad.
     """

@@ -27,13 +27,7 @@ __all__ = [
 
 
 class GroupNormResult(NamedTuple):
-    """What `group_norm` and those after it return.
-
-    Attributes:
-        out: The normalized tensor: the input's shape and data type.
-        mean: The mean of each group: (N, groups), the input's data type.
-        rstd: The reciprocal standard deviation of each group, like `mean`.
-    """
+    """Results of `group_norm` and of its variants with an activation."""
 
     out: NDArray[Any]
     mean: NDArray[Any]
@@ -41,13 +35,7 @@ class GroupNormResult(NamedTuple):
 
 
 class GroupNormGrads(NamedTuple):
-    """What `group_norm_backward` returns; None stands for an output that was masked off.
-
-    Attributes:
-        grad_input: The gradient of the input: its shape, the data type of grad_out.
-        grad_weight: The gradient of the weight: (C,), the data type of mean.
-        grad_bias: The gradient of the bias, like `grad_weight`.
-    """
+    """Results of `group_norm_backward`; None for each that is not computed."""
 
     grad_input: NDArray[Any] | None
     grad_weight: NDArray[Any] | None
@@ -69,22 +57,9 @@ def group_norm(
     With the mean and the biased variance taken over a group's channels in all positions of a
     sample: `rstd = 1 / sqrt(variance + eps)`, `out = (input - mean) * rstd * weight + bias`.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
-        num_groups: How many groups the channels form; it divides C.
-        weight: (C,), any float type; None means ones.
-        bias: (C,), any float type; None means zeros.
-        eps: Added to the variance.
-        family: The family of chips. On ``"910"`` rstd is formed of a variance that was rounded to
-            the input's data type, with `eps` added in that type.
-
-    Returns:
-        `out`, `mean` and `rstd`. If a group holds no elements, its mean is 0 and its rstd is NaN,
-        as CANN fills them.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    If a group holds no elements, its mean is 0 and its rstd is NaN, as CANN fills them. On
+    ``"910"`` rstd is formed of a variance that was rounded to the input's data type, with `eps`
+    added in that type.
 
     Source: CANN: ops-nn norm/group_norm.
     """
@@ -125,24 +100,8 @@ def group_norm_backward(
 
     The given `mean` and `rstd` are used as they are, also where they are not those of the input.
 
-    Args:
-        grad_out: The gradient of the forward out; as many elements as the input.
-        input: The forward input: float16, bfloat16, float32 or float64, (N, C, ...).
-        mean: The mean of each group: N * num_groups elements, any float type.
-        rstd: The reciprocal standard deviation of each group, like `mean`.
-        weight: (C,), any float type; None means ones.
-        num_groups: How many groups the channels form; it divides C.
-        output_mask: Which of grad_input, grad_weight and grad_bias to return.
-        family: The family of chips. ``"910b"`` and ``"910_93"`` round 16-bit results half away from
-            zero, the others to even.
-
-    Returns:
-        The three gradients, None where masked off. Without elements, those of weight and bias are
-        0.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    Without elements, the gradients of weight and bias are 0. ``"910b"`` and ``"910_93"`` round
+    16-bit results half away from zero, the others to even.
 
     Source: CANN: ops-nn norm/group_norm_grad.
     """
@@ -172,21 +131,8 @@ def group_norm_silu(
 ) -> GroupNormResult:
     """Normalize groups of channels as `group_norm` does, then apply `y / (1 + exp(-y))`.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
-        gamma: The scale, (C,), any float type; None means ones.
-        beta: The shift, (C,), any float type; None means zeros.
-        group: How many groups the channels form; it divides C.
-        eps: Added to the variance.
-        family: The family of chips. On ``"950"`` the statistics come in the data type of gamma, or
-            of beta without one.
-
-    Returns:
-        `out`, and `mean` and `rstd` of the norm, not of what the activation made of it.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    `mean` and `rstd` are those of the norm before the activation. On ``"950"`` the statistics come
+    in the data type of gamma, or of beta without one.
 
     Source: CANN: ops-nn norm/group_norm_silu.
     """
@@ -206,21 +152,8 @@ def group_norm_silu_v2(
 ) -> GroupNormResult:
     """Normalize groups of channels as `group_norm` does, then, if asked to, `y / (1 + exp(-y))`.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
-        gamma: The scale, (C,), any float type; None means ones.
-        beta: The shift, (C,), any float type; None means zeros.
-        group: How many groups the channels form; it divides C.
-        eps: Added to the variance.
-        activate_silu: Whether to apply the activation.
-        family: The family of chips, as in `group_norm_silu`.
-
-    Returns:
-        `out`, and `mean` and `rstd` of the norm, not of what the activation made of it.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    `mean` and `rstd` are those of the norm before the activation. Families differ as in
+    `group_norm_silu`.
 
     Source: CANN: ops-nn norm/group_norm_silu.
     """
@@ -252,21 +185,6 @@ def group_norm_silu_quant(
     eps: float = 1e-5,
 ) -> GroupNormResult:
     """Normalize and activate as `group_norm_silu` does, then quantize: `round(out / quant_scale)`.
-
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
-        gamma: The scale, (C,), any float type; None means ones.
-        beta: The shift, (C,), any float type; None means zeros.
-        quant_scale: One number, (1,), or one for each channel, (C,), any float type.
-        group: How many groups the channels form; it divides C.
-        eps: Added to the variance.
-
-    Returns:
-        `out` as int8, ties to even, as far as that goes, and `mean` and `rstd` of the norm.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/group_norm_silu_quant.
     """

@@ -23,13 +23,7 @@ __all__ = [
 
 
 class GroupNormSwishResult(NamedTuple):
-    """What `group_norm_swish` returns.
-
-    Attributes:
-        y: The activated norm: the shape and data type of x.
-        mean: The mean of each group: (N, groups), the data type of gamma.
-        rstd: The reciprocal standard deviation of each group, like `mean`.
-    """
+    """Results of `group_norm_swish`."""
 
     y: NDArray[Any]
     mean: NDArray[Any]
@@ -37,13 +31,7 @@ class GroupNormSwishResult(NamedTuple):
 
 
 class GroupNormSwishGrads(NamedTuple):
-    """What `group_norm_swish_grad` returns; None stands for what is not required.
-
-    Attributes:
-        dx: The gradient of x: its shape and data type.
-        dgamma: The gradient of gamma: its shape and data type.
-        dbeta: The gradient of beta, like `dgamma`.
-    """
+    """Results of `group_norm_swish_grad`; None for each that is not required."""
 
     dx: NDArray[Any]
     dgamma: NDArray[Any] | None
@@ -64,21 +52,7 @@ def group_norm_swish(
 
     `swish(y) = y / (1 + exp(-swish_scale * y))`.
 
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor (N, C, ...) of any rank from 2.
-        gamma: The scale, (C,), any float type.
-        beta: The shift, (C,), any float type.
-        num_groups: How many groups the channels form; it divides C.
-        eps: Added to the variance.
-        activate_swish: Whether to apply the activation.
-        swish_scale: What multiplies the exponent.
-
-    Returns:
-        `y`, and `mean` and `rstd` of the norm, not of what the activation made of it.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    `mean` and `rstd` are those of the norm before the activation.
 
     Source: CANN: ops-nn norm/group_norm_swish.
     """
@@ -123,26 +97,7 @@ def group_norm_swish_grad(
     samples and positions: `dx = (d * gamma - mean(d * gamma) - xhat * mean(d * gamma * xhat)) *
     rstd`, `dgamma = sum(d * xhat)`, `dbeta = sum(d)`. Mean and rstd are used as they are.
 
-    Args:
-        dy: The gradient of the forward y; the shape of x, any float type.
-        mean: The mean of each group: N * num_groups elements, any float type.
-        rstd: The reciprocal standard deviation of each group, like `mean`.
-        x: The forward x: float16, bfloat16, float32 or float64, (N, C, ...).
-        gamma: The forward scale, (C,), any float type.
-        beta: The forward shift, (C,), any float type.
-        num_groups: How many groups the channels form; it divides C.
-        swish_scale: What multiplied the exponent.
-        dgamma_is_require: Whether to return the gradient of gamma.
-        dbeta_is_require: Whether to return the gradient of beta.
-        family: The family of chips. ``"910b"`` and ``"910_93"`` round 16-bit results half away from
-            zero, the others to even.
-
-    Returns:
-        `dx`, `dgamma` and `dbeta`.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    ``"910b"`` and ``"910_93"`` round 16-bit results half away from zero, the others to even.
 
     Source: CANN: ops-nn norm/group_norm_swish_grad.
     """

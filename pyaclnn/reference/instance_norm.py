@@ -18,14 +18,7 @@ __all__ = ["InstanceNormResult", "instance_norm"]
 
 
 class InstanceNormResult(NamedTuple):
-    """What `instance_norm` returns.
-
-    Attributes:
-        y: The normalized tensor: the shape and data type of x.
-        mean: The mean of each channel of each sample: the shape of x with ones for the positions,
-            its data type.
-        variance: The biased variance of each, without eps, like `mean`.
-    """
+    """Results of `instance_norm`."""
 
     y: NDArray[Any]
     mean: NDArray[Any]
@@ -45,15 +38,7 @@ def instance_norm(
     With the mean and the biased variance over all positions of a channel of a sample:
     `y = (x - mean) / sqrt(variance + eps) * gamma + beta`.
 
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor of four axes.
-        gamma: The scale, (C,), any float type.
-        beta: The shift, (C,), any float type.
-        data_format: ``"NCHW"``, or ``"NHWC"`` if the channels are the last axis of x.
-        eps: Added to the variance.
-
-    Returns:
-        `y`, `mean` and `variance`. Without positions the mean is 0 and the variance NaN.
+    Without positions the mean is 0 and the variance NaN.
 
     Raises:
         TypeError: The data type of x is not one of the four.

@@ -28,14 +28,7 @@ IMPL_MODES = (0, 1, 2)
 
 
 class LayerNormResult(NamedTuple):
-    """What `layer_norm` returns.
-
-    Attributes:
-        out: The normalized tensor: the input's shape and data type.
-        mean: The mean of each row: the leading axes, then ones; float32 (float64 for float64
-            input).
-        rstd: The reciprocal standard deviation of each row; shape and data type as `mean`.
-    """
+    """Results of `layer_norm`."""
 
     out: NDArray[Any]
     mean: NDArray[Any]
@@ -43,14 +36,7 @@ class LayerNormResult(NamedTuple):
 
 
 class LayerNormGrads(NamedTuple):
-    """What `layer_norm_backward` returns; None stands for an output that was masked off.
-
-    Attributes:
-        grad_input: The gradient of the input: the input's shape and data type.
-        grad_weight: The gradient of the weight: the normalized shape; float32 (float64 for float64
-            input).
-        grad_bias: The gradient of the bias; shape and data type as `grad_weight`.
-    """
+    """Results of `layer_norm_backward`; None for each that is not computed."""
 
     grad_input: NDArray[Any] | None
     grad_weight: NDArray[Any] | None
@@ -70,20 +56,7 @@ def layer_norm(
     With the mean and the biased variance taken over the normalized axes:
     `rstd = 1 / sqrt(variance + eps)`, `out = (input - mean) * rstd * weight + bias`.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        normalized_shape: The sizes of the trailing axes that are normalized together, at least one.
-        weight: A tensor of the normalized shape, any float type; None means ones.
-        bias: A tensor of the normalized shape, any float type; None means zeros.
-        eps: Added to the variance.
-
-    Returns:
-        `out`, `mean` and `rstd`. If the normalized shape holds no elements, the mean is 0 and rstd
-        is NaN, as CANN fills them.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    If the normalized shape holds no elements, the mean is 0 and rstd is NaN, as CANN fills them.
 
     Source: CANN: ops-nn norm/layer_norm_v4.
     """
@@ -121,22 +94,7 @@ def layer_norm_backward(
 
     The given `mean` and `rstd` are used as they are, also where they are not those of the input.
 
-    Args:
-        grad_out: The gradient of the forward output; the input's shape, any float type.
-        input: The forward input: float16, bfloat16, float32 or float64, of any rank from 1.
-        normalized_shape: The sizes of the trailing axes that were normalized together.
-        mean: The mean of each row: as many elements as there are rows, in any shape and float type.
-        rstd: The reciprocal standard deviation of each row, like `mean`.
-        weight: A tensor of the normalized shape, any float type; None means ones.
-        bias: A tensor of the normalized shape or None; no gradient depends on its values.
-        output_mask: Which of grad_input, grad_weight and grad_bias to compute.
-
-    Returns:
-        The three gradients, None where masked off. Without rows, those of weight and bias are 0.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    Without rows, the gradients of weight and bias are 0.
 
     Source: CANN: ops-nn norm/layer_norm_grad_v3.
     """
@@ -175,18 +133,6 @@ def layer_norm_with_impl_mode(
 ) -> LayerNormResult:
     """Do what `layer_norm` does; an NPU may be asked to do it faster or in float16.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        normalized_shape: The sizes of the trailing axes that are normalized together, at least one.
-        weight: A tensor of the normalized shape, any float type; None means ones.
-        bias: A tensor of the normalized shape, any float type; None means zeros.
-        eps: Added to the variance.
-        impl_mode: 0 for high precision, 1 for high performance, 2 to keep float16. The arithmetic
-            here is that of 0 for all of them.
-
-    Returns:
-        `out`, `mean` and `rstd`.
-
     Raises:
         TypeError: The input's data type is not one of the four.
         ValueError: A shape does not fit, or there is no such mode; the message names the argument.
@@ -206,20 +152,6 @@ def fast_layer_norm(
     eps: float = 1e-5,
 ) -> LayerNormResult:
     """Do what `layer_norm` does.
-
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        normalized_shape: The sizes of the trailing axes that are normalized together, at least one.
-        weight: A tensor of the normalized shape, any float type; None means ones.
-        bias: A tensor of the normalized shape, any float type; None means zeros.
-        eps: Added to the variance.
-
-    Returns:
-        `out`, `mean` and `rstd`.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/fast_layer_norm.
     """

@@ -26,16 +26,7 @@ __all__ = [
 
 
 class AddLayerNormQuantResult(NamedTuple):
-    """What `add_layer_norm_quant` returns; None stands for what there is not.
-
-    Attributes:
-        y1: The normalized sum as int8, by the first scale: the shape of x1.
-        y2: The same by the second scale; None if there is none.
-        x: The sum: the shape of x1, the wider data type of x1 and x2. None unless it was asked for.
-        out_scales1: What one step of `y1` is worth in each row: the leading axes; float32 (float64
-            for float64 x1). None unless dynamic.
-        out_scales2: The same of `y2`.
-    """
+    """Results of `add_layer_norm_quant`; None for each that is not computed."""
 
     y1: NDArray[np.int8]
     y2: NDArray[np.int8] | None
@@ -45,16 +36,7 @@ class AddLayerNormQuantResult(NamedTuple):
 
 
 class AddLayerNormQuantV2Result(NamedTuple):
-    """What `add_layer_norm_quant_v2` returns; None stands for what there is not.
-
-    Attributes:
-        y1: As in `AddLayerNormQuantResult`.
-        y2: As in `AddLayerNormQuantResult`.
-        x: As in `AddLayerNormQuantResult`.
-        layernorm_res: The normalized sum before it was quantized: the shape and data type of x1.
-        out_scales1: As in `AddLayerNormQuantResult`.
-        out_scales2: As in `AddLayerNormQuantResult`.
-    """
+    """Results of `add_layer_norm_quant_v2`; None for each that is not computed."""
 
     y1: NDArray[np.int8]
     y2: NDArray[np.int8] | None
@@ -84,21 +66,6 @@ def layer_norm_quant(
     With y, what `layer_norm` gives, not rounded: `round(y / scale + zero_points)`, ties to even, as
     far as int8 goes. NaN becomes 0.
 
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        gamma: The scale of the norm, (H,) or (1, H) for the last axis of x, any float type.
-        beta: The shift, like `gamma`.
-        scale: One number, (1,), any float type.
-        zero_points: One number, (1,), or (H,), any number type; None means 0.
-        epsilon: Added to the variance.
-
-    Returns:
-        The integers: the shape of x.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
-
     Source: CANN: ops-nn norm/layer_norm_quant.
     """
     tensor, gain = np.asarray(x), last_axis(gamma)
@@ -126,24 +93,6 @@ def add_layer_norm_quant(
     div_mode: bool = True,
 ) -> AddLayerNormQuantResult:
     """Do what `add_layer_norm_quant_v2` does, without the normalized sum itself.
-
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale of the norm, any float type; the shape of x1 must end in that of gamma.
-        beta: The shift; the shape of gamma, any float type.
-        bias: Added as well: the shape of gamma or of x1, any float type; None means zeros.
-        scales1: The shape of gamma or (1,), any float type.
-        scales2: Like `scales1`; None means that there is no second result.
-        zero_points1: Like `scales1`; None means zeros.
-        zero_points2: Like `zero_points1`.
-        quant_mode: ``"static"`` or ``"dynamic"``.
-        epsilon: Added to the variance.
-        additional_output: Whether to return the sum.
-        div_mode: Whether static scales divide; else they multiply.
-
-    Returns:
-        `y1`, `y2`, `x`, `out_scales1` and `out_scales2`.
 
     Raises:
         TypeError: The data type of x1 is not one of the four.
@@ -180,25 +129,7 @@ def add_layer_norm_quant_v2(
     ties to even. Dynamic, with `v = y * scales`: `factor = 127 / max(|v|)` of a row,
     `round(v * factor)`, and `1 / factor` is returned as well.
 
-    Args:
-        x1: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        x2: The other summand; the shape of x1, any float type.
-        gamma: The scale of the norm, any float type; the shape of x1 must end in that of gamma, or
-            it is (1, H) for the last axis.
-        beta: The shift; the shape of gamma, any float type.
-        bias: Added as well: the shape of gamma or of x1, any float type; None means zeros.
-        scales1: The shape of gamma or (1,), any float type; None means ones.
-        scales2: Like `scales1`; None means that there is no second result.
-        zero_points1: Like `scales1`; None means zeros. Without effect if dynamic.
-        zero_points2: Like `zero_points1`.
-        quant_mode: ``"static"`` or ``"dynamic"``.
-        epsilon: Added to the variance.
-        additional_output: Whether to return the sum.
-        div_mode: Whether static scales divide; else they multiply.
-        family: The family of chips. On all but ``"950"`` scales divide whatever `div_mode` says.
-
-    Returns:
-        `y1`, `y2`, `x`, `layernorm_res`, `out_scales1` and `out_scales2`.
+    On all families but ``"950"`` scales divide whatever `div_mode` says.
 
     Raises:
         TypeError: The data type of x1 is not one of the four.

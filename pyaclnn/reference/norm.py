@@ -36,17 +36,9 @@ def linalg_vector_norm(
     `sum(|x| ** ord) ** (1 / ord)`; for `ord` infinity the largest |x|, for minus infinity the
     smallest, for 0 the number of elements that are not 0.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor of any rank.
-        ord: The order of the norm.
-        dim: The axes; None or none at all means all of them.
-        keepdim: Whether the axes stay, with one element each.
-        dtype: The data type of the result; None means the input's. Arithmetic runs in float64 if
-            either is float64, else in float32.
-        family: The family of chips. All but ``"950"`` take 2147483647 for infinity.
-
-    Returns:
-        The norms. Those of no elements are 0 for every order, as CANN fills them.
+    Norms of no elements are 0 for every order, as CANN fills them. All families but ``"950"`` take
+    2147483647 for infinity. Without `dtype` the result has the data type of the input; arithmetic
+    runs in float64 if either is float64, else in float32.
 
     Raises:
         TypeError: The data type of the input or of the result is not one of the four.
@@ -81,16 +73,8 @@ def norm(
 ) -> NDArray[Any]:
     """Take the norm of the vectors that lie along some axes, as `linalg_vector_norm` does.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor of any rank.
-        p: The order of the norm.
-        dim: The axes; None or none at all means all of them.
-        keepdim: Whether the axes stay, with one element each.
-        dtype: The data type of the result; None means the input's.
-        family: The family of chips, as in `linalg_vector_norm`.
-
-    Returns:
-        The norms. Those of no elements are 0 for every order.
+    Norms of no elements are 0 for every order; `dtype` is that of the result. Families differ as in
+    `linalg_vector_norm`.
 
     Raises:
         TypeError: The data type of the input or of the result is not one of the four.
@@ -108,14 +92,7 @@ def foreach_norm(
 ) -> list[NDArray[Any]]:
     """Take the norm of each of several tensors, of all its elements at once.
 
-    Args:
-        x: float16, bfloat16, float32 or float64 tensors of any rank.
-        scalar: The order of the norm.
-        family: The family of chips. ``"950"`` knows the orders infinity, and 1 for what begins with
-            it; 2 is every other.
-
-    Returns:
-        One element for each tensor, (1,), of its data type.
+    ``"950"`` knows the orders infinity, and 1 for what begins with it; 2 is every other.
 
     Raises:
         TypeError: The data type of a tensor is not one of the four.

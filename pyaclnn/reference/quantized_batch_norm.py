@@ -39,21 +39,7 @@ def quantized_batch_norm(
     `y = (x - mean) / sqrt(var + epsilon) * weight + bias`, and
     `round(y / output_scale + output_zero_point)`, ties to even, as far as the type goes.
 
-    Args:
-        input: An int8, uint8 or int32 tensor (N, C, ...) of any rank from 2.
-        mean: (C,), any float type.
-        var: (C,), any float type.
-        input_scale: What one step of the input is worth.
-        input_zero_point: The integer that stands for 0 in the input.
-        output_scale: What one step of the output is worth.
-        output_zero_point: The integer that stands for 0 in the output.
-        weight: (C,), any float type; None means ones.
-        bias: (C,), any float type; None means zeros.
-        epsilon: Added to the variance.
-        dtype: The type of the output: int8, uint8 or int32; None means the input's.
-
-    Returns:
-        The integers: the shape of the input.
+    `dtype` is int8, uint8 or int32; None stands for the data type of the input.
 
     Raises:
         TypeError: The data type of the input or of the output is not one of the three.

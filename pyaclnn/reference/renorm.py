@@ -29,15 +29,7 @@ def renorm(
     A slice holds what has one index on that axis. One with a p-norm above `maxnorm` is multiplied
     by `maxnorm / (norm + 1e-7)`, the others stay.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor of any rank from 2.
-        p: The order of the norm; infinity means the largest absolute value.
-        dim: The axis whose indices count the slices.
-        maxnorm: The largest norm.
-        family: The family of chips. All but ``"950"`` round the factor to the input's data type.
-
-    Returns:
-        The tensor: the input's shape and data type.
+    All families but ``"950"`` round the factor to the input's data type.
 
     Raises:
         TypeError: The input's data type is not one of the four.
@@ -60,16 +52,7 @@ def inplace_renorm(
 ) -> NDArray[Any]:
     """Do what `renorm` does, for an operator that overwrites its tensor.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 tensor of any rank from 2. It is not written
-            to.
-        p: The order of the norm.
-        dim: The axis whose indices count the slices.
-        maxnorm: The largest norm.
-        family: The family of chips, as in `renorm`.
-
-    Returns:
-        What becomes of the tensor.
+    Families differ as in `renorm`.
 
     Raises:
         TypeError: The input's data type is not one of the four.
@@ -92,15 +75,7 @@ def embedding_renorm(
 
     A row that is named twice is shortened once.
 
-    Args:
-        input: A float16, bfloat16, float32 or float64 matrix. It is not written to.
-        indices: Which rows: integers, in any shape.
-        max_norm: The largest norm; NaN means infinity.
-        norm_type: The order of the norm.
-        family: The family of chips, as in `renorm`.
-
-    Returns:
-        What becomes of the matrix.
+    Families differ as in `renorm`.
 
     Raises:
         TypeError: The input's data type is not one of the four.

@@ -23,25 +23,14 @@ __all__ = [
 
 
 class RmsNormResult(NamedTuple):
-    """What `rms_norm` returns.
-
-    Attributes:
-        y: The normalized tensor: the shape and data type of x.
-        rstd: The reciprocal root mean square of each row: the leading axes, then ones; float32
-            (float64 for float64 x).
-    """
+    """Results of `rms_norm`."""
 
     y: NDArray[Any]
     rstd: NDArray[Any]
 
 
 class RmsNormGrads(NamedTuple):
-    """What `rms_norm_grad` returns.
-
-    Attributes:
-        dx: The gradient of x: its shape and data type.
-        dgamma: The gradient of gamma: its shape; float32 (float64 for float64 x).
-    """
+    """Results of `rms_norm_grad`."""
 
     dx: NDArray[Any]
     dgamma: NDArray[Any]
@@ -54,17 +43,7 @@ def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormRe
     A row is what the axes of gamma span: the trailing axes of x. With the mean taken over a row:
     `rstd = 1 / sqrt(mean(x * x) + epsilon)`, `y = x * rstd * gamma`.
 
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        gamma: The scale, any float type; the shape of x must end in the shape of gamma.
-        epsilon: Added to the mean of squares.
-
-    Returns:
-        `y` and `rstd`. If gamma holds no elements, rstd is NaN: the mean of nothing.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: The shape of gamma does not fit.
+    If gamma holds no elements, rstd is NaN: the mean of nothing.
 
     Source: CANN: ops-nn norm/rms_norm.
     """
@@ -90,19 +69,7 @@ def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike
 
     The given `rstd` is used as it is, also where it is not that of x; there is no epsilon here.
 
-    Args:
-        dy: The gradient of the forward output; the shape of x, any float type.
-        x: The forward input: float16, bfloat16, float32 or float64, of any rank from 1.
-        rstd: The reciprocal root mean square of each row: as many elements as there are rows, in
-            any shape and float type.
-        gamma: The forward scale, any float type; the shape of x must end in the shape of gamma.
-
-    Returns:
-        `dx` and `dgamma`. Without rows dgamma is zeros, the sum of nothing.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
+    Without rows dgamma is zeros, the sum of nothing.
 
     Source: CANN: ops-nn norm/rms_norm_grad.
     """

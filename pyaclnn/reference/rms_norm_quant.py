@@ -27,38 +27,21 @@ __all__ = [
 
 
 class RmsNormQuantV3Result(NamedTuple):
-    """What `rms_norm_quant_v3` returns.
-
-    Attributes:
-        y: The normalized tensor as integers: the shape of x.
-        rstd: The reciprocal root mean square of each row: the leading axes, then ones; float32
-            (float64 for float64 x). None unless it was asked for.
-    """
+    """Results of `rms_norm_quant_v3`."""
 
     y: NDArray[Any]
     rstd: NDArray[Any] | None
 
 
 class RmsNormDynamicQuantResult(NamedTuple):
-    """What `rms_norm_dynamic_quant` returns.
-
-    Attributes:
-        y: The normalized tensor as int8: the shape of x.
-        scale: What one step is worth in each row: the leading axes; float32 (float64 for float64
-            x).
-    """
+    """Results of `rms_norm_dynamic_quant`."""
 
     y: NDArray[np.int8]
     scale: NDArray[Any]
 
 
 class RmsNormGradQuantResult(NamedTuple):
-    """What `rms_norm_grad_quant` returns.
-
-    Attributes:
-        dx: The gradient of x as int8: its shape.
-        dgamma: The gradient of gamma: its shape; float32 (float64 for float64 x).
-    """
+    """Results of `rms_norm_grad_quant`."""
 
     dx: NDArray[np.int8]
     dgamma: NDArray[Any]
@@ -98,20 +81,8 @@ def rms_norm_quant_v3(
     `v = x * rstd * gamma + beta`, `y = round(v / scale + offset)`, ties to even, as far as the type
     of the integers goes. NaN becomes 0.
 
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        gamma: The scale of the norm, (H,) or (1, H) for the last axis of x, any float type.
-        scale: One number, (1,), or the shape (H,), any float type.
-        offset: Like `scale`, any number type; None means 0.
-        beta: The shift, like `gamma`; None means zeros.
-        epsilon: Added to the mean of squares.
-        div_mode: Whether the scale divides; else it multiplies.
-        output_rstd: Whether to return the reciprocal root mean squares.
-        dtype: The type of the integers: int8, int4 of ml_dtypes, or int32, which packs eight of 4
-            bits along the last axis, the first one lowest.
-
-    Returns:
-        `y` and `rstd`.
+    `dtype` is int8, int4 of ml_dtypes, or int32, which packs eight integers of 4 bits along the
+    last axis, the first one lowest.
 
     Raises:
         TypeError: The data type of x is not one of the four, or `dtype` is none of the three.
@@ -140,18 +111,6 @@ def rms_norm_quant(
 ) -> NDArray[Any]:
     """Do what `rms_norm_quant_v3` does, always dividing by the scale.
 
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        gamma: The scale of the norm, (H,) or (1, H) for the last axis of x, any float type.
-        beta: The shift, like `gamma`.
-        scale: One number, (1,), any float type.
-        offset: One number, (1,), any number type.
-        epsilon: Added to the mean of squares.
-        dtype: The type of the integers, as in `rms_norm_quant_v3`.
-
-    Returns:
-        The integers: the shape of x.
-
     Raises:
         TypeError: The data type of x is not one of the four, or `dtype` is none of the three.
         ValueError: A shape does not fit; the message names the argument.
@@ -174,20 +133,6 @@ def rms_norm_dynamic_quant(
     With `v = (x * rstd * gamma + beta) * smooth_scales`: `factor = 127 / max(|v|)` of a row,
     `y = round(v * factor)`, ties to even, `scale = 1 / factor`.
 
-    Args:
-        x: A float16, bfloat16, float32 or float64 tensor of any rank from 1.
-        gamma: The scale of the norm, (H,) for the last axis of x, any float type.
-        smooth_scales: (H,), any float type; None means ones.
-        beta: The shift, (H,), any float type; None means zeros.
-        epsilon: Added to the mean of squares.
-
-    Returns:
-        `y` and `scale`.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
-
     Source: CANN: ops-nn norm/rms_norm_dynamic_quant.
     """
     layout, y, _ = normalized(x, gamma, beta, epsilon)
@@ -209,22 +154,6 @@ def rms_norm_grad_quant(
 
     `dx` becomes `round(dx / scales_x + offset_x)`, ties to even, as far as int8 goes. It is not
     rounded before.
-
-    Args:
-        dy: The gradient of the forward output; the shape of x, any float type.
-        x: The forward input: float16, bfloat16, float32 or float64, of any rank from 1.
-        rstd: The reciprocal root mean square of each row: as many elements as rows.
-        gamma: The forward scale, any float type; the shape of x must end in the shape of gamma.
-        scales_x: One number, (1,), any float type.
-        offset_x: One number, (1,), any number type; None means 0.
-        div_mode: Whether the scale divides; else it multiplies.
-
-    Returns:
-        `dx` and `dgamma`.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/rms_norm_grad_quant.
     """

@@ -23,6 +23,8 @@ from pyaclnn.reference.fast import blocks, tiled_rows
 from .problems import Problem, problems
 from .samples import FAST, OPERATORS
 
+RESULTS = [name for name in reference.__all__ if name.endswith(("Result", "Grads"))]
+
 
 class TestNames:
     @pytest.mark.parametrize("name", reference.__all__)
@@ -38,6 +40,25 @@ class TestNames:
         offered, definition = getattr(reference, name), reference.definition(name)
         assert inspect.signature(offered) == inspect.signature(definition)
         assert offered.__doc__ == definition.__doc__
+
+    @pytest.mark.parametrize("name", OPERATORS)
+    def test_a_docstring_describes_every_argument_and_result(self, name: str) -> None:
+        function = getattr(reference, name)
+        text = inspect.getdoc(function) or ""
+        arguments, _, results = text.partition("\nArgs:\n")[2].partition("\nReturns:\n")
+        described = re.findall(r"^    (\w+): \S", arguments, re.MULTILINE)
+        assert described == list(inspect.signature(function).parameters)
+        kind = getattr(reference, str(inspect.signature(function).return_annotation), None)
+        fields = re.findall(r"^    - `(\w+)`: \S", results, re.MULTILINE)
+        assert fields == list(kind._fields) if kind else len(fields) == 1
+        assert re.search(r"^Raises:\n    \w+Error: ", text, re.MULTILINE)
+        assert re.search(r"^Source: CANN: ", text, re.MULTILINE)
+
+    @pytest.mark.parametrize("name", RESULTS)
+    def test_a_docstring_describes_every_field_of_results(self, name: str) -> None:
+        kind = getattr(reference, name)
+        fields = re.findall(r"^    (\w+): \S", kind.__doc__, re.MULTILINE)
+        assert fields == list(kind._fields)
 
     @pytest.mark.parametrize("name", OPERATORS)
     def test_a_family_is_asked_for_by_keyword_and_defaults_to_none(self, name: str) -> None:

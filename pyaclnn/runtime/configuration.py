@@ -29,6 +29,7 @@ _PACKAGES: Final = (
     "cffi",
     "rich",
     "msgspec",
+    "jinja2",
     "pcpp",
     "pycparser",
     "torch",

@@ -14,8 +14,8 @@ import pytest
 from msgspec.structs import replace
 
 from pyaclnn.health.report.aggregate import Aggregate
+from pyaclnn.health.report.charts import errors_chart, histogram_charts, timings_chart
 from pyaclnn.health.report.html import as_html
-from pyaclnn.health.report.html_charts import errors_chart, histogram_charts, timings_chart
 from pyaclnn.health.report.record import Evidence, Status
 from tests.doctor import report_samples as samples
 

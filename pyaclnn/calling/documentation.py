@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that follow from a description: the docstring of a public function."""
+"""Docstrings of the Python functions of operators."""
 
 from __future__ import annotations
 

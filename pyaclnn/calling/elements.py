@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.runtime.array import DeviceArray
     from pyaclnn.runtime.elements import ElementOperators
+    from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.stream import Stream
 
 __all__ = ["OPERATORS"]
@@ -24,7 +25,9 @@ _result_of = lru_cache(1024)(Empty)
 class _Operators:
     """The implementation of ``ElementOperators`` by operators of CANN."""
 
-    def cast(self, array: DeviceArray, dtype: np.dtype[Any], stream: Stream) -> DeviceArray:
+    def cast(
+        self, array: DeviceArray, dtype: np.dtype[Any], stream: StreamLike | None
+    ) -> DeviceArray:
         """Queue the conversion of an array (``aclnnCast``), and return the new one."""
         # The result is given, so that no rule of a user for aclnnCast changes it.
         result = _result_of(array.shape, dtype)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands for an array that is not there yet, and for an argument that is not given."""
+"""Placeholders: for an array to be allocated, and for an argument that is left out."""
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.shapes import check_extent, shape_of
@@ -19,9 +18,9 @@ __all__ = ["Empty", "LeftOut"]
 
 
 class Empty:
-    """A result that is to be made: give it in the place of an array.
+    """Placeholder for a result to be allocated: give it in the place of an array.
 
-    It becomes a device array out of the stream's pool, or a NumPy array in a call on those.
+    The result is a device array from the stream's pool, or a NumPy array in a call on those.
 
     Attributes:
         shape: Its shape.
@@ -31,7 +30,7 @@ class Empty:
     __slots__ = ("dtype", "shape")
 
     def __init__(self, shape: int | Sequence[int], dtype: DTypeLike) -> None:
-        """Ask for an array.
+        """Describe an array.
 
         Args:
             shape: Its shape.
@@ -43,6 +42,18 @@ class Empty:
         self.shape: tuple[int, ...] = shape_of(shape, "Empty")
         self.dtype: np.dtype[Any] = dtype_of(dtype, "Empty")
         check_extent(self.shape, self.dtype.itemsize, "Empty")
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Empty:
+        """Return the placeholder of a shape and a dtype that are known to be good."""
+        made = object.__new__(cls)
+        made.shape, made.dtype = shape, dtype
+        return made
+
+    @property
+    def _layout(self) -> tuple[Any, ...]:
+        """The part of a fast path's key for it, as an array has one."""
+        return self.shape, self.dtype
 
     def __repr__(self) -> str:
         return f"Empty({self.shape}, {str(self.dtype)!r})"
@@ -56,13 +67,26 @@ class Empty:
         return hash((self.shape, self.dtype))
 
 
-class LeftOut(Enum):
-    """What the signature of an operator shows in the place of a default."""
+class LeftOut:
+    """Default of a parameter in the signature of an operator.
 
-    REQUIRED = "required"
-    """It must be given: C has no defaults."""
-    RESULT = "made by a rule"
-    """A result that is made if a rule tells its shape."""
+    Attributes:
+        REQUIRED: The argument must be given: C has no defaults.
+        RESULT: A result that is made if a rule gives its shape.
+    """
+
+    __slots__ = ("_layout", "_text")
+
+    REQUIRED: ClassVar[LeftOut]
+    RESULT: ClassVar[LeftOut]
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._layout = text  # the part of a fast path's key for it, as an array has one
 
     def __repr__(self) -> str:
-        return f"<{self.value}>"
+        return f"<{self._text}>"
+
+
+LeftOut.REQUIRED = LeftOut("required")
+LeftOut.RESULT = LeftOut("made by a rule")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A call on NumPy arrays: there and back, and done when it returns."""
+"""Calls on NumPy arrays: copies to the device and back, complete on return."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.base.errors import AclError
+from pyaclnn.calling.dynamic_shape import Descriptors, Unsettled
+from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.fast_path import MOST_KEPT, types_of
-from pyaclnn.calling.launch import launch
+from pyaclnn.calling.launch import launch_operator
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.dlpack import is_foreign
 from pyaclnn.runtime.transfer import fetch_now, send_now
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from pyaclnn.calling.call import Call, Output
+    from pyaclnn.calling.call import Call
+    from pyaclnn.runtime.layout import Layout
     from pyaclnn.runtime.stream import Stream
 
 __all__ = ["HostCalls", "completed", "fetch_into", "host_key", "run_on_host"]
 
 
 def host_key(given: Mapping[str, Any]) -> tuple[object, ...] | None:
-    """Return what a call on NumPy arrays is known by: shapes and dtypes, and exact options.
+    """Return the key of a call on NumPy arrays: shapes and dtypes, and exact options.
 
     Args:
         given: The arguments by their Python names.
@@ -48,10 +51,10 @@ def host_key(given: Mapping[str, Any]) -> tuple[object, ...] | None:
 
 
 class HostCalls(dict[Any, "Call"]):
-    """Calls of one operator on NumPy arrays that were accepted, without their arrays."""
+    """Cache of validated calls of one operator on NumPy arrays, without their arrays."""
 
     def remember(self, key: tuple[object, ...], call: Call) -> None:
-        """Keep a call; what it is made of follows from its key."""
+        """Keep a call, without its arrays."""
         if len(self) >= MOST_KEPT:
             self.clear()
         self[key] = call.again({}, None)
@@ -63,7 +66,7 @@ def run_on_host(call: Call) -> Any:
     The thread's context is the device's for the whole of it, and is put back at the end.
 
     Args:
-        call: The call, checked.
+        call: The call, validated.
 
     Returns:
         Its results as NumPy arrays; those that were given are the very objects.
@@ -71,37 +74,56 @@ def run_on_host(call: Call) -> Any:
     Raises:
         AclError: CANN refused the work, or the work failed.
     """
+    arguments = list(call.arguments)
     if call.zeros is not None:
-        return call.make_result(*(_zeros(output) for output in call.outputs.values()))
+        for place in call.writes:
+            arguments[place] = _zeros(arguments[place])
+        return call.result(arguments)
     stream = call.stream
     with stream.device._active():
-        arguments = _sent(call, stream)
+        sent = _sent(call, stream)
         with completed(stream):
-            launch(call.operator, *arguments, stream=stream, written=call.written)
-        arrays = dict(zip(call.names, arguments, strict=True))
-        results = [_fetched(output, arrays[name]) for name, output in call.outputs.items()]
-        for name in call.updated:
-            fetch_into(call.values[name], arrays[name])
-    return call.make_result(*(results or (call.values[name] for name in call.updated)))
+            if call.interface.found_later:
+                kept = Descriptors(call.operator, sent, stream)
+            else:
+                launch_operator(call.operator, *sent, stream=stream)
+        for place in call.writes:
+            array = sent[place]
+            if call.interface.found_later and array is not None:
+                arguments[place] = Unsettled(array, kept, place).actual().numpy()
+            else:
+                arguments[place] = _in_pairs(_fetched, arguments[place], array)
+    return call.result(arguments)
 
 
 def _sent(call: Call, stream: Stream) -> list[Any]:
-    device, take, values = stream.device, stream.pool._take, call.values
-    arguments = []
-    for name, layout in zip(call.names, call.layouts(device._context), strict=True):
-        if layout is None:
-            arguments.append(call.constants.get(name))
-            continue
+    """Return the arguments with arrays on the device: copies of inputs, memory for results."""
+    device, take = stream.device, stream.pool._take
+
+    def sent(value: Any, layout: Layout) -> DeviceArray:
         # Copies happen at once, so the memory must not be one that queued work still uses.
         array = array_on_loan(take(layout, device, idle=True), device)
-        if name in values:
-            send_now(np.asarray(values[name], order="C"), array._memory)
-        arguments.append(array)
+        if value.__class__ is not Empty:
+            send_now(np.asarray(value, order="C"), array._memory)
+        return array
+
+    arguments = list(call.arguments)
+    pairs = zip(call.interface.tensors, call.layouts(device._context), strict=True)
+    for place, layout in pairs:
+        arguments[place] = _in_pairs(sent, arguments[place], layout)
     return arguments
 
 
+def _in_pairs(function: Callable[[Any, Any], Any], value: Any, other: Any) -> Any:
+    """Apply a function to a value and another, or to those of two tuples; None stays None."""
+    if value.__class__ is tuple:
+        pairs = zip(value, other, strict=True)
+        return tuple([None if item is None else function(item, more) for item, more in pairs])
+    return None if value is None else function(value, other)
+
+
 class completed:  # noqa: N801  # read as a word of the with statement
-    """Waits at the end for what is queued meanwhile, also where that fails.
+    """Context that waits at its end for the work queued in it, also where that fails.
 
     Raises what the work, or the wait, raises.
     """
@@ -125,18 +147,10 @@ class completed:  # noqa: N801  # read as a word of the with statement
                 self._stream._finish()
 
 
-def _fetched(output: Output, array: DeviceArray | None) -> Any:
-    if not output.wanted or array is None:
-        return None
-    target = _target(output)
+def _fetched(value: Any, array: DeviceArray) -> np.ndarray[Any, Any]:
+    target = np.empty(value.shape, value.dtype) if value.__class__ is Empty else value
     fetch_into(target, array)
     return target
-
-
-def _target(output: Output) -> np.ndarray[Any, Any]:
-    if isinstance(output.given, np.ndarray):
-        return output.given
-    return np.empty(output.shape, output.dtype)
 
 
 def fetch_into(target: np.ndarray[Any, Any], array: DeviceArray) -> None:
@@ -152,9 +166,8 @@ def fetch_into(target: np.ndarray[Any, Any], array: DeviceArray) -> None:
         np.copyto(target, host)
 
 
-def _zeros(output: Output) -> Any:
-    if not output.wanted:
-        return None
-    target = _target(output)
+def _zeros(value: Any) -> np.ndarray[Any, Any]:
+    target: np.ndarray[Any, Any]
+    target = np.empty(value.shape, value.dtype) if value.__class__ is Empty else value
     target[...] = 0
     return target

@@ -16,10 +16,11 @@ from pyaclnn.runtime.dtypes import bfloat16, dtype_of, numpy_dtype
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["inferred", "shape_rule", "why_not"]
+__all__ = ["has_own_rule", "inferred", "on_new_rule", "shape_rule", "why_not"]
 
 Rule: TypeAlias = "Callable[..., Any]"
 _own: Final[dict[str, Rule]] = {}
+_on_new_rule: Final[dict[str, Callable[[], None]]] = {}
 _BOOL: Final = np.dtype(np.bool_)
 _INT64: Final = np.dtype(np.int64)
 
@@ -45,9 +46,20 @@ def shape_rule(operator: str) -> Callable[[Rule], Rule]:
 
     def register(rule: Rule) -> Rule:
         _own[operator] = rule
+        _on_new_rule.get(operator, lambda: None)()
         return rule
 
     return register
+
+
+def has_own_rule(operator: str) -> bool:
+    """Return whether a user's own rule shapes the results of an operator."""
+    return operator in _own
+
+
+def on_new_rule(operator: str, forget: Callable[[], None]) -> None:
+    """Have a function called when a user gives an operator a rule: results may be others then."""
+    _on_new_rule[operator] = forget
 
 
 def inferred(operator: str, given: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:

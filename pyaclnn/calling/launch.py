@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.stream import Stream
 
 __all__ = [
+    "CLEANUP_FAILED",
     "OVERLAP",
     "TRIES",
-    "UNTIDY",
     "failure",
     "launch",
     "launch_operator",
     "make_way",
     "release_plan",
-    "report_untidy",
+    "report_cleanup",
     "settle",
 ]
 
 OVERLAP: Final = int(raw.BINDING_OVERLAP)
 """The launcher's answer that the memory of a result touches that of another argument."""
-UNTIDY: Final = int(raw.BINDING_UNTIDY)
+CLEANUP_FAILED: Final = int(raw.BINDING_UNTIDY)
 """The launcher's answer that all went well, but for destroying a descriptor."""
 
 TRIES: Final = 100
@@ -80,8 +80,8 @@ def settle(
             break
         # Overlap was judged by the caller, element by element.
         status = chosen.function(stream._timeline.struct, plan, 1, message)
-    if status == UNTIDY:
-        report_untidy()
+    if status == CLEANUP_FAILED:
+        report_cleanup()
     elif status:
         raise failure(status, chosen.describe(arguments))
 
@@ -124,7 +124,7 @@ def failure(status: int, known: dict[str, str]) -> AclError | MemoryError:
     return describe_failure(routine, int(found.status), detail, known, int(found.cause) or None)
 
 
-def report_untidy() -> None:
+def report_cleanup() -> None:
     """Warn of a descriptor or executor that could not be destroyed on this thread just now."""
     found = lib.binding_failure()
     routine = raw.ffi.string(found.routine).decode()
@@ -135,7 +135,7 @@ def report_untidy() -> None:
 def release_plan(struct: Any) -> None:
     """Give back what a plan keeps; never raises."""
     if not silence.finalised and lib.binding_plan_close(struct):
-        report_untidy()
+        report_cleanup()
 
 
 def launch(

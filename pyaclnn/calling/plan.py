@@ -11,18 +11,18 @@ from pyaclnn._binding import lib
 from pyaclnn.base.errors import ContextError, InvalidArgumentError
 from pyaclnn.calling.arguments import frozen
 from pyaclnn.calling.arrays import check_overlap
+from pyaclnn.calling.call import Call, Interface
 from pyaclnn.calling.launch import (
+    CLEANUP_FAILED,
     OVERLAP,
     TRIES,
-    UNTIDY,
     failure,
     make_way,
     release_plan,
-    report_untidy,
+    report_cleanup,
     settle,
 )
-from pyaclnn.calling.operator import NO_PLAN, operator
-from pyaclnn.calling.planned import AsGiven
+from pyaclnn.calling.operator import NO_PLAN
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import silence
 from pyaclnn.runtime.array import DeviceArray
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.arguments import Argument
     from pyaclnn.calling.operator import Operator
-    from pyaclnn.calling.planned import Planned
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.layout import Layout
 
@@ -61,24 +60,29 @@ class Plan:
     are overwritten by the next one all the same.
     """
 
-    def __init__(self, planned: Planned) -> None:
-        """Run phase 1; called by :func:`plan`."""
-        self._planned = planned
-        self._stream = planned.stream
+    def __init__(self, call: Call) -> None:
+        """Run phase 1 of a validated call; used by :func:`plan`."""
+        if call.on_host or call.zeros is not None:
+            given = "NumPy arrays" if call.on_host else "arguments for which CANN is not called"
+            expected, hint = "device arrays with work to do", "use to_device()."
+            raise InvalidArgumentError.of("plan", "arguments", given, expected, hint)
+        self._call = call
+        self._stream = call.stream
         self._context = self._stream.device._context
-        what = planned.operator
-        self._operator = operator(what, planned.written) if isinstance(what, str) else what
-        # What C has; it never has an array that is not here, or among those that are to come.
-        self._arguments = list(frozen(planned.arguments))
+        # The arguments that C has; C never has an array that is neither here nor in _coming.
+        self._arguments = list(frozen(call.place(self._stream)))
+        if not call.overlap_checked:
+            call.check_overlap(self._arguments)
+        self._operator = call.operator
         self._coming: dict[str, DeviceArray] | None = None
         # Name -> where the array stands among those that are given, and among all; its layout.
         self._slots: dict[str, tuple[int, int, Layout]] = {}
         for place, argument in enumerate(self._arguments):
             if isinstance(argument, DeviceArray):
                 slot = (len(self._slots), place, argument._layout)
-                self._slots[planned.names[place]] = slot
+                self._slots[call.interface.names[place]] = slot
         self._has_lists = any(kind in "TW" for kind in self._operator.kinds)
-        self._written = planned.written
+        self._written = self._operator.written
         # Re-entrant: a signal handler may run the plan whose run it interrupts.
         self._lock = threading.RLock()
         self._struct: Any = raw.ffi.new("struct binding_plan *")
@@ -96,7 +100,7 @@ class Plan:
         self._readable = {
             name: (index, place)
             for name, (index, place, _) in self._slots.items()
-            if place not in planned.written and self._repeatable
+            if place not in self._written and self._repeatable
         }
         self._adopt(self._arguments)
 
@@ -227,8 +231,8 @@ class Plan:
             self._check(arrays)
             name = next(iter(arrays))
             self._refuse(name, arrays[name])
-        if status == UNTIDY:
-            report_untidy()
+        if status == CLEANUP_FAILED:
+            report_cleanup()
         elif status:
             raise failure(status, self._operator.describe(wanted))
         return self._results
@@ -283,7 +287,7 @@ class Plan:
         return wanted
 
     def _adopt(self, arguments: list[Argument]) -> None:
-        results = self._planned.result(arguments)
+        results = self._call.result(arguments)
         # No signal comes between these.
         self._arguments, self._results = arguments, results
 
@@ -329,7 +333,19 @@ def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Pla
         InvalidArgumentError: An argument is not of the type that C takes.
         AclError: CANN refused phase 1.
     """
-    return Plan(AsGiven(chosen, stream, frozen(arguments)))
+    places = range(len(chosen.names))
+    written = tuple(sorted(chosen.written))
+    interface = Interface(
+        routine=chosen.name,
+        load=lambda: chosen,
+        names=chosen.names,
+        tensors=tuple(place for place in places if chosen.kinds[place] in "twTW"),
+        results=(),
+        returned=written,
+        make_result=lambda *results: results,
+    )
+    given = frozen(arguments)
+    return Plan(Call(interface, given, stream, writes=written, overlap_checked=True))
 
 
 def plan(operator: Callable[..., Any], *arguments: Any, **options: Any) -> Plan:
@@ -351,4 +367,4 @@ def plan(operator: Callable[..., Any], *arguments: Any, **options: Any) -> Plan:
     if prepare is None:
         expected = "an operator of pyaclnn.ops or pyaclnn.aclnn"
         raise InvalidArgumentError.of("plan", "operator", repr(operator), expected)
-    return Plan(prepare(*arguments, **options).planned())
+    return Plan(prepare(*arguments, **options))

@@ -28,6 +28,7 @@ class Refusals:
     """Holds the arrays of one call against the description of the operator.
 
     Attributes:
+        operator: The description.
         types: The types that words are found to have.
         known: The lengths that are found.
     """
@@ -36,7 +37,7 @@ class Refusals:
         self, operator: Operator, arrays: Mapping[str, Array], values: Mapping[str, Any]
     ) -> None:
         """Look at the arrays that are there, by Python names, and at plain values of options."""
-        self._operator = operator
+        self.operator = operator
         self._arrays = arrays
         self._values = values
         self._shapes = {name: array.shape for name, array in arrays.items()}
@@ -45,7 +46,7 @@ class Refusals:
 
     def refuse(self, argument: str, given: str, expected: str, hint: str | None = None) -> NoReturn:
         """Raise the error that ``argument`` is ``given`` and must be ``expected``."""
-        raise InvalidArgumentError.of(self._operator.name, argument, given, expected, hint)
+        raise InvalidArgumentError.of(self.operator.name, argument, given, expected, hint)
 
     # ---- types ------------------------------------------------------------------------------
 
@@ -56,11 +57,11 @@ class Refusals:
             InvalidArgumentError: No row of types has them.
         """
         told: dict[str, str] = {}
-        for tensor in self._operator.inputs:
+        for tensor in self.operator.inputs:
             if tensor.name in self._arrays:
                 self._find_type(tensor, told)
                 told.setdefault(tensor.type, tensor.name)
-        for option in self._operator.options:
+        for option in self.operator.options:
             if option.kind is Kind.DTYPE:
                 self._choose_type(option)
 
@@ -69,7 +70,7 @@ class Refusals:
         dtype = self._arrays[tensor.name].dtype
         if dtype not in allowed:
             why = ""
-            leader = self._operator.leader.name
+            leader = self.operator.leader.name
             if tensor.type in told:
                 why = f", the dtype of '{told[tensor.type]}'"
             elif allowed != self.dtypes(tensor, {}):
@@ -85,9 +86,9 @@ class Refusals:
 
     def _choose_type(self, option: Option) -> None:
         chosen: np.dtype[Any] | None = self._values[option.name]
-        allowed = [DTYPES[word] for word in self._operator.types.allowed(option.word, self.types)]
+        allowed = [DTYPES[word] for word in self.operator.types.allowed(option.word, self.types)]
         if chosen is not None and chosen not in allowed:
-            leader = self._operator.leader.name
+            leader = self.operator.leader.name
             why = f", as '{leader}' is {self._arrays[leader].dtype}"
             self.refuse(option.name, str(chosen), f"{_listed(allowed)}{why}")
         self.types[option.word] = WORDS[allowed[0] if chosen is None else chosen]
@@ -95,11 +96,11 @@ class Refusals:
     def dtypes(self, tensor: Tensor, types: Mapping[str, str] | None = None) -> list[np.dtype[Any]]:
         """List the dtypes that a tensor may have, by what is known of the others."""
         bound = self.types if types is None else types
-        return [DTYPES[word] for word in self._operator.types.allowed(tensor.type, bound)]
+        return [DTYPES[word] for word in self.operator.types.allowed(tensor.type, bound)]
 
     def usual_dtypes(self, tensor: Tensor) -> dict[str, np.dtype[Any]]:
         """Give the dtype that a result has on each family of chips if nobody asks for another."""
-        types = self._operator.types
+        types = self.operator.types
         found = {
             family: types.allowed(tensor.type, self.types, rows)
             for family, rows in types.families.items()
@@ -114,7 +115,7 @@ class Refusals:
         Raises:
             InvalidArgumentError: A shape does not fit.
         """
-        operator, shapes = self._operator, self._shapes
+        operator, shapes = self.operator, self._shapes
         leader = operator.leader
         self._check_rank(leader)
         tellers = [found for _, group in leader.shape.words if (found := self._teller(group))]
@@ -136,7 +137,7 @@ class Refusals:
         self._check_filled(tellers)
 
     def _teller(self, group: str) -> Tensor | Option | None:
-        found = self._operator.teller(group, self._shapes)
+        found = self.operator.teller(group, self._shapes)
         return found if isinstance(found, (Tensor, Option)) else None
 
     def _check_rank(self, tensor: Tensor) -> None:
@@ -157,7 +158,7 @@ class Refusals:
         return told
 
     def _refuse_teller(self, teller: Tensor | Option) -> NoReturn:
-        leader = self._operator.leader.name
+        leader = self.operator.leader.name
         shape, ours = self._shapes[leader], self._told(teller)
         subject = f"trailing axes of '{leader}', whose shape is {shape}"
         if isinstance(teller, Tensor):
@@ -184,7 +185,7 @@ class Refusals:
 
     def _expected(self, tensor: Tensor) -> str:
         """Say which shape a tensor must have, and why."""
-        leader, shape = self._operator.leader, tensor.shape
+        leader, shape = self.operator.leader, tensor.shape
         if shape.counted is not None:
             lead = self.known[shape.counted]
             return (
@@ -199,16 +200,16 @@ class Refusals:
                 f"{wanted}, the axes of '{leader.name}' that '{teller.name if teller else rest}' "
                 "does not have; ones may follow or be left out at the end"
             )
-        for option in self._operator.options:
+        for option in self.operator.options:
             if option.kind is Kind.LENGTHS and option.shape == shape:
                 return f"{wanted}, the {option.name.replace('_', ' ')}"
-        for other in self._operator.inputs:
+        for other in self.operator.inputs:
             if other.name in self._shapes and other is not tensor and other.shape == shape:
                 return f"{wanted}, the shape of '{other.name}'"
         return f"{wanted}: {shape.text}, where '{leader.name}' is {leader.shape.text}"
 
     def _check_axes(self, option: Option) -> None:
-        rank = len(self._shapes[self._operator.leader.name])
+        rank = len(self._shapes[self.operator.leader.name])
         axes: tuple[int, ...] = self._values[option.name]
         if not all(-rank <= axis < rank for axis in axes):
             self.refuse(option.name, str(axes), f"axes from {-rank} to {rank - 1}")
@@ -216,7 +217,7 @@ class Refusals:
             self.refuse(option.name, str(axes), "each axis once")
 
     def _check_filled(self, tellers: list[Tensor | Option]) -> None:
-        group = self._operator.filled
+        group = self.operator.filled
         if not group or 0 not in self.known[group]:
             return
         others = (dims for name, dims in self.known.items() if name != group)

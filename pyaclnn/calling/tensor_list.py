@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A described operator on lists: its description says what each tensor of them must be.
-
-What the description says is checked of one place of the lists after the other; the call itself is
-then one by name, which is how lists are launched, planned and brought back.
-"""
+"""Validation of a call of a described operator on lists: each place of the lists by itself."""
 
 from __future__ import annotations
 
@@ -11,36 +7,34 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.base.errors import InvalidArgumentError, MissingSymbolError
-from pyaclnn.calling.call import Call
-from pyaclnn.calling.call_by_name import CallByName
 from pyaclnn.calling.declared import Declared
-from pyaclnn.calling.empty import Empty
+from pyaclnn.calling.described import Described, interface_of
+from pyaclnn.calling.undescribed import Undescribed, interface_of as undescribed_interface
 from pyaclnn.facts.operators.lists import at_place
 from pyaclnn.facts.operators.parameters import Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from pyaclnn.calling.call import Call
     from pyaclnn.facts.operators import Operator
     from pyaclnn.runtime.foreign import StreamLike
 
-__all__ = ["EachFront"]
+__all__ = ["DescribedLists"]
 
 
-class EachFront:
-    """What a public function on lists needs.
+class DescribedLists:
+    """The checks of a described operator on lists.
 
     Args:
-        operator: Its description.
-        make_result: Makes what is returned of the results.
+        operator: Its description, which holds for each place of the lists.
     """
 
-    def __init__(self, operator: Operator, make_result: Callable[..., Any]) -> None:
+    def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self.make_result = make_result
         self._element = lru_cache(256)(partial(at_place, operator))
 
-    def check(self, given: Mapping[str, Any], stream: StreamLike | None, out: Any) -> CallByName:
+    def check(self, given: Mapping[str, Any], stream: StreamLike | None, out: Any = None) -> Call:
         """Check a call.
 
         Args:
@@ -48,11 +42,9 @@ class EachFront:
             stream: The ``stream`` argument.
             out: The ``out`` argument.
 
-        Returns:
-            The call, unmade.
-
         Raises:
-            InvalidArgumentError: Something is not acceptable; it names the place in the list.
+            InvalidArgumentError: An argument is not acceptable; the error names the place in the
+                list.
         """
         operator = self.operator
         leader = operator.leader
@@ -67,21 +59,14 @@ class EachFront:
         calls = [self._call(place, given, lists, stream, outs[place]) for place in range(length)]
         self._of_one_type(lists)
         arguments = []
-        for parameter in operator.parameters.values():
-            name = parameter.name
-            if not isinstance(parameter, Tensor):
-                arguments.append(calls[0].constants[name])
-            elif parameter.read:
-                arguments.append(tuple(c.values[f"{name}[{i}]"] for i, c in enumerate(calls)))
-            else:
-                found = [c.outputs[f"{name}[{i}]"] for i, c in enumerate(calls)]
-                arguments.append(
-                    tuple(Empty(o.shape, o.dtype) if o.given is None else o.given for o in found)
-                )
+        for number, parameter in enumerate(operator.parameters.values()):
+            values = tuple(call.arguments[number] for call in calls)
+            arguments.append(values if isinstance(parameter, Tensor) else values[0])
         declared = Declared.of(operator.c_name)
         if declared is None:
             raise MissingSymbolError(f"no header declares {operator.c_name}")
-        return CallByName(declared, arguments, stream)
+        checks = Undescribed(declared, undescribed_interface(declared))
+        return checks.check_arguments(arguments, stream)
 
     def _call(
         self,
@@ -94,7 +79,9 @@ class EachFront:
         options = {name: value for name, value in given.items() if name not in lists}
         arrays = {f"{name}[{place}]": values[place] for name, values in lists.items()}
         wanted = None if out is None else (out,)
-        return Call(self._element(place), {**options, **arrays}, stream, wanted, self.make_result)
+        operator = self._element(place)
+        checks = Described(operator, interface_of(operator, tuple))
+        return checks.check({**options, **arrays}, stream, wanted)
 
     def _listed(self, name: str, value: Any) -> Sequence[Any]:
         if isinstance(value, (list, tuple)):

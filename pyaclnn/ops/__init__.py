@@ -34,9 +34,9 @@ def __getattr__(name: str) -> Any:
     operator = all_operators().get(name)
     if name.startswith("_") or (operator is None and name not in _results()):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # First of all what is compiled: it says so if it is not there.
+    # The compiled part first: its error names it if it is missing.
     import_module("pyaclnn.cann.library")
-    from pyaclnn.calling.function import public_function, result_class  # noqa: PLC0415
+    from pyaclnn.calling.described_function import described_function, result_class  # noqa: PLC0415
 
     if operator is None:
         value: Any = result_class(_results()[name])
@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
         make = result_class(operator)
         if len(operator.returned) > 1:  # several operators may return the same
             make = globals().setdefault(operator.result_type, make)
-        value = public_function(operator, make)
+        value = described_function(operator, make)
     return globals().setdefault(name, value)
 
 

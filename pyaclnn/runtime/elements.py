@@ -11,7 +11,7 @@ from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.host import fitted
 from pyaclnn.runtime.stream import require_stream
 from pyaclnn.runtime.transfer import check_alike
-from pyaclnn.runtime.writers import follow_writers
+from pyaclnn.runtime.writers import follow_writers, is_ordered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ __all__ = ["ElementOperators", "Elements"]
 class ElementOperators(Protocol):
     """Interface of the operators that arrays use; the room of operators implements it."""
 
-    def cast(self, array: Any, dtype: np.dtype[Any], stream: Stream) -> Any:
+    def cast(self, array: Any, dtype: np.dtype[Any], stream: StreamLike | None) -> Any:
         """Queue the conversion of an array, and return the new one."""
 
     def copy(self, target: Any, source: Any, stream: Stream) -> None:
@@ -63,9 +63,10 @@ class Elements:
         """
         array: Any = self
         kind = dtype_of(dtype, "astype")
-        queue = require_stream("astype", stream, array.device)
-        follow_writers(array._place(), array._layout.span, queue)  # noqa: SLF001  # itself
-        converted: Self = _operators().cast(array, kind, queue)
+        if not is_ordered(array, stream):
+            stream = require_stream("astype", stream, array.device)
+            follow_writers(array, stream)
+        converted: Self = _operators().cast(array, kind, stream)
         return converted
 
     def __setitem__(self, index: Any, value: object) -> None:
@@ -90,6 +91,6 @@ class Elements:
             given.copy_from(host)
         queue = require_stream("__setitem__", None, part.device)
         for used in (part, given):
-            follow_writers(used._place(), used._layout.span, queue)  # noqa: SLF001  # an array
+            follow_writers(used, queue)
         _operators().copy(part, given, queue)
         queue.synchronize()

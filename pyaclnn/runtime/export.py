@@ -144,7 +144,7 @@ class Lent:
         address = self.address if self.nbytes else 0
         if stream != _UNORDERED:
             queue = None if stream is None else Stream.borrow(stream, self.device)
-            follow_writers(self._place(), self._layout.span, queue)
+            follow_writers(self, queue)
         axes = len(self.shape)
         steps = (step // self.dtype.itemsize for step in self.strides)
         numbers = raw.ffi.new("int64_t[]", [*self.shape, *steps])

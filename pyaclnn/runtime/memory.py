@@ -92,6 +92,20 @@ class Memory(Resource):
             if use.first < end and first < use.end and not use.timeline.is_over(use.written)
         ]
 
+    def is_written_beside(self, timeline: Timeline) -> bool:
+        """Return whether another timeline may still have to write here.
+
+        Args:
+            timeline: The timeline whose own writes do not count.
+        """
+        own = timeline.struct.id
+        for use in self.block.uses:
+            if use.written and use.timeline != own:
+                writer = timeline_of(use.timeline)
+                if writer is not None and not writer.is_over(use.written):
+                    return True
+        return bool(self.block.shared)
+
     def make_room(self) -> None:
         """Free the block's notes for more timelines: forget what has passed, keep the rest here."""
         taken = raw.ffi.new("struct binding_use[4]")

@@ -146,7 +146,7 @@ class Stream(Handle):
         Args:
             device: Which; the default device if None.
         """
-        return cls.borrow(0, device)
+        return cls(device, handle=raw.NULL)
 
     @property
     def device(self) -> Device:

@@ -1,33 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whoever uses memory comes after those that have still to write it."""
+"""Read-after-write and write-after-write ordering between streams."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pyaclnn._binding import lib
 from pyaclnn.runtime.progress import unwritten
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
-    from pyaclnn.runtime.transfer import Place
+    from pyaclnn.runtime.foreign import StreamLike
 
-__all__ = ["follow_writers"]
+__all__ = ["follow_writers", "is_ordered"]
+
+_is_of: Any = lib.binding_block_is_of
 
 
-def follow_writers(place: Place, nbytes: int, queue: Stream | None) -> None:
-    """Come after what has been queued to write some memory.
+def is_ordered(array: Any, stream: StreamLike | None) -> bool:
+    """Return whether no other stream than ``stream`` has still to write the memory of an array.
+
+    Args:
+        array: A device array.
+        stream: The stream to use it; the default stream of its device if None.
+
+    Returns:
+        False as well where that takes a closer look, as for a stream of another library.
+    """
+    if stream is None:
+        timeline = array._device._timeline  # noqa: SLF001  # that of its default stream
+    else:
+        timeline = stream._current if type(stream) is Stream else None
+    if timeline is None or timeline.context != array._layout.context:
+        return False
+    memory = array._memory
+    if _is_of(memory.block, timeline.struct):
+        return True
+    return bool(memory.block.open and not memory.is_written_beside(timeline))
+
+
+def follow_writers(array: Any, queue: Stream | None) -> None:
+    """Order the next use of an array after all queued writes to it.
 
     Drives ``aclrtSynchronizeStream``, or ``aclrtRecordEvent`` and ``aclrtStreamWaitEvent``.
 
     Args:
-        place: Where the memory is.
-        nbytes: How much of it is used.
+        array: A device array.
         queue: The stream that uses it, which is made to wait; None to wait at once.
 
     Raises:
         KernelError: Work that was waited for failed.
     """
-    for use in unwritten(place.memory, *place.span(nbytes)):
+    if queue is not None and is_ordered(array, queue):
+        return
+    place = array._place()  # noqa: SLF001  # of an array
+    for use in unwritten(place.memory, *place.span(array._layout.span)):
         if queue is not None and use.timeline is queue._timeline:
             continue
         writer = Stream.borrow(use.timeline.struct.stream, place.device)

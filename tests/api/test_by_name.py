@@ -11,8 +11,9 @@ import pytest
 
 import pyaclnn
 from pyaclnn.base.errors import AclError, InvalidArgumentError, MissingSymbolError
-from pyaclnn.calling import by_name, call_by_name
+from pyaclnn.calling import undescribed
 from pyaclnn.calling.declared import snake_name
+from pyaclnn.calling.undescribed_function import undescribed_function
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
@@ -75,12 +76,13 @@ def test_a_call_goes_by_what_an_earlier_one_found_out_only_if_it_is_the_same(
     op(x, gamma, 0.0, y, rstd, stream=stream)
     looked = []
 
-    class Seen(call_by_name.CallByName):
-        def __init__(self, *arguments: Any) -> None:
-            looked.append(arguments[1][2])
-            super().__init__(*arguments)
+    check = undescribed.Undescribed.check_arguments
 
-    monkeypatch.setattr(by_name, "CallByName", Seen)
+    def seen(self: Any, arguments: list[Any], stream: Any) -> Any:
+        looked.append(arguments[2])
+        return check(self, arguments, stream)
+
+    monkeypatch.setattr(undescribed.Undescribed, "check_arguments", seen)
     op(x, gamma, 0.0, y, rstd, stream=stream)
     assert looked == []
     for other in (-0.0, 0, 0.5, 0.5):
@@ -136,7 +138,7 @@ def test_an_overlap_on_the_device_is_refused_and_a_guessed_one_is_told(
             op(x, gamma, 1e-6, x, rstd, stream=stream)
     declared = op.declared
     guessed = declared.directions._replace(guessed=True)
-    made = by_name._function(type(declared)(declared.name, declared.signature, guessed, "ttdtt"))
+    made = undescribed_function(type(declared)(declared.name, declared.signature, guessed, "ttdtt"))
     with pytest.warns(RuntimeWarning, match="That it is written is a guess"):
         made(x, gamma, 1e-6, x, rstd, stream=stream)
     stream.synchronize()

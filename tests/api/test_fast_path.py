@@ -16,7 +16,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pyaclnn.base.errors import AclError, InvalidArgumentError
-from pyaclnn.calling.operator import operator as operator_of
 from pyaclnn.ops import layer_norm, layer_norm_backward, rms_norm, rms_norm_grad
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
@@ -222,8 +221,9 @@ def test_what_cann_refuses_is_raised_once_and_not_tried_again(
         operator(**good)
     prepare: Any = operator.prepare  # type: ignore[attr-defined]  # every operator has it
     call = prepare(**good)
-    chosen = operator_of(call.operator, call.written)
-    function, asked = chosen.function, []
+    chosen = call.operator
+    function: Callable[[Any, Any, int, bytes], int] = chosen.function
+    asked: list[bytes] = []
 
     def without_arrays(timeline: Any, plan: Any, judged: int, message: bytes) -> int:
         asked.append(message)

@@ -23,8 +23,9 @@ from pyaclnn.facts.operators.operator import Operator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from types import ModuleType
 
-__all__ = ["Operator", "all_operators", "by_c_name"]
+__all__ = ["Operator", "all_operators", "by_c_name", "module_of"]
 
 
 @functools.cache
@@ -42,14 +43,25 @@ def by_c_name() -> Mapping[str, Operator]:
     return OnDemand(_find_by_c_name, lambda: [found.c_name for found in all_operators().values()])
 
 
-def _find(name: str) -> Operator | None:
+def module_of(name: str) -> str:
+    """Return the name of the module that describes an operator, by its public function's name."""
+    module = _module(name)
+    return module.__name__ if module else ""
+
+
+def _module(name: str) -> ModuleType | None:
     words = name.split("_")
     areas = [area for area in _areas() if _in_order(area.split("_"), words)]
     for area in sorted(areas, key=len, reverse=True):
-        found = getattr(import_module(f"{__name__}.norm.{area}"), name.upper(), None)
-        if isinstance(found, Operator):
-            return found
+        module = import_module(f"{__name__}.norm.{area}")
+        if isinstance(getattr(module, name.upper(), None), Operator):
+            return module
     return None
+
+
+def _find(name: str) -> Operator | None:
+    module = _module(name)
+    return getattr(module, name.upper()) if module else None
 
 
 def _find_by_c_name(c_name: str) -> Operator | None:

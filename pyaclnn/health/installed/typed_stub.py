@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.calling.by_name import ANNOTATIONS, NUMBER
 from pyaclnn.calling.declared import Declared, snake_name
 from pyaclnn.calling.operator import kind_of
+from pyaclnn.calling.undescribed_function import ANNOTATIONS, NUMBER
 from pyaclnn.facts.operators.directions import directions_of
 
 if TYPE_CHECKING:

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Validation of a call by the C signature of its operator alone.
+
+Device arrays of one device go straight to the launcher, which converts arguments and refuses what
+C cannot take. NumPy arrays, results to be made and wrong arguments are checked here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.calling.arrays import check_arrays, require_array
+from pyaclnn.calling.call import Call, Interface, named_arrays
+from pyaclnn.calling.empty import Empty, LeftOut
+from pyaclnn.calling.inference import has_own_rule, inferred, why_not
+from pyaclnn.calling.message import check
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.dtypes import dtype_of
+from pyaclnn.runtime.host import no_array
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyaclnn.calling.declared import Declared
+    from pyaclnn.runtime.foreign import StreamLike
+
+__all__ = ["Undescribed", "interface_of", "refuse_others"]
+
+_OR_NULL = "or None, which is NULL"
+
+
+def interface_of(declared: Declared) -> Interface:
+    """Return the interface of an operator whose declaration alone is known."""
+    return Interface(
+        routine=declared.name,
+        load=lambda: declared.operator,
+        names=declared.names,
+        tensors=declared.tensors,
+        results=declared.results,
+        returned=declared.written,
+        make_result=_single_or_tuple,
+        guessed=declared.directions.guessed,
+        found_later=declared.found_later,
+    )
+
+
+def _single_or_tuple(*results: Any) -> Any:
+    return results[0] if len(results) == 1 else results
+
+
+def refuse_others(
+    declared: Declared, given: Mapping[str, Any], rest: Sequence[Any], others: Mapping[str, Any]
+) -> None:
+    """Refuse arguments that an operator has no parameter for.
+
+    Args:
+        declared: The operator.
+        given: The arguments for its parameters.
+        rest: Further arguments by position.
+        others: Arguments by other names.
+
+    Raises:
+        InvalidArgumentError: There are such arguments.
+    """
+    names = ", ".join(declared.names)
+    if rest:
+        count, expected = len(given) + len(rest), f"at most {len(given)}: {names}"
+        raise InvalidArgumentError.of(declared.name, "arguments", f"{count} values", expected)
+    import difflib  # noqa: PLC0415  # only errors need it
+
+    for name in others:
+        near = difflib.get_close_matches(name, [*declared.names, "stream"], 1)
+        hint = f"did you mean '{near[0]}'?" if near else None
+        expected = f"one of {names}, stream"
+        raise InvalidArgumentError.of(declared.name, name, "no parameter of it", expected, hint)
+
+
+class Undescribed:
+    """The checks of one call of an operator whose declaration alone is known."""
+
+    def __init__(self, declared: Declared, interface: Interface) -> None:
+        """Prepare to check a call.
+
+        Args:
+            declared: The operator.
+            interface: The same operator as Python calls it.
+        """
+        self._declared = declared
+        self._interface = interface
+
+    def check(
+        self, given: Mapping[str, Any], stream: StreamLike | None, _out: object = None
+    ) -> Call:
+        """Check a call.
+
+        Args:
+            given: The arguments by their Python names, results among them.
+            stream: The ``stream`` argument.
+
+        Raises:
+            InvalidArgumentError: An argument is not acceptable.
+        """
+        return self.check_arguments([*given.values()], stream)
+
+    def check_arguments(self, arguments: list[Any], stream: StreamLike | None) -> Call:
+        """Check a call whose arguments are in C order; see ``check``."""
+        declared = self._declared
+        if self._is_plain(arguments):
+            return Call(self._interface, arguments, stream, writes=declared.written)
+        self._require_given(arguments)
+        for place, (name, kind) in enumerate(zip(declared.names, declared.kinds, strict=True)):
+            if place in declared.tensors:
+                arguments[place] = self._arrays(place, arguments[place])
+            else:
+                check(kind, arguments[place], declared.name, name)
+        arrays = dict(named_arrays(declared.names, arguments, declared.tensors))
+        all_on_host, queue = check_arrays(declared.name, arrays, stream)
+        left = [p for p in declared.results if isinstance(arguments[p], LeftOut)]
+        if left:
+            self._infer(arguments, left)
+        call = Call(
+            self._interface,
+            arguments,
+            queue,
+            writes=declared.written,
+            on_host=all_on_host and bool(arrays),
+            is_repeatable=not (left and has_own_rule(declared.name)),
+        )
+        if call.on_host:
+            call.check_overlap(arguments)
+            for name, array in named_arrays(declared.names, arguments, declared.written):
+                if not array.flags.writeable:
+                    raise InvalidArgumentError.of(declared.name, name, "read-only", "writable")
+        return call
+
+    def _is_plain(self, arguments: list[Any]) -> bool:
+        """Return whether all arrays are device arrays of one device, and none is to be made."""
+        found: list[Any] = []
+        kinds = self._declared.kinds
+        for place in self._declared.tensors:
+            value = arguments[place]
+            if kinds[place] == "T" and value.__class__ in (tuple, list):
+                arguments[place] = value = tuple(value)
+                found += value
+            elif value is not None:
+                found.append(value)
+        if {*map(type, found)} != {DeviceArray} or LeftOut in map(type, arguments):
+            return False
+        return len({array._layout.context for array in found}) == 1
+
+    def _require_given(self, arguments: Sequence[Any]) -> None:
+        declared = self._declared
+        missing = [
+            name
+            for place, name in enumerate(declared.names)
+            if isinstance(arguments[place], LeftOut) and place not in declared.results
+        ]
+        if missing:
+            more = f", as are {', '.join(missing[1:])}" if len(missing) > 1 else ""
+            expected = "given: C has no defaults"
+            raise InvalidArgumentError.of(declared.name, missing[0], f"left out{more}", expected)
+
+    def _arrays(self, place: int, value: Any) -> Any:
+        """Return an argument for tensors, with arrays in host memory as NumPy arrays."""
+        name, is_result = self._declared.names[place], place in self._declared.results
+        if isinstance(value, LeftOut):
+            return value
+        if self._declared.kinds[place] != "T":
+            return self._array(name, value, is_result)
+        if value is not None and not isinstance(value, tuple):
+            expected = f"a sequence of NumPy arrays or DeviceArrays, {_OR_NULL}"
+            raise InvalidArgumentError.of(self._declared.name, name, no_array(value), expected)
+        items = enumerate(value or ())
+        found = tuple(self._array(f"{name}[{item}]", array, is_result) for item, array in items)
+        return None if value is None else found
+
+    def _array(self, name: str, value: Any, is_result: bool) -> Any:
+        if value is None or isinstance(value, DeviceArray):
+            return value
+        if is_result and isinstance(value, Empty):
+            return value
+        expected = f"a NumPy array or a DeviceArray, {'an Empty, ' if is_result else ''}{_OR_NULL}"
+        array = require_array(self._declared.name, name, value, expected)
+        dtype_of(array.dtype, self._declared.name, name)
+        return array
+
+    def _infer(self, arguments: list[Any], left: Sequence[int]) -> None:
+        """Put an ``Empty`` in the place of each result that was left out."""
+        declared, names = self._declared, self._declared.names
+        known = {
+            name: arguments[place]
+            for place, name in enumerate(names)
+            if place not in declared.results
+        }
+        made = inferred(declared.name, known, [names[place] for place in declared.results])
+        for place in left:
+            if names[place] not in made:
+                expected = "an array, or pyaclnn.Empty(shape, dtype)"
+                hint = (
+                    f"{why_not(declared.name, known)}; a rule of your own does with "
+                    f"@pyaclnn.shape_rule({declared.name!r})."
+                )
+                wrong = (names[place], "left out", expected, hint)
+                raise InvalidArgumentError.of(declared.name, *wrong)
+            found = made[names[place]]
+            arguments[place] = tuple(found) if isinstance(found, list) else found

@@ -96,18 +96,25 @@ class Tree:
             start_new_session=True,
         )
         code = -1
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            code = run.wait(seconds)
-        for number in (signal.SIGTERM, signal.SIGKILL):  # children of tests that failed are left
-            try:
-                os.killpg(run.pid, number)
-            except ProcessLookupError:
-                break
-            time.sleep(0.1)
-        run.wait()
+        try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = run.wait(seconds)
+        finally:
+            end(run)
         if code == 5:  # no test was collected
             raise SystemExit(f"no test in {' '.join(tests)}")
         return code == 0
+
+
+def end(run: subprocess.Popen[bytes]) -> None:
+    """End a run of tests, and the processes that tests which failed have left."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(run.pid, number)
+        except ProcessLookupError:
+            break
+        time.sleep(0.1)
+    run.wait()
 
 
 def try_room(tree: Tree, room: Room, seed: int, number: int) -> tuple[int, int]:

@@ -45,13 +45,16 @@ ROOMS = (
         "base",
         15,
         "unit/test_elf.py unit/test_errors.py unit/test_limits.py unit/test_trust.py"
-        " unit/test_package.py product/test_spelling.py",
+        " unit/test_folders.py unit/test_package.py product/test_spelling.py"
+        " product/test_home.py product/test_shell.py product/test_command.py",
     ),
     _python(
         "facts",
         25,
-        "unit/test_chips.py unit/test_catalogue.py unit/test_directions.py test_accuracy.py"
-        " operators/test_found.py operators/test_tables.py api/test_signatures.py"
+        "unit/test_chips.py unit/test_workspace_sizes.py unit/test_catalogue.py"
+        " unit/test_directions.py test_accuracy.py operators/test_found.py"
+        " operators/test_tables.py operators/test_checks.py api/test_signatures.py"
+        " api/test_described.py architecture/test_rooms.py tiling/test_tmp_sizes.py"
         " doctor/command/test_explain.py",
         "explanations/*.py",
     ),
@@ -66,7 +69,7 @@ ROOMS = (
     _python(
         "mock",
         30,
-        "mock_device operators/test_tables.py operators/test_dtypes.py"
+        "mock_device operators/test_tables.py operators/test_checks.py"
         " mock_contract/test_command.py mock_contract/test_report.py"
         " headers/test_include_folder.py unit/test_simulation.py"
         " mock_libs/test_collectives.py",
@@ -93,7 +96,7 @@ ROOMS = (
         25,
         "tiling ascendc/test_command.py ascendc/test_cache.py ascendc/test_headers.py",
     ),
-    _python("health", 40, "doctor installed fleet product/test_smoke.py", "child/*.py"),
+    _python("health", 40, "doctor installed fleet product/test_smoke.py", "report/html*.py"),
     _python(
         "bindgen",
         10,

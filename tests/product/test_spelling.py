@@ -41,6 +41,28 @@ def test_it_says_what_was_meant(
     assert words in told
 
 
+def test_without_a_command_the_help_lists_the_commands(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("usage: pyaclnn")
+    assert "smoke" in told
+    assert "\npyaclnn: error: the following arguments are required: COMMAND\n" in told
+
+
+def test_a_command_without_commands_below_it_says_in_short_what_is_missing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one = Parser(prog="one", description="A long description.")
+    one.add_argument("file")
+    with pytest.raises(SystemExit):
+        one.parse_args([])
+    told = capsys.readouterr().err
+    assert told.endswith("one: error: the following arguments are required: file\n")
+    assert "A long description." not in told
+
+
 def every(of: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     yield of
     for action in of._actions:

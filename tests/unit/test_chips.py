@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from pyaclnn.facts.chips import DEFAULT_SOC_NAME, all_chips, find_chip
+from pyaclnn.facts.chips import (
+    DEFAULT_SOC_NAME,
+    FAMILIES as FAMILIES_OF_CHIPS,
+    all_chips,
+    find_chip,
+)
 
 FAMILIES = {"910b", "910_93", "950", "310p", "910", "310b"}
 GIB = 1 << 30
@@ -49,6 +54,25 @@ def test_families(soc_name: str, family: str, bfloat16: bool, kernel_cores: int)
 
     assert (chip.family, chip.bfloat16) == (family, bfloat16)
     assert chip.kernel_cores == kernel_cores
+
+
+KIB = 1 << 10
+# Bytes of the unified buffer, __CCE_AICORE__, and if Ascend C's normalization is there.
+CORES = {
+    "Ascend910B3": (192 * KIB, 220, True),
+    "Ascend910_9391": (192 * KIB, 220, True),
+    "Ascend950PR_9579": (248 * KIB, 310, True),
+    "Ascend310P3": (256 * KIB, 200, True),
+    "Ascend910A": (256 * KIB, 100, False),
+    "Ascend310B1": (248 * KIB, 300, False),
+}
+
+
+@pytest.mark.parametrize("soc_name", CORES)
+def test_cores_of_a_family(soc_name: str) -> None:
+    family = FAMILIES_OF_CHIPS[find_chip(soc_name).family]
+    facts = (family.unified_buffer, family.cce_aicore, family.normalization)
+    assert facts == CORES[soc_name]
 
 
 @pytest.mark.parametrize("soc_name", ["", "ascend910b3", "Ascend910B9"])

@@ -6,4 +6,28 @@ from __future__ import annotations
 __all__ = ["EQUIVALENT"]
 
 # By file, the line before and the line after.
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+EQUIVALENT = {
+    (
+        "pyaclnn/base/elf.py",
+        "for index in range(count if offset and entry == _SECTION.size else 0):",
+        "for index in range(count if offset and entry == _SECTION.size else 1):",
+    ): "the section that is read then is the head of the file, which is never one of symbols",
+    (
+        "pyaclnn/base/elf.py",
+        "self.strings = bytes(image[strings : strings + self.values.get(_DT_STRSZ, 0)])",
+        "self.strings = bytes(image[strings : strings + self.values.get(_DT_STRSZ, 1)])",
+    ): "the linker never leaves out the size; one byte without it has no more names than none",
+    (
+        "pyaclnn/cann/headers.py",
+        "late = any(start <= match.start() < end for start, end in newer)",
+        "late = any(start < match.start() < end for start, end in newer)",
+    ): "a part begins with its directive, so no declaration begins where the part does",
+    (
+        "pyaclnn/cann/faults.py",
+        'if len(words) == 6 and "-" in words[0]:  '
+        "# noqa: PLR2004  # a line of the map that has a name",
+        'if len(words) == 6 and "-" in words[1]:  '
+        "# noqa: PLR2004  # a line of the map that has a name",
+    ): "the access of each mapping has a dash, but for code that is writable: there is none",
+}
+"""The reason of each."""

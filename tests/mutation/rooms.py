@@ -64,7 +64,7 @@ ROOMS = (
         20,
         "unit/test_discovery.py unit/test_installed_headers.py unit/test_operator_headers.py"
         " unit/test_trust.py api/test_backend.py api/test_trace.py api/test_setup_mistakes.py"
-        " api/test_texts.py api/test_joining.py",
+        " api/test_texts.py api/test_joining.py unit/test_loaded_libraries.py installed",
     ),
     _python(
         "mock",

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pyaclnn.cann import signatures as known
-from pyaclnn.cann.headers import read_header
+from pyaclnn.cann.headers import no_header, read_header
 from pyaclnn.mock import includedir
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+MOST_BYTES = 8 << 20
 TAIL = "uint64_t *workspaceSize, aclOpExecutor **executor"
 
 
@@ -99,6 +101,18 @@ def test_asking_for_an_operator_reads_its_header_alone(monkeypatch: pytest.Monke
     assert known.signature("aclnnRmsNorm") is not None
     assert known.signature("aclrtMalloc") is not None
     assert asked == ["aclnn_rms_norm.h"]
+
+
+def test_what_cannot_be_a_header_is_not_read(tmp_path: Path) -> None:
+    header, large, pipe = (tmp_path / name for name in ("a.h", "large.h", "pipe.h"))
+    header.touch()
+    large.touch()
+    os.truncate(large, MOST_BYTES)
+    os.mkfifo(pipe)
+    assert [no_header(path) for path in (header, large, tmp_path / "none.h")] == [None] * 3
+    os.truncate(large, MOST_BYTES + 1)
+    assert no_header(large) == "it is too large for a header: 8388609 bytes"
+    assert no_header(pipe) == "it is no ordinary file"
 
 
 def test_what_only_a_comment_names_is_no_operator() -> None:

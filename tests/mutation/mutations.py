@@ -47,10 +47,13 @@ class Mutation(NamedTuple):
         return source[: self.start] + self.new + source[self.start + len(self.old) :]
 
     def lines(self, source: str) -> tuple[int, str, str]:
-        """Return the number of the changed line, and how it reads before and after."""
+        """Return the number of the changed line, and its code before and after."""
         number = source.count("\n", 0, self.start)
-        changed = self.apply(source).splitlines()[number]
-        return number + 1, source.splitlines()[number].strip(), changed.strip()
+        before, after = (
+            text.splitlines()[number].partition("  # ")[0].strip()
+            for text in (source, self.apply(source))
+        )
+        return number + 1, before, after
 
 
 def mutations_of(file: str, source: str) -> Iterator[Mutation]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pyaclnn doctor``: does this machine's CANN work, and if not, what is the one thing to do?
+"""Doctor: examination of this machine's CANN, with one next step for every problem.
 
-The process that runs the checks never loads a vendor library; what has to be loaded is loaded by
-children that may hang or crash.
+The process that runs the checks never loads a vendor library; children that may hang or crash load
+them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def examine(
 ) -> Report:
     """Examine this machine as ``pyaclnn doctor`` does, and return what that writes with ``--json``.
 
-    What touches a device runs in child processes; this one loads no library of CANN.
+    Child processes touch the devices; this one loads no library of CANN.
 
     Args:
         level: ``quick``, ``medium`` or ``long``.
@@ -71,21 +71,21 @@ def examine(
         soak: Seconds to repeat the operators for at the end.
         soak_threads: How many threads of each process do that.
         soak_processes: How many processes.
-        soak_faults: What goes wrong meanwhile, as `pyaclnn.mock.GRAMMAR` says; on the simulated NPU
-            only.
+        soak_faults: Faults that are injected meanwhile, in `pyaclnn.mock.GRAMMAR`; on the simulated
+            NPU only.
         figure_bytes: How many bytes are copied at a time where copying is measured.
         figure_seconds: For how long each figure is measured.
         memory_share: How much of the free memory is tested with patterns; most of it if None, and
             four times ``figure_bytes`` of a simulated one.
         memory_seconds: After how long no further pattern is begun.
-        expect: What the figures should be: ``Baseline.of`` a report of a machine that is as it
-            should be, or what ``read_baseline`` read.
+        expect: The expected figures: ``Baseline.of`` a report of a healthy machine, or the
+            result of ``read_baseline``.
         fail_early: Whether nothing more is begun once something is broken.
         expect_devices: How many devices there should be; as many as there are visible device nodes
             if None.
 
     Returns:
-        The report; its ``to_text`` is what ``pyaclnn doctor merge`` reads.
+        The report; ``pyaclnn doctor merge`` reads its ``to_text``.
 
     Raises:
         ValueError: There is no such level or check, or nothing is left to check.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of ``pyaclnn fleet``; what it does is imported when it is run."""
+"""Command line of ``pyaclnn fleet``; its action is imported when it runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["add_to"]
 
 _EPILOG: Final = """\
 On the screen each NPU is a cell, which shows how its examination goes; where there is no terminal,
-a line tells how it ended. Then comes the report: what is broken, where, and what to do.
+a line reports how it ended. Then comes the report: what is broken, where, and what to do.
 
 exit status: as of `pyaclnn doctor`: 0 all is well, 1 something is broken, 3 something could not be
 found out (also: no cluster answers), 4 there is no NPU

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the NPUs of a node reported, each on its own, as one report of the node."""
+"""Report of a node, assembled from the separate reports of its NPUs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def reports_of(
         ended: How the examination ended, of each NPU of each node.
         level: The level of the examination.
         fail_on_warn: Whether a warning counts as a failure.
-        status: What the reports say that the command exits with; None for what follows from them.
+        status: The exit status in the reports; None for the one that follows from them.
     """
     by_node: dict[Node, list[Ended]] = {}
     for one in ended:
@@ -71,7 +71,7 @@ def reports_of(
 
 
 def _id(node: Node, machine: str, ids: Counter[str]) -> str:
-    """What tells machines apart; several nodes may be on one."""
+    """Return the id of a machine; several nodes may be on one."""
     if not machine:
         return node.id
     return f"{machine}-{node.id[:8]}" if ids[machine] > 1 else machine
@@ -110,7 +110,7 @@ def _report(node: Node, ended: Sequence[Ended], level: str) -> Report:
 
 
 def _gravest(ended: Iterable[Ended]) -> Iterable[CheckResult]:
-    """The results of all NPUs; of what is about the machine, the gravest that one of them found."""
+    """Return the results of all NPUs; of checks of the machine, the gravest result."""
     found: dict[str, CheckResult] = {}
     for one in ended:
         for result in one.report.results if one.report is not None else ():
@@ -124,11 +124,11 @@ def _gravest(ended: Iterable[Ended]) -> Iterable[CheckResult]:
 
 
 def _own(node: Node, ended: Sequence[Ended]) -> Iterable[CheckResult]:
-    """What the cluster's part of it was: whether each NPU got a process, and what became of it."""
+    """Yield the results of the cluster: processes on each NPU, and their ends."""
     examined = sum(one.report is not None for one in ended)
     missing = [one for one in ended if one.npu is None]
     worst = min((one.status for one in missing), key=gravity, default=Status.PASS)
-    said = f"{examined} of {node.npus} NPUs have reported"
+    summary = f"{examined} of {node.npus} NPUs have reported"
     reasons = "; ".join(dict.fromkeys(one.reason for one in missing))
     yield CheckResult(
         id="RAY-101",
@@ -136,7 +136,7 @@ def _own(node: Node, ended: Sequence[Ended]) -> Iterable[CheckResult]:
         category=_CATEGORY,
         status=worst,
         seconds=max(one.seconds for one in ended),
-        summary=f"{said}: {reasons}" if reasons else said,
+        summary=f"{summary}: {reasons}" if reasons else summary,
         causes=("other jobs use NPUs", "the node does not answer") if missing else (),
         next_step=_NEXT.get(worst),
     )

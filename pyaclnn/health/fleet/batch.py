@@ -95,7 +95,7 @@ def sync_batch_norm(
     return ShardedBatchNorm([reference for reference, _ in outputs], mean, invstd)
 
 
-# What runs on an NPU: the first result stays there, the second comes back.
+# Functions that run on an NPU: the first result stays there, the second comes back.
 
 
 def _statistics(x: Any, eps: float) -> tuple[None, tuple[float, Any, Any]]:

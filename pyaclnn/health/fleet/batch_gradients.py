@@ -68,7 +68,7 @@ def sync_batch_norm_backward(
     return ShardedGradients([reference for reference, _ in gradients], grad_weight, grad_bias)
 
 
-# What runs on an NPU: the first result stays there, the second comes back.
+# Functions that run on an NPU: the first result stays there, the second comes back.
 
 
 def _sums(dy: Any, x: Any, mean: Any, invstd: Any) -> tuple[None, tuple[Any, ...]]:

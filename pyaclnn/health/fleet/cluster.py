@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ray: its nodes, and processes on them that hold an NPU each."""
+"""Ray cluster: its nodes, and processes on them that hold an NPU each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _ray() -> Any:
 
 @contextlib.contextmanager
 def connected(address: str | None = None, simulate: int | None = None) -> Iterator[Any]:
-    """Be connected to a cluster for as long as it is needed; a connection of others is used.
+    """Connect to a cluster for a with block; an existing connection is used.
 
     Args:
         address: Where the cluster is, as ``ray.init`` takes it, but for ``ray://``; None for
@@ -72,7 +72,7 @@ def connected(address: str | None = None, simulate: int | None = None) -> Iterat
     address = address or os.environ.get("RAY_ADDRESS") or "auto"
     if simulate is None and address.startswith(_BY_CLIENT):
         raise FleetError(_CLIENT)
-    # That there is no CANN for Ray itself to ask is no news.
+    # Ray logs that it finds no CANN, which is known.
     logging.getLogger("ray._private.accelerators.npu").setLevel(logging.CRITICAL)
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
@@ -113,8 +113,8 @@ def _reach(address: str) -> None:
             f"it takes connections, but no Ray has answered within {_ANSWERS:g} s"
         ) from None
     if done.returncode:
-        said = done.stderr.strip().splitlines()
-        raise ConnectionError(said[-1] if said else f"Ray ended with {done.returncode}")
+        lines = done.stderr.strip().splitlines()
+        raise ConnectionError(lines[-1] if lines else f"Ray ended with {done.returncode}")
 
 
 def _no_cluster(address: str, error: Exception) -> str:
@@ -192,10 +192,10 @@ class Cluster:
     def _answer(self, reference: Any) -> tuple[Any, Answer]:
         process, report = self._asked.pop(reference)
         try:
-            told = self._ray.get(reference)
+            answer = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
             return process, Lost(_reason(error))
-        return process, Report.from_text(told) if report else Holds("+".join(told))
+        return process, Report.from_text(answer) if report else Holds("+".join(answer))
 
     def end(self, process: Any) -> None:
         """End a process, whatever it is doing, without waiting for it."""
@@ -213,9 +213,9 @@ def _name(node: dict[str, Any]) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """What of Ray's long story says what happened."""
+    """Return the reason in a long message of Ray."""
     kind = type(error).__name__
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = next((line for line in lines if "ModuleNotFoundError" in line), "")
-    told = told or next((line for line in lines if "dead because" in line), "")
-    return f"{kind}: {told or (lines[-1] if lines else 'no reason given')}"[:300]
+    reason = next((line for line in lines if "ModuleNotFoundError" in line), "")
+    reason = reason or next((line for line in lines if "dead because" in line), "")
+    return f"{kind}: {reason or (lines[-1] if lines else 'no reason given')}"[:300]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``pyaclnn fleet doctor`` does."""
+"""Action of ``pyaclnn fleet doctor``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def doctor(options: argparse.Namespace) -> int:
         wanted = targets_of(options)
         catalogue.plan(Level[options.level.upper()], options.only, options.skip)
         if options.simulate is not None and options.address is not None:
-            raise ValueError("--simulate starts a cluster of its own; it goes without --address")  # noqa: TRY301  # told as any other
+            raise ValueError("--simulate starts a cluster of its own; it goes without --address")  # noqa: TRY301  # reported as any other
     except (ValueError, WriteError) as error:
         options.parser.error(str(error))
     cells = Cells(open_console(error=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pyaclnn fleet doctor`` as a function: every NPU of a cluster examined, and one fleet of it."""
+"""Examination of every NPU of a cluster, as a function that returns a fleet."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def layer_norm_backward(
         grad_out: The upstream gradient of each shard: an array, or a Ray reference to one.
         input: The rows of each shard, likewise.
         normalized_shape: The shape of a row.
-        mean: What the forward pass returned for each shard, likewise.
+        mean: The result of the forward pass for each shard, likewise.
         rstd: The same of the reciprocal standard deviations.
         weight: The weight, which all shards share.
         bias: The bias, likewise.
@@ -90,7 +90,7 @@ def rms_norm_grad(
     Args:
         dy: The upstream gradient of each shard: an array, or a Ray reference to one.
         x: The rows of each shard, likewise.
-        rstd: What the forward pass returned for each shard, likewise.
+        rstd: The result of the forward pass for each shard, likewise.
         gamma: The weight, which all shards share.
         attempts: How often a shard is tried, each time on another node if there is one.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cluster consists of, and how the examination of an NPU ended."""
+"""Nodes of a cluster, and the end of the examination of an NPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Ended", "FleetError", "Node"]
 
 
 class FleetError(RuntimeError):
-    """There is no cluster to work on; the message says why, and what to do."""
+    """No cluster is available; the message has the reason and the next step."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class Node:
     """A machine of a cluster, as its engine knows it.
 
     Attributes:
-        id: What the engine calls it.
-        name: What people call it.
-        npus: How many NPUs it has.
-        free: How many of them nobody used at first.
+        id: The engine's id.
+        name: The name for people.
+        npus: Number of NPUs.
+        free: Number of NPUs that were unused at first.
     """
 
     id: str
@@ -35,16 +35,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Ended:
-    """How the examination of one NPU ended.
+    """End of the examination of one NPU.
 
     Attributes:
-        node: Where.
+        node: The node.
         npu: The physical id of the NPU; None if none was to be had.
         status: ``PASS`` with a report; ``TIMEOUT``, ``CRASH`` or ``FAIL`` for what is broken, and
-            ``ERROR`` for what could not be found out.
-        reason: What happened, in a sentence, if there is no report.
-        report: What was found.
-        seconds: How long it took.
+            ``ERROR`` for no conclusion.
+        reason: The reason, in a sentence, if there is no report.
+        report: The report.
+        seconds: Duration.
     """
 
     node: Node

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs in a process on an NPU of the cluster."""
+"""Process on an NPU of the cluster."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ class Probe:
         """Examine the NPU as ``pyaclnn doctor`` does, and return the report as JSON text.
 
         Args:
-            options: What to do; the device is the one that there is.
+            options: The options; the device is the only one.
         """
         return run(replace(options, devices=(0,))).to_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator on parts of one batch, each on an NPU of the cluster; what is lost is done again."""
+"""Sharded calls: an operator on parts of a batch, each on an NPU; lost shards are repeated."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["ATTEMPTS", "ShardLostError", "added", "compute", "place", "together"]
 
 ATTEMPTS: Final = 3
-"""How often a shard is tried, each time on another node if there is one."""
+"""Number of times that a shard is tried, each time on another node if there is one."""
 
 
 _BY_RAY: Final = 1
-"""How often Ray itself computes a shard once more, above all one whose result is lost later."""
+"""Number of times that Ray itself repeats a shard, above all one whose result is lost later."""
 
 
 class ShardLostError(FleetError):
@@ -54,8 +54,8 @@ def together(**lists: Sequence[Any]) -> list[tuple[Any, ...]]:
     """
     lengths = {name: len(shards) for name, shards in lists.items()}
     if len(set(lengths.values())) != 1 or not next(iter(lengths.values())):
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise ValueError(f"{told} shards; each must have the same number, and at least one")
+        given = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise ValueError(f"{given} shards; each must have the same number, and at least one")
     return list(zip(*lists.values(), strict=True))
 
 
@@ -91,7 +91,7 @@ def compute(
         work: The operator, e.g. ``layer_norm_backward``, or a function of a module.
         shards: The arguments for each shard: arrays, references to them, or what is no array.
         returns: How many results it has, at least 2: a shard is done when the second is there.
-        attempts: How often a shard is tried.
+        attempts: Number of tries of a shard.
 
     Returns:
         For each shard a reference to its first result, and the others.
@@ -115,8 +115,8 @@ def compute(
     def submit(number: int, attempt: int) -> list[Any]:
         node = place(nodes, homes[number][0], number, attempt)
         strategy = NodeAffinitySchedulingStrategy(node, soft=True)
-        told = call.options(scheduling_strategy=strategy)
-        references: list[Any] = told.remote(work, *shards[number])
+        placed = call.options(scheduling_strategy=strategy)
+        references: list[Any] = placed.remote(work, *shards[number])
         return references
 
     under_way = [submit(number, 0) for number in range(len(shards))]
@@ -156,7 +156,7 @@ def _homes(ray: Any, arguments: Sequence[Any]) -> list[str | None]:
     found = ray.experimental.get_object_locations(references) if references else {}
 
     def home(argument: Any) -> str | None:
-        # What another process owns is not told.
+        # Ray does not report what another process owns.
         known = found.get(argument, {}) if isinstance(argument, ray.ObjectRef) else {}
         return next(iter(known.get("node_ids", ())), None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every NPU of a cluster in a process of its own, with deadlines; knows no engine.
+"""Survey of the NPUs of a cluster, each in its own process with deadlines, on any engine.
 
 The processes of a node are asked for at once and hold their NPUs until all of the node are done: so
 an NPU whose process was ended can come back, and be given to another process, but is recognised and
@@ -43,7 +43,7 @@ class Lost:
     """A process is gone, or the engine could not start it.
 
     Attributes:
-        reason: What happened.
+        reason: The reason.
     """
 
     reason: str
@@ -53,10 +53,10 @@ Answer = Holds | Report | Lost
 
 
 class Engine(Protocol):
-    """What starts processes in a cluster."""
+    """Starter of processes in a cluster."""
 
     def start(self, node: Node) -> Any:
-        """Ask for a process on a node that holds an NPU, and return what stands for it."""
+        """Ask for a process on a node that holds an NPU, and return its handle."""
 
     def examine(self, process: Any) -> None:
         """Have a process that holds an NPU examine it."""
@@ -70,12 +70,12 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Limits:
-    """How long is waited for what.
+    """Limits of waiting.
 
     Attributes:
         patience: Seconds until a process must hold an NPU.
         deadline: Seconds that an examination may take.
-        at_once: How many NPUs of a node are examined at the same time.
+        at_once: Number of NPUs of a node that are examined at the same time.
     """
 
     patience: float = 120.0
@@ -88,7 +88,7 @@ class Stopped(KeyboardInterrupt):
 
     Attributes:
         ended: How the examination of each NPU ended, as far as it came.
-        status: What a command exits with.
+        status: The exit status of a command.
     """
 
     def __init__(self, ended: list[Ended], status: int) -> None:
@@ -117,9 +117,9 @@ def survey(
     """Examine every NPU of a cluster.
 
     Args:
-        engine: What starts processes.
+        engine: The starter of processes.
         nodes: The machines.
-        limits: How long is waited for what.
+        limits: The limits of waiting.
         tell: Called with a node, the number of one of its processes, the NPU that this one
             examines, and how that ended, whenever that changes.
         clock: Seconds since some moment.
@@ -151,7 +151,7 @@ class _Survey:
         self._nodes = nodes
 
     def run(self) -> list[Ended]:
-        """Go on until every NPU is settled; what still runs then, or at an error, is ended."""
+        """Wait until every NPU is settled; end processes that still run then or at an error."""
         try:
             for node in self._nodes:
                 for _ in range(node.npus):
@@ -159,7 +159,7 @@ class _Survey:
                     slot = _Slot(node, process, self._clock())
                     self.slots[node.id].append(slot)
                     self._by_process[process] = slot
-                    self._told(slot)
+                    self._notify(slot)
             while any(slot.ended is None for slot in self._all()):
                 for process, answer in self.engine.answers(_POLL):
                     self._take(self._by_process[process], answer)
@@ -216,7 +216,7 @@ class _Survey:
                 slot.examining, slot.since = True, now
                 running += 1
                 self.engine.examine(slot.process)
-                self._told(slot)
+                self._notify(slot)
             elif slot.npu is None and now - slot.since > self.limits.patience:
                 self._never_began(slot, slots)
             elif slot.examining and now - slot.since > self.limits.deadline:
@@ -238,13 +238,13 @@ class _Survey:
     ) -> None:
         seconds = self._clock() - slot.since
         slot.ended = Ended(slot.node, slot.npu, status, reason, report, seconds)
-        self._told(slot)
+        self._notify(slot)
 
-    def _told(self, slot: _Slot) -> None:
+    def _notify(self, slot: _Slot) -> None:
         number = self.slots[slot.node.id].index(slot)
         self._tell(slot.node, number, slot.npu, slot.ended)
 
 
 def _alive(slot: _Slot) -> bool:
-    """Whether a process still holds its NPU: one that has reported does, until its node is done."""
+    """Return whether a process holds its NPU: one that has reported does until its node is done."""
     return slot.ended is None or slot.ended.status is Status.PASS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a survey shows itself while it goes on: a cell for each NPU, or plain lines."""
+"""Live view of a survey: a cell for each NPU, or plain lines."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _LEGEND: Final = f"{_WAITING} waits  {_AT_WORK} is examined  " + "  ".join(
 
 
 def finding(ended: Ended) -> tuple[Status, str]:
-    """Say in a status and a line how the examination of an NPU ended.
+    """Return status and summary of the examination of an NPU.
 
     Args:
-        ended: How it ended.
+        ended: The end of the examination.
     """
     if ended.report is None:
         return ended.status, ended.reason
@@ -60,7 +60,7 @@ def finding(ended: Ended) -> tuple[Status, str]:
 
 
 class Cells:
-    """What is known of each NPU; a context manager around the survey, which calls it."""
+    """State of each NPU; a context manager around the survey, which calls it."""
 
     def __init__(self, console: Console) -> None:
         """Begin, on a console: cells on a terminal, a line for each NPU elsewhere."""
@@ -73,7 +73,7 @@ class Cells:
             self._live = Live(self, console=console, refresh_per_second=_FRAMES)
 
     def begin(self, nodes: Sequence[Node]) -> None:
-        """Take notice of the nodes."""
+        """Record the nodes."""
         self._nodes = nodes
         total = sum(node.npus for node in nodes)
         self._npus = {(node.id, n): (None, None) for node in nodes for n in range(node.npus)}
@@ -82,14 +82,14 @@ class Cells:
             self._print(f"{total} NPUs on {len(nodes)} {machines}, each in a process of its own")
 
     def tell(self, node: Node, number: int, npu: str | None, ended: Ended | None) -> None:
-        """Take notice of what became of an NPU."""
+        """Record the state of an NPU."""
         self._npus[node.id, number] = npu, ended
         if self._live is None and ended is not None:
-            status, said = finding(ended)
+            status, summary = finding(ended)
             place = f"{node.name} NPU {'?' if npu is None else npu}"
             count = f"{self._done}/{len(self._npus)}"
-            told = f": {said}" if said else ""
-            self._print(f"{count:>9} {status.value:<7} {place}{told} ({ended.seconds:.1f} s)")
+            rest = f": {summary}" if summary else ""
+            self._print(f"{count:>9} {status.value:<7} {place}{rest} ({ended.seconds:.1f} s)")
 
     def __enter__(self) -> Self:
         """Begin to draw."""
@@ -103,7 +103,7 @@ class Cells:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Stop drawing; what was drawn last stays above the report."""
+        """Stop drawing; the last drawing stays above the report."""
         if self._live is not None:
             self._live.stop()
 

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was found, and every form in which it is told."""
+"""Records of the doctor, and the formats in which they are shown."""
 
 __all__: list[str] = []

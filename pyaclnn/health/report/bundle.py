@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything somebody needs who is to help from afar, in one archive, and nothing private."""
+"""Bundle for a bug report: every format in one archive, without private data."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def as_bundle(given: Sequence[Report] | Fleet) -> bytes:
         "report.xml": as_junit(shared),
     }
     started = datetime.fromisoformat(reports[0].started.replace("Z", "+00:00"))
-    # What an archive can hold is less than what a date can say.
+    # An archive holds fewer dates than Python does.
     when = min(max(int((started - _EPOCH).total_seconds()), 0), _LATEST)
     packed = io.BytesIO()
     # gzip would write the file's name and the time of packing into its header.

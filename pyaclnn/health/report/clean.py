@@ -74,7 +74,7 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:
 
     Args:
         value: JSON's own types.
-        change: What is done to a text.
+        change: Returns the changed text.
     """
     if isinstance(value, str):
         return change(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the doctor exits with."""
+"""Exit statuses of the doctor."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ PASSED: Final = 0
 BROKEN: Final = 1
 """Something failed, hung or crashed."""
 INCONCLUSIVE: Final = 3
-"""The doctor could not tell, or the report could not be written."""
+"""The doctor came to no conclusion, or the report could not be written."""
 NOTHING_HERE: Final = 4
 """There is no CANN, or no device."""
 INTERRUPTED: Final = 130
 """Somebody pressed Ctrl-C."""
 SIGNALLED: Final = 128
-"""A signal ended it, whose number is what the status has more than this."""
+"""A signal ended it, whose number is added to this."""

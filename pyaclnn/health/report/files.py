@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing reports: all or nothing, and a disk that is full is an error message."""
+"""Writer of report files: all or nothing, and a full disk is an error message."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def check_writable(target: str) -> None:
 
 
 def write(target: str, content: bytes | Iterable[str]) -> None:
-    """Write a whole file, or leave what was there untouched.
+    """Write a whole file, or leave the existing one untouched.
 
     Args:
         target: A path, or ``-`` for standard output.
-        content: What to write; texts, one after the other, as UTF-8.
+        content: The content; texts, one after the other, as UTF-8.
 
     Raises:
         WriteError: It could not be written; nothing of it is left behind.
@@ -95,7 +95,7 @@ def abandon_output() -> None:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether the path is a device or a pipe, which cannot be replaced."""
+    """Return whether the path is a device or a pipe, which cannot be replaced."""
     try:
         return not stat.S_ISREG(path.stat().st_mode)
     except OSError:

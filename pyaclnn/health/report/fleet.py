@@ -227,7 +227,7 @@ def _together(given: Reports) -> Fleet:
 
 
 def _names(reports: Sequence[Report]) -> tuple[str, ...]:
-    """Each report's machine; its id goes with a name that several machines have."""
+    """Return each report's machine, with its id if several machines have the name."""
     ids: dict[str, set[object]] = {}
     for report in reports:
         ids.setdefault(host_name(report), set()).add(report.host.get("id"))
@@ -243,7 +243,7 @@ def _worst(tones: Sequence[str]) -> str:
 
 
 def fleet_verdict(fleet: Fleet) -> Verdict:
-    """Sum a fleet up.
+    """Return the verdict on a fleet.
 
     Args:
         fleet: The fleet.

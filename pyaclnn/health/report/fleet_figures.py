@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of many machines: which devices are worse than the others of their chip."""
+"""Outliers of a fleet: devices whose figures are worse than those of their chip."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyaclnn.health.report.figures_text import figures_by_device
 from pyaclnn.health.report.outliers import outliers
+from pyaclnn.health.report.tables import figures_by_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Outlying(NamedTuple):
         machine: The machine's name.
         device: The device there.
         simulated: Whether it is a simulated NPU; these are compared with each other only.
-        outlier: By how much it is worse, and what that asks for.
+        outlier: The deviation and its severity.
     """
 
     machine: str

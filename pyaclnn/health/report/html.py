@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from pyaclnn.health.report import charts, verdict
 from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.clean import cleaned
-from pyaclnn.health.report.figures_text import figures_by_device
 from pyaclnn.health.report.fingerprint import unusual, usual
 from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only
 from pyaclnn.health.report.record import Status, check_of, host_name
+from pyaclnn.health.report.tables import figures_by_device
 from pyaclnn.health.report.template import DASH, environment
 from pyaclnn.health.report.verdict import CALM, gravity, tally
 

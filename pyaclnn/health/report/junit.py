@@ -25,7 +25,7 @@ def as_junit(given: Sequence[Report] | Fleet) -> str:
     """Return the reports as JUnit XML: one suite for each machine, one case for each check.
 
     FAIL, TIMEOUT and CRASH are failures, ERROR is an error, SKIP and NOT_RUN are skipped; a warning
-    passes and tells itself in the case's output.
+    passes and is in the case's output.
 
     Args:
         given: The reports of one or more machines.

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 USUAL_DEVIATIONS: Final = 3.5
-"""How many usual deviations (MAD, scaled to a normal distribution's) make an outlier."""
+"""Number of usual deviations (MAD, scaled to a normal distribution's) make an outlier."""
 LEAST_DEVIATION: Final = 0.15
 """The share of the median by which an outlier is off at least: equal devices differ by less."""
 DRAIN_FROM: Final = 0.40
@@ -41,8 +41,8 @@ class Outlier(Struct, frozen=True):
     Attributes:
         figure: The value.
         usual: The median of all.
-        worse: By what share of that it is worse.
-        severity: What that asks for.
+        worse: The share of that by which it is worse.
+        severity: The severity of that.
     """
 
     figure: Figure
@@ -57,16 +57,16 @@ class Outlier(Struct, frozen=True):
 
 
 def graded(worse: float) -> Severity:
-    """Return what it asks for that a figure is worse than it should be by a share."""
+    """Return the severity of a figure that is worse than expected by a share."""
     return Severity.DRAIN if worse >= DRAIN_FROM else Severity.MONITOR
 
 
 def shortfall(value: float, usual: float, better: str) -> tuple[float, float]:
-    """Return by how much a value is worse than the usual one, and by what share of that.
+    """Return the amount by which a value is worse than the usual one, and its share of that.
 
     Args:
         value: The value.
-        usual: What it should be.
+        usual: The expected value.
         better: Which values are better: ``more``, or else ``less``.
 
     Returns:
@@ -79,8 +79,8 @@ def shortfall(value: float, usual: float, better: str) -> tuple[float, float]:
 def outliers(figures: Mapping[_Key, Figure]) -> dict[_Key, Outlier]:
     """Find those that are worse than the others.
 
-    Two cannot be told apart by a median: of them the worse one is to be looked at if it is worse
-    than the better one by as much.
+    A median does not separate two: of them the worse one is to be looked at if it is worse than
+    the better one by as much.
 
     Args:
         figures: One figure, of one name, of each device or machine.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taking out of a report what is nobody else's business.
+"""Redaction of a report: removal of private data.
 
-What stays is chosen by lists of what may stay: the variables, the facts about the host, the roots
-of paths and the names of folders. Of texts, whose form nobody guarantees, what looks like a name, a
-secret or an address is taken out as well.
+Lists name everything that may stay: the variables, the facts about the host, the roots of paths and
+the names of folders. From texts, whose form nobody guarantees, names, secrets and addresses are
+removed as well.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def redact(report: Report, number: int, names: Iterable[str]) -> Report:
         names: Names that must not appear, such as those of the user and of the machine.
     """
     environment = report.environment.items()
-    # A check says of a variable that makes no sense what it was.
+    # A check quotes a variable that makes no sense.
     unfit = {value for name, value in environment if _variable(name, value) == HIDDEN}
     hidden = {*names, *unfit, str(report.host.get("name", ""))} - _NOBODY
     words = sorted((name for name in hidden if len(name) >= TOO_SHORT), key=len, reverse=True)
@@ -73,7 +73,7 @@ def redact(report: Report, number: int, names: Iterable[str]) -> Report:
 
 
 def _variable(name: str, value: str) -> str:
-    """Keep of a variable what has the form that CANN expects of it."""
+    """Return the part of a variable that has the form that CANN expects."""
     if name in _PATHS:
         entries = re.split("([: ])", value)
         return "".join(e if e in {"", ":", " "} or e[0] in "/~" else HIDDEN for e in entries)

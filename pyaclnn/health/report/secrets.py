@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What in a text looks like a secret, an address or a private place, and is taken out.
+"""Patterns of secrets, addresses and private paths, which are removed from texts.
 
-Every pattern takes time in proportion to the text: what may repeat before something that must come
-is bounded.
+Every pattern takes time in proportion to the text: repetitions before a required part are bounded.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ if TYPE_CHECKING:
 __all__ = ["HIDDEN", "TOO_SHORT", "without_private"]
 
 HIDDEN: Final = "<private>"
-"""What stands in the place of what was taken out."""
+"""Replacement of removed text."""
 
 TOO_SHORT: Final = 3
-"""Names of fewer letters tell nothing."""
+"""Shortest length of a name that is removed."""
 
 _PUBLIC_ROOTS: Final = ("usr", "opt", "etc", "dev", "proc", "sys", "lib", "lib64", "bin", "sbin")
 _OWN_ROOTS: Final = (("opt",), ("usr", "local"))
-"""Public roots below which whoever runs a machine names folders."""
+"""Public roots below which administrators name folders."""
 
 _LONGEST_PART: Final = 100
 _PUBLIC_FOLDER: Final = re.compile(
@@ -63,7 +62,7 @@ _SECRETS: Final = (
     (re.compile(rf"(?i)({_WORD}(?<=\w)\s+)(?=\S*[\d_]\S*(?:\s|$))\S+"), rf"\1{HIDDEN}"),
     (re.compile(r"((?<!\S)-p)(?=\S*\d)[^\s-]\S{3,}"), rf"\1{HIDDEN}"),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"), rf"\1 {HIDDEN}"),
-    # What the services themselves begin their keys with.
+    # Prefixes of the services' own keys.
     (
         re.compile(
             r"\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|pypi-|dckr_pat_|xox[abprs]-|sk-|AIza|"
@@ -91,7 +90,7 @@ _ADDRESS: Final = re.compile(
 
 
 def without_private(text: str) -> str:
-    """Return a text without what looks like a secret, an address or a private place.
+    """Return a text without secrets, addresses and private paths.
 
     Args:
         text: Any text, e.g. of a log.
@@ -110,7 +109,7 @@ def _header(match: re.Match[str]) -> str:
 
 
 def _opaque(match: re.Match[str]) -> str:
-    """Keys are made of letters of both cases and digits; what people write seldom is."""
+    """Keys are made of letters of both cases and digits; prose seldom is."""
     kinds: tuple[Callable[[str], bool], ...] = (str.isupper, str.islower, str.isdigit)
     return HIDDEN if all(any(map(kind, match[0])) for kind in kinds) else match[0]
 
@@ -120,7 +119,7 @@ def _address(match: re.Match[str]) -> str:
 
 
 def _place(match: re.Match[str]) -> str:
-    """Keep addresses of public sites, and of paths what anybody has."""
+    """Return an address of a public site, and the public parts of a path."""
     if match["scheme"] is not None:
         public = _PUBLIC_HOST.fullmatch(match["host"])
         return match[0] if public else f"{match['scheme']}://{HIDDEN}"
@@ -130,14 +129,14 @@ def _place(match: re.Match[str]) -> str:
 
 
 def _path(path: str) -> str:
-    """Keep of a path below public roots what the system names, of others what anybody has."""
+    """Return the parts of a path that the system names, or that every installation has."""
     words = path.split(" ")
-    if len(words) > 1 and _kept(words[0]) == words[0]:
+    if len(words) > 1 and _public_part(words[0]) == words[0]:
         return " ".join([words[0], *words[1:]])
-    return _kept(path)
+    return _public_part(path)
 
 
-def _kept(path: str) -> str:
+def _public_part(path: str) -> str:
     parts = [part for part in path.split("/") if part]
     if not parts:
         return path

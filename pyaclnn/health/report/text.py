@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A report to read: the verdict first, what is wrong, every check as a tree, the verdict last."""
+"""Report as text: the verdict, the problems, every check as a tree, and the verdict again."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, Group
 from rich.padding import Padding
 from rich.panel import Panel
-from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 from pyaclnn.health.report.clean import cleaned
-from pyaclnn.health.report.figures_text import figures_table
 from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only
-from pyaclnn.health.report.numbers_text import numbers_table
 from pyaclnn.health.report.record import Status, check_of, host_name
+from pyaclnn.health.report.tables import figures_table, grid, numbers_table, section
 from pyaclnn.health.report.verdict import (
     BROKEN,
     GOOD,
@@ -67,24 +64,24 @@ COLOURS: Final = {
 
 _PLAIN_WIDTH: Final = 110
 _MOST_BRIEF: Final = 2
-"""How many problems are told in short."""
+"""Number of problems in a brief report."""
 _MOST_MACHINES: Final = 40
-"""Of more machines those on which all is well are only counted."""
+"""Of more machines, those on which all is well are only counted."""
 _MOST_OUTLIERS: Final = 20
-"""How many outliers of a fleet are told, the worst first."""
+"""Number of outliers of a fleet that are printed, the worst first."""
 _MOST_LINES: Final = 12
-"""How many lines of one piece of evidence are shown; the other formats have all of them."""
+"""Number of lines of one piece of evidence; the other formats have all of them."""
 
 
 class Detail(IntEnum):
-    """How much of a report is printed."""
+    """Amount of a report that is printed."""
 
     QUIET = 0
     """The verdict."""
     BRIEF = 1
-    """What is wrong, on 25 lines at most."""
+    """The problems, on 25 lines at most."""
     FULL = 2
-    """Every check, and all that it rests on."""
+    """Every check with its evidence."""
 
 
 def show(given: Sequence[Report] | Fleet, console: Console, detail: Detail = Detail.FULL) -> None:
@@ -92,14 +89,14 @@ def show(given: Sequence[Report] | Fleet, console: Console, detail: Detail = Det
 
     Args:
         given: The reports of one or more machines.
-        console: Where to.
-        detail: How much of it.
+        console: The destination.
+        detail: The amount.
     """
     emit(_parts(given) if detail is Detail.FULL else _brief(given, detail), console)
 
 
 def as_text(given: Sequence[Report] | Fleet) -> str:
-    """Return what `show` prints, as plain text.
+    """Return the text that `show` prints.
 
     Args:
         given: The reports of one or more machines.
@@ -108,7 +105,7 @@ def as_text(given: Sequence[Report] | Fleet) -> str:
 
 
 def open_console(*, error: bool = False) -> Console:
-    """Return a console; one that is no terminal is of a width that does not change.
+    """Return a console; one that is no terminal has a fixed width.
 
     Args:
         error: Whether it is standard error.
@@ -123,8 +120,8 @@ def emit(parts: Iterable[RenderableType], console: Console) -> None:
     """Print to a terminal with colours, to anything else as plain lines without trailing spaces.
 
     Args:
-        parts: What to print.
-        console: Where to.
+        parts: The parts.
+        console: The destination.
     """
     if console.is_terminal:
         console.print(Group(*parts))
@@ -145,10 +142,10 @@ def _parts(given: Sequence[Report] | Fleet) -> Iterable[RenderableType]:
 
 
 def _machine(report: Report) -> Iterable[RenderableType]:
-    said = verdict(report)
+    found = verdict(report)
     if report.simulated:
         yield _banner()
-    yield _verdict(said)
+    yield _verdict(found)
     yield _facts(report)
     yield from _problems(report.results)
     yield from _tree(report.results)
@@ -157,20 +154,20 @@ def _machine(report: Report) -> Iterable[RenderableType]:
     yield Text()
     if report.simulated:
         yield _banner()
-    yield _verdict(said)
+    yield _verdict(found)
 
 
 def _fleet(fleet: Fleet) -> Iterable[RenderableType]:
-    said = fleet_verdict(fleet)
+    found = fleet_verdict(fleet)
     if fleet.simulated:
         yield _banner()
-    yield _verdict(said)
+    yield _verdict(found)
     yield _table(fleet)
     yield from _outliers(fleet)
     for group in fleet.groups:
         yield from _problem(group.results[0], _places(group, fleet))
     yield Text()
-    yield _verdict(said)
+    yield _verdict(found)
 
 
 def _places(group: Failures, fleet: Fleet) -> str:
@@ -179,13 +176,11 @@ def _places(group: Failures, fleet: Fleet) -> str:
 
 
 def _outliers(fleet: Fleet) -> Iterable[RenderableType]:
-    """The devices whose figures are worse than those of the others of their chip."""
+    """Yield the devices whose figures are worse than those of the others of their chip."""
     if not fleet.outliers:
         return
     yield Text()
-    yield Rule(
-        Text("worse than the others", style="bold"), align="left", style="dim", characters="─"
-    )
+    yield section("worse than the others")
     for machine, device, simulated, outlier in fleet.outliers[:_MOST_OUTLIERS]:
         style = "dim" if simulated else "yellow"
         asked = f"{outlier.severity.value} {'(simulated) ' if simulated else ''}"
@@ -196,21 +191,19 @@ def _outliers(fleet: Fleet) -> Iterable[RenderableType]:
 
 
 def _table(fleet: Fleet, *, no_wrap: bool = False) -> RenderableType:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("machine", "examined", "verdict", "exit"):
-        table.add_column(heading, style="bold" if heading == "machine" else "", no_wrap=no_wrap)
+    table = grid("machine", "examined", "verdict", "exit", no_wrap=no_wrap)
     machines = list(zip(fleet.names, fleet.reports, strict=True))
-    told = machines
+    shown = machines
     if len(machines) > _MOST_MACHINES:
-        told = [(name, report) for name, report in machines if report.exit_status]
-    for name, report in told:
+        shown = [(name, report) for name, report in machines if report.exit_status]
+    for name, report in shown:
         table.add_row(
-            Text(name),
+            Text(name, style="bold"),
             Text(about(report)),
             Text(verdict(report).headline),
             str(report.exit_status),
         )
-    fine = len(machines) - len(told)
+    fine = len(machines) - len(shown)
     rest = [Text(f"and {fine} machines on which all is well", style="dim")] if fine else []
     return Padding(Group(table, *rest), (1, 0, 0, 0))
 
@@ -220,16 +213,16 @@ def _brief(given: Sequence[Report] | Fleet, detail: Detail) -> Iterable[Renderab
     wrong: list[tuple[CheckResult, str | None]]
     if one is None:
         fleet = fleet_of(given)
-        said, rest = fleet_verdict(fleet), _table(fleet, no_wrap=True)
+        found, rest = fleet_verdict(fleet), _table(fleet, no_wrap=True)
         wrong = [(group.results[0], _places(group, fleet)) for group in fleet.groups]
     else:
         report = cleaned(one)
-        said, rest = verdict(report), _facts(report)
+        found, rest = verdict(report), _facts(report)
         wrong = [(result, None) for result in _distinct(report.results)]
         if report.simulated:
             yield _one_line(Text("SIMULATED NPU - not a chip", style="bold yellow"))
-    yield _verdict(said, brief=True)
-    if detail is Detail.QUIET or (said.tone == NOTHING and one is not None):
+    yield _verdict(found, brief=True)
+    if detail is Detail.QUIET or (found.tone == NOTHING and one is not None):
         return
     yield rest
     for result, places in wrong[:_MOST_BRIEF]:
@@ -240,7 +233,7 @@ def _brief(given: Sequence[Report] | Fleet, detail: Detail) -> Iterable[Renderab
 
 
 def _distinct(results: Iterable[CheckResult]) -> list[CheckResult]:
-    """What is wrong, the gravest first; the same on several devices once."""
+    """Return the problems, the gravest first; the same on several devices once."""
     kinds: dict[tuple[object, ...], CheckResult] = {}
     for result in problems(results):
         kinds.setdefault((check_of(result), result.status, result.code), result)
@@ -253,16 +246,16 @@ def _one_line(line: Text) -> Text:
 
 
 def _in_short(result: CheckResult, places: str | None) -> Iterable[RenderableType]:
-    """A problem on seven lines."""
+    """Yield a problem on seven lines."""
     yield _heading(result)
     summary = result.summary.partition("\n")[0]
-    told = [Text(summary), *([Text(places, style="bold")] if places else [])]
-    told += [
+    shown = [Text(summary), *([Text(places, style="bold")] if places else [])]
+    shown += [
         Text(f"{item.label}: {item.text.strip().partition(chr(10))[0]}", style="dim")
-        for item in result.evidence[: 3 - len(told)]
+        for item in result.evidence[: 3 - len(shown)]
     ]
-    told += [Text(f"likely cause: {result.causes[0]}")] if result.causes else []
-    for line in told:
+    shown += [Text(f"likely cause: {result.causes[0]}")] if result.causes else []
+    for line in shown:
         yield Padding(_one_line(line), (0, 0, 0, 2))
     if result.next_step:
         step = Text.assemble(("next: ", "bold"), (result.next_step, "bold cyan"))
@@ -274,15 +267,15 @@ def _banner() -> RenderableType:
     return Panel(Text(words, justify="center"), style="bold yellow", padding=(0, 1))
 
 
-def _verdict(said: Verdict, *, brief: bool = False) -> RenderableType:
-    colour = {GOOD: "bold green", BROKEN: "bold red"}.get(said.tone, "bold yellow")
-    headline = Text(said.headline, style=colour)
+def _verdict(found: Verdict, *, brief: bool = False) -> RenderableType:
+    colour = {GOOD: "bold green", BROKEN: "bold red"}.get(found.tone, "bold yellow")
+    headline = Text(found.headline, style=colour)
     lines = [_one_line(headline) if brief else headline]
-    if said.detail:
-        detail = Text(said.detail)
-        lines.append(_one_line(detail) if brief and said.tone != NOTHING else detail)
-    if said.next_step:
-        lines.append(Text.assemble(("Next: ", "bold"), said.next_step))
+    if found.detail:
+        detail = Text(found.detail)
+        lines.append(_one_line(detail) if brief and found.tone != NOTHING else detail)
+    if found.next_step:
+        lines.append(Text.assemble(("Next: ", "bold"), found.next_step))
     return Group(*lines)
 
 
@@ -343,7 +336,7 @@ def _heading(result: CheckResult) -> RenderableType:
         (f"{SIGNS[result.status]} {result.status.value} ", COLOURS[result.status]),
         (f"{result.id} {result.title}", "bold"),
     )
-    return Rule(title, align="left", style="dim", characters="─")
+    return section(title)
 
 
 def _wrong_outputs(result: CheckResult) -> list[RenderableType]:
@@ -354,9 +347,9 @@ def _wrong_outputs(result: CheckResult) -> list[RenderableType]:
 
 
 def _tree(results: Sequence[CheckResult]) -> Iterable[RenderableType]:
-    """Every check by category; one line for a category of which nothing ran."""
+    """Yield every check by category; one line for a category of which nothing ran."""
     yield Text()
-    yield Rule(Text("every check", style="bold"), align="left", style="dim", characters="─")
+    yield section("every check")
     categories: dict[str, list[CheckResult]] = {}
     for result in results:
         categories.setdefault(result.category, []).append(result)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report comes down to: one sentence, and the one thing to do next.
+"""Verdict of a report: one sentence, and the one thing to do next.
 
-Every format tells the same verdict. The simulated NPU never makes it sound as if a machine were
+Every format has the same verdict. A report of the simulated NPU never sounds as if a machine were
 fine.
 """
 
@@ -44,7 +44,7 @@ NOTHING: Final = "nothing"
 SIMULATED: Final = "simulated"
 
 CALM: Final = 3
-"""The gravity of what is all right."""
+"""Gravity of a status without a problem."""
 _GRAVITY: Final = {
     status: 0 if status.broken else {Status.ERROR: 1, Status.WARN: 2}.get(status, CALM)
     for status in Status
@@ -80,7 +80,7 @@ def tally(results: Iterable[CheckResult]) -> dict[Status, int]:
 
 
 def in_order(counts: dict[Status, int]) -> str:
-    """Say a tally in words, e.g. ``12 passed, 1 failed, 3 not run``."""
+    """Return a tally in words, e.g. ``12 passed, 1 failed, 3 not run``."""
     words = {
         Status.PASS: "passed",
         Status.WARN: "warned",
@@ -95,18 +95,18 @@ def in_order(counts: dict[Status, int]) -> str:
 
 
 def problems(results: Iterable[CheckResult]) -> list[CheckResult]:
-    """Return what is wrong: what is broken first, then errors, then warnings."""
+    """Return the problems: failures first, then errors, then warnings."""
     wrong = [result for result in results if gravity(result.status) < CALM]
     return sorted(wrong, key=lambda result: gravity(result.status))
 
 
 def gravity(status: Status) -> int:
-    """Return 0 for what is broken, 1 for errors, 2 for warnings, 3 for what is all right."""
+    """Return 0 for failures, 1 for errors, 2 for warnings, 3 for no problem."""
     return _GRAVITY[status]
 
 
 def wrong_outputs(result: CheckResult) -> list[str]:
-    """Say for each output that did not pass which one it is, and why, in a line."""
+    """Return a line with name and reason for each output that did not pass."""
     return [
         f"{n.operator} {n.output} {n.dtype} {'x'.join(map(str, n.shape))}: {n.verdict}"
         for n in result.numbers
@@ -120,7 +120,7 @@ def first_problem(report: Report) -> CheckResult | None:
 
 
 def about(report: Report) -> str:
-    """Say what was examined, e.g. ``CANN 8.1.RC1 on Ascend910B3``."""
+    """Return the examined installation in words, e.g. ``CANN 8.1.RC1 on Ascend910B3``."""
     if report.simulated:
         return f"the simulated NPU ({report.soc_name or 'no chip'})"
     if report.backend == "none":
@@ -130,7 +130,7 @@ def about(report: Report) -> str:
 
 
 def verdict(report: Report) -> Verdict:
-    """Sum a report up.
+    """Return the verdict on a report.
 
     Args:
         report: The report of one machine.
@@ -170,7 +170,7 @@ def verdict(report: Report) -> Verdict:
 
 
 def _titled(problem: CheckResult) -> str:
-    """The problem after what the check is about, unless it says itself what was being tried."""
+    """Return title and summary of a problem; the summary alone if it contains the title."""
     if f"while trying: {problem.title}" in problem.summary:
         return problem.summary
     return f"{problem.title}: {problem.summary}"
@@ -181,7 +181,7 @@ def _where(report: Report) -> str:
 
 
 def _computed(report: Report) -> bool:
-    """Whether numbers were computed, and were right, on every device that was examined."""
+    """Return whether numbers were computed, and were right, on every examined device."""
     of_devices = [result for result in report.results if "@" in result.id]
     examined = {device_of(result) for result in of_devices}
     computed = {

@@ -98,7 +98,7 @@ def _leading(operator: Operator, family: str) -> str:
     rows = operator.types.families.get(family)
     if rows is None:
         return "—"
-    allowed = operator.types.allowed(operator.leader.type, {}, rows)
+    allowed = operator.types.allowed(operator.primary.type, {}, rows)
     return "<br>".join(TYPES[word].numpy for word in allowed)
 
 

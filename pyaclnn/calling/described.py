@@ -46,7 +46,7 @@ def interface_of(operator: Operator, make_result: Callable[..., Any]) -> Interfa
         load=partial(launched, operator.c_name, operator.written),
         names=operator.names,
         tensors=tuple(places[tensor.name] for tensor in operator.tensors),
-        results=tuple(places[tensor.name] for tensor in operator.results),
+        results=tuple(places[tensor.name] for tensor in operator.outputs),
         returned=tuple(places[tensor.name] for tensor in operator.returned),
         make_result=make_result,
     )
@@ -86,10 +86,10 @@ class Described:
         }
         arrays = require_arrays(operator, given)
         values.update({tensor.name: arrays.get(tensor.name) for tensor in operator.inputs})
-        wants = {tensor.name: operator.wants(tensor, values) for tensor in operator.results}
+        wants = {tensor.name: operator.wants(tensor, values) for tensor in operator.outputs}
         results = given_results(operator, out, wants)
-        for tensor in operator.results:
-            if tensor.asked:
+        for tensor in operator.outputs:
+            if tensor.on_request:
                 wants[tensor.name] = f"out: {tensor.name}" in results
         updated = [t.name for t in operator.inputs if t.written and operator.wants(t, values)]
         on_host, requested = check_arrays(operator.name, {**arrays, **results}, stream)
@@ -101,13 +101,13 @@ class Described:
         for name in updated:
             require_writable(operator, name, arrays[name])
         known = {**refusals.types, **refusals.known, **values}
-        if operator.refuse is not None:
-            wrong = operator.refuse(known)
+        if operator.constraint is not None:
+            wrong = operator.constraint(known)
             if wrong is not None:
                 refusals.refuse(*wrong)
         arguments = {**values, **{o.name: _constant(o, known) for o in operator.options}}
         device = partial(_device, (*arrays.values(), *results.values()), requested)
-        for tensor in operator.results:
+        for tensor in operator.outputs:
             wanted = wants[tensor.name]
             arguments[tensor.name] = (
                 _result(tensor, refusals, values, results, device)
@@ -116,7 +116,7 @@ class Described:
             )
         places = {name: place for place, name in enumerate(operator.names)}
         zeros: tuple[int, ...] | None = None
-        empty = operator.without
+        empty = operator.zeros
         if not updated and not any(wants.values()):
             zeros = ()
         elif empty is not None and any(0 in refusals.known[group] for group in empty[0].split()):

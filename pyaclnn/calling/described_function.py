@@ -63,16 +63,16 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
         The function; its attribute ``prepare`` checks a call and does not launch it.
     """
     checks: Checks
-    if operator.each:  # a few are, and their module loads all of operators without a description
+    if operator.lists:  # a few are, and their module loads all of operators without a description
         from pyaclnn.calling.tensor_list import DescribedLists  # noqa: PLC0415
 
         checks = DescribedLists(operator)
     else:
         checks = Described(operator, interface_of(operator, make_result))
     results = "results_"
-    if any(tensor.placeholder for tensor in operator.results):
+    if any(tensor.placeholder for tensor in operator.outputs):
         results = "path_.visible(results_)"
-    elif not operator.results:
+    elif not operator.outputs:
         results = f"({', '.join(tensor.name for tensor in operator.returned)},)"
     is_single = len(operator.returned) == 1
     form = Form(
@@ -87,8 +87,8 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
             for other, name in operator.synonyms.items()
         ),
         arguments=(*operator.positional, *operator.keywords),
-        out="out" if operator.results else "",
-        leader="" if operator.each else operator.leader.name,
+        out="out" if operator.outputs else "",
+        leader="" if operator.lists else operator.primary.name,
         returned=f"{results}[0]" if is_single else f"new_tuple_(make_result_, {results})",
     )
     space = {
@@ -97,7 +97,7 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
         "one_of_": _one_of,
         "defaults_": {p.name: p.default for p in operator.options},
     }
-    front = Front(checks, recognises_calls=not operator.each)
+    front = Front(checks, recognises_calls=not operator.lists)
     function: Callable[..., Any] = function_of(form, front, space, docstring(operator))
     return function
 
@@ -109,7 +109,7 @@ def _slot(operator: Operator, parameter: Parameter) -> Slot:
     assert isinstance(parameter, Tensor)  # noqa: S101  # there are two kinds
     if parameter.read:
         return Slot(parameter.name, "t", False, parameter.optional)
-    is_always = parameter.when is None and operator.mask is None and not parameter.asked
+    is_always = parameter.when is None and operator.mask is None and not parameter.on_request
     return Slot(parameter.name, "t", True, not is_always)
 
 
@@ -122,7 +122,7 @@ def _described_parameters(operator: Operator) -> Iterator[str]:
             yield f"{name}=None" if isinstance(parameter, Tensor) and parameter.optional else name
     yield from (f"{other}=None" for other in operator.synonyms)
     yield "stream=None"
-    if operator.results:
+    if operator.outputs:
         yield "out=None"
 
 

@@ -38,7 +38,7 @@ def docstring(operator: Operator) -> str:
 
 
 def _docstring(operator: Operator) -> Iterator[str]:
-    first, _, rest = operator.says.partition(". ")
+    first, _, rest = operator.doc.partition(". ")
     yield f"{first.rstrip('.')}."
     more = [rest] if rest else []
     drives = f"Drives ``{operator.c_name}``{_since(operator)}."
@@ -49,12 +49,12 @@ def _docstring(operator: Operator) -> Iterator[str]:
         also = f" ``{others[0]}`` is taken for it too." if others else ""
         yield from item(name, _about(operator, operator.by_name[name]) + also)
     yield from item("stream", "Where to queue the work; the device's default stream if None.")
-    if operator.results:
+    if operator.outputs:
         yield from item("out", _about_out(operator))
     yield "\nReturns:"
-    for tensor in operator.results:
+    for tensor in operator.outputs:
         yield from item(tensor.name, _about(operator, tensor))
-    for tensor in () if operator.results else operator.returned:
+    for tensor in () if operator.outputs else operator.returned:
         yield from item(tensor.name, "The very array that was given.")
     yield "\nRaises:"
     refused = "An argument is not acceptable; nothing was computed or allocated."
@@ -79,15 +79,15 @@ def _filled(text: str, indent: str) -> Iterator[str]:
 
 
 def _about(operator: Operator, parameter: Parameter) -> str:
-    says = parameter.says
+    says = parameter.doc
     if isinstance(parameter, Tensor):
-        each = "a list, each " if operator.each else ""
+        each = "a list, each " if operator.lists else ""
         facts = f"{each}{_types(operator, parameter)} of shape {shape_in_words(parameter)}"
         if parameter.infer is not None:
             facts = _types(operator, parameter)
         wanted = "" if parameter.read or parameter.when is None else "; None if there is none"
         updated = " Updated in place." if parameter.read and parameter.written else ""
-        kinds = f" {_KINDS}" if parameter is operator.leader else ""
+        kinds = f" {_KINDS}" if parameter is operator.primary else ""
         return f"{says}; {facts}{wanted}.{updated}{kinds}"
     assert isinstance(parameter, Option)  # noqa: S101  # there are two kinds
     return f"{says}{_limits(parameter)}."
@@ -96,9 +96,9 @@ def _about(operator: Operator, parameter: Parameter) -> str:
 def _types(operator: Operator, tensor: Tensor) -> str:
     words = operator.types.allowed(tensor.type, {})
     names = [TYPES[word].numpy for word in words]
-    same = tensor is not operator.leader and tensor.type == operator.leader.type
+    same = tensor is not operator.primary and tensor.type == operator.primary.type
     if same:
-        return f"the dtype of {operator.leader.name},"
+        return f"the dtype of {operator.primary.name},"
     return " or ".join(names)
 
 
@@ -109,9 +109,9 @@ def _limits(option: Option) -> str:
 
 
 def _about_out(operator: Operator) -> str:
-    names = ", ".join(tensor.name for tensor in operator.results)
+    names = ", ".join(tensor.name for tensor in operator.outputs)
     where = "contiguous on a device" if operator.build is Build.INDIVIDUAL else "strided if need be"
-    one = f" for each of {operator.leader.name}" if operator.each else ""
+    one = f" for each of {operator.primary.name}" if operator.lists else ""
     return (
         f"Arrays to write to, and to return, of the dtypes and shapes below ({names}){one}; None "
         f"for one to be allocated. Not overlapping each other or an input; {where}."

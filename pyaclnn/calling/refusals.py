@@ -70,7 +70,7 @@ class Refusals:
         dtype = self._arrays[tensor.name].dtype
         if dtype not in allowed:
             why = ""
-            leader = self.operator.leader.name
+            leader = self.operator.primary.name
             if tensor.type in told:
                 why = f", the dtype of '{told[tensor.type]}'"
             elif allowed != self.dtypes(tensor, {}):
@@ -88,7 +88,7 @@ class Refusals:
         chosen: np.dtype[Any] | None = self._values[option.name]
         allowed = [DTYPES[word] for word in self.operator.types.allowed(option.word, self.types)]
         if chosen is not None and chosen not in allowed:
-            leader = self.operator.leader.name
+            leader = self.operator.primary.name
             why = f", as '{leader}' is {self._arrays[leader].dtype}"
             self.refuse(option.name, str(chosen), f"{_listed(allowed)}{why}")
         self.types[option.word] = WORDS[allowed[0] if chosen is None else chosen]
@@ -116,7 +116,7 @@ class Refusals:
             InvalidArgumentError: A shape does not fit.
         """
         operator, shapes = self.operator, self._shapes
-        leader = operator.leader
+        leader = operator.primary
         self._check_rank(leader)
         tellers = [found for _, group in leader.shape.words if (found := self._teller(group))]
         for teller in tellers:
@@ -137,7 +137,7 @@ class Refusals:
         self._check_filled(tellers)
 
     def _teller(self, group: str) -> Tensor | Option | None:
-        found = self.operator.teller(group, self._shapes)
+        found = self.operator.rank_source(group, self._shapes)
         return found if isinstance(found, (Tensor, Option)) else None
 
     def _check_rank(self, tensor: Tensor) -> None:
@@ -158,7 +158,7 @@ class Refusals:
         return told
 
     def _refuse_teller(self, teller: Tensor | Option) -> NoReturn:
-        leader = self.operator.leader.name
+        leader = self.operator.primary.name
         shape, ours = self._shapes[leader], self._told(teller)
         subject = f"trailing axes of '{leader}', whose shape is {shape}"
         if isinstance(teller, Tensor):
@@ -185,7 +185,7 @@ class Refusals:
 
     def _expected(self, tensor: Tensor) -> str:
         """Say which shape a tensor must have, and why."""
-        leader, shape = self.operator.leader, tensor.shape
+        leader, shape = self.operator.primary, tensor.shape
         if shape.counted is not None:
             lead = self.known[shape.counted]
             return (
@@ -209,7 +209,7 @@ class Refusals:
         return f"{wanted}: {shape.text}, where '{leader.name}' is {leader.shape.text}"
 
     def _check_axes(self, option: Option) -> None:
-        rank = len(self._shapes[self.operator.leader.name])
+        rank = len(self._shapes[self.operator.primary.name])
         axes: tuple[int, ...] = self._values[option.name]
         if not all(-rank <= axis < rank for axis in axes):
             self.refuse(option.name, str(axes), f"axes from {-rank} to {rank - 1}")
@@ -217,7 +217,7 @@ class Refusals:
             self.refuse(option.name, str(axes), "each axis once")
 
     def _check_filled(self, tellers: list[Tensor | Option]) -> None:
-        group = self.operator.filled
+        group = self.operator.nonempty
         if not group or 0 not in self.known[group]:
             return
         others = (dims for name, dims in self.known.items() if name != group)

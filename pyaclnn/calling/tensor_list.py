@@ -47,7 +47,7 @@ class DescribedLists:
                 list.
         """
         operator = self.operator
-        leader = operator.leader
+        leader = operator.primary
         lists = {t.name: self._listed(t.name, given[t.name]) for t in operator.inputs}
         length = len(lists[leader.name])
         if not length:

@@ -20,7 +20,7 @@ __all__: list[str]  # every described operator, and what they return
 
 def _results() -> dict[str, Operator]:
     """The operators that return several results, by the name of what holds these."""
-    several = (operator for operator in all_operators().values() if len(operator.results) > 1)
+    several = (operator for operator in all_operators().values() if len(operator.outputs) > 1)
     return {operator.result_type: operator for operator in reversed([*several])}
 
 

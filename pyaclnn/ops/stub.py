@@ -60,7 +60,7 @@ _TYPES = {
 def stub_text() -> str:
     """Return the text of the stub."""
     operators = all_operators().values()
-    results = {op.result_type: op for op in operators if len(op.results) > 1}
+    results = {op.result_type: op for op in operators if len(op.outputs) > 1}
     names = sorted({*results, *all_operators()})
     lines = [_HEAD, "__all__ = [", *(f'    "{name}",' for name in names), "]"]
     for name in sorted(results):
@@ -73,8 +73,8 @@ def stub_text() -> str:
 
 def _result(operator: Operator) -> Iterator[str]:
     yield f"class {operator.result_type}(NamedTuple, Generic[_A]):"
-    for tensor in operator.results:
-        optional = " | None" if tensor.when is not None or tensor.asked else ""
+    for tensor in operator.outputs:
+        optional = " | None" if tensor.when is not None or tensor.on_request else ""
         yield f"    {tensor.name}: _A{optional}"
 
 
@@ -89,7 +89,7 @@ def _function(operator: Operator) -> Iterator[str]:
             # Lines are full: a line for each parameter would be three times as many.
             given = [text.replace(" ", _KEPT) for text in _parameters(operator, array, mask=mask)]
             yield _WRAPPER.fill(", ".join(given)).replace(_KEPT, " ")
-            single = f"tuple[{array}, ...]" if operator.each else array
+            single = f"tuple[{array}, ...]" if operator.lists else array
             yield f") -> {single if alone else f'{operator.result_type}[{found}]'}: ..."
 
 
@@ -107,8 +107,8 @@ def _parameters(operator: Operator, array: str, *, mask: bool) -> Iterator[str]:
         assert isinstance(kind, Option)  # noqa: S101  # tensors have one name
         yield f"{other}: {_TYPES[kind.kind]} | None = None"
     yield "stream: StreamLike | None = None"
-    if operator.results:
-        alone = len(operator.returned) == 1 and not operator.each
+    if operator.outputs:
+        alone = len(operator.returned) == 1 and not operator.lists
         one = f"{array} | " if alone else ""
         yield f"out: {one}Sequence[{array} | None] | None = None"
 
@@ -120,7 +120,7 @@ def _parameter(operator: Operator, name: str, array: str) -> str:
         default = f' = "{parameter.default}"' if text else f" = {parameter.default!r}"
         default = "" if parameter.default is REQUIRED else default
         return f"{name}: {_TYPES[parameter.kind]}{default}"
-    array = f"Sequence[{array}]" if operator.each else array
+    array = f"Sequence[{array}]" if operator.lists else array
     return f"{name}: {array} | None = None" if parameter.optional else f"{name}: {array}"
 
 

@@ -138,7 +138,7 @@ def planned_again(name: str) -> Operation:
 
 def _plan(name: str, stage: Stage, *, repeatable: bool) -> list[bytes]:
     operator, arguments = getattr(pyaclnn, name), stage.calls[name]
-    other: dict[str, Any] = {ESSENTIAL[name].leader.name: stage.other}
+    other: dict[str, Any] = {ESSENTIAL[name].primary.name: stage.other}
     with (
         pyaclnn.Stream(stage.device) as stream,
         pyaclnn.plan(operator, **arguments, stream=stream) as plan,

@@ -55,7 +55,7 @@ SHAPES = (SHAPE, (4, 16, 8, 8))
 def dtype_of(operator: Operator) -> np.dtype[Any]:
     """The first dtype that the operator takes."""
     rows = operator.types.families[FAMILY]
-    word = operator.types.allowed(operator.leader.type, {}, rows)[0]
+    word = operator.types.allowed(operator.primary.type, {}, rows)[0]
     return np.dtype({"f32": "f4", "f16": "f2", "i8": "i1"}[word])
 
 
@@ -76,7 +76,7 @@ def call(operator: Operator, given: dict[str, Any], **how: Any) -> dict[str, Any
 def named(operator: Operator, found: Any) -> dict[str, Any]:
     """Return the results of an operator by name."""
     names = [tensor.name for tensor in operator.returned]
-    if operator.each:
+    if operator.lists:
         (found,) = found
     return dict(zip(names, [found] if len(names) == 1 else found, strict=True))
 
@@ -101,7 +101,7 @@ def to_device(given: dict[str, Any]) -> dict[str, Any]:
 
 def shown(operator: Operator, name: str) -> str:
     """Return the name of a tensor in a refusal: in a list, with its index."""
-    return f"{name}[0]" if operator.each else name
+    return f"{name}[0]" if operator.lists else name
 
 
 def copies(given: dict[str, Any]) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def test_device_arrays_in_are_device_arrays_out_the_second_time_too(
 @EVERY
 def test_results_given_are_the_ones_returned(operator: Operator) -> None:
     given = arguments(operator)
-    if not operator.results:
+    if not operator.outputs:
         with pytest.raises(TypeError, match="'out'"):
             call(operator, given, out=None)
         return
@@ -216,7 +216,7 @@ def test_a_plan_repeats_a_call_and_takes_other_arrays(
 ) -> None:
     given = arguments(operator)
     placed = to_device(given)
-    leader = operator.leader.name
+    leader = operator.primary.name
     other = {**given, leader: given[leader][::-1].copy()}
     function = getattr(ops, operator.name)
     with pyaclnn.plan(function, **in_lists(operator, placed), stream=stream) as plan:
@@ -224,7 +224,7 @@ def test_a_plan_repeats_a_call_and_takes_other_arrays(
             for name, value in updated(operator, given).items():
                 placed[name].copy_from(value)
             arrays: dict[str, Any] = {}
-            if operator.each:  # its plans keep the arrays that they were made with
+            if operator.lists:  # its plans keep the arrays that they were made with
                 placed[leader].copy_from(turn[leader])
             else:
                 arrays = {leader: pyaclnn.to_device(turn[leader])}
@@ -286,7 +286,7 @@ def test_what_is_optional_may_be_left_out(operator: Operator) -> None:
         try:
             call(operator, copies(left))
         except InvalidArgumentError:
-            assert operator.refuse is not None  # who says what it is needed for
+            assert operator.constraint is not None  # who says what it is needed for
         else:
             fewer = left
     absent = dict.fromkeys(given.keys() - fewer.keys())
@@ -299,7 +299,7 @@ def test_what_is_optional_may_be_left_out(operator: Operator) -> None:
 def test_any_number_of_axes_is_taken(operator: Operator, axes: int, stream: pyaclnn.Stream) -> None:
     shape = (4, 6, *[2] * (axes - 3), 8)[:axes]
     if not is_possible(operator, shape, dtype_of(operator), FAMILY):
-        assert operator.leader.shape.least_rank > 2
+        assert operator.primary.shape.least_rank > 2
         return
     given = arguments(operator, (shape,))
     found = call(operator, given)

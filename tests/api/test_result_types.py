@@ -38,7 +38,7 @@ def types_of(operator: Operator, given: dict[str, Any]) -> dict[str, np.dtype[An
     wanted = inspect.signature(definition).parameters
     taken = {n: value for n, value in in_lists(operator, given).items() if n in wanted}
     found: Any = definition(**taken, **({"family": FAMILY} if "family" in wanted else {}))
-    if operator.each:
+    if operator.lists:
         (found,) = found
     if not hasattr(found, "_asdict"):
         return {operator.returned[0].name: np.asarray(found).dtype}

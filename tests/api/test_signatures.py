@@ -15,8 +15,8 @@ from pyaclnn.facts.operators import Operator, all_operators
 def test_the_docstring_tells_of_every_argument_and_result(operator: Operator) -> None:
     function = getattr(ops, operator.name)
     names = [*operator.positional, *operator.keywords, "stream"]
-    names += ["out"] if operator.results else []
-    names += [tensor.name for tensor in operator.results]
+    names += ["out"] if operator.outputs else []
+    names += [tensor.name for tensor in operator.outputs]
     assert all(f"\n    {name}: " in function.__doc__ for name in names)
     assert f"``{operator.c_name}``" in function.__doc__
     assert "CANN: " in function.__doc__

@@ -43,8 +43,8 @@ def test_the_public_function_takes_the_rows_that_kernels_have(table: Table) -> N
         for place, name in enumerate(table.types.names)
         for tensor in described.tensors
         # What is cast, and what has one of several types, is told by phase 1 alone.
-        if tensor.c_name == name and "type" not in tensor.loose and "/" not in tensor.type
-        if not (tensor.packed or "untyped" in tensor.loose)
+        if tensor.c_name == name and "type" not in tensor.unchecked and "/" not in tensor.type
+        if not (tensor.packed or "untyped" in tensor.unchecked)
     ]
     words = list(dict.fromkeys(word for _, word in places if word not in WORDS))
     for chip in table.chips:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators.checks import Code
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.described import operator_of
@@ -45,6 +46,18 @@ def families(**changes: str | None) -> Callable[[Description], Mapping[str, Any]
     return change
 
 
+def invalid(sound: Description) -> Mapping[str, Any]:
+    """Give all checks the code of an invalid argument."""
+    return {"checks": tuple(check._replace(code=Code.INVALID) for check in sound.checks)}
+
+
+def later(*kinds: str) -> Callable[[Description], Mapping[str, Any]]:
+    """Make checks of some kinds after all others."""
+    return lambda sound: {
+        "checks": tuple(sorted(sound.checks, key=lambda check: check.kind in kinds))
+    }
+
+
 def types(npu: Npu, table: Table) -> Iterator[str]:
     yield from phase_one.types(npu, table, most=60)
 
@@ -60,9 +73,10 @@ PLANTED = [
     ("a row too few", RMS_NORM, families(**{"910b": "310p"}), A2, types),
     ("a chip too many", RMS_NORM, families(**{"310b": "910b"}), P310B, phase_one.unconfigured),
     ("a chip too few", RMS_NORM, families(**{"910b": None}), A2, phase_one.sound),
-    ("other codes", RMS_NORM, lambda _: {"build": Build.COMPOSITE}, A2, phase_one.mistakes),
-    ("another order", BATCH_NORM, lambda _: {"order": "ndfse"}, A2, cases),
-    ("no order of two", RMS_NORM, lambda _: {"build": Build.COMPOSITE}, A2, phase_one.pairs),
+    ("another build", RMS_NORM, lambda _: {"build": Build.COMPOSITE}, A2, phase_one.sound),
+    ("other codes", RMS_NORM, invalid, A2, phase_one.mistakes),
+    ("another order", BATCH_NORM, later("empty", "wanted", "kernels", "copies"), A2, cases),
+    ("another order of two", RMS_NORM, later("dtype_row"), A2, phase_one.pairs),
 ]
 
 

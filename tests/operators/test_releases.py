@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators import Operator, all_operators
 from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.checks import Code, shape
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import given, real, result
+from pyaclnn.facts.operators.parameters import input, output, real
 from pyaclnn.facts.operators.types import Types
 from pyaclnn.mock.operators import operators_of
 
@@ -15,35 +16,43 @@ DESCRIBED = describe(
     Build.INDIVIDUAL,
     "Do a thing.",
     types={"910b": "T=f16"},
-    x=given("T rows* D", "What is done"),
-    epsilon=real(1e-6, "A little", least=0),
-    yOut=result("T rows* D", "What comes of it"),
-    about={
-        "source": "the first",
-        "later": {
-            "9.1": {
-                "build": Build.COMPOSITE,
-                "types": {"910b": "T=f16,bf16"},
-                "compared": "x yOut",
-                "parameters": {"yOut": {"optional": True}},
-            }
-        },
+    parameters={
+        "x": input("T rows* D", "What is done"),
+        "epsilon": real(1e-6, "A little", least=0),
+        "yOut": output("T rows* D", "What comes of it"),
+    },
+    source="the first",
+    later={
+        "9.1": {
+            "build": Build.COMPOSITE,
+            "types": {"910b": "T=f16,bf16"},
+            "checks": (shape("x", "yOut"),),
+            "parameters": {"yOut": {"optional": True}},
+        }
     },
 )
 
 
+def compared(operator: Operator) -> list[tuple[str, ...]]:
+    """The tensors of each comparison of shapes."""
+    return [check.names for check in operator.checks if check.kind == "shape"]
+
+
 def test_before_that_release_it_is_what_it_says_first() -> None:
     assert DESCRIBED.in_release("8.1") is DESCRIBED
-    assert (DESCRIBED.build, DESCRIBED.compared) == (Build.INDIVIDUAL, ())
+    assert (DESCRIBED.build, compared(DESCRIBED)) == (Build.INDIVIDUAL, [("x", "yOut")])
+    assert {check.code for check in DESCRIBED.checks if check.kind == "shape"} == {Code.TILING}
 
 
 def test_from_that_release_on_it_is_otherwise() -> None:
     for release in ("9.1", "10.0"):
         later = DESCRIBED.in_release(release)
-        assert (later.build, later.compared) == (Build.COMPOSITE, ("x", "yOut"))
+        assert (later.build, compared(later)) == (Build.COMPOSITE, [("x", "yOut")])
+        assert {check.code for check in later.checks if check.kind == "shape"} == {Code.INVALID}
+        assert not any(check.kind == "dtype_row" for check in later.checks)
         assert later.types == Types.of({"910b": "T=f16,bf16"})
         assert [parameter.optional for parameter in later.tensors] == [False, True]
-        assert (later.says, later.source) == (DESCRIBED.says, "the first")
+        assert (later.doc, later.source) == (DESCRIBED.doc, "the first")
         assert later.parameters["x"] is DESCRIBED.parameters["x"]
 
 

@@ -89,7 +89,7 @@ def test_every_operator_dtype_and_shape_is_covered(device: pyaclnn.Device) -> No
     cases = smoke.cases(device)
     there = [o for o in all_operators().values() if is_there(o)]
     assert {case.operator for case in cases} == {operator.name for operator in there}
-    leading = [o.types.allowed(o.leader.type, {}, o.types.families[FAMILY]) for o in there]
+    leading = [o.types.allowed(o.primary.type, {}, o.types.families[FAMILY]) for o in there]
     assert len(cases) == len(set(cases)) == sum(map(len, leading)) * len(smoke.SHAPES)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How operators are described: names by the custom of each side, attributes in words."""
+"""Constructor of descriptions: Python names from C names, attributes from words."""
 
 from __future__ import annotations
 
@@ -8,88 +8,184 @@ from functools import cache
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.facts.operators.operator import Build, Operator
+from pyaclnn.facts.operators import checks as of
+from pyaclnn.facts.operators.operator import Build, Operator, primary_of
 from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option, Role, Tensor
+from pyaclnn.facts.operators.request import Hooks
 from pyaclnn.facts.operators.types import Types
+from pyaclnn.facts.operators.words import MAX_RANK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypedDict
 
-    from pyaclnn.facts.operators.parameters import Parameter
+    from pyaclnn.facts.operators.checks import Check, Checks
+    from pyaclnn.facts.operators.operator import Constraint, FindLengths
+    from pyaclnn.facts.operators.parameters import Parameter, TensorDetails
+
+    class Changes(TypedDict, total=False):
+        """What is different from a release of CANN on; see `describe`."""
+
+        build: Build
+        types: Mapping[str, str]
+        checks: Checks
+        constraint: Constraint | None
+        hooks: Hooks
+        parameters: Mapping[str, TensorDetails]
+
 
 __all__ = ["Build", "describe", "snake_case"]
-
-_WORDS = ("barred", "channels_last", "compared", "idle_without", "needed", "null_is_invalid")
 
 
 def describe(
     c_name: str,
     build: Build,
-    says: str,
+    doc: str,
     *,
     types: Mapping[str, str],
-    about: Mapping[str, Any],
-    **parameters: Parameter,
+    parameters: Mapping[str, Parameter],
+    source: str,
+    checks: Checks = (),
+    python: str = "",
+    result_type: str = "",
+    definition: str = "",
+    constraint: Constraint | None = None,
+    lengths: FindLengths | None = None,
+    nonempty: str = "",
+    zeros: tuple[str, tuple[str, ...]] | None = None,
+    channels_last: tuple[str, ...] = (),
+    accepted_types: str = "",
+    essential: bool = False,
+    lists: bool = False,
+    hooks: Hooks | None = None,
+    later: Mapping[str, Changes] | None = None,
 ) -> Operator:
     """Describe an operator.
 
     Args:
         c_name: The C name of phase 2.
         build: How CANN builds it.
-        says: What it computes.
+        doc: What it computes, in a sentence, with the formula.
         types: Rows of types by chip families, see :mod:`pyaclnn.facts.operators.types`.
-        about: Further attributes of `Operator`. ``python`` lists the names of the Python signature,
-            where PyTorch has the function and another order than C; see `_signature`.
-            ``later`` has, by the name of a release, what is otherwise from that release on: any of
-            these attributes, and ``build``, ``types`` and ``parameters``, the last with the changed
-            attributes of parameters by their C names.
-        **parameters: What is said of the C parameters, by their C names in the order of C.
+        parameters: The C parameters, by their C names in the order of C.
+        source: Where CANN has its rules.
+        checks: Those of phase 1 in CANN's order, see :mod:`pyaclnn.facts.operators.checks`; of an
+            individual operator those of the kernel's tiling, before its options. By default
+            `checks.COMPOSITE`, or all shapes.
+        python: The names of the Python signature, where PyTorch has the function and another order
+            than C.
+        result_type: The name of the named tuple of outputs; by default made of the C name.
+        definition: The name in `pyaclnn.reference`; by default made of the C name.
+        constraint: As in `Operator`, as are the next seven.
+        lengths: Finds lengths of further words.
+        nonempty: A group of axes.
+        zeros: Groups of axes, and outputs.
+        channels_last: Families of chips.
+        accepted_types: Rows of types.
+        essential: Whether a CANN without it is no CANN for norms.
+        lists: Whether C takes a list of tensors for every tensor.
+        hooks: Functions for what no check states.
+        later: Changes by the release of CANN that makes them: of any of these arguments, and of
+            attributes of tensors by their C names.
     """
     named = {
         key: p._replace(c_name=key, name=p.name or _name(key, p)) for key, p in parameters.items()
     }
-    more = _attributes(about, named)
     positional, keywords = _signature([p for p in named.values() if not _is_derived(p)])
     base = c_name.removeprefix("aclnn")
     return Operator(
         c_name=c_name,
         name=snake_case(base),
         build=build,
-        says=says,
+        doc=doc,
         parameters=named,
         types=Types.of(types),
-        order=more.pop("order", "nmdasfe"),
-        positional=tuple(more.pop("python", " ".join(positional)).split()),
+        checks=_all_checks(checks, build, named),
+        positional=tuple(python.split() or positional),
         keywords=tuple(keywords),
-        result_type=more.pop("result_type", f"{base}Result"),
-        definition=more.get("definition", snake_case(base)),
-        quirks=more.pop("quirks", more.pop("definition", snake_case(base))),
-        **more,
+        result_type=result_type or f"{base}Result",
+        definition=definition or snake_case(base),
+        constraint=constraint,
+        lengths=lengths,
+        nonempty=nonempty,
+        zeros=zeros,
+        channels_last=channels_last,
+        accepted_types=Types.of({"*": accepted_types}).rows if accepted_types else (),
+        essential=essential,
+        source=source,
+        lists=lists,
+        hooks=hooks or Hooks(),
+        later={
+            release: _attributes(changes, build, named)
+            for release, changes in (later or {}).items()
+        },
     )
 
 
-def _attributes(about: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> dict[str, Any]:
-    """Attributes of an operator as it has them, of what a description says."""
-    more: dict[str, Any]
-    more = {key: tuple(value.split()) if key in _WORDS else value for key, value in about.items()}
-    if "listed" in more:
-        more["listed"] = Types.of({"*": more["listed"]}).rows
-    if "types" in more:
-        more["types"] = Types.of(more["types"])
-    if "parameters" in more:
-        changed = {
-            c_name: parameters[c_name]._replace(**to) for c_name, to in more["parameters"].items()
-        }
-        more["parameters"] = {**parameters, **changed}
-    if "later" in more:
-        more["later"] = {
-            release: _attributes(changes, parameters) for release, changes in more["later"].items()
-        }
-    return more
+def _attributes(
+    changes: Changes, build: Build, parameters: Mapping[str, Parameter]
+) -> dict[str, Any]:
+    """Return attributes of `Operator` from changes of a description."""
+    found: dict[str, Any] = dict(changes)
+    details = changes.get("parameters", {})
+    found["parameters"] = {
+        c_name: p._replace(**details[c_name]) if isinstance(p, Tensor) and c_name in details else p
+        for c_name, p in parameters.items()
+    }
+    if "types" in changes:
+        found["types"] = Types.of(changes["types"])
+    checks, build = changes.get("checks", ()), changes.get("build", build)
+    found["checks"] = _all_checks(checks, build, found["parameters"])
+    return found
+
+
+def _all_checks(
+    checks: Checks, build: Build, parameters: Mapping[str, Parameter]
+) -> tuple[Check, ...]:
+    """Return all checks of phase 1, those included that every operator of its build has."""
+    individual = build is Build.INDIVIDUAL
+    every: Checks
+    if individual:
+        every = (*of.GENERATED, *of.in_tiling(checks or of.shapes(), of.options()))
+    else:
+        every = (of.pointers("workspaceSize", "executor"), checks or of.COMPOSITE)
+    has_mask = any(isinstance(p, Option) and p.kind is Kind.MASK for p in parameters.values())
+    found = [
+        one
+        for check in of.flattened(every)
+        if has_mask or check.kind not in ("mask", "mask_length", "selected")
+        for one in (_shapes(check, parameters, build) if check.kind == "shapes" else (check,))
+    ]
+    unknown = {name for check in found for name in check.names} - {*parameters, *_POINTERS}
+    if unknown:
+        raise ValueError(f"checks name parameters that are not there: {', '.join(unknown)}")
+    if not individual and not any(check.kind == "wanted" for check in found):
+        found += of.flattened(of.launch())
+    return tuple(found)
+
+
+_POINTERS = ("workspaceSize", "executor")
+
+
+def _shapes(shapes: Check, parameters: Mapping[str, Parameter], build: Build) -> Iterator[Check]:
+    """Yield the checks that stand for those of all shapes."""
+    tensors = [name for name, p in parameters.items() if isinstance(p, Tensor)]
+    if build is Build.INDIVIDUAL:
+        made = [of.rank(primary_of(parameters).c_name, most=MAX_RANK), of.rank(*tensors)]
+    else:
+        repeated = [
+            name
+            for name, p in parameters.items()
+            if isinstance(p, Option) and (p.kind is Kind.LENGTHS or p.derived is not None)
+        ]
+        made = [of.rank(*tensors, most=MAX_RANK), of.agree(*repeated)]
+    for check in (*made, of.shape(*tensors)):
+        if check.names:
+            yield check._replace(code=shapes.code, late=shapes.late)
 
 
 def _signature(arguments: Sequence[Parameter]) -> tuple[list[str], list[str]]:
-    """Names in the order of C: those that may be left out last; from a mask or dtype on by name."""
+    """Return names in the order of C: optional ones last; from a mask or dtype on by keyword."""
     chosen = (Kind.MASK, Kind.DTYPE)
     by_name = dropwhile(lambda p: isinstance(p, Tensor) or p.kind not in chosen, arguments)
     keywords = [p.name for p in by_name]
@@ -105,7 +201,7 @@ def _may_be_left_out(parameter: Parameter) -> bool:
 
 def _is_derived(parameter: Parameter) -> bool:
     if isinstance(parameter, Tensor):
-        return parameter.role is Role.RESULT
+        return parameter.role is Role.OUTPUT
     return parameter.derived is not None
 
 

@@ -36,5 +36,5 @@ def in_lists(operator: Operator, values: Mapping[str, Any]) -> dict[str, Any]:
         operator: Any operator.
         values: Options and tensors by their Python names.
     """
-    names = {tensor.name for tensor in operator.tensors} if operator.each else set()
+    names = {tensor.name for tensor in operator.tensors} if operator.lists else set()
     return {name: [value] if name in names else value for name, value in values.items()}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator: everything that is known about it and that its header does not say, once."""
+"""Description of an operator: everything about it that its header does not state."""
 
 from __future__ import annotations
 
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pyaclnn.facts.operators.parameters import Kind, Option, Role, Tensor
 from pyaclnn.facts.operators.words import PACKED, Word
@@ -13,13 +13,18 @@ from pyaclnn.facts.operators.words import PACKED, Word
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
+    from pyaclnn.facts.operators.checks import Check
     from pyaclnn.facts.operators.parameters import Parameter
+    from pyaclnn.facts.operators.request import Hooks
     from pyaclnn.facts.operators.types import Row, Types
     from pyaclnn.facts.operators.words import Dims, Lengths
 
-__all__ = ["Build", "Operator", "ShapeError"]
+    Constraint: TypeAlias = Callable[[Mapping[str, Any]], tuple[str, str, str] | None]
+    FindLengths: TypeAlias = Callable[[Mapping[str, Any]], Lengths]
 
-_LEADERS = ("input", "x", "x1")
+__all__ = ["Build", "Operator", "ShapeError", "primary_of"]
+
+_PRIMARY = ("input", "x", "x1")
 # PyTorch always says eps, CANN says either.
 _SYNONYMS = {"eps": "epsilon", "epsilon": "eps"}
 
@@ -37,7 +42,7 @@ class Build(Enum):
 
 
 class ShapeError(Exception):
-    """A leading tensor that has fewer axes than others say.
+    """Failure to find the lengths of axes: a tensor has fewer axes than others require.
 
     Attributes:
         tensor: The tensor.
@@ -48,87 +53,64 @@ class ShapeError(Exception):
         self.tensor = tensor
 
 
-class _Told(NamedTuple):
-    """What a description tells of an operator.
+class _Fields(NamedTuple):
+    """Attributes of an operator.
 
     Attributes:
         c_name: The C name of phase 2.
         name: The name of the public function.
         build: How CANN builds it.
-        says: What it computes, in a sentence, with the formula.
-        parameters: What is said of the C parameters, by their C names.
+        doc: What it computes, in a sentence, with the formula.
+        parameters: The C parameters, by their C names.
         types: The types that it takes.
-        order: The order of a composite operator's checks, a letter each: ``n`` NULL, ``m`` the mask
-            and what it selects, ``w`` NULL where the kernel that was chosen takes none, ``d`` data
-            types, ``a`` options, ``r`` what `refuse` says, ``s`` shapes, ``t`` shapes that are
-            refused as a tiling does, ``f`` formats, ``p`` formats with a layout of their own, ``q``
-            whether formats are equal, ``c`` whether the chip has it, ``e`` nothing to do because
-            there are no elements. What a capital finds breaks the graph of kernels; what is found
-            after a ``!`` makes phase 2 fail.
+        checks: The checks of phase 1 in CANN's order, with the names of shapes expanded.
         positional: The Python names of the arguments, in order.
         keywords: Those that are given by name alone.
-        result_type: The name of the named tuple of results.
-        null_is_invalid: The parameters, by their C names, of which NULL is refused as an invalid
-            argument.
-        needed: The parameters, by their C names, that must not be NULL whatever their names say.
-        short_is_null: Whether a mask that is too short or too long is refused as NULL is.
-        idle_without: The tensors, by their C names, without whose elements there is nothing to do;
-            the leading one if none is named.
-        filled: A group of axes that must not be empty where there are results.
-        without: Groups of axes, and the results that are 0 where one is empty: CANN is not asked.
-        lengths: Finds lengths of further words by options and by what the leading tensor tells.
-        refuse: Looks at what words do not say: gets the values and lengths by Python names, and
-            returns None or an argument's name, what it is and what it must be.
-        formats: Formats by the number of axes of the leading tensor, where ND will not do.
-        essential: Whether a CANN without it is no CANN for norms.
-        channels_last: Families of chips on which a format with the channels at the end is taken at
-            its word; elsewhere the channels are axis 1 whatever the format.
-        barred: Formats that a composite operator refuses, beside those with a layout of their own.
+        result_type: The name of the named tuple of outputs.
         definition: The name of its definition in `pyaclnn.reference`.
-        quirks: The name of its module in `pyaclnn.facts.operators.quirks`, if it has one.
-        listed: The rows of types that phase 1 accepts on every chip, where they are more than have
-            kernels.
-        compared: The order in which phase 1 looks at shapes: C names with ``^`` for a number of
-            axes that is possible at all, with ``#`` for the right number of axes, alone for the
-            shape. Empty if nothing but the order of C is known.
-        source: Where the rules stand.
-        each: Whether C takes a list of tensors for every tensor: the rest speaks of each of them.
-        later: What is otherwise from a release of CANN on: attributes by the release's name.
+        constraint: Returns what is wrong with arguments that each have an accepted type and shape.
+            It gets values and lengths by Python names, and returns None or an argument's name, what
+            it is and what it must be.
+        lengths: Returns lengths of further words from options and lengths of the primary tensor.
+        nonempty: A group of axes that must not be empty where there are outputs.
+        zeros: Groups of axes, and the outputs that are 0 where one is empty: CANN is not called.
+        channels_last: Families of chips on which a format with the channels at the end counts; on
+            others the channels are axis 1 whatever the format.
+        accepted_types: The rows of types that phase 1 accepts on every chip, where there are more
+            than kernels take.
+        essential: Whether a CANN without it is no CANN for norms.
+        source: Where CANN has its rules.
+        lists: Whether C takes a list of tensors for every tensor: the rest is about each of them.
+        hooks: Functions for what no check states.
+        later: Attributes that change from a release of CANN on, by the release's name.
     """
 
     c_name: str
     name: str
     build: Build
-    says: str
+    doc: str
     parameters: Mapping[str, Parameter]
     types: Types
-    order: str
+    checks: tuple[Check, ...]
     positional: tuple[str, ...]
     keywords: tuple[str, ...]
     result_type: str
-    null_is_invalid: tuple[str, ...] = ()
-    needed: tuple[str, ...] = ()
-    short_is_null: bool = False
-    idle_without: tuple[str, ...] = ()
-    filled: str = ""
-    without: tuple[str, tuple[str, ...]] | None = None
-    lengths: Callable[[Mapping[str, Any]], Lengths] | None = None
-    refuse: Callable[[Mapping[str, Any]], tuple[str, str, str] | None] | None = None
-    formats: Mapping[int, str] | None = None
-    essential: bool = False
-    channels_last: tuple[str, ...] = ()
-    barred: tuple[str, ...] = ()
-    definition: str = ""
-    quirks: str = ""
-    listed: tuple[Row, ...] = ()
-    compared: tuple[str, ...] = ()
-    source: str = ""
-    each: bool = False
-    later: Mapping[str, Mapping[str, Any]] = {}
+    definition: str
+    constraint: Constraint | None
+    lengths: FindLengths | None
+    nonempty: str
+    zeros: tuple[str, tuple[str, ...]] | None
+    channels_last: tuple[str, ...]
+    accepted_types: tuple[Row, ...]
+    essential: bool
+    source: str
+    lists: bool
+    hooks: Hooks
+    later: Mapping[str, Mapping[str, Any]]
 
 
-class Operator(_Told):
-    """An operator: what its description tells, and what follows from that once."""
+class Operator(_Fields):
+    """Description of an operator, with what follows from its attributes."""
 
     def in_release(self, release: str) -> Operator:
         """Return the operator as a release of CANN has it.
@@ -154,25 +136,24 @@ class Operator(_Told):
 
     @cached_property
     def inputs(self) -> tuple[Tensor, ...]:
-        """The tensors that are read, the leading one first."""
+        """The tensors that are read, the primary one first."""
         read = [tensor for tensor in self.tensors if tensor.read]
-        return tuple(sorted(read, key=lambda tensor: tensor is not self.leader))
+        return tuple(sorted(read, key=lambda tensor: tensor is not self.primary))
 
     @cached_property
-    def results(self) -> tuple[Tensor, ...]:
+    def outputs(self) -> tuple[Tensor, ...]:
         """The tensors that are written and not read, in the order of C."""
-        return tuple(tensor for tensor in self.tensors if tensor.role is Role.RESULT)
+        return tuple(tensor for tensor in self.tensors if tensor.role is Role.OUTPUT)
 
     @cached_property
     def returned(self) -> tuple[Tensor, ...]:
-        """What the public function returns: the results, or what is updated if there are none."""
-        return self.results or tuple(tensor for tensor in self.tensors if tensor.written)
+        """What the public function returns: the outputs, else the tensors written in place."""
+        return self.outputs or tuple(tensor for tensor in self.tensors if tensor.written)
 
     @cached_property
-    def leader(self) -> Tensor:
-        """The tensor that the others are measured by."""
-        read = [tensor for tensor in self.tensors if tensor.read]
-        return next((t for t in read if t.name in _LEADERS), read[0])
+    def primary(self) -> Tensor:
+        """The input that the shapes, types and formats of the other tensors follow."""
+        return primary_of(self.parameters)
 
     @cached_property
     def by_name(self) -> Mapping[str, Parameter]:
@@ -200,24 +181,8 @@ class Operator(_Told):
         """The option that selects results, if there is one."""
         return next((option for option in self.options if option.kind is Kind.MASK), None)
 
-    @cached_property
-    def shape_checks(self) -> tuple[tuple[Parameter, str], ...]:
-        """`compared`, each parameter with its sign.
-
-        Where nothing is known, these are ranks and then shapes in the order of C.
-        """
-        names = [tensor.c_name for tensor in self.tensors]
-        told = [o.c_name for o in self.options if o.kind is Kind.LENGTHS or o.derived is not None]
-        order: tuple[str, ...] = (*(f"{name}^" for name in names), *told, *names)
-        if self.build is Build.INDIVIDUAL:
-            order = (f"{self.leader.c_name}^", *(f"{name}#" for name in names), *names)
-        return tuple(
-            (self.parameters[text.rstrip("^#")], text[len(text.rstrip("^#")) :])
-            for text in self.compared or order
-        )
-
     def wants(self, tensor: Tensor, values: Mapping[str, Any]) -> bool:
-        """Tell whether a tensor that the operator writes is written.
+        """Return whether a tensor that the operator writes is written.
 
         Args:
             tensor: The tensor.
@@ -230,11 +195,11 @@ class Operator(_Told):
             return bool(values[mask.name][mask.results.index(tensor.c_name)])
         return tensor.when is None or bool(tensor.when(values))
 
-    def teller(self, group: str, there: Collection[str]) -> Parameter | None:
-        """Return what tells how many axes a group has, other than the leading tensor.
+    def rank_source(self, group: str, there: Collection[str]) -> Parameter | None:
+        """Return the parameter, other than the primary tensor, that decides the axes of a group.
 
         Args:
-            group: The group, one of the leading tensor's.
+            group: The group, one of the primary tensor's.
             there: The Python names of the tensors and options that are there.
         """
         for option in self.options:
@@ -242,19 +207,19 @@ class Operator(_Told):
                 return option
         of_it = (Word.GROUP, group)
         inputs = sorted(self.inputs[1:], key=self._place)
-        tellers = (t for t in inputs if t.name in there and of_it in t.shape.words)
-        alone = (t for t in tellers if len(t.shape.words) == 1 and not t.shape.other)
+        having = (t for t in inputs if t.name in there and of_it in t.shape.words)
+        alone = (t for t in having if len(t.shape.words) == 1 and not t.shape.other)
         return next(alone, None)
 
     def learn(self, shapes: Mapping[str, Dims], values: Mapping[str, Any]) -> Lengths:
-        """Find the length of every axis, as the leading tensor and options tell it.
+        """Find the length of every axis from the primary tensor and options.
 
         Args:
             shapes: The shapes of the tensors that are there, by Python names.
             values: The options by Python names.
 
         Raises:
-            ShapeError: The leading tensor has too few axes for what others say of them.
+            ShapeError: The primary tensor has fewer axes than the others require.
         """
         numbers = (o.name for o in self.options if o.kind is Kind.INTEGER and o.derived is None)
         known: Lengths = {name: (values[name],) for name in numbers}
@@ -272,19 +237,20 @@ class Operator(_Told):
             dims = shapes[tensor.name]
             if len(dims) == tensor.shape.rank(ranks):
                 tensor.shape.learn(dims, ranks, known)
-                if tensor is self.leader and self.lengths is not None:
+                if tensor is self.primary and self.lengths is not None:
                     known.update(self.lengths({**values, **known}))
-            elif tensor is self.leader:
+            elif tensor is self.primary:
                 raise ShapeError(tensor)
         models = {tensor.shape.like for tensor in self.tensors}
         known.update({name: dims for name, dims in shapes.items() if name in models})
         return known
 
     def _place(self, tensor: Tensor) -> tuple[int, int]:
-        """What tells of one group goes before the leading tensor, and that before all others."""
+        """Sort a tensor of one group before the primary one, by the checks of shapes."""
         if len(tensor.shape.words) > 1 or tensor.shape.other:
             return 1, 0
-        order = [text.rstrip("^#") for text in self.compared]
+        kinds = ("rank", "shape", "each")
+        order = [name for check in self.checks if check.kind in kinds for name in check.names]
         return 0, order.index(tensor.c_name) if tensor.c_name in order else 0
 
     def dims(
@@ -297,6 +263,12 @@ class Operator(_Told):
         if kind and kind == tensor.packed:
             return (*dims[:-1], dims[-1] // PACKED)
         return dims
+
+
+def primary_of(parameters: Mapping[str, Parameter]) -> Tensor:
+    """Return the tensor that is named as the input is by custom; else the first that is read."""
+    read = [p for p in parameters.values() if isinstance(p, Tensor) and p.read]
+    return next((t for t in read if t.name in _PRIMARY), read[0])
 
 
 def _order(release: str) -> tuple[int, ...]:

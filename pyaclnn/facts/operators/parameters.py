@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of the parameters of an operator: tensors with their roles, and options."""
+"""Parameters of an operator: tensors with their roles, and options."""
 
 from __future__ import annotations
 
@@ -10,10 +10,48 @@ from pyaclnn.facts.operators.words import NO_AXES, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import TypedDict
+
+    from typing_extensions import Unpack
 
     from pyaclnn.facts.operators.words import Dims
 
     Rule: TypeAlias = Callable[[Mapping[str, Any]], Any]
+
+    class TensorDetails(TypedDict, total=False):
+        """Attributes of `Tensor` that few tensors have."""
+
+        name: str
+        optional: bool
+        when: Rule
+        placeholder: bool
+        infer: Callable[[Mapping[str, Any]], Dims]
+        unchecked: str
+        ignored: bool
+        positive: bool
+        large: float
+        indexes: str
+        made_by: tuple[str, str]
+        exact_as: str
+        unwritten: str
+        packed: str
+        on_request: bool
+        fill: float
+
+    class OptionDetails(TypedDict, total=False):
+        """Attributes of `Option` that few options have."""
+
+        name: str
+        least: float
+        above: float
+        most: float
+        derived: Rule
+        word: str
+        choices: tuple[str, ...]
+        sample: Rule
+        unchecked: bool
+        null: bool
+
 
 __all__ = [
     "REQUIRED",
@@ -26,15 +64,15 @@ __all__ = [
     "axes",
     "dtype",
     "flag",
-    "given",
+    "inout",
+    "input",
     "integer",
     "lengths",
     "mask",
+    "output",
     "real",
-    "result",
     "scalar",
     "string",
-    "updated",
 ]
 
 REQUIRED: Final = object()
@@ -42,15 +80,15 @@ REQUIRED: Final = object()
 
 
 class Role(Enum):
-    """What an operator does with a tensor."""
+    """Direction of a tensor."""
 
-    GIVEN = "read"
-    RESULT = "written"
-    UPDATED = "read and written"
+    INPUT = "read"
+    OUTPUT = "written"
+    INOUT = "read and written"
 
 
 class Kind(Enum):
-    """What an option is to C."""
+    """C type of an option, and the meaning of its arrays."""
 
     REAL = "double"
     INTEGER = "int64_t"
@@ -70,40 +108,42 @@ class Tensor(NamedTuple):
     Attributes:
         c_name: Its C name.
         name: Its Python name.
-        says: What it is, in words for the documentation.
-        role: What the operator does with it.
+        doc: Its description in the documentation.
+        role: Whether the operator reads it, writes it, or both.
         type: Its type in words, see :mod:`pyaclnn.facts.operators.types`.
-        shape: Its shape in words.
+        shape: Its shape in words, see :mod:`pyaclnn.facts.operators.words`.
         optional: Whether the caller may leave it out, which is NULL in C.
-        when: Tells by the values of options and by which optional tensors are there whether a
-            result is wanted; None if it always is.
-        placeholder: Whether C wants a tensor also where the result is not wanted.
-        infer: Finds the shape of a result that words do not say.
-        loose: What CANN does not compare although it must be so: ``type``, which has to be one that
-            it knows, or ``untyped``, which has not; ``shape``; with ``count`` it compares numbers
-            of elements instead of shapes; ``late`` is what only the kernels compare.
+        when: Returns, from the values of options and the optional tensors that are there, whether
+            an output is wanted; None if it always is.
+        placeholder: Whether C requires a tensor also where the output is not wanted.
+        infer: Returns the shape of an output that words do not describe.
+        unchecked: The properties that CANN does not compare although they must be right: ``type``,
+            which has to be a known one, or ``untyped``, which has not; ``shape``; with ``count`` it
+            compares numbers of elements instead of shapes.
+        ignored: Whether no kernel reads it.
         positive: Whether its values are positive numbers.
-        large: What its values in samples are multiplied by.
+        large: The factor of its values in samples.
         indexes: The axis, by its word, whose indices it holds.
-        made_by: Which operator returns it, and as which result: it is made by that in samples.
-        exact_as: The word of types that its values are only as exact as.
+        made_by: The operator that returns it, and the name of that output: samples come from it.
+        exact_as: The word of types whose precision its values have.
         unwritten: The chip families that never write it, though it must be there.
         packed: The type in which it holds eight numbers of 4 bits an element, along the last axis.
-        asked: Whether it is written only where the caller has an array for it.
-        fill: What CANN fills it with where the leading tensor is empty; None for nothing.
+        on_request: Whether it is written only where the caller has an array for it.
+        fill: The number that CANN fills it with where the primary tensor is empty; None for none.
     """
 
     c_name: str = ""
     name: str = ""
-    says: str = ""
-    role: Role = Role.GIVEN
+    doc: str = ""
+    role: Role = Role.INPUT
     type: str = ""
     shape: Shape = NO_AXES
     optional: bool = False
     when: Rule | None = None
     placeholder: bool = False
     infer: Callable[[Mapping[str, Any]], Dims] | None = None
-    loose: str = ""
+    unchecked: str = ""
+    ignored: bool = False
     positive: bool = False
     large: float = 1.0
     indexes: str = ""
@@ -111,47 +151,47 @@ class Tensor(NamedTuple):
     exact_as: str = ""
     unwritten: str = ""
     packed: str = ""
-    asked: bool = False
+    on_request: bool = False
     fill: float | None = None
 
     @property
     def read(self) -> bool:
         """Whether the operator reads it."""
-        return self.role is not Role.RESULT
+        return self.role is not Role.OUTPUT
 
     @property
     def written(self) -> bool:
         """Whether the operator writes it."""
-        return self.role is not Role.GIVEN
+        return self.role is not Role.INPUT
 
 
 class Option(NamedTuple):
-    """A parameter that is no tensor.
+    """A parameter other than a tensor.
 
     Attributes:
         c_name: Its C name.
         name: Its Python name.
-        says: What it is, in words for the documentation.
-        kind: What it is to C.
+        doc: Its description in the documentation.
+        kind: Its C type, and the meaning of an array.
         default: Its default in Python.
         least: The least value it may have.
         above: The value it must be above.
         most: The greatest value it may have.
-        derived: Finds its value where the caller does not give it.
+        derived: Returns its value, which the caller does not give, from known lengths.
         shape: With `Kind.LENGTHS`, the axes whose lengths it gives.
-        results: With `Kind.MASK`, the results it selects, by their C names.
-        word: With `Kind.DTYPE`, the word of types it decides; with `Kind.SCALAR`, the type that it
-            must have, a word of :mod:`pyaclnn.facts.operators.types`, several with ``/`` between,
-            that which callers' numbers get first, or nothing if any will do.
-        choices: With `Kind.STRING`, what it may be.
+        results: With `Kind.MASK`, the outputs that it selects, by their C names.
+        word: With `Kind.DTYPE`, the word of types that it decides; with `Kind.SCALAR`, its type, a
+            word of :mod:`pyaclnn.facts.operators.types`, or several with ``/`` between, that which
+            callers' numbers get first; nothing if CANN accepts any.
+        choices: With `Kind.STRING`, the accepted values.
         sample: Its value in samples, by the lengths that are known, if not the default.
-        loose: Whether CANN takes any value, although it must be as said here.
-        null: Whether C may get NULL for it, though its name does not say so.
+        unchecked: Whether CANN accepts any value, although it must be in its range.
+        null: Whether C may get NULL for it, though its name does not end in ``Optional``.
     """
 
     c_name: str = ""
     name: str = ""
-    says: str = ""
+    doc: str = ""
     kind: Kind = Kind.REAL
     default: Any = REQUIRED
     least: float | None = None
@@ -163,7 +203,7 @@ class Option(NamedTuple):
     word: str = ""
     choices: tuple[str, ...] = ()
     sample: Rule | None = None
-    loose: bool = False
+    unchecked: bool = False
     null: bool = False
 
 
@@ -171,73 +211,75 @@ Parameter: TypeAlias = Tensor | Option
 """A parameter of the C signature."""
 
 
-def given(spec: str, says: str = "", **more: Any) -> Parameter:
-    """A tensor that is read: its type and its shape, as in ``"T rows* norm*"``."""
-    return _tensor(Role.GIVEN, spec, says, more)
+def input(spec: str, doc: str = "", **details: Unpack[TensorDetails]) -> Parameter:
+    """Describe a tensor that is read: its type and its shape, as in ``"T rows* norm*"``."""
+    return _tensor(Role.INPUT, spec, doc, details)
 
 
-def result(spec: str, says: str = "", **more: Any) -> Parameter:
-    """A tensor that is written."""
-    return _tensor(Role.RESULT, spec, says, more)
+def output(spec: str, doc: str = "", **details: Unpack[TensorDetails]) -> Parameter:
+    """Describe a tensor that is written."""
+    return _tensor(Role.OUTPUT, spec, doc, details)
 
 
-def updated(spec: str, says: str = "", **more: Any) -> Parameter:
-    """A tensor that is read and written in place."""
-    return _tensor(Role.UPDATED, spec, says, more)
+def inout(spec: str, doc: str = "", **details: Unpack[TensorDetails]) -> Parameter:
+    """Describe a tensor that is read and written in place."""
+    return _tensor(Role.INOUT, spec, doc, details)
 
 
-def _tensor(role: Role, spec: str, says: str, more: dict[str, Any]) -> Tensor:
+def _tensor(role: Role, spec: str, doc: str, details: TensorDetails) -> Tensor:
     kind, _, words = spec.partition(" ")
-    return Tensor(says=says, role=role, type=kind, shape=Shape.of(words), **more)
+    return Tensor(doc=doc, role=role, type=kind, shape=Shape.of(words), **details)
 
 
-def real(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
-    """A number."""
-    return Option(says=says, kind=Kind.REAL, default=default, **more)
+def real(default: Any = REQUIRED, doc: str = "", **details: Unpack[OptionDetails]) -> Parameter:
+    """Describe a ``double``."""
+    return Option(doc=doc, kind=Kind.REAL, default=default, **details)
 
 
-def integer(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
-    """A whole number."""
-    return Option(says=says, kind=Kind.INTEGER, default=default, **more)
+def integer(default: Any = REQUIRED, doc: str = "", **details: Unpack[OptionDetails]) -> Parameter:
+    """Describe an ``int64_t``."""
+    return Option(doc=doc, kind=Kind.INTEGER, default=default, **details)
 
 
-def flag(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
-    """A choice of two."""
-    return Option(says=says, kind=Kind.FLAG, default=default, **more)
+def flag(default: Any = REQUIRED, doc: str = "", **details: Unpack[OptionDetails]) -> Parameter:
+    """Describe a ``bool``."""
+    return Option(doc=doc, kind=Kind.FLAG, default=default, **details)
 
 
-def scalar(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
-    """A number that C takes as an ``aclScalar``."""
-    return Option(says=says, kind=Kind.SCALAR, default=default, **more)
+def scalar(default: Any = REQUIRED, doc: str = "", **details: Unpack[OptionDetails]) -> Parameter:
+    """Describe a number that C takes as an ``aclScalar``."""
+    return Option(doc=doc, kind=Kind.SCALAR, default=default, **details)
+
+
+def string(default: Any = REQUIRED, doc: str = "", **details: Unpack[OptionDetails]) -> Parameter:
+    """Describe a ``char *``."""
+    return Option(doc=doc, kind=Kind.STRING, default=default, **details)
 
 
 def absent() -> Parameter:
-    """A tensor that CANN has a place for and does not take."""
+    """Describe a tensor of the C signature that must be NULL."""
     return Option(kind=Kind.ABSENT, derived=lambda _: None)
 
 
-def string(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
-    """A name."""
-    return Option(says=says, kind=Kind.STRING, default=default, **more)
+def lengths(words: str, doc: str = "") -> Parameter:
+    """Describe an ``aclIntArray`` with the lengths of a group of axes."""
+    return Option(doc=doc, kind=Kind.LENGTHS, shape=Shape.of(words))
 
 
-def lengths(words: str, says: str = "", **more: Any) -> Parameter:
-    """The lengths of a group of axes."""
-    return Option(says=says, kind=Kind.LENGTHS, shape=Shape.of(words), **more)
+def axes(default: Any = REQUIRED, doc: str = "", **details: Unpack[OptionDetails]) -> Parameter:
+    """Describe an ``aclIntArray`` with numbers of axes."""
+    return Option(doc=doc, kind=Kind.AXES, default=default, **details)
 
 
-def axes(default: Any = REQUIRED, says: str = "", **more: Any) -> Parameter:
-    """Numbers of axes."""
-    return Option(says=says, kind=Kind.AXES, default=default, **more)
+def mask(
+    outputs: str, doc: str = "", *, default: Any = REQUIRED, **details: Unpack[OptionDetails]
+) -> Parameter:
+    """Describe the ``aclBoolArray`` that selects outputs, by default all of them."""
+    names = tuple(outputs.split())
+    chosen = (True,) * len(names) if default is REQUIRED else default
+    return Option(doc=doc, kind=Kind.MASK, results=names, default=chosen, **details)
 
 
-def mask(results: str, says: str = "", **more: Any) -> Parameter:
-    """Which results are wanted, all of them by default."""
-    names = tuple(results.split())
-    more.setdefault("default", (True,) * len(names))
-    return Option(says=says, kind=Kind.MASK, results=names, **more)
-
-
-def dtype(word: str, says: str = "", **more: Any) -> Parameter:
-    """A data type that the caller may choose: the one a word of types has then."""
-    return Option(says=says, kind=Kind.DTYPE, default=None, word=word, **more)
+def dtype(word: str, doc: str = "") -> Parameter:
+    """Describe the ``aclDataType`` that the caller may choose for a word of types."""
+    return Option(doc=doc, kind=Kind.DTYPE, default=None, word=word)

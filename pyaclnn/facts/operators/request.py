@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.facts.operators.words import Dims, Lengths
 
-__all__ = ["Chip", "Given", "Quirks", "Request", "shape_text"]
+__all__ = ["Chip", "Given", "Hooks", "Request", "shape_text"]
 
 
 class Chip(Protocol):
@@ -76,8 +76,8 @@ class Request(Protocol):
         """The C name of what is called so in Python, for messages."""
 
     @property
-    def dropped(self) -> Collection[str]:
-        """The tensors of which the first axis is not looked at, by Python names."""
+    def squeezed(self) -> Collection[str]:
+        """The tensors whose first axis is ignored, by Python names."""
 
     @property
     def known(self) -> Lengths:
@@ -89,46 +89,26 @@ def shape_text(dims: Dims) -> str:
     return f"[{','.join(map(str, dims))}]"
 
 
-class Quirks(NamedTuple):
-    """What CANN's own code does for an operator beyond any rule; by default nothing.
-
-    A module of `pyaclnn.facts.operators.quirks` has some of these names. The functions get a
-    `Request`; those that say what is wrong give None if nothing is.
+class Hooks(NamedTuple):
+    """Functions of a call for what CANN's code of an operator does and no check states.
 
     Attributes:
-        FITS: What is wrong with a shape, by Python names, in place of comparing it with the words.
-        IGNORED: Python names of tensors that no kernel reads.
-        PASSES_NULL: Families whose kernels take NULL for an optional tensor, so that nothing stands
-            in for it.
-        drops: The Python names of tensors whose first axis, of one element, is not looked at.
-        nulls: What must not be NULL, or must be, because of what else was given.
-        refuse: What is wrong that the description's own words do not say.
-        idle: Whether nothing is launched although nothing is wrong.
-        types: What is wrong with data types, in place of the comparison with rows.
-        beyond: What is wrong with shapes after they have been compared.
-        takes_empty: Whether an individual operator's tiling accepts tensors without elements.
-        fills: What results are filled with, by Python names, instead of being computed.
-        breaks: Why the graph of kernels cannot be built, so that phase 1 fails inside.
-        failure: Why phase 2 fails although phase 1 succeeds.
-        unwritten: The Python names of results that are silently not written.
-        kernel_types: Types in which results leave the kernel, by Python names, where they are not
-            those that the words say.
-        scratch: The bytes of workspace that the kernel wants beside what all kernels want.
+        passes_null: Families whose kernels take NULL for an optional tensor, so that no tensor
+            stands in for it.
+        squeezed: Returns the Python names of tensors whose first axis, of one element, is ignored.
+        takes_empty: Returns whether the tiling accepts tensors without elements.
+        fills: Returns the numbers that outputs are filled with, by Python names, instead of being
+            computed.
+        unwritten: Returns the Python names of outputs that are silently not written.
+        kernel_types: Returns the types in which outputs leave the kernel, by Python names, where
+            they are not those of the description.
+        scratch: Returns the bytes of workspace that the kernel uses beside those of all kernels.
     """
 
-    FITS: Mapping[str, Callable[[Request], str | None]] = {}
-    IGNORED: Collection[str] = ()
-    PASSES_NULL: Collection[str] = ()
-    drops: Callable[[Request], Collection[str]] = lambda _: ()
-    nulls: Callable[[Request], str | None] = lambda _: None
-    refuse: Callable[[Request], str | None] = lambda _: None
-    idle: Callable[[Request], bool] = lambda _: False
-    types: Callable[[Request], str | None] | None = None
-    beyond: Callable[[Request], str | None] = lambda _: None
+    passes_null: Collection[str] = ()
+    squeezed: Callable[[Request], Collection[str]] = lambda _: ()
     takes_empty: Callable[[Request], bool] = lambda _: False
     fills: Callable[[Request], dict[str, float]] = lambda _: {}
-    breaks: Callable[[Request], str | None] = lambda _: None
-    failure: Callable[[Request], str | None] = lambda _: None
     unwritten: Callable[[Request], Collection[str]] = lambda _: ()
     kernel_types: Callable[[Request], Mapping[str, str]] = lambda _: {}
     scratch: Callable[[Request], int] = lambda _: 0

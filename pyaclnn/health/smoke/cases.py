@@ -135,7 +135,7 @@ def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Ca
 
 def _integers(operator: Operator) -> list[np.dtype[Any]]:
     """The dtypes of integers that an operator's leading tensor may have."""
-    known = (DTYPES[word] for word in operator.types.allowed(operator.leader.type, {}))
+    known = (DTYPES[word] for word in operator.types.allowed(operator.primary.type, {}))
     return [dtype for dtype in known if dtype.kind in "iu"]
 
 
@@ -152,7 +152,7 @@ def _takes(operator: Operator, dtype: np.dtype[Any], family: str | None) -> bool
     rows = operator.types.families.get(family or "", () if family else operator.types.rows)
     if not rows and operator.essential:
         rows = operator.types.rows
-    return WORDS[dtype] in operator.types.allowed(operator.leader.type, {}, rows)
+    return WORDS[dtype] in operator.types.allowed(operator.primary.type, {}, rows)
 
 
 def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outcome]:

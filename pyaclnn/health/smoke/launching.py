@@ -95,7 +95,7 @@ class Prepared:
         given, expected = self.given, self.expected
         arrays = {k: to_device(v, device) for k, v in given.items() if isinstance(v, np.ndarray)}
         outputs: dict[str, DeviceArray | None] = {}
-        for tensor in operator.results:
+        for tensor in operator.outputs:
             there = tensor.name in expected and self.family not in tensor.unwritten.split()
             outputs[tensor.name] = (
                 to_device(_poisoned(operator, tensor, given, expected[tensor.name]), device)

@@ -39,7 +39,7 @@ def lengths_in(operator: Operator, shape: Dims) -> Lengths:
         operator: The operator.
         shape: The shape of its leading tensor.
     """
-    words = operator.leader.shape.words
+    words = operator.primary.shape.words
     groups = [name for kind, name in words if kind is Word.GROUP]
     axes = [name for kind, name in words if kind is Word.AXIS]
     shape = _divided(shape, len(axes))
@@ -65,12 +65,14 @@ def _divided(shape: Dims, axes: int) -> Dims:
 
 def is_possible(operator: Operator, shape: Dims, dtype: np.dtype[Any], family: str | None) -> bool:
     """Tell whether an operator takes a leading tensor of a shape at all; see `sample`."""
-    if operator.refuse is None:
+    if operator.constraint is None:
         return True
     known = lengths_in(operator, shape)
     given = {o.name: _choice(o, known) for o in operator.options if o.derived is None}
     there = dict.fromkeys((tensor.name for tensor in operator.inputs), True)
-    return operator.refuse({**_types(operator, dtype, family), **known, **there, **given}) is None
+    return (
+        operator.constraint({**_types(operator, dtype, family), **known, **there, **given}) is None
+    )
 
 
 def sample(
@@ -159,7 +161,7 @@ def golden(operator: Operator, given: Mapping[str, Any], family: str | None) -> 
     found = _computed(operator, {key: _widened(value) for key, value in given.items()}, family)
     if not hasattr(found, "_asdict"):
         return {operator.returned[0].name: np.asarray(found)}
-    asked = {tensor.name for tensor in operator.results if tensor.asked}
+    asked = {tensor.name for tensor in operator.outputs if tensor.on_request}
     pairs = found._asdict().items()
     return {name: value for name, value in pairs if value is not None and name not in asked}
 
@@ -171,7 +173,7 @@ def _computed(operator: Operator, given: Mapping[str, Any], family: str | None) 
     pairs = in_lists(operator, given).items()
     taken = {name: value for name, value in pairs if name in wanted}
     found = function(**taken, **({"family": family} if "family" in wanted else {}))
-    return found[0] if operator.each else found
+    return found[0] if operator.lists else found
 
 
 def _widened(value: Any) -> Any:

@@ -23,7 +23,7 @@ __all__ = ["operator_of"]
 def operator_of(description: Description) -> Operator[Any]:
     """Make the device's side of an operator: its phase 1 and its kernels."""
     parameters = description.parameters.values()
-    each = description.each
+    each = description.lists
     return Operator(
         name=description.c_name,
         executor_kind=ExecutorKind(description.build.value),

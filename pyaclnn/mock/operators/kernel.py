@@ -12,7 +12,6 @@ from pyaclnn.facts.operators.description import snake_case
 from pyaclnn.facts.operators.lists import in_lists
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind
-from pyaclnn.facts.operators.quirks import quirks_of
 from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.mock.operators.types import kinds_of
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
@@ -41,14 +40,14 @@ def run(request: Request, memory: DeviceMemory) -> None:
             given = request.tensors[name]
             memory.view(name, given)[...] = number
         return
-    quirks = quirks_of(request.operator.quirks)
+    hooks = request.operator.hooks
     results = _computed(request, memory)
-    types = quirks.kernel_types(request)
+    types = hooks.kernel_types(request)
     family = request.chip.family
     silent = {
-        tensor.name for tensor in request.operator.results if family in tensor.unwritten.split()
+        tensor.name for tensor in request.operator.outputs if family in tensor.unwritten.split()
     }
-    silent.update(quirks.unwritten(request))
+    silent.update(hooks.unwritten(request))
     writes = []
     for tensor, given in request.given():
         if not tensor.written or tensor.name in silent or results[tensor.name] is None:
@@ -67,11 +66,10 @@ def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
     """Call the definition with those of its parameters that it names."""
     operator = request.operator
     function, names = _definition(operator.c_name)
-    ignored = quirks_of(operator.quirks).IGNORED
     arguments: dict[str, Any] = {"family": request.chip.family}
     for tensor in operator.inputs:
         given = request.tensors[tensor.name]
-        if given is None or tensor.name in ignored:
+        if given is None or tensor.ignored:
             arguments[tensor.name] = None
         else:
             arguments[tensor.name] = _readable(request, tensor, memory.view(tensor.c_name, given))
@@ -83,7 +81,7 @@ def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
         arguments.setdefault("dtype", _numpy(request.types[written[0].name]))
     arguments = in_lists(operator, arguments)
     found = function(**{name: arguments[name] for name in names if name in arguments})
-    if operator.each:
+    if operator.lists:
         (found,) = found
     if hasattr(found, "_asdict"):
         named: dict[str, Any] = found._asdict()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What phase 1 says of options."""
+"""Checks of options."""
 
 from __future__ import annotations
 
@@ -8,29 +8,72 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyaclnn.facts.operators.operator import Build
-from pyaclnn.facts.operators.parameters import Kind
+from pyaclnn.facts.operators.parameters import Kind, Option
+from pyaclnn.facts.operators.request import shape_text
 from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.mock.operators.shapes import learned
 
 if TYPE_CHECKING:
-    from pyaclnn.facts.operators.parameters import Option
+    from pyaclnn.facts.operators.checks import Check
     from pyaclnn.mock.operators.request import Request
 
-__all__ = ["wrong_option", "wrong_scalar"]
+__all__ = ["agree", "in_range", "scalars", "text"]
 
 
-def wrong_option(request: Request) -> str | None:
-    """Say what is wrong with the first option that is out of its range, or None."""
+def in_range(request: Request, _check: Check) -> str | None:
+    """Check the ranges of options."""
     for option in request.operator.options:
-        if option.loose or option.derived is not None:
+        if option.unchecked or option.derived is not None:
             continue
         wrong = (
             _wrong_axes(request, option)
-            or wrong_scalar(request, option)
+            or _wrong_scalar(request, option)
             or _out_of_range(request, option)
         )
         if wrong is not None:
             return wrong
     return None
+
+
+def scalars(request: Request, _check: Check) -> str | None:
+    """Check the types of scalars."""
+    found = (_wrong_scalar(request, option) for option in request.operator.options)
+    return next(filter(None, found), None)
+
+
+def text(request: Request, check: Check) -> str | None:
+    """Check that a string is the only one that is accepted."""
+    (name,), (must,) = check.names, check.allowed
+    value = request.values[request.operator.parameters[name].name]
+    return None if value in (None, must) else f"{name} is {value!r}; it must be {must!r}"
+
+
+def agree(request: Request, check: Check) -> str | None:
+    """Check that options that repeat lengths have those of the primary tensor."""
+    wrong = learned(request)
+    for name in check.names:
+        option = request.operator.parameters[name]
+        if wrong is None and isinstance(option, Option):
+            wrong = _other_lengths(request, option)
+    return wrong
+
+
+def _other_lengths(request: Request, option: Option) -> str | None:
+    value, primary = request.values[option.name], request.operator.primary.c_name
+    if option.kind is Kind.LENGTHS:
+        expected = request.known[option.shape.words[0][1]]
+        if value == expected:
+            return None
+        return (
+            f"{option.c_name} is {shape_text(value)}; it must be {shape_text(expected)}, the last "
+            f"dimensions of {primary}"
+        )
+    must = option.derived(request.known) if option.derived is not None else value
+    return (
+        None
+        if value == must
+        else f"{option.c_name} is {value}; it must be {must}, as {primary} has"
+    )
 
 
 def _out_of_range(request: Request, option: Option) -> str | None:
@@ -52,8 +95,7 @@ def _out_of_range(request: Request, option: Option) -> str | None:
     return None
 
 
-def wrong_scalar(request: Request, option: Option) -> str | None:
-    """Say that a scalar has another type than those that its operator looks for, or None."""
+def _wrong_scalar(request: Request, option: Option) -> str | None:
     if option.kind is not Kind.SCALAR or not option.word:
         return None
     kind, allowed = request.types[option.name], option.word.split("/")
@@ -66,7 +108,7 @@ def wrong_scalar(request: Request, option: Option) -> str | None:
 def _wrong_axes(request: Request, option: Option) -> str | None:
     if option.kind is not Kind.AXES:
         return None
-    rank = max(len(request.tensors[request.operator.leader.name].dims), 1)
+    rank = max(len(request.tensors[request.operator.primary.name].dims), 1)
     axes = request.values[option.name]
     for axis in axes:
         if not -rank <= axis < rank:

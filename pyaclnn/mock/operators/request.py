@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A call of a described operator on the device: what was given, and what phase 1 finds out."""
+"""Request to run a described operator: its arguments, and what phase 1 finds."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.facts.operators.parameters import Kind, Option
-from pyaclnn.facts.operators.quirks import quirks_of
 from pyaclnn.mock.protocol.dtypes import format_name, numpy_dtype, type_word
-from pyaclnn.mock.protocol.values import BoolArray, FloatArray, IntArray, Scalar, Tensor, TensorList
+from pyaclnn.mock.protocol.values import (
+    BoolArray,
+    Flag,
+    FloatArray,
+    IntArray,
+    Scalar,
+    Tensor,
+    TensorList,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,9 +73,10 @@ class Request:
         types: The words of the types of tensors and scalars, by Python names.
         bound: The types that words stand for.
         known: The lengths of axes and groups of axes.
-        dropped: The tensors of which the first axis is not looked at, by Python names.
-        late: Whether the graph of kernels is being put together: all else has been checked.
-        fills: What results are filled with, by Python names, if nothing is computed.
+        is_learned: Whether these lengths have been looked for.
+        squeezed: The tensors whose first axis is ignored, by Python names.
+        flags: Bits of `pyaclnn.mock.protocol.values.Flag`.
+        fills: The numbers that outputs are filled with, by Python names, if nothing is computed.
     """
 
     chip: Chip
@@ -81,8 +89,9 @@ class Request:
         self.types: dict[str, str] = {}
         self.bound: dict[str, str] = {}
         self.known: Lengths = {}
-        self.late = False
-        self.dropped: tuple[str, ...] = ()
+        self.is_learned = False
+        self.flags = 0
+        self.squeezed: tuple[str, ...] = ()
         self.fills: dict[str, float] | None = None
         self._seen: list[tuple[Tensor, Tensor]] = []
         for parameter, value in zip(operator.parameters.values(), arguments, strict=True):
@@ -100,20 +109,21 @@ class Request:
         """The C name of what is called so in Python."""
         return self.operator.by_name[name].c_name
 
-    def start(self, setting: Setting, *, deterministic: bool) -> None:
-        """Say where the call is made."""
-        self.chip, self.deterministic = setting.chip, deterministic
-        self.bound, self.known, self.fills = {}, {}, None
+    def start(self, setting: Setting) -> None:
+        """Begin phase 1 on a chip."""
+        self.chip, self.flags = setting.chip, setting.flags
+        self.deterministic = bool(setting.flags & Flag.DETERMINISTIC)
+        self.bound, self.known, self.is_learned, self.fills = {}, {}, False, None
         if self.chip.family in self.operator.channels_last:
             self._move_channels()
-        self.dropped = tuple(quirks_of(self.operator.quirks).drops(self))
-        for name in self.dropped:
+        self.squeezed = tuple(self.operator.hooks.squeezed(self))
+        for name in self.squeezed:
             given = self.tensors[name]
             self._see(name, given, given.dims[1:], given.strides[1:])
 
     def _move_channels(self) -> None:
         """See tensors with their channels at the end as if these were axis 1."""
-        shape = self.operator.leader.shape
+        shape = self.operator.primary.shape
         for tensor in self.operator.tensors:
             given = self.tensors[tensor.name]
             if given is not None and tensor.shape == shape and _channels_are_last(given):
@@ -135,6 +145,12 @@ class Request:
     def wants(self, tensor: Described) -> bool:
         """Whether a tensor is read, or written and wanted."""
         return not tensor.written or self.operator.wants(tensor, self.values)
+
+    def takes_part(self, name: str) -> bool:
+        """Return whether an argument, by its Python name, is there, and is wanted if written."""
+        parameter = self.operator.by_name[name]
+        wanted = isinstance(parameter, Option) or self.wants(parameter)
+        return wanted and self.values[name] is not None
 
     def given(self) -> Iterator[tuple[Described, Tensor]]:
         """The tensors that are there and take part, in the order of C."""

@@ -93,7 +93,7 @@ def _of_lists(requests: Requests) -> list[RefusalError]:
         if len(types) > 1 and "" not in types:  # NULL is refused before
             text = f"{tensor.c_name} has data types {', '.join(types)}; it must have one"
             found.append(rules.invalid(text))
-    first = operator.leader.c_name
+    first = operator.primary.c_name
     for name, length in requests.lengths.items():
         if length != requests.lengths.get(first, length):
             must = f"{requests.lengths[first]}, as {first} has"

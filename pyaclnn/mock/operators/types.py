@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What phase 1 says of data types: rows of types that go together, by family of chips."""
+"""Checks of data types: rows of types that go together, by family of chips."""
 
 from __future__ import annotations
 
@@ -10,34 +10,37 @@ from pyaclnn.facts.operators.types import TYPES, fits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pyaclnn.facts.operators.checks import Check
     from pyaclnn.facts.operators.operator import Operator
     from pyaclnn.facts.operators.parameters import Tensor
     from pyaclnn.facts.operators.types import Row
     from pyaclnn.mock.operators.request import Request
 
-__all__ = ["kinds_of", "wrong_column", "wrong_type"]
+__all__ = ["among", "dtypes", "kinds_of", "row", "same"]
 
 
 def kinds_of(rows: Iterable[Row]) -> list[str]:
-    """Every type that stands in some row."""
+    """Return every type of some rows."""
     return list(dict.fromkeys(kind for row in rows for kinds in row.values() for kind in kinds))
 
 
-def wrong_type(request: Request) -> str | None:
-    """Say what a composite operator, which looks at one tensor after the other, says of types.
+def dtypes(request: Request, _check: Check) -> str | None:
+    """Check one tensor after the other, as composite operators do, and find `Request.bound`.
 
-    First comes whether required tensors are of any good type at all, then how types go together,
-    the leading tensor's before all others. Finds `request.bound`.
+    First required tensors must have any accepted type at all, then types must go together, the
+    primary tensor's before all others.
     """
     operator = request.operator
-    rows = operator.listed or operator.types.families.get(request.chip.family, operator.types.rows)
+    rows = operator.accepted_types or operator.types.families.get(
+        request.chip.family, operator.types.rows
+    )
     kinds = kinds_of(rows)
-    tensors = [tensor for tensor, _ in request.given() if "untyped" not in tensor.loose]
+    tensors = [tensor for tensor, _ in request.given() if "untyped" not in tensor.unchecked]
     # A result that is masked off, or not there, is not written, but its type is looked at.
     masked = () if operator.mask is None else operator.mask.results
     tensors += [
         tensor
-        for tensor in operator.results
+        for tensor in operator.outputs
         if (tensor.placeholder or tensor.c_name in masked)
         and tensor not in tensors
         and request.tensors[tensor.name] is not None
@@ -46,7 +49,7 @@ def wrong_type(request: Request) -> str | None:
     for tensor in required:
         if request.types[tensor.name] not in _allowed(operator, tensor, {}, rows, kinds):
             return _text(request, tensor, _allowed(operator, tensor, {}, rows, kinds))
-    for tensor in sorted(tensors, key=lambda tensor: tensor is not operator.leader):
+    for tensor in sorted(tensors, key=lambda tensor: tensor is not operator.primary):
         allowed = _allowed(operator, tensor, request.bound, rows, kinds)
         if request.types[tensor.name] not in allowed:
             return _text(request, tensor, allowed)
@@ -54,8 +57,9 @@ def wrong_type(request: Request) -> str | None:
     return None
 
 
-def wrong_column(request: Request, rows: tuple[Row, ...]) -> str | None:
-    """Say why no kernel of an individual operator has the types of all tensors together."""
+def row(request: Request, _check: Check) -> str | None:
+    """Check that a kernel of an individual operator has the types of all tensors together."""
+    rows = request.operator.types.families[request.chip.family]
     given = [t for t in request.operator.tensors if request.tensors[t.name] is not None]
     for tensor in given:
         _bind(request, tensor)
@@ -69,6 +73,23 @@ def wrong_column(request: Request, rows: tuple[Row, ...]) -> str | None:
         for row in rows
     )
     return f"no kernel for {names} on {request.chip.soc_name}; it must be one of: {known}"
+
+
+def among(request: Request, check: Check) -> str | None:
+    """Check that each of some tensors has one of some types."""
+    for c_name in check.names:
+        name = request.operator.parameters[c_name].name
+        if request.tensors[name] is not None and request.types[name] not in check.allowed:
+            must = " or ".join(check.allowed)
+            return f"{c_name} has data type {request.types[name]}; it must be {must}"
+    return None
+
+
+def same(request: Request, check: Check) -> str | None:
+    """Check that a tensor has the type of another one."""
+    name, other = check.names
+    has, must = (request.types[request.operator.parameters[one].name] for one in check.names)
+    return None if has == must else f"{name} has data type {has}; it must be {must}, as {other}"
 
 
 def _bound(request: Request, tensor: Tensor) -> str:
@@ -87,7 +108,7 @@ def _allowed(
     rows: tuple[Row, ...],
     kinds: list[str],
 ) -> list[str]:
-    if "type" in tensor.loose:
+    if "type" in tensor.unchecked:
         return kinds
     allowed = operator.types.allowed(tensor.type, bound, rows)
     return [kind for kind in allowed if kind in kinds or "/" not in tensor.type]

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyaclnn.facts.operators.operator import Build
-from pyaclnn.facts.operators.quirks import quirks_of
 from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.facts.operators.workspace import SYSTEM_WORKSPACE, tensor_slot
 
@@ -18,26 +17,26 @@ __all__ = ["workspace_of"]
 
 
 def workspace_of(request: Request) -> int:
-    """Give what the kernels want and a slot for each intermediate tensor of the graph.
+    """Return the bytes that kernels use, with a slot for each intermediate tensor of the graph.
 
-    Intermediate are contiguous copies of inputs; for composite operators also stand-ins for what
-    was left out, and the kernels' results, which are then cast and copied to the outputs.
+    Intermediate are contiguous copies of inputs; for composite operators also stand-ins for absent
+    inputs, and the kernels' results, which are then cast and copied to the outputs.
     """
     operator = request.operator
-    quirks = quirks_of(operator.quirks)
-    size = SYSTEM_WORKSPACE + quirks.scratch(request)
-    inputs = [tensor for tensor in operator.inputs if tensor.name not in quirks.IGNORED]
+    hooks = operator.hooks
+    size = SYSTEM_WORKSPACE + hooks.scratch(request)
+    inputs = [tensor for tensor in operator.inputs if not tensor.ignored]
     for tensor in inputs:
         given = request.tensors[tensor.name]
         if given is not None and not given.contiguous:
             size += tensor_slot(given.dims, given.type)
     if operator.build is Build.INDIVIDUAL:
         return size
-    if request.chip.family not in quirks.PASSES_NULL:
+    if request.chip.family not in hooks.passes_null:
         absent = [tensor for tensor in inputs if request.tensors[tensor.name] is None]
         size += sum(_slot(request, tensor, "") for tensor in absent)
-    types = quirks.kernel_types(request)
-    wanted = [tensor for tensor in operator.results if request.wants(tensor)]
+    types = hooks.kernel_types(request)
+    wanted = [tensor for tensor in operator.outputs if request.wants(tensor)]
     return size + sum(_slot(request, tensor, types.get(tensor.name, "")) for tensor in wanted)
 
 
@@ -45,5 +44,5 @@ def _slot(request: Request, tensor: Tensor, kind: str) -> int:
     written = tensor.type.split("/")[0]
     known = kind or request.bound.get(written, written)
     if known not in TYPES:
-        known = request.types[request.operator.leader.name]
+        known = request.types[request.operator.primary.name]
     return tensor_slot(request.operator.dims(tensor, request.known, request.values), known)

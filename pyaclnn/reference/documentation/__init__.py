@@ -90,9 +90,9 @@ def _argument(operator: Operator, name: str) -> str:
     if parameter is None:
         return {"family": _FAMILY, "dtype": _DTYPE}.get(name, _UNUSED)
     if not isinstance(parameter, Tensor):
-        return f"{parameter.says}{limits_in_words(parameter)}."
+        return f"{parameter.doc}{limits_in_words(parameter)}."
     accepted, shape = _accepted(operator, parameter), shape_in_words(parameter)
-    text = f"{parameter.says}; {accepted} of shape `{shape}`"
+    text = f"{parameter.doc}; {accepted} of shape `{shape}`"
     missing = "; None if there is none" if parameter.optional and "None" not in text else ""
     kept = " It is not written to." if parameter.written else ""
     return f"{text}{missing}.{kept}"
@@ -100,11 +100,12 @@ def _argument(operator: Operator, name: str) -> str:
 
 def _accepted(operator: Operator, tensor: Tensor) -> str:
     """Return the accepted data types, which are more than those of a chip."""
-    each = "a list, each " if operator.each else ""
+    each = "a list, each " if operator.lists else ""
     kinds = {TYPES[word].numpy for word in operator.types.allowed(tensor.type, {})}
     if not all("float" in kind for kind in kinds):
-        return " or ".join(sorted(kinds)) if tensor is operator.leader else f"{each}any number type"
-    if tensor is operator.leader:
+        listed = " or ".join(sorted(kinds))
+        return listed if tensor is operator.primary else f"{each}any number type"
+    if tensor is operator.primary:
         return f"{each}float16, bfloat16, float32 or float64"
     return f"{each}any float type"
 
@@ -114,14 +115,14 @@ def _result(operator: Operator, name: str) -> str:
     assert isinstance(tensor, Tensor)  # noqa: S101  # options are no results
     shape = "" if tensor.infer is not None else f", of shape `{shape_in_words(tensor)}`"
     missing = "; None if there is none" if tensor.when is not None or tensor.optional else ""
-    says = f"The new {name}" if tensor.read else tensor.says
+    says = f"The new {name}" if tensor.read else tensor.doc
     return f"{says}; {_returned(operator, tensor)}{shape}{missing}."
 
 
 def _returned(operator: Operator, tensor: Tensor) -> str:
     """Return the data types of a result."""
-    if tensor.read or tensor.type == operator.leader.type:
-        same = tensor if tensor.read else operator.leader
+    if tensor.read or tensor.type == operator.primary.type:
+        same = tensor if tensor.read else operator.primary
         return f"the data type of {same.name}"
     kinds = [TYPES[word].numpy for word in operator.types.allowed(tensor.type, {})]
     if kinds == ["float32"]:
@@ -132,6 +133,6 @@ def _returned(operator: Operator, tensor: Tensor) -> str:
 def _raises(operator: Operator) -> str:
     return (
         "Raises:\n"
-        f"    TypeError: The data type of {operator.leader.name} is not accepted.\n"
+        f"    TypeError: The data type of {operator.primary.name} is not accepted.\n"
         "    ValueError: A shape does not fit; the message names the argument."
     )

@@ -5,11 +5,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.checks import (
+    Code,
+    agree,
+    at_launch,
+    constraint,
+    dtypes,
+    each,
+    empty,
+    launch,
+    rank,
+    required,
+    shape,
+    shapes,
+    text,
+)
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import absent, given, lengths, real, result, string
+from pyaclnn.facts.operators.parameters import absent, input, lengths, output, real, string
+from pyaclnn.facts.operators.request import shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pyaclnn.facts.operators.request import Request
 
 __all__ = [
     "ADA_LAYER_NORM",
@@ -27,37 +45,39 @@ _MIXED = "T=f32 W=f32 | T=f16 W=f16,f32 | T=bf16 W=bf16,f32"
 _WIDE_FIRST = "T=f32 W=f32 | T=f16 W=f32,f16 | T=bf16 W=f32,bf16"
 
 
-def _nothing(
-    values: Mapping[str, Any], leader: str, last: str = "H"
+def _not_empty(
+    values: Mapping[str, Any], name: str = "x", last: str = "H"
 ) -> tuple[str, str, str] | None:
-    """Say that there is nothing to normalize, which no operator of this kind takes."""
+    """Refuse arrays without elements, which no operator of this kind takes."""
     if 0 not in (*values["batch"], *values["S"], *values[last]):
         return None
-    return leader, "an array without elements", "one of some: CANN takes no empty one here"
+    return name, "an array without elements", "one of some: CANN takes no empty one here"
 
 
 _ARGUMENTS = {
-    "x": given("T batch* S H", "What is normalized: samples, rows of each, their elements"),
-    "scale": given("T batch* H | batch* 1 H", "What the rows of each sample are scaled by, but 1"),
-    "shift": given("T batch* H | batch* 1 H", "What the rows of each sample are shifted by"),
-    "weightOptional": given("W H", "The scale of the norm; ones if None", optional=True),
-    "biasOptional": given("W H", "The shift of the norm; zeros if None", optional=True),
+    "x": input("T batch* S H", "What is normalized: samples, rows of each, their elements"),
+    "scale": input("T batch* H | batch* 1 H", "What the rows of each sample are scaled by, but 1"),
+    "shift": input("T batch* H | batch* 1 H", "What the rows of each sample are shifted by"),
+    "weightOptional": input("W H", "The scale of the norm; ones if None", optional=True),
+    "biasOptional": input("W H", "The shift of the norm; zeros if None", optional=True),
 }
-_EPSILON = real(1e-5, "Added to the variance", above=0, loose=True)
-_ABOUT = {
-    "order": "ndsr",
-    "refuse": lambda values: _nothing(values, "x"),
-}
+_EPSILON = real(1e-5, "Added to the variance", above=0, unchecked=True)
+_TENSORS = ("x", "scale", "shift", "weightOptional", "biasOptional")
+_CHECKS = (required(), dtypes(), shapes(), constraint())
 
 ADA_LAYER_NORM = describe(
     "aclnnAdaLayerNorm",
     Build.COMPOSITE,
     f"{_SAYS}.",
     types={"910b 910_93": _SAME},
-    **_ARGUMENTS,
-    epsilon=_EPSILON,
-    out=result("T batch* S H", "The normalized tensor"),
-    about={**_ABOUT, "source": "CANN: ops-nn norm/ada_layer_norm"},
+    parameters={
+        **_ARGUMENTS,
+        "epsilon": _EPSILON,
+        "out": output("T batch* S H", "The normalized tensor"),
+    },
+    checks=_CHECKS,
+    constraint=_not_empty,
+    source="CANN: ops-nn norm/ada_layer_norm",
 )
 
 ADA_LAYER_NORM_V2 = describe(
@@ -65,16 +85,16 @@ ADA_LAYER_NORM_V2 = describe(
     Build.COMPOSITE,
     f"{_SAYS}, and give the statistics.",
     types={"910b 910_93 950": _MIXED},
-    **_ARGUMENTS,
-    epsilon=_EPSILON,
-    out=result("T batch* S H", "The normalized tensor"),
-    meanOutOptional=result("T batch* S 1", "The mean of each row"),
-    rstdOutOptional=result("T batch* S 1", "``1 / sqrt(variance + epsilon)`` of each row"),
-    about={
-        **_ABOUT,
-        "result_type": "AdaLayerNormV2Result",
-        "source": "CANN: ops-nn norm/ada_layer_norm_v2",
+    parameters={
+        **_ARGUMENTS,
+        "epsilon": _EPSILON,
+        "out": output("T batch* S H", "The normalized tensor"),
+        "meanOutOptional": output("T batch* S 1", "The mean of each row"),
+        "rstdOutOptional": output("T batch* S 1", "``1 / sqrt(variance + epsilon)`` of each row"),
     },
+    checks=_CHECKS,
+    constraint=_not_empty,
+    source="CANN: ops-nn norm/ada_layer_norm_v2",
 )
 
 ADA_LAYER_NORM_QUANT = describe(
@@ -84,19 +104,29 @@ ADA_LAYER_NORM_QUANT = describe(
     "``smooth_scales``, ``factor = 127 / max(abs(v))``, ``out = round(v * factor)``, halves to "
     "even, ``quant_scale = 1 / factor``.",
     types={"910b 910_93 950": "T=f16 W=f16 | T=bf16 W=bf16"},
-    **_ARGUMENTS,
-    smoothScalesOptional=given(
-        "T H", "What the row is multiplied by before it is quantized; ones if None", optional=True
-    ),
-    epsilon=_EPSILON,
-    quantMode=string(derived=lambda _: "dynamic", null=True),
-    out=result("i8 batch* S H", "The normalized tensor, quantized"),
-    quantScale=result("f32 batch* S", "What one step of ``out`` is worth in each row"),
-    quantOffsetOptional=absent(),
-    about={
-        "order": "ndse",
-        "source": "CANN: ops-nn norm/ada_layer_norm_quant",
+    parameters={
+        **_ARGUMENTS,
+        "smoothScalesOptional": input(
+            "T H",
+            "What the row is multiplied by before it is quantized; ones if None",
+            optional=True,
+        ),
+        "epsilon": _EPSILON,
+        "quantMode": string(derived=lambda _: "dynamic", null=True),
+        "out": output("i8 batch* S H", "The normalized tensor, quantized"),
+        "quantScale": output("f32 batch* S", "What one step of ``out`` is worth in each row"),
+        "quantOffsetOptional": absent(),
     },
+    checks=(
+        required(),
+        dtypes(),
+        rank(*_TENSORS, "smoothScalesOptional", "out", "quantScale", most=8),
+        text("quantMode", "dynamic"),
+        agree("quantOffsetOptional"),
+        shape(*_TENSORS, "smoothScalesOptional", "out", "quantScale"),
+        empty(),
+    ),
+    source="CANN: ops-nn norm/ada_layer_norm_quant",
 )
 
 
@@ -104,7 +134,26 @@ def _one_axis(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
     if len(values["normalized_shape"]) != 1:
         given = str(tuple(values["normalized_shape"]))
         return "normalized_shape", given, "the length of the last axis, and no other"
-    return _nothing(values, "input", "norm")
+    return _not_empty(values, "input", "norm")
+
+
+_PARAMETERS = ("weightOptional", "biasOptional")
+_GRADIENTS = ("gradInputOut", "gradScaleOut", "gradShiftOut", "gradWeightOut", "gradBiasOut")
+_LAUNCHED_ON = ("910b", "910_93")
+
+
+def _wrong_length(request: Request, name: str) -> str | None:
+    """Refuse another length at launch: the kernel would read beyond the parameter."""
+    dims, expected = request.tensors[name].dims, request.known["norm"]
+    if dims == expected:
+        return None
+    has, must = shape_text(dims), shape_text(expected)
+    return f"{request.c_name(name)} has shape {has}; the kernel reads {must}"
+
+
+def _is_not_launched(request: Request) -> bool:
+    """Return whether the call succeeds and does nothing, as it does on chips without kernels."""
+    return request.chip.family not in _LAUNCHED_ON
 
 
 ADA_LAYER_NORM_BACKWARD = describe(
@@ -117,28 +166,43 @@ ADA_LAYER_NORM_BACKWARD = describe(
     "over all rows ``grad_weight = sum(d * xhat)`` and ``grad_bias = sum(d)``. ``mean`` and "
     "``rstd`` are used as they are given.",
     types={"910b 910_93": _WIDE_FIRST},
-    gradOut=given("T batch* S norm*", "The gradient of ``out``"),
-    input=given("T batch* S norm*", "What ``ada_layer_norm_v2`` was given"),
-    normalizedShape=lengths("norm*", "The length of the last axis"),
-    rstd=given("T batch* S 1", "What ``ada_layer_norm_v2`` returned", positive=True),
-    mean=given("T batch* S 1", "The same"),
-    scale=given("T batch* norm* | batch* 1 norm*", "What the rows of each sample were scaled by"),
-    shift=given("T batch* norm* | batch* 1 norm*", "What they were shifted by"),
-    weightOptional=given(
-        "W norm*", "The scale of the norm; ones if None", optional=True, loose="shape"
-    ),
-    biasOptional=given(
-        "W norm*", "The shift of the norm; zeros if None", optional=True, loose="shape"
-    ),
-    gradInputOut=result("T batch* S norm*", "The gradient of ``input``", optional=True),
-    gradScaleOut=result("T =scale", "The gradient of ``scale``", optional=True),
-    gradShiftOut=result("T =shift", "The gradient of ``shift``", optional=True),
-    gradWeightOut=result("W norm*", "The gradient of ``weight``", optional=True, loose="count"),
-    gradBiasOut=result("W norm*", "The gradient of ``bias``", optional=True, loose="count"),
-    about={
-        "order": "ndsr",
-        "refuse": _one_axis,
-        "result_type": "AdaLayerNormGradients",
-        "source": "CANN: ops-nn norm/ada_layer_norm_grad",
+    parameters={
+        "gradOut": input("T batch* S norm*", "The gradient of ``out``"),
+        "input": input("T batch* S norm*", "What ``ada_layer_norm_v2`` was given"),
+        "normalizedShape": lengths("norm*", "The length of the last axis"),
+        "rstd": input("T batch* S 1", "What ``ada_layer_norm_v2`` returned", positive=True),
+        "mean": input("T batch* S 1", "The same"),
+        "scale": input(
+            "T batch* norm* | batch* 1 norm*", "What the rows of each sample were scaled by"
+        ),
+        "shift": input("T batch* norm* | batch* 1 norm*", "What they were shifted by"),
+        "weightOptional": input("W norm*", "The scale of the norm; ones if None", optional=True),
+        "biasOptional": input("W norm*", "The shift of the norm; zeros if None", optional=True),
+        "gradInputOut": output("T batch* S norm*", "The gradient of ``input``", optional=True),
+        "gradScaleOut": output("T =scale", "The gradient of ``scale``", optional=True),
+        "gradShiftOut": output("T =shift", "The gradient of ``shift``", optional=True),
+        "gradWeightOut": output(
+            "W norm*", "The gradient of ``weight``", optional=True, unchecked="count"
+        ),
+        "gradBiasOut": output(
+            "W norm*", "The gradient of ``bias``", optional=True, unchecked="count"
+        ),
     },
+    checks=(
+        required(),
+        dtypes(),
+        rank(
+            "gradOut", "input", "rstd", "mean", "scale", "shift", *_PARAMETERS, *_GRADIENTS, most=8
+        ),
+        agree("normalizedShape"),
+        shape("gradOut", "input", "rstd", "mean", "scale", "shift"),
+        rank(*_PARAMETERS, least=1, most=1),
+        shape(*_GRADIENTS),
+        constraint(),
+        launch(idle=_is_not_launched),
+        at_launch(each(_wrong_length, *_PARAMETERS, code=Code.GRAPH)),
+    ),
+    constraint=_one_axis,
+    result_type="AdaLayerNormGradients",
+    source="CANN: ops-nn norm/ada_layer_norm_grad",
 )

@@ -3,10 +3,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from pyaclnn.facts.operators.checks import each, rank, shape
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import flag, given, real, result
+from pyaclnn.facts.operators.parameters import flag, input, output, real
+from pyaclnn.facts.operators.request import shape_text
+
+if TYPE_CHECKING:
+    from pyaclnn.facts.operators.request import Request
 
 __all__ = ["ADD_LAYER_NORM", "ADD_LAYER_NORM_GRAD"]
+
+
+def _wrong_bias(request: Request, name: str) -> str | None:
+    """Compare the bias on the 950, which alone does so, with ``gamma`` and ``x1``."""
+    dims, wide = request.tensors[name].dims, request.tensors["x1"].dims
+    narrow = request.tensors["gamma"].dims
+    if request.chip.family != "950" or dims in (wide, narrow):
+        return None
+    has, one, other = map(shape_text, (dims, narrow, wide))
+    return f"{request.c_name(name)} has shape {has}; it must have {one} or {other}"
+
 
 ADD_LAYER_NORM = describe(
     "aclnnAddLayerNorm",
@@ -20,39 +38,45 @@ ADD_LAYER_NORM = describe(
         "A=f16,bf16 B=f32 G=f32 S=f32 T=f32",
         "310p": "A=f32 B=f32 G=f32 S=f32 T=f32 | A=f16 B=f16 G=f16 S=f16 T=f16",
     },
-    x1=given("A rows* norm*", "What is normalized, with ``x2`` and ``bias``"),
-    x2=given("B rows* norm*", "What is added to it"),
-    gamma=given("G norm*", "The scale, whose axes are those that are normalized"),
-    beta=given("G norm*", "The shift"),
-    biasOptional=given(
-        "S norm* | rows* norm*",
-        "What is added as well, of the shape of ``gamma`` or of ``x1``; zeros if None",
-        optional=True,
-        loose="shape",
-    ),
-    epsilon=real(1e-5, "Added to the variance", above=0, loose=True),
-    additionalOutput=flag(False, "Whether to return the sum", sample=lambda _: True),
-    yOut=result("T rows* norm*", "The normalized sum"),
-    meanOut=result("f32 rows* 1*norm", "The mean; the 310P does not write it", unwritten="310p"),
-    rstdOut=result(
-        "f32 rows* 1*norm",
-        "``1 / sqrt(variance + epsilon)``; the 310P does not write it",
-        unwritten="310p",
-    ),
-    xOut=result(
-        "T rows* norm*",
-        "The sum, if it was asked for",
-        when=lambda values: values["additional_output"],
-        placeholder=True,
-    ),
-    about={
-        "filled": "norm",
-        "compared": (
-            "x1^ x2# yOut# xOut# meanOut# rstdOut# gamma^ x2 yOut xOut gamma beta# beta "
-            "meanOut rstdOut biasOptional"
+    parameters={
+        "x1": input("A rows* norm*", "What is normalized, with ``x2`` and ``bias``"),
+        "x2": input("B rows* norm*", "What is added to it"),
+        "gamma": input("G norm*", "The scale, whose axes are those that are normalized"),
+        "beta": input("G norm*", "The shift"),
+        "biasOptional": input(
+            "S norm* | rows* norm*",
+            "What is added as well, of the shape of ``gamma`` or of ``x1``; zeros if None",
+            optional=True,
         ),
-        "source": "CANN: ops-nn norm/add_layer_norm",
+        "epsilon": real(1e-5, "Added to the variance", above=0, unchecked=True),
+        "additionalOutput": flag(False, "Whether to return the sum", sample=lambda _: True),
+        "yOut": output("T rows* norm*", "The normalized sum"),
+        "meanOut": output(
+            "f32 rows* 1*norm", "The mean; the 310P does not write it", unwritten="310p"
+        ),
+        "rstdOut": output(
+            "f32 rows* 1*norm",
+            "``1 / sqrt(variance + epsilon)``; the 310P does not write it",
+            unwritten="310p",
+        ),
+        "xOut": output(
+            "T rows* norm*",
+            "The sum, if it was asked for",
+            when=lambda values: values["additional_output"],
+            placeholder=True,
+        ),
     },
+    checks=(
+        rank("x1", most=8),
+        rank("x2", "yOut", "xOut", "meanOut", "rstdOut"),
+        rank("gamma", most=8),
+        shape("x2", "yOut", "xOut", "gamma"),
+        rank("beta"),
+        shape("beta", "meanOut", "rstdOut"),
+        each(_wrong_bias, "biasOptional"),
+    ),
+    nonempty="norm",
+    source="CANN: ops-nn norm/add_layer_norm",
 )
 
 ADD_LAYER_NORM_GRAD = describe(
@@ -64,27 +88,32 @@ ADD_LAYER_NORM_GRAD = describe(
     "``dgamma`` and ``dbeta`` are the sums of ``dy * xhat`` and ``dy`` over the other axes. "
     "``mean`` and ``rstd`` are used as they are given.",
     types={"910b 910_93 950": "T=f32,f16,bf16", "310p": "T=f32,f16"},
-    dy=given("T rows* norm*", "The gradient of the normalized sum"),
-    x1=given("T rows* norm*", "What was added"),
-    x2=given("T rows* norm*", "What was added to it"),
-    rstd=given("f32 rows* 1*norm", "``1 / sqrt(variance + epsilon)`` of the sum", positive=True),
-    mean=given("f32 rows* 1*norm", "The mean of the sum"),
-    gamma=given("T norm*", "The scale, whose axes are those that were normalized"),
-    dsumOptional=given(
-        "T rows* norm*",
-        "The gradient that the sum gets from elsewhere; zeros if None",
-        optional=True,
-    ),
-    dxOut=result("T rows* norm*", "The gradient of ``x1`` and of ``x2``"),
-    dgammaOut=result("f32 norm*", "The gradient of ``gamma``"),
-    dbetaOut=result("f32 norm*", "The gradient of the shift"),
-    about={
-        "result_type": "AddLayerNormGradients",
-        "without": ("rows", ("dgamma", "dbeta")),
-        "compared": (
-            "x1^ gamma^ rstd# mean# dgammaOut# dbetaOut# dy# x2# dxOut# dy x2 dxOut rstd mean "
-            "gamma dgammaOut dbetaOut dsumOptional"
+    parameters={
+        "dy": input("T rows* norm*", "The gradient of the normalized sum"),
+        "x1": input("T rows* norm*", "What was added"),
+        "x2": input("T rows* norm*", "What was added to it"),
+        "rstd": input(
+            "f32 rows* 1*norm", "``1 / sqrt(variance + epsilon)`` of the sum", positive=True
         ),
-        "source": "CANN: ops-nn norm/add_layer_norm_grad",
+        "mean": input("f32 rows* 1*norm", "The mean of the sum"),
+        "gamma": input("T norm*", "The scale, whose axes are those that were normalized"),
+        "dsumOptional": input(
+            "T rows* norm*",
+            "The gradient that the sum gets from elsewhere; zeros if None",
+            optional=True,
+        ),
+        "dxOut": output("T rows* norm*", "The gradient of ``x1`` and of ``x2``"),
+        "dgammaOut": output("f32 norm*", "The gradient of ``gamma``"),
+        "dbetaOut": output("f32 norm*", "The gradient of the shift"),
     },
+    checks=(
+        rank("x1", "gamma", most=8),
+        rank("rstd", "mean", "dgammaOut", "dbetaOut", "dy", "x2", "dxOut"),
+        shape(
+            "dy", "x2", "dxOut", "rstd", "mean", "gamma", "dgammaOut", "dbetaOut", "dsumOptional"
+        ),
+    ),
+    zeros=("rows", ("dgamma", "dbeta")),
+    result_type="AddLayerNormGradients",
+    source="CANN: ops-nn norm/add_layer_norm_grad",
 )

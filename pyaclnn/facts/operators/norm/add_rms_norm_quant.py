@@ -5,13 +5,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.checks import (
+    Code,
+    at_launch,
+    constraint,
+    dtypes,
+    each,
+    empty,
+    in_graph,
+    in_tiling,
+    launch,
+    rank,
+    required,
+    rule,
+    same_dtype,
+    shape,
+    shapes,
+)
 from pyaclnn.facts.operators.description import Build, describe
 from pyaclnn.facts.operators.norm.add_rms_norm import SUMMED
-from pyaclnn.facts.operators.parameters import flag, given, integer, mask, real, result
+from pyaclnn.facts.operators.parameters import flag, input, integer, mask, output, real
+from pyaclnn.facts.operators.quirks import add_rms_norm_quant_v2 as quirks
+from pyaclnn.facts.operators.request import Hooks, shape_text
+from pyaclnn.facts.operators.words import PACKED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pyaclnn.facts.operators.request import Request
     from pyaclnn.facts.operators.words import Dims
 
 __all__ = [
@@ -28,11 +49,15 @@ _ON_950 = "T=f32,f16,bf16 S=f32 Z=f32 | T=f16 S=f16 Z=f16"
 _ON_310P = "T=f16 S=f32 Z=i32"
 _LATER = f"{_QUANTIZED} | T=bf16 S=f32 Z=i32"
 _TYPES_LATER = {"910b 910_93": _LATER, "950": f"{_LATER} | {_ON_950}", "310p": _ON_310P}
-_LATE = {"loose": "late"}
+_FLOATS, _HALVES = ("f32", "f16", "bf16"), ("f16", "bf16")
+_NARROW = ("i8", "HIFLOAT8", "FLOAT8_E5M2", "FLOAT8_E4M3FN")
+_SCALES = ("scales1", "scales2Optional", "zeroPoints1Optional", "zeroPoints2Optional")
+_ROWS_AND_SCALES = ("x1", "x2", "gamma", "smoothScale1Optional", "smoothScale2Optional")
+_DYNAMIC_OUTPUTS = ("y1Out", "y2Out", "xOut", "scale1Out", "scale2Out")
 
 _INTEGERS = {
-    "y1Out": result("i8 rows* norm*", "The result, quantized"),
-    "y2Out": result(
+    "y1Out": output("i8 rows* norm*", "The result, quantized"),
+    "y2Out": output(
         "i8 rows* norm*",
         "The result, quantized by ``scales2``",
         when=lambda values: values["scales2"] is not None,
@@ -40,13 +65,20 @@ _INTEGERS = {
     ),
 }
 _SUMMED_ROWS = {
-    "x1": given("T rows* D", SUMMED["x1"].says),
-    "x2": given("T rows* D", SUMMED["x2"].says),
-    "gamma": given("T D", "The scale of the norm"),
-    "smoothScale1Optional": given(
+    "x1": input("T rows* D", SUMMED["x1"].doc),
+    "x2": input("T rows* D", SUMMED["x2"].doc),
+    "gamma": input("T D", "The scale of the norm"),
+    "smoothScale1Optional": input(
         "T D", "What ``y1`` is multiplied by; ones if None", optional=True
     ),
 }
+
+
+def _scale_of_zero_point(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    if values["zero_points2"] is None or values["scales2"] is not None:
+        return None
+    return "zero_points2", "an array", "None, because there is no 'scales2'"
+
 
 ADD_RMS_NORM_QUANT = describe(
     "aclnnAddRmsNormQuant",
@@ -54,48 +86,51 @@ ADD_RMS_NORM_QUANT = describe(
     "Add two tensors, normalize the sum as ``rms_norm`` does, and quantize the result: "
     "``y = round(x * rstd * gamma / scales + zero_points)``, halves to even, within int8.",
     types={"910b 910_93": _QUANTIZED, "950": f"{_QUANTIZED} | {_ON_950}", "310p": _ON_310P},
-    **SUMMED,
-    scales1=given("S norm*", "What ``y1`` is divided by, or multiplied", positive=True),
-    scales2Optional=given(
-        "S norm*",
-        "The same for ``y2``, which there is only with it",
-        optional=True,
-        positive=True,
-    ),
-    zeroPoints1Optional=given("Z norm*", "What is added to ``y1`` before rounding", optional=True),
-    zeroPoints2Optional=given("Z norm*", "The same for ``y2``", optional=True),
-    axis=integer(derived=lambda _: -1),
-    epsilon=real(1e-6, "Added to the mean square", least=0),
-    divMode=flag(
-        True,
-        "Whether scales divide; else they multiply, for which CANN's documents name Ascend 950 "
-        "alone, though the kernels of others do it too",
-    ),
-    **_INTEGERS,
-    xOut=result("T rows* norm*", "The sum"),
-    about={
-        "filled": "norm",
-        "refuse": lambda values: (
-            ("zero_points2", "an array", "None, because there is no 'scales2'")
-            if values["zero_points2"] is not None and values["scales2"] is None
-            else None
+    parameters={
+        **SUMMED,
+        "scales1": input("S norm*", "What ``y1`` is divided by, or multiplied", positive=True),
+        "scales2Optional": input(
+            "S norm*",
+            "The same for ``y2``, which there is only with it",
+            optional=True,
+            positive=True,
         ),
-        "source": "CANN: ops-nn norm/add_rms_norm_quant",
-        "later": {
-            "9.1": {
-                "build": Build.COMPOSITE,
-                "types": _TYPES_LATER,
-                "order": "nreS!ds",
-                "compared": (
-                    "y1Out y2Out xOut x2 gamma scales1 scales2Optional zeroPoints1Optional "
-                    "zeroPoints2Optional"
-                ),
-                "refuse": None,
-                "idle_without": "x1 gamma y2Out",
-                "quirks": "add_rms_norm_quant_listed",
-                "parameters": dict.fromkeys(("y1Out", "y2Out", "xOut"), _LATE),
-            }
-        },
+        "zeroPoints1Optional": input(
+            "Z norm*", "What is added to ``y1`` before rounding", optional=True
+        ),
+        "zeroPoints2Optional": input("Z norm*", "The same for ``y2``", optional=True),
+        "axis": integer(derived=lambda _: -1),
+        "epsilon": real(1e-6, "Added to the mean square", least=0),
+        "divMode": flag(
+            True,
+            "Whether scales divide; else they multiply, for which CANN's documents name Ascend 950 "
+            "alone, though the kernels of others do it too",
+        ),
+        **_INTEGERS,
+        "xOut": output("T rows* norm*", "The sum"),
+    },
+    constraint=_scale_of_zero_point,
+    nonempty="norm",
+    source="CANN: ops-nn norm/add_rms_norm_quant",
+    later={
+        "9.1": {
+            "build": Build.COMPOSITE,
+            "types": _TYPES_LATER,
+            "checks": (
+                required(),
+                # CANN holds each tensor against a list and compares none with another; the rest is
+                # left to the kernel.
+                dtypes("x1", "x2", "gamma", "scales1", "scales2Optional", "xOut", among=_FLOATS),
+                dtypes("zeroPoints1Optional", "zeroPoints2Optional", among=("i32", *_FLOATS)),
+                dtypes("y1Out", "y2Out", among=_NARROW),
+                same_dtype("y1Out", "y2Out"),
+                rank("x1", "x2", "gamma", *_SCALES, "xOut", "y1Out", "y2Out", least=1, most=8),
+                empty("x1", "gamma", "y2Out"),
+                in_graph(shape("y1Out", "y2Out", "xOut")),
+                at_launch(dtypes(), shape("x2", "gamma", *_SCALES)),
+            ),
+            "constraint": None,
+        }
     },
 )
 
@@ -105,41 +140,48 @@ ADD_RMS_NORM_QUANT_V2 = describe(
     "Add two tensors, normalize the sum as ``rms_norm`` does, shift, and quantize the result: "
     "``y = round((x * rstd * gamma + beta) / scales + zero_points)``, halves to even, within int8.",
     types=_TYPES_LATER,
-    **SUMMED,
-    scales1=given("S norm* | 1", "What ``y1`` is divided by, or multiplied", positive=True),
-    scales2Optional=given(
-        "S norm* | 1",
-        "The same for ``y2``, which there is only with it",
-        optional=True,
-        positive=True,
-    ),
-    zeroPoints1Optional=given(
-        "Z norm* | 1", "What is added to ``y1`` before rounding; zeros if None", optional=True
-    ),
-    zeroPoints2Optional=given("Z norm* | 1", "The same for ``y2``", optional=True),
-    betaOptional=given("T norm*", "The shift; zeros if None", optional=True),
-    axis=integer(derived=lambda _: -1),
-    epsilon=real(1e-6, "Added to the mean square", least=0, loose=True),
-    divMode=flag(True, "Whether scales divide; else they multiply"),
-    **_INTEGERS,
-    xOut=result("T rows* norm*", "The sum", optional=True),
-    rmsNormOut=result(
-        "T rows* norm*",
-        "``x * rstd * gamma``, where ``out`` has an array for it: Ascend 950 has it beside ``x``",
-        optional=True,
-        asked=True,
-    ),
-    about={
-        "filled": "norm",
-        "order": "newsd",
-        "compared": (
-            "x1^ x2^ gamma^ y1Out^ y2Out^ xOut^ gamma x2 y1Out y2Out xOut rmsNormOut scales1 "
-            "scales2Optional zeroPoints1Optional zeroPoints2Optional betaOptional"
+    parameters={
+        **SUMMED,
+        "scales1": input("S norm* | 1", "What ``y1`` is divided by, or multiplied", positive=True),
+        "scales2Optional": input(
+            "S norm* | 1",
+            "The same for ``y2``, which there is only with it",
+            optional=True,
+            positive=True,
         ),
-        "idle_without": "x1 gamma y2Out",
-        "result_type": "AddRmsNormQuantV2Result",
-        "source": "CANN: ops-nn norm/add_rms_norm_quant_v2",
+        "zeroPoints1Optional": input(
+            "Z norm* | 1", "What is added to ``y1`` before rounding; zeros if None", optional=True
+        ),
+        "zeroPoints2Optional": input("Z norm* | 1", "The same for ``y2``", optional=True),
+        "betaOptional": input("T norm*", "The shift; zeros if None", optional=True),
+        "axis": integer(derived=lambda _: -1),
+        "epsilon": real(1e-6, "Added to the mean square", least=0, unchecked=True),
+        "divMode": flag(True, "Whether scales divide; else they multiply"),
+        **_INTEGERS,
+        "xOut": output("T rows* norm*", "The sum", optional=True),
+        "rmsNormOut": output(
+            "T rows* norm*",
+            "``x * rstd * gamma``, where ``out`` has an array for it: Ascend 950 has it beside "
+            "``x``",
+            optional=True,
+            on_request=True,
+        ),
     },
+    checks=(
+        required(),
+        empty("x1", "gamma", "y2Out"),
+        rule(quirks.wrong_null, Code.NULL),
+        rank("x1", "x2", "gamma", "y1Out", "y2Out", "xOut", most=8),
+        shape("gamma", "x2", "y1Out", "y2Out", "xOut", "rmsNormOut"),
+        each(quirks.wrong_scale, *_SCALES),
+        shape("betaOptional"),
+        rule(quirks.too_few),
+        dtypes(),
+    ),
+    nonempty="norm",
+    hooks=Hooks(squeezed=quirks.squeezed),
+    result_type="AddRmsNormQuantV2Result",
+    source="CANN: ops-nn norm/add_rms_norm_quant_v2",
 )
 
 _FIRST, _SECOND = 0, 1
@@ -193,6 +235,18 @@ def _wrong_smoothing(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
     return None
 
 
+def _wrong_placeholder(request: Request) -> str | None:
+    """Require one element of the tensors that stand for a second output: they are copied too."""
+    if wants_second(request.values):
+        return None
+    for name in ("y2", "scale2"):
+        dims = request.tensors[name].dims
+        if request.tensors[name].size != 1:
+            has = shape_text(dims)
+            return f"{request.c_name(name)} has shape {has}; without both scales it must be [1]"
+    return None
+
+
 ADD_RMS_NORM_DYNAMIC_QUANT = describe(
     "aclnnAddRmsNormDynamicQuant",
     Build.INDIVIDUAL,
@@ -201,45 +255,91 @@ ADD_RMS_NORM_DYNAMIC_QUANT = describe(
     "``factor = 127 / max(abs(v))``, ``y = round(v * factor)``, halves to even, "
     "``scale = 1 / factor``.",
     types={"910b 910_93 950": "T=f16,bf16"},
-    **_SUMMED_ROWS,
-    smoothScale2Optional=given(
-        "T D", "The same for ``y2``, which there is only with both of them", optional=True
-    ),
-    epsilon=real(1e-6, "Added to the mean square", least=0),
-    y1Out=result("i8 rows* D", "The result, quantized"),
-    y2Out=result(
-        "i8",
-        "The result, quantized with ``smooth_scale2``",
-        when=wants_second,
-        placeholder=True,
-        infer=_integers,
-    ),
-    xOut=result("T rows* D", "The sum"),
-    scale1Out=result("f32 rows*", "What one step of ``y1`` is worth in each row"),
-    scale2Out=result(
-        "f32",
-        "The same of ``y2``",
-        when=wants_second,
-        placeholder=True,
-        infer=_steps,
-    ),
-    about={
-        "refuse": _wrong_smoothing,
-        "source": "CANN: ops-nn norm/add_rms_norm_dynamic_quant",
-        "later": {
-            "9.1": {
-                "build": Build.COMPOSITE,
-                "order": "nrteS!d",
-                "refuse": None,
-                "idle_without": "x1 gamma y2Out",
-                "quirks": "add_rms_norm_dynamic_quant_listed",
-                "parameters": dict.fromkeys(
-                    ("y1Out", "y2Out", "xOut", "scale1Out", "scale2Out"), _LATE
+    parameters={
+        **_SUMMED_ROWS,
+        "smoothScale2Optional": input(
+            "T D", "The same for ``y2``, which there is only with both of them", optional=True
+        ),
+        "epsilon": real(1e-6, "Added to the mean square", least=0),
+        "y1Out": output("i8 rows* D", "The result, quantized"),
+        "y2Out": output(
+            "i8",
+            "The result, quantized with ``smooth_scale2``",
+            when=wants_second,
+            placeholder=True,
+            infer=_integers,
+        ),
+        "xOut": output("T rows* D", "The sum"),
+        "scale1Out": output("f32 rows*", "What one step of ``y1`` is worth in each row"),
+        "scale2Out": output(
+            "f32",
+            "The same of ``y2``",
+            when=wants_second,
+            placeholder=True,
+            infer=_steps,
+        ),
+    },
+    constraint=_wrong_smoothing,
+    source="CANN: ops-nn norm/add_rms_norm_dynamic_quant",
+    later={
+        "9.1": {
+            "build": Build.COMPOSITE,
+            "checks": (
+                required(),
+                # CANN holds each tensor against a list; joint types are left to the kernel.
+                dtypes(*_ROWS_AND_SCALES, among=_HALVES),
+                dtypes("y1Out", "y2Out", among=_NARROW),
+                dtypes("xOut", among=_HALVES),
+                dtypes("scale1Out", "scale2Out", among=("f32",)),
+                same_dtype("y2Out", "y1Out"),
+                in_tiling(
+                    rank(*_ROWS_AND_SCALES, *_DYNAMIC_OUTPUTS, most=8), shape(*_ROWS_AND_SCALES)
                 ),
-            }
-        },
+                empty("x1", "gamma", "y2Out"),
+                in_graph(shape(*_DYNAMIC_OUTPUTS)),
+                at_launch(dtypes()),
+                launch(rule(_wrong_placeholder)),
+            ),
+            "constraint": None,
+        }
     },
 )
+
+_LIKE_X1 = ("x1", "x2", "gamma", "smooth_scale1", "smooth_scale2", "beta", "x")
+
+
+def _written(request: Request) -> list[str]:
+    wants = {"y1": wants_first, "y2": wants_second}
+    return [name for name, is_wanted in wants.items() if is_wanted(request.values)]
+
+
+def _wrong_outputs(request: Request) -> str | None:
+    """Compare the types of outputs, and how much is packed into int32; CANN compares no others."""
+    written = _written(request)
+    if len({request.types[name] for name in written}) > 1:
+        return f"y2Out has data type {request.types['y2']}; it must be {request.types['y1']}"
+    last = request.tensors["x1"].dims[-1:]
+    for name in written:
+        dims = request.tensors[name].dims
+        if request.types[name] == "i32" and (*(PACKED * dim for dim in dims[-1:]),) != last:
+            return (
+                f"{request.c_name(name)} has shape {shape_text(dims)}; packed into int32 its last "
+                f"dimension must be an eighth of that of x1, which is {last[0]}"
+            )
+    return None
+
+
+def _no_kernel(request: Request) -> str | None:
+    """Compare the other types at launch: there are no kernels for them."""
+    kinds = {request.types[name] for name in _LIKE_X1 if request.tensors[name] is not None}
+    written = _written(request)
+    wanted = {request.types[name] for name in written}
+    scales = {request.types[f"scale{name[1:]}"] for name in written}
+    narrow = wanted <= {"i8", "i32"} and scales == {"f32"}
+    if len(kinds) == 1 and kinds <= {*_HALVES} and narrow:
+        return None
+    return f"no kernel for {', '.join(sorted(kinds))}, {', '.join(sorted(wanted | scales))}"
+
 
 ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
     "aclnnAddRmsNormDynamicQuantV2",
@@ -250,33 +350,42 @@ ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
     "``scale = 1 / factor``. An ``out`` of int32 holds eight integers of 4 bits an element, the "
     "first one lowest, with 7 for 127.",
     types={"910b 910_93 950": "T=f16 Y=i8,i32 | T=bf16 Y=i8,i32"},
-    **_SUMMED_ROWS,
-    smoothScale2Optional=given("T D", "The same for ``y2``", optional=True),
-    betaOptional=given("T D", "The shift of the norm; zeros if None", optional=True),
-    epsilon=real(1e-6, "Added to the mean square", least=0, loose=True),
-    outputMask=mask(
-        "y1Out y2Out",
-        "Which of the two to compute; None: the first, and with both smooth scales the second",
-        default=None,
-        null=True,
-    ),
-    y1Out=result("Y rows* D", "The result, quantized", when=wants_first, packed="i32"),
-    y2Out=result(
-        "Y",
-        "The result, quantized with ``smooth_scale2``",
-        when=wants_second,
-        placeholder=True,
-        infer=_integers,
-        packed="i32",
-    ),
-    xOut=result("T rows* D", "The sum"),
-    scale1Out=result("f32 rows*", "What one step of ``y1`` is worth in each row", when=wants_first),
-    scale2Out=result("f32", "The same of ``y2``", when=wants_second, infer=_steps),
-    about={
-        "order": "rnedt",
-        "refuse": _wrong_smoothing,
-        "idle_without": "x1 x2 gamma",
-        "result_type": "AddRmsNormDynamicQuantV2Result",
-        "source": "CANN: ops-nn norm/add_rms_norm_dynamic_quant",
+    parameters={
+        **_SUMMED_ROWS,
+        "smoothScale2Optional": input("T D", "The same for ``y2``", optional=True),
+        "betaOptional": input("T D", "The shift of the norm; zeros if None", optional=True),
+        "epsilon": real(1e-6, "Added to the mean square", least=0, unchecked=True),
+        "outputMask": mask(
+            "y1Out y2Out",
+            "Which of the two to compute; None: the first, and with both smooth scales the second",
+            default=None,
+            null=True,
+        ),
+        "y1Out": output("Y rows* D", "The result, quantized", when=wants_first, packed="i32"),
+        "y2Out": output(
+            "Y",
+            "The result, quantized with ``smooth_scale2``",
+            when=wants_second,
+            placeholder=True,
+            infer=_integers,
+            packed="i32",
+        ),
+        "xOut": output("T rows* D", "The sum"),
+        "scale1Out": output(
+            "f32 rows*", "What one step of ``y1`` is worth in each row", when=wants_first
+        ),
+        "scale2Out": output("f32", "The same of ``y2``", when=wants_second, infer=_steps),
     },
+    checks=(
+        constraint(),
+        required(),
+        empty("x1", "x2", "gamma"),
+        rule(_wrong_outputs),
+        in_tiling(shapes()),
+        launch(),
+        at_launch(rule(_no_kernel, Code.GRAPH)),
+    ),
+    constraint=_wrong_smoothing,
+    result_type="AddRmsNormDynamicQuantV2Result",
+    source="CANN: ops-nn norm/add_rms_norm_dynamic_quant",
 )

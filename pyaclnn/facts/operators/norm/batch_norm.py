@@ -7,11 +7,26 @@ from itertools import product
 from math import nan, prod
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.checks import (
+    Code,
+    dtypes,
+    each,
+    empty,
+    formats,
+    launch,
+    masked,
+    rank,
+    required,
+    shape,
+)
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import flag, given, integer, mask, real, result, updated
+from pyaclnn.facts.operators.parameters import flag, inout, input, integer, mask, output, real
+from pyaclnn.facts.operators.request import shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pyaclnn.facts.operators.request import Request
 
 __all__ = ["BATCH_NORM", "BATCH_NORM_BACKWARD", "FAST_BATCH_NORM_BACKWARD"]
 
@@ -38,6 +53,8 @@ def _trains(values: Mapping[str, Any]) -> bool:
     return bool(values["training"])
 
 
+_STATISTICS = ("runningMean", "runningVar", "saveMean", "saveInvstd")
+
 BATCH_NORM = describe(
     "aclnnBatchNorm",
     Build.COMPOSITE,
@@ -45,73 +62,77 @@ BATCH_NORM = describe(
     "ones otherwise. When training, the running ones become, in place, "
     "``(1 - momentum) * running + momentum * batch``, with the unbiased variance.",
     types={"910b 910_93 950": "*=f32,f16,bf16", "310p 910": "*=f32,f16"},
-    input=given("T N C space*", "What is normalized: batch, channels and other axes"),
-    weight=given("W C", "The scale of each channel; ones if None", optional=True),
-    bias=given("B C", "The shift of each channel; zeros if None", optional=True),
-    runningMean=updated("M C", "The running mean; zeros if None", optional=True, when=_trains),
-    runningVar=updated(
-        "V C", "The running variance; ones if None", optional=True, when=_trains, positive=True
-    ),
-    training=flag(
-        False,
-        "Whether to use the batch's statistics, and update the running ones",
-        sample=lambda _: True,
-    ),
-    momentum=real(
-        0.1, "The share of the batch in the running statistics", least=0, most=1, loose=True
-    ),
-    eps=real(1e-5, "Added to the variance", above=0, loose=True),
-    output=result("T N C space*", "The normalized tensor", loose="type"),
-    saveMean=result("f32/f16/bf16 C", "The mean, when training", when=_trains, fill=0.0),
-    saveInvstd=result(
-        "f32/f16/bf16 C",
-        "When training: ``1 / sqrt(variance + eps)`` on Ascend 950, the variance itself on others",
-        when=_trains,
-        fill=nan,
-    ),
-    about={
-        "python": "input running_mean running_var weight bias training momentum eps",
-        "order": "nedfs",
-        "refuse": _needs_several,
-        "formats": {5: "NCDHW"},
-        "channels_last": "950",
-        "compared": (
-            "input^ output^ input output weight bias runningMean runningVar saveMean saveInvstd"
+    parameters={
+        "input": input("T N C space*", "What is normalized: batch, channels and other axes"),
+        "weight": input("W C", "The scale of each channel; ones if None", optional=True),
+        "bias": input("B C", "The shift of each channel; zeros if None", optional=True),
+        "runningMean": inout("M C", "The running mean; zeros if None", optional=True, when=_trains),
+        "runningVar": inout(
+            "V C", "The running variance; ones if None", optional=True, when=_trains, positive=True
         ),
-        "source": "CANN: ops-nn norm/batch_norm",
+        "training": flag(
+            False,
+            "Whether to use the batch's statistics, and update the running ones",
+            sample=lambda _: True,
+        ),
+        "momentum": real(
+            0.1, "The share of the batch in the running statistics", least=0, most=1, unchecked=True
+        ),
+        "eps": real(1e-5, "Added to the variance", above=0, unchecked=True),
+        "output": output("T N C space*", "The normalized tensor", unchecked="type"),
+        "saveMean": output("f32/f16/bf16 C", "The mean, when training", when=_trains, fill=0.0),
+        "saveInvstd": output(
+            "f32/f16/bf16 C",
+            "When training: ``1 / sqrt(variance + eps)`` on Ascend 950, the variance itself on "
+            "others",
+            when=_trains,
+            fill=nan,
+        ),
     },
+    python="input running_mean running_var weight bias training momentum eps",
+    checks=(
+        required(),
+        empty(),
+        dtypes(),
+        formats({5: "NCDHW"}),
+        rank("input", "output", most=8),
+        shape("input", "output", "weight", "bias", *_STATISTICS),
+    ),
+    constraint=_needs_several,
+    channels_last=("950",),
+    source="CANN: ops-nn norm/batch_norm",
 )
 
 _ANY = " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME)
 _ARGUMENTS = {
-    "gradOut": given("T N C space*", "The gradient of ``output``"),
-    "input": given("T N C space*", "What ``batch_norm`` was given"),
-    "weight": given("W C", "The scale of each channel; ones if None", optional=True),
-    "runningMean": given(
+    "gradOut": input("T N C space*", "The gradient of ``output``"),
+    "input": input("T N C space*", "What ``batch_norm`` was given"),
+    "weight": input("W C", "The scale of each channel; ones if None", optional=True),
+    "runningMean": input(
         "M C", "The running mean, which counts when not training; zeros if None", optional=True
     ),
-    "runningVar": given(
+    "runningVar": input(
         "V C", "The running variance, likewise; ones if None", optional=True, positive=True
     ),
-    "saveMean": given(
+    "saveMean": input(
         "S C",
         "What ``batch_norm`` returned, which counts when training; zeros if None",
         optional=True,
     ),
-    "saveInvstd": given(
+    "saveInvstd": input(
         "I C",
         "The same: the variance, but on Ascend 950 the inverse deviation; ones if None",
         optional=True,
         positive=True,
     ),
     "training": flag(True, "Whether ``batch_norm`` used the batch's statistics"),
-    "eps": real(1e-5, "What was added to the variance", above=0, loose=True),
+    "eps": real(1e-5, "What was added to the variance", above=0, unchecked=True),
     "outputMask": mask("gradInput gradWeight gradBias", "Which gradients to compute"),
 }
 _RESULTS = {
-    "gradInput": result("T N C space*", "The gradient of ``input``", loose="type"),
-    "gradWeight": result("G C", "The gradient of ``weight``"),
-    "gradBias": result("H C", "The gradient of the shift"),
+    "gradInput": output("T N C space*", "The gradient of ``input``", unchecked="type"),
+    "gradWeight": output("G C", "The gradient of ``weight``"),
+    "gradBias": output("H C", "The gradient of the shift"),
 }
 _SAYS = (
     "Compute the gradients of ``batch_norm``. With ``xhat = (input - mean) * invstd`` and sums "
@@ -120,20 +141,38 @@ _SAYS = (
     "grad_bias / n - xhat * grad_weight / n) * invstd * weight`` with the saved statistics, as "
     "they are; otherwise ``grad_out * invstd * weight`` with the running ones."
 )
-_ABOUT = {
-    "result_type": "BatchNormGradients",
-    "order": "nemdfs",
-    "short_is_null": True,
-    "idle_without": "gradOut input",
-    "without": ("N space", ("grad_weight", "grad_bias")),
-    "formats": {5: "NCDHW"},
-    "channels_last": "950",
-    "compared": (
-        "gradOut^ input^ gradOut gradInput weight runningMean runningVar saveMean saveInvstd "
-        "gradWeight gradBias"
-    ),
-    "source": "CANN: ops-nn norm/batch_norm_grad_v3",
-}
+_ZEROS = ("N space", ("grad_weight", "grad_bias"))
+
+
+def _wrong_length(request: Request, name: str) -> str | None:
+    """Compare a length with the channels.
+
+    Without training the 950 needs no saved statistics, which may be empty then.
+    """
+    given, expected = request.tensors[name].dims, request.known["C"]
+    saved = name.startswith("save") and not request.values["training"]
+    if given == expected or (saved and request.chip.family == "950" and given == (0,)):
+        return None
+    has, must = shape_text(given), shape_text(expected)
+    return f"{request.c_name(name)} has shape {has}; it must be {must}"
+
+
+def _wrong_on_950(request: Request, name: str) -> str | None:
+    """Compare a length where the 950 does; other chips leave it to the graph of kernels."""
+    return _wrong_length(request, name) if request.chip.family == "950" else None
+
+
+_CHECKS = (
+    required(),
+    empty("gradOut", "input"),
+    masked(length=Code.NULL),
+    dtypes(),
+    formats({5: "NCDHW"}),
+    rank("gradOut", "input", most=8),
+    shape("gradOut", "gradInput", "weight", "runningMean", "runningVar"),
+    each(_wrong_on_950, "saveMean", "saveInvstd", "gradWeight", "gradBias"),
+    launch(each(_wrong_length, "saveMean", "saveInvstd", "gradWeight", "gradBias")),
+)
 
 BATCH_NORM_BACKWARD = describe(
     "aclnnBatchNormBackward",
@@ -144,9 +183,15 @@ BATCH_NORM_BACKWARD = describe(
         "950": _PAIRED,
         "910": "T=f32 *=f32,f16 | T=f16 *=f32,f16",
     },
-    **_ARGUMENTS,
-    **_RESULTS,
-    about=_ABOUT,
+    parameters={
+        **_ARGUMENTS,
+        **_RESULTS,
+    },
+    checks=_CHECKS,
+    zeros=_ZEROS,
+    channels_last=("950",),
+    result_type="BatchNormGradients",
+    source="CANN: ops-nn norm/batch_norm_grad_v3",
 )
 
 FAST_BATCH_NORM_BACKWARD = describe(
@@ -154,12 +199,14 @@ FAST_BATCH_NORM_BACKWARD = describe(
     Build.COMPOSITE,
     f"{_SAYS} In the same order in every run.",
     types={"910b 910_93": _ANY},
-    **_ARGUMENTS,
-    version=integer(0, "Which of two kernels, 0 or 1", least=0, most=1, loose=True),
-    **_RESULTS,
-    about={
-        **_ABOUT,
-        "quirks": "batch_norm_backward",
-        "source": "CANN: ops-nn norm/fast_batch_norm_backward",
+    parameters={
+        **_ARGUMENTS,
+        "version": integer(0, "Which of two kernels, 0 or 1", least=0, most=1, unchecked=True),
+        **_RESULTS,
     },
+    checks=_CHECKS,
+    zeros=_ZEROS,
+    channels_last=("950",),
+    result_type="BatchNormGradients",
+    source="CANN: ops-nn norm/fast_batch_norm_backward",
 )

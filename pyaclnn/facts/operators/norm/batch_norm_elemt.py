@@ -5,8 +5,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.checks import (
+    Code,
+    constraint,
+    dtypes,
+    empty,
+    fixed_format,
+    formats,
+    launch,
+    public_formats,
+    required,
+    shapes,
+)
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import given, real, result
+from pyaclnn.facts.operators.parameters import input, output, real
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,19 +41,27 @@ BATCH_NORM_ELEMT = describe(
     "Normalize channels with given statistics: ``(input - mean) * invstd * weight + bias``. CANN "
     "goes by way of ``1 / invstd ** 2 - eps``, in the dtype of ``invstd``.",
     types={"910b 910_93 950": "*=f32,f16,bf16", "910": "*=f32,f16"},
-    input=given("T N C space*", "What is normalized: batch, channels, others"),
-    weight=given("W C", "The scale of each channel; ones if None", optional=True),
-    bias=given("B C", "The shift of each channel; zeros if None", optional=True),
-    mean=given("M C", "The mean of each channel"),
-    invstd=given("I C", "The inverse deviation of each channel", positive=True),
-    eps=real(1e-5, "What was added to the variance", above=0, loose=True),
-    output=result("T N C space*", "The normalized tensor", loose="type"),
-    about={
-        "order": "ndfsre",
-        "null_is_invalid": "input mean invstd output",
-        "refuse": _no_channels,
-        "source": "CANN: ops-nn norm/batch_norm_elemt",
+    parameters={
+        "input": input("T N C space*", "What is normalized: batch, channels, others"),
+        "weight": input("W C", "The scale of each channel; ones if None", optional=True),
+        "bias": input("B C", "The shift of each channel; zeros if None", optional=True),
+        "mean": input("M C", "The mean of each channel"),
+        "invstd": input("I C", "The inverse deviation of each channel", positive=True),
+        "eps": real(1e-5, "What was added to the variance", above=0, unchecked=True),
+        "output": output("T N C space*", "The normalized tensor", unchecked="type"),
     },
+    checks=(
+        required(code=Code.INVALID),
+        dtypes(),
+        formats(),
+        shapes(),
+        constraint(),
+        empty(),
+        # The batch normalization inside of it looks at the format again.
+        launch(fixed_format("input", by_rank={5: "NCDHW"})),
+    ),
+    constraint=_no_channels,
+    source="CANN: ops-nn norm/batch_norm_elemt",
 )
 
 BATCH_NORM_ELEMT_BACKWARD = describe(
@@ -55,21 +75,29 @@ BATCH_NORM_ELEMT_BACKWARD = describe(
         "910b 910_93 950": "K=f32,f16,i32 *=f32,f16,bf16",
         "910": "K=f32,f16,i32 *=f32,f16",
     },
-    gradOut=given("T N C space*", "The gradient of the normalized tensor"),
-    input=given("X N C space*", "One device's share of the batch"),
-    mean=given("M C", "The mean of each channel of the whole batch"),
-    invstd=given("I C", "The inverse deviation of each channel", positive=True),
-    weight=given("W C", "The scale of each channel; ones if None", optional=True),
-    sumDy=given("S C", "The sum of the gradient over all devices"),
-    sumDyXmu=given("D C", "The sum of the gradient times what the input is above the mean"),
-    counter=given(
-        "K counts*", "How many elements a channel has on each device, in any shape", positive=True
-    ),
-    gradInput=result("T/f32/f16/bf16 N C space*", "The gradient of ``input``"),
-    about={
-        "order": "ndpsre",
-        "refuse": _no_channels,
-        "idle_without": "gradOut input",
-        "source": "CANN: ops-nn norm/sync_batch_norm_backward_elemt",
+    parameters={
+        "gradOut": input("T N C space*", "The gradient of the normalized tensor"),
+        "input": input("X N C space*", "One device's share of the batch"),
+        "mean": input("M C", "The mean of each channel of the whole batch"),
+        "invstd": input("I C", "The inverse deviation of each channel", positive=True),
+        "weight": input("W C", "The scale of each channel; ones if None", optional=True),
+        "sumDy": input("S C", "The sum of the gradient over all devices"),
+        "sumDyXmu": input("D C", "The sum of the gradient times what the input is above the mean"),
+        "counter": input(
+            "K counts*",
+            "How many elements a channel has on each device, in any shape",
+            positive=True,
+        ),
+        "gradInput": output("T/f32/f16/bf16 N C space*", "The gradient of ``input``"),
     },
+    checks=(
+        required(),
+        dtypes(),
+        public_formats(),
+        shapes(),
+        constraint(),
+        empty("gradOut", "input"),
+    ),
+    constraint=_no_channels,
+    source="CANN: ops-nn norm/sync_batch_norm_backward_elemt",
 )

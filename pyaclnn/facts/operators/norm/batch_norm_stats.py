@@ -6,11 +6,24 @@ from __future__ import annotations
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.checks import (
+    constraint,
+    dtypes,
+    empty,
+    public_formats,
+    rank,
+    required,
+    shape,
+    shapes,
+)
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import given, real, result, updated
+from pyaclnn.facts.operators.parameters import inout, input, output, real
+from pyaclnn.facts.operators.request import Hooks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pyaclnn.facts.operators.request import Request
 
 __all__ = [
     "BATCH_NORM_GATHER_STATS_WITH_COUNTS",
@@ -40,21 +53,28 @@ def _no_devices(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
     return "total_sum", "an array of no devices", "one of some"
 
 
+def _unwritten(request: Request) -> tuple[str, ...]:
+    """Return the running variance, which is not written where there is no running mean."""
+    return ("running_var",) if request.tensors["running_mean"] is None else ()
+
+
 BATCH_NORM_STATS = describe(
     "aclnnBatchNormStats",
     Build.COMPOSITE,
     "Find the mean and the inverse deviation of each channel, with the biased variance. Over no "
     "elements, ``mean`` is 0 and ``invstd`` NaN.",
     types={"910b 910_93 910": "T=f32,f16", "950": "T=f32,f16,bf16"},
-    input=given("T N C space*", "One device's share of the batch: samples, channels, others"),
-    eps=real(1e-5, "Added to the variance", above=0, loose=True),
-    mean=result("f32 C", "The mean of each channel", fill=0.0),
-    invstd=result("f32 C", "``1 / sqrt(variance + eps)`` of each channel", fill=nan),
-    about={
-        "order": "ndpsre",
-        "refuse": _no_channels,
-        "source": "CANN: ops-math math/reduce_std_with_mean",
+    parameters={
+        "input": input(
+            "T N C space*", "One device's share of the batch: samples, channels, others"
+        ),
+        "eps": real(1e-5, "Added to the variance", above=0, unchecked=True),
+        "mean": output("f32 C", "The mean of each channel", fill=0.0),
+        "invstd": output("f32 C", "``1 / sqrt(variance + eps)`` of each channel", fill=nan),
     },
+    checks=(required(), dtypes(), public_formats(), shapes(), constraint(), empty()),
+    constraint=_no_channels,
+    source="CANN: ops-math math/reduce_std_with_mean",
 )
 
 BATCH_NORM_GATHER_STATS_WITH_COUNTS = describe(
@@ -67,31 +87,40 @@ BATCH_NORM_GATHER_STATS_WITH_COUNTS = describe(
     "``invstd_all = 1 / sqrt(squares / n + eps)``; the running ones become, in place, "
     "``(1 - momentum) * running + momentum * batch``, with the variance ``squares / (n - 1)``.",
     types={"910b 910_93 950": "*=f32,f16,bf16", "910": "*=f32,f16"},
-    input=given("T N C space*", "What is normalized, of which only the channels matter"),
-    mean=given("M devices C", "The mean of each channel, a row for each device"),
-    invstd=given("I devices C", "The inverse deviation of each channel, like it", positive=True),
-    runningMean=updated("E C", "The running mean; none moves if None", optional=True),
-    runningVar=updated("V C", "The running variance; likewise", optional=True, positive=True),
-    momentum=real(
-        0.1, "The share of the batch in the running statistics", least=0, most=1, loose=True
-    ),
-    eps=real(1e-5, "What was added to the variance, and is again", above=0, loose=True),
-    counts=given(
-        "K devices", "How many elements a channel has on each device; more than 1", positive=True
-    ),
-    meanAll=result("f32/f16/bf16 C", "The mean of each channel of the whole batch", fill=0.0),
-    invstdAll=result("f32/f16/bf16 C", "The inverse deviation, like it", fill=nan),
-    about={
-        "order": "ndpse",
-        "refuse": _one_running,
-        "idle_without": "mean",
-        "compared": (
-            "input^ mean^ invstd^ counts^ mean invstd counts runningMean runningVar meanAll "
-            "invstdAll"
+    parameters={
+        "input": input("T N C space*", "What is normalized, of which only the channels matter"),
+        "mean": input("M devices C", "The mean of each channel, a row for each device"),
+        "invstd": input(
+            "I devices C", "The inverse deviation of each channel, like it", positive=True
         ),
-        "result_type": "BatchNormGatherStatsResult",
-        "source": "CANN: ops-nn norm/sync_batch_norm_gather_stats_with_counts",
+        "runningMean": inout("E C", "The running mean; none moves if None", optional=True),
+        "runningVar": inout("V C", "The running variance; likewise", optional=True, positive=True),
+        "momentum": real(
+            0.1, "The share of the batch in the running statistics", least=0, most=1, unchecked=True
+        ),
+        "eps": real(1e-5, "What was added to the variance, and is again", above=0, unchecked=True),
+        "counts": input(
+            "K devices",
+            "How many elements a channel has on each device; more than 1",
+            positive=True,
+        ),
+        "meanAll": output(
+            "f32/f16/bf16 C", "The mean of each channel of the whole batch", fill=0.0
+        ),
+        "invstdAll": output("f32/f16/bf16 C", "The inverse deviation, like it", fill=nan),
     },
+    checks=(
+        required(),
+        dtypes(),
+        public_formats(),
+        rank("input", "mean", "invstd", "counts", most=8),
+        shape("mean", "invstd", "counts", "runningMean", "runningVar", "meanAll", "invstdAll"),
+        empty("mean"),
+    ),
+    constraint=_one_running,
+    hooks=Hooks(unwritten=_unwritten),
+    result_type="BatchNormGatherStatsResult",
+    source="CANN: ops-nn norm/sync_batch_norm_gather_stats_with_counts",
 )
 
 SYNC_BATCH_NORM_GATHER_STATS = describe(
@@ -106,21 +135,24 @@ SYNC_BATCH_NORM_GATHER_STATS = describe(
         "910b 910_93": "T=f32 K=f32,f16,i32 | T=f16 K=f16,f32,i32",
         "950": "T=f32 K=f32,f16,bf16,i32 | T=f16 K=f16,f32,bf16,i32 | T=bf16 K=bf16,f32,f16,i32",
     },
-    totalSum=given("T devices C", "The sum of each channel, a row for each device"),
-    totalSquareSum=given("T devices C", "The sum of squares, like it", positive=True, large=64),
-    sampleCount=given("K devices", "How many elements a channel has on each device", positive=True),
-    mean=updated("T C", "The running mean"),
-    variance=updated("T C", "The running variance", positive=True),
-    momentum=real(
-        0.1, "The share of the batch in the running statistics", least=0, most=1, loose=True
-    ),
-    eps=real(1e-5, "Added to the variance", above=0, loose=True),
-    batchMean=result("T C", "The mean of each channel of the whole batch"),
-    batchInvstd=result("T C", "The inverse deviation of each channel of the whole batch"),
-    about={
-        "order": "ndpsre",
-        "refuse": _no_devices,
-        "result_type": "SyncBatchNormGatherStatsResult",
-        "source": "CANN: ops-nn norm/sync_batch_norm_gather_stats",
+    parameters={
+        "totalSum": input("T devices C", "The sum of each channel, a row for each device"),
+        "totalSquareSum": input(
+            "T devices C", "The sum of squares, like it", positive=True, large=64
+        ),
+        "sampleCount": input(
+            "K devices", "How many elements a channel has on each device", positive=True
+        ),
+        "mean": inout("T C", "The running mean"),
+        "variance": inout("T C", "The running variance", positive=True),
+        "momentum": real(
+            0.1, "The share of the batch in the running statistics", least=0, most=1, unchecked=True
+        ),
+        "eps": real(1e-5, "Added to the variance", above=0, unchecked=True),
+        "batchMean": output("T C", "The mean of each channel of the whole batch"),
+        "batchInvstd": output("T C", "The inverse deviation of each channel of the whole batch"),
     },
+    checks=(required(), dtypes(), public_formats(), shapes(), constraint(), empty()),
+    constraint=_no_devices,
+    source="CANN: ops-nn norm/sync_batch_norm_gather_stats",
 )

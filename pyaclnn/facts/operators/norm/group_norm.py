@@ -6,11 +6,28 @@ from __future__ import annotations
 from math import nan, prod
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.checks import (
+    Code,
+    agree,
+    constraint,
+    dtypes,
+    empty,
+    formats,
+    masked,
+    options,
+    rank,
+    required,
+    rule,
+    shape,
+)
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import flag, given, integer, mask, real, result
+from pyaclnn.facts.operators.parameters import flag, input, integer, mask, output, real
+from pyaclnn.facts.operators.request import shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pyaclnn.facts.operators.request import Request
 
 __all__ = [
     "GROUP_NORM",
@@ -54,7 +71,7 @@ _SIZES = {
     "C": integer(derived=lambda known: known["C"][0]),
     "HxW": integer(derived=lambda known: prod(known["space"])),
     "group": integer(
-        says="Into how many groups the channels are divided",
+        doc="Into how many groups the channels are divided",
         name="num_groups",
         least=1,
         sample=some_groups,
@@ -67,22 +84,55 @@ GROUP_NORM = describe(
     "Normalize the channels of each group together, ``(input - mean) * rstd``, then scale and "
     "shift each channel. Over no elements, ``mean`` is 0 and ``rstd`` NaN.",
     types={"910b 910_93 950": "T=f32,f16,bf16", "310p 910": "T=f32,f16"},
-    self=given("T N C space*", "What is normalized: batch, channels and other axes", name="input"),
-    gamma=given("T C", "The scale of each channel; ones if None", name="weight", optional=True),
-    beta=given("T C", "The shift of each channel; zeros if None", name="bias", optional=True),
-    **_SIZES,
-    eps=real(1e-5, "Added to the variance", above=0),
-    out=result("T N C space*", "The normalized tensor"),
-    meanOut=result("T N num_groups", "The mean of each group", fill=0.0),
-    rstdOut=result("T N num_groups", "``1 / sqrt(variance + eps)`` of each group", fill=nan),
-    about={
-        "order": "ndarsfe",
-        "barred": "NHWC HWCN NDHWC",
-        "compared": ("self^ out^ out meanOut rstdOut N C HxW gamma beta"),
-        "refuse": undivided,
-        "source": "CANN: ops-nn norm/group_norm",
+    parameters={
+        "self": input(
+            "T N C space*", "What is normalized: batch, channels and other axes", name="input"
+        ),
+        "gamma": input(
+            "T C", "The scale of each channel; ones if None", name="weight", optional=True
+        ),
+        "beta": input(
+            "T C", "The shift of each channel; zeros if None", name="bias", optional=True
+        ),
+        **_SIZES,
+        "eps": real(1e-5, "Added to the variance", above=0),
+        "out": output("T N C space*", "The normalized tensor"),
+        "meanOut": output("T N num_groups", "The mean of each group", fill=0.0),
+        "rstdOut": output("T N num_groups", "``1 / sqrt(variance + eps)`` of each group", fill=nan),
     },
+    checks=(
+        required(),
+        dtypes(),
+        options(),
+        constraint(),
+        rank("self", "out", most=8),
+        shape("out", "meanOut", "rstdOut"),
+        agree("N", "C", "HxW"),
+        shape("gamma", "beta"),
+        formats(barred=("NHWC", "HWCN", "NDHWC")),
+        empty(),
+    ),
+    constraint=undivided,
+    source="CANN: ops-nn norm/group_norm",
 )
+
+_LIMITED = ("910b", "910_93")
+_MOST_CHANNELS = 240_000
+_MOST_IN_A_GROUP = 8_000
+
+
+def _too_many_channels(request: Request) -> str | None:
+    """Refuse more channels than the kernel of Atlas A2 and A3 holds."""
+    if request.chip.family not in _LIMITED:
+        return None
+    (channels,), group = request.known["C"], request.values["num_groups"]
+    if channels <= _MOST_CHANNELS and channels // group <= _MOST_IN_A_GROUP:
+        return None
+    return (
+        f"C is {channels} in {group} groups; on {request.chip.soc_name} it must be at most "
+        f"{_MOST_CHANNELS}, and at most {_MOST_IN_A_GROUP} a group"
+    )
+
 
 GROUP_NORM_BACKWARD = describe(
     "aclnnGroupNormBackward",
@@ -97,38 +147,48 @@ GROUP_NORM_BACKWARD = describe(
         "950": "T=f32 G=f32 | T=f16 G=f16,f32 | T=bf16 G=bf16,f32",
         "910": "T=f32 G=f32 | T=f16 G=f16",
     },
-    gradOut=given("T N C space*", "The gradient of ``out``", loose="count"),
-    input=given("T N C space*", "What ``group_norm`` was given", loose="count"),
-    mean=given(
-        "G N num_groups",
-        "What ``group_norm`` returned",
-        loose="count",
-        made_by=("group_norm", "mean"),
-    ),
-    rstd=given("G N num_groups", "The same", loose="count", made_by=("group_norm", "rstd")),
-    gamma=given(
-        "G C",
-        "The scale of each channel; ones if None",
-        name="weight",
-        optional=True,
-        loose="count",
-    ),
-    **_SIZES,
-    outputMask=mask("gradInput gradGammaOut gradBetaOut", "Which gradients to compute"),
-    gradInput=result("T N C space*", "The gradient of ``input``"),
-    gradGammaOut=result("G C", "The gradient of ``weight``", name="grad_weight"),
-    gradBetaOut=result("G C", "The gradient of the shift", name="grad_bias"),
-    about={
-        "result_type": "GroupNormGradients",
-        "order": "nmdarse",
-        "null_is_invalid": "outputMask gradInput gradGammaOut gradBetaOut",
-        "without": ("N space", ("grad_weight", "grad_bias")),
-        "compared": (
-            "gradOut^ N C HxW gradOut input mean rstd gamma gradInput gradGammaOut gradBetaOut"
+    parameters={
+        "gradOut": input("T N C space*", "The gradient of ``out``", unchecked="count"),
+        "input": input("T N C space*", "What ``group_norm`` was given", unchecked="count"),
+        "mean": input(
+            "G N num_groups",
+            "What ``group_norm`` returned",
+            unchecked="count",
+            made_by=("group_norm", "mean"),
         ),
-        "refuse": undivided,
-        "source": "CANN: ops-nn norm/group_norm_grad",
+        "rstd": input(
+            "G N num_groups", "The same", unchecked="count", made_by=("group_norm", "rstd")
+        ),
+        "gamma": input(
+            "G C",
+            "The scale of each channel; ones if None",
+            name="weight",
+            optional=True,
+            unchecked="count",
+        ),
+        **_SIZES,
+        "outputMask": mask("gradInput gradGammaOut gradBetaOut", "Which gradients to compute"),
+        "gradInput": output("T N C space*", "The gradient of ``input``"),
+        "gradGammaOut": output("G C", "The gradient of ``weight``", name="grad_weight"),
+        "gradBetaOut": output("G C", "The gradient of the shift", name="grad_bias"),
     },
+    checks=(
+        required(),
+        masked(null=Code.INVALID),
+        dtypes(),
+        options(),
+        constraint(),
+        rank("gradOut", most=8),
+        agree("N", "C", "HxW"),
+        shape("gradOut", "input", "mean", "rstd", "gamma"),
+        shape("gradInput", "gradGammaOut", "gradBetaOut"),
+        rule(_too_many_channels),
+        empty(),
+    ),
+    constraint=undivided,
+    zeros=("N space", ("grad_weight", "grad_bias")),
+    result_type="GroupNormGradients",
+    source="CANN: ops-nn norm/group_norm_grad",
 )
 
 _SILU_TYPES = {
@@ -139,35 +199,61 @@ _SILU_TYPES = {
 }
 _SILU = "``x / (1 + exp(-x))``"
 _SILU_ARGUMENTS = {
-    "self": given("T N C space*", "What is normalized: batch, channels, others", name="input"),
-    "gamma": given("G C", "The scale of each channel; ones if None", optional=True),
-    "beta": given("G C", "The shift of each channel; zeros if None", optional=True),
+    "self": input("T N C space*", "What is normalized: batch, channels, others", name="input"),
+    "gamma": input("G C", "The scale of each channel; ones if None", optional=True),
+    "beta": input("G C", "The shift of each channel; zeros if None", optional=True),
     "group": integer(
-        says="Into how many groups the channels are divided", least=1, sample=some_groups
+        doc="Into how many groups the channels are divided", least=1, sample=some_groups
     ),
     "eps": real(1e-5, "Added to the variance", above=0),
 }
 _SILU_RESULTS = {
-    "out": result("T N C space*", "The activated tensor"),
-    "meanOut": result("S N group", "The mean of each group", fill=0.0),
-    "rstdOut": result("S N group", "``1 / sqrt(variance + eps)`` of each group", fill=nan),
+    "out": output("T N C space*", "The activated tensor"),
+    "meanOut": output("S N group", "The mean of each group", fill=0.0),
+    "rstdOut": output("S N group", "``1 / sqrt(variance + eps)`` of each group", fill=nan),
 }
-_SILU_ABOUT = {
-    "order": "ndsare",
-    "compared": "self^ out^ out meanOut rstdOut gamma beta",
-    "refuse": undivided,
-    "quirks": "group_norm_silu",
-    "source": "CANN: ops-nn norm/group_norm_silu",
-}
+_SILU_SHAPES = (
+    rank("self", "out", most=8),
+    shape("out", "meanOut", "rstdOut", "gamma", "beta"),
+)
+_SILU_SOURCE = "CANN: ops-nn norm/group_norm_silu"
+
+
+def _no_samples_or_channels(request: Request) -> str | None:
+    """Refuse tensors without samples or channels."""
+    dims = request.tensors["input"].dims
+    if 0 not in dims[:2]:
+        return None
+    return f"self has shape {shape_text(dims)}; its first two dimensions must not be 0"
+
+
+def _none_but_on_950(request: Request) -> str | None:
+    """Refuse them on all chips but the 950."""
+    return None if request.chip.family == "950" else _no_samples_or_channels(request)
+
+
+_SILU_CHECKS = (
+    required(),
+    dtypes(),
+    _SILU_SHAPES,
+    rule(_none_but_on_950),
+    options(),
+    constraint(),
+    empty(),
+)
 
 GROUP_NORM_SILU = describe(
     "aclnnGroupNormSilu",
     Build.COMPOSITE,
     f"Normalize as ``group_norm`` does, then apply {_SILU}.",
     types=_SILU_TYPES,
-    **_SILU_ARGUMENTS,
-    **_SILU_RESULTS,
-    about=_SILU_ABOUT,
+    parameters={
+        **_SILU_ARGUMENTS,
+        **_SILU_RESULTS,
+    },
+    checks=_SILU_CHECKS,
+    constraint=undivided,
+    source=_SILU_SOURCE,
 )
 
 GROUP_NORM_SILU_V2 = describe(
@@ -175,13 +261,14 @@ GROUP_NORM_SILU_V2 = describe(
     Build.COMPOSITE,
     f"Normalize as ``group_norm`` does, then apply {_SILU} if asked to.",
     types=_SILU_TYPES,
-    **_SILU_ARGUMENTS,
-    activateSilu=flag(True, f"Whether to apply {_SILU}"),
-    **_SILU_RESULTS,
-    about={
-        **_SILU_ABOUT,
-        "result_type": "GroupNormSiluV2Result",
+    parameters={
+        **_SILU_ARGUMENTS,
+        "activateSilu": flag(True, f"Whether to apply {_SILU}"),
+        **_SILU_RESULTS,
     },
+    checks=_SILU_CHECKS,
+    constraint=undivided,
+    source=_SILU_SOURCE,
 )
 
 GROUP_NORM_SILU_QUANT = describe(
@@ -190,21 +277,29 @@ GROUP_NORM_SILU_QUANT = describe(
     "Normalize and activate as ``group_norm_silu`` does, then quantize: "
     "``round(out / quant_scale)``, halves to even, within int8.",
     types={"910b 910_93 950": "T=f16 G=f16 S=f16 | T=bf16 G=bf16 S=bf16"},
-    self=_SILU_ARGUMENTS["self"],
-    gamma=_SILU_ARGUMENTS["gamma"],
-    beta=_SILU_ARGUMENTS["beta"],
-    quantScale=given("f32 C | 1", "What one step of ``out`` is worth", positive=True),
-    group=_SILU_ARGUMENTS["group"],
-    eps=_SILU_ARGUMENTS["eps"],
-    activateSilu=flag(derived=lambda _: True),
-    out=result("i8 N C space*", "The activated tensor, quantized"),
-    meanOut=_SILU_RESULTS["meanOut"],
-    rstdOut=_SILU_RESULTS["rstdOut"],
-    about={
-        **_SILU_ABOUT,
-        "compared": "self^ out^ out meanOut rstdOut gamma beta quantScale activateSilu",
-        "quirks": "group_norm_silu_quant",
-        "result_type": "GroupNormSiluQuantResult",
-        "source": "CANN: ops-nn norm/group_norm_silu_quant",
+    parameters={
+        "self": _SILU_ARGUMENTS["self"],
+        "gamma": _SILU_ARGUMENTS["gamma"],
+        "beta": _SILU_ARGUMENTS["beta"],
+        "quantScale": input("f32 C | 1", "What one step of ``out`` is worth", positive=True),
+        "group": _SILU_ARGUMENTS["group"],
+        "eps": _SILU_ARGUMENTS["eps"],
+        "activateSilu": flag(derived=lambda _: True),
+        "out": output("i8 N C space*", "The activated tensor, quantized"),
+        "meanOut": _SILU_RESULTS["meanOut"],
+        "rstdOut": _SILU_RESULTS["rstdOut"],
     },
+    checks=(
+        required(),
+        dtypes(),
+        _SILU_SHAPES,
+        shape("quantScale"),
+        agree("activateSilu"),
+        rule(_no_samples_or_channels),
+        options(),
+        constraint(),
+        empty(),
+    ),
+    constraint=undivided,
+    source="CANN: ops-nn norm/group_norm_silu_quant",
 )

@@ -5,17 +5,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.checks import (
+    agree,
+    chips,
+    constraint,
+    dtypes,
+    empty,
+    launch,
+    one_element,
+    options,
+    rank,
+    required,
+    rule,
+    same_shape,
+    shape,
+    shapes,
+)
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import absent, flag, given, integer, real, result, string
+from pyaclnn.facts.operators.parameters import absent, flag, input, integer, output, real, string
+from pyaclnn.facts.operators.request import shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pyaclnn.facts.operators.request import Request
     from pyaclnn.facts.operators.words import Dims
 
 __all__ = ["ADD_LAYER_NORM_QUANT", "ADD_LAYER_NORM_QUANT_V2", "LAYER_NORM_QUANT"]
 
-_EPSILON = real(1e-5, "Added to the variance", above=0, loose=True)
+_EPSILON = real(1e-5, "Added to the variance", above=0, unchecked=True)
 
 LAYER_NORM_QUANT = describe(
     "aclnnLayerNormQuant",
@@ -28,20 +46,29 @@ LAYER_NORM_QUANT = describe(
         "950": "T=f32,f16,bf16",
         "310p": "T=f16",
     },
-    x=given("T rows* H", "What is normalized"),
-    gammma=given("T H | 1 H", "The scale of the norm", name="gamma"),
-    beta=given("T H | 1 H", "The shift of the norm"),
-    scale=given("T 1", "What the result is divided by", positive=True),
-    zeroPointsOptional=given("i8 1", "What is added before rounding"),
-    quantMode=integer(derived=lambda _: 0),
-    epsilon=_EPSILON,
-    res=result("i8 rows* H", "The result, quantized"),
-    scaleOut=absent(),
-    about={
-        "order": "ndse",
-        "needed": "zeroPointsOptional",
-        "source": "CANN: ops-nn norm/layer_norm_quant",
+    parameters={
+        "x": input("T rows* H", "What is normalized"),
+        "gammma": input("T H | 1 H", "The scale of the norm", name="gamma"),
+        "beta": input("T H | 1 H", "The shift of the norm"),
+        "scale": input("T 1", "What the result is divided by", positive=True),
+        "zeroPointsOptional": input("i8 1", "What is added before rounding"),
+        "quantMode": integer(derived=lambda _: 0),
+        "epsilon": _EPSILON,
+        "res": output("i8 rows* H", "The result, quantized"),
+        "scaleOut": absent(),
     },
+    checks=(
+        required("zeroPointsOptional"),
+        dtypes(),
+        rank("x", "gammma", "beta", "scale", "zeroPointsOptional", "res", most=8),
+        agree("quantMode"),
+        shape("x", "gammma", "beta", "scale"),
+        rank("zeroPointsOptional", least=1, most=1),
+        shape("res"),
+        empty(),
+        launch(one_element("zeroPointsOptional")),
+    ),
+    source="CANN: ops-nn norm/layer_norm_quant",
 )
 
 _ADDED = (
@@ -107,9 +134,30 @@ def _wrong_together(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
     return (_wrong_dynamic if _is_dynamic(values) else _wrong_static)(values)
 
 
+def _wrong_mode(request: Request) -> str | None:
+    """Refuse dynamic quantization where only the 950 finds scales itself."""
+    mode = request.values["quant_mode"]
+    if request.chip.family == "950" or mode.startswith("static"):
+        return None
+    return f"quantMode is {mode!r}; on {request.chip.soc_name} it must be 'static'"
+
+
+def _wrong_beside_gamma(request: Request) -> str | None:
+    """Require one scale beside a gamma of two axes, and its shape beside one of one axis."""
+    gamma = request.tensors["gamma"].dims
+    wanted = (1,) if len(gamma) > 1 else gamma
+    for name in ("beta", "scales1", "zero_points1"):
+        given = request.tensors[name]
+        expected = gamma if name == "beta" else wanted
+        if given is not None and given.dims != expected:
+            has, must = shape_text(given.dims), shape_text(expected)
+            return f"{request.c_name(name)} has shape {has}; with this gamma it must be {must}"
+    return None
+
+
 _MODE = string("static", "How the scales are found", choices=("static", "dynamic"))
 _SOURCE = "CANN: ops-nn norm/add_layer_norm_quant"
-_STEPS = result(
+_STEPS = output(
     "f32",
     "What one step of ``y1`` is worth in each row, if dynamic",
     when=_is_dynamic,
@@ -123,61 +171,69 @@ ADD_LAYER_NORM_QUANT = describe(
     f"{_ADDED}; statically, {_STATIC}, or ``v * scales``; {_DYNAMIC}. Halves go to even, and all "
     "stays within int8.",
     types={"950": _MIXED},
-    x1=given("T rows* norm*", "What is normalized, with ``x2`` and ``bias``"),
-    x2=given("T rows* norm*", "What is added to it"),
-    gamma=given("T norm*", "The scale, whose axes are those that are normalized"),
-    beta=given("T norm*", "The shift"),
-    biasOptional=given(
-        "T norm* | rows* norm*", "What is added as well; zeros if None", optional=True
-    ),
-    scales1Optional=given(
-        "S norm*",
-        "What divides or multiplies; without it ``v`` is quantized as it is, dynamically",
-        optional=True,
-        positive=True,
-    ),
-    scales2Optional=given(
-        "S norm*",
-        "The same for ``y2``, which there is only with it",
-        optional=True,
-        positive=True,
-    ),
-    zeroPoints1Optional=given(
-        "S norm*", "What is added before rounding; zeros if None", optional=True
-    ),
-    zeroPoints2Optional=given("S norm*", "The same for ``y2``", optional=True),
-    quantMode=_MODE,
-    epsilon=_EPSILON,
-    additionalOutput=flag(False, "Whether to return the sum", sample=lambda _: True),
-    divMode=flag(True, "Whether static scales divide; else they multiply"),
-    y1Out=result("i8 rows* norm*", "The result, quantized"),
-    y2Out=result(
-        "i8 rows* norm*",
-        "The result, quantized by ``scales2``",
-        when=_is_second,
-        placeholder=True,
-    ),
-    xOut=result(
-        "T rows* norm*",
-        "The sum, if it was asked for",
-        when=lambda values: values["additional_output"],
-        placeholder=True,
-    ),
-    outScales1Out=_STEPS,
-    outScales2Out=result(
-        "f32",
-        "The same of ``y2``",
-        when=_is_second_dynamic,
-        placeholder=True,
-        infer=_rows,
-    ),
-    about={
-        "filled": "norm",
-        "order": "cnadsre",
-        "idle_without": "outScales1Out",
-        "refuse": _wrong_together,
-        "source": _SOURCE,
+    parameters={
+        "x1": input("T rows* norm*", "What is normalized, with ``x2`` and ``bias``"),
+        "x2": input("T rows* norm*", "What is added to it"),
+        "gamma": input("T norm*", "The scale, whose axes are those that are normalized"),
+        "beta": input("T norm*", "The shift"),
+        "biasOptional": input(
+            "T norm* | rows* norm*", "What is added as well; zeros if None", optional=True
+        ),
+        "scales1Optional": input(
+            "S norm*",
+            "What divides or multiplies; without it ``v`` is quantized as it is, dynamically",
+            optional=True,
+            positive=True,
+        ),
+        "scales2Optional": input(
+            "S norm*",
+            "The same for ``y2``, which there is only with it",
+            optional=True,
+            positive=True,
+        ),
+        "zeroPoints1Optional": input(
+            "S norm*", "What is added before rounding; zeros if None", optional=True
+        ),
+        "zeroPoints2Optional": input("S norm*", "The same for ``y2``", optional=True),
+        "quantMode": _MODE,
+        "epsilon": _EPSILON,
+        "additionalOutput": flag(False, "Whether to return the sum", sample=lambda _: True),
+        "divMode": flag(True, "Whether static scales divide; else they multiply"),
+        "y1Out": output("i8 rows* norm*", "The result, quantized"),
+        "y2Out": output(
+            "i8 rows* norm*",
+            "The result, quantized by ``scales2``",
+            when=_is_second,
+            placeholder=True,
+        ),
+        "xOut": output(
+            "T rows* norm*",
+            "The sum, if it was asked for",
+            when=lambda values: values["additional_output"],
+            placeholder=True,
+        ),
+        "outScales1Out": _STEPS,
+        "outScales2Out": output(
+            "f32",
+            "The same of ``y2``",
+            when=_is_second_dynamic,
+            placeholder=True,
+            infer=_rows,
+        ),
     },
+    checks=(
+        chips(),
+        required(),
+        options(),
+        dtypes(),
+        shapes(),
+        same_shape("xOut", "x1"),  # also where the sum is not wanted
+        constraint(),
+        empty("outScales1Out"),
+    ),
+    constraint=_wrong_together,
+    nonempty="norm",
+    source=_SOURCE,
 )
 
 
@@ -187,47 +243,60 @@ ADD_LAYER_NORM_QUANT_V2 = describe(
     f"{_ADDED}; {_STATIC}, and v is given too. On Ascend 950 scales can multiply and be found "
     f"{_DYNAMIC}; v is not given there. Halves go to even, and all stays within int8.",
     types={"910b 910_93 950": _MIXED, "310p": _PLAIN},
-    x1=given("T rows* H", "What is normalized, with ``x2`` and ``bias``"),
-    x2=given("T rows* H", "What is added to it"),
-    gamma=given("T 1 H | H", "The scale of the norm, of two axes if there is one of ``scales1``"),
-    beta=given("T 1 H | H", "The shift, like it"),
-    biasOptional=given(
-        "T H | 1 H | rows* H", "What is added as well; zeros if None", optional=True
-    ),
-    scales1Optional=given(
-        "S 1 | H",
-        "What divides or multiplies: one number, or one for each element of a row",
-        optional=True,
-        positive=True,
-    ),
-    scales2Optional=absent(),
-    zeroPoints1Optional=given(
-        "S 1 | H", "What is added before rounding, like ``scales1``; zeros if None", optional=True
-    ),
-    zeroPoints2Optional=absent(),
-    quantMode=_MODE,
-    epsilon=_EPSILON,
-    additionalOutput=flag(False, "Whether to return the sum"),
-    divMode=flag(
-        False, "On Ascend 950, whether scales divide, or else multiply; others always divide"
-    ),
-    y1Out=result("i8 rows* H", "The result, quantized"),
-    y2Out=result("i8 rows* H", "Never there", when=lambda _: False, placeholder=True),
-    xOut=result(
-        "T rows* H",
-        "The sum, if it was asked for",
-        when=lambda values: values["additional_output"],
-        placeholder=True,
-    ),
-    layernormRes=result("T rows* H", "v; the 950 does not write it", unwritten="950"),
-    outScales1Out=_STEPS,
-    outScales2Out=result(
-        "f32", "Never there", when=lambda _: False, placeholder=True, infer=lambda _: (1,)
-    ),
-    about={
-        "order": "nadsr",
-        "refuse": _wrong_together,
-        "result_type": "AddLayerNormQuantV2Result",
-        "source": _SOURCE,
+    parameters={
+        "x1": input("T rows* H", "What is normalized, with ``x2`` and ``bias``"),
+        "x2": input("T rows* H", "What is added to it"),
+        "gamma": input(
+            "T 1 H | H", "The scale of the norm, of two axes if there is one of ``scales1``"
+        ),
+        "beta": input("T 1 H | H", "The shift, like it"),
+        "biasOptional": input(
+            "T H | 1 H | rows* H", "What is added as well; zeros if None", optional=True
+        ),
+        "scales1Optional": input(
+            "S 1 | H",
+            "What divides or multiplies: one number, or one for each element of a row",
+            optional=True,
+            positive=True,
+        ),
+        "scales2Optional": absent(),
+        "zeroPoints1Optional": input(
+            "S 1 | H",
+            "What is added before rounding, like ``scales1``; zeros if None",
+            optional=True,
+        ),
+        "zeroPoints2Optional": absent(),
+        "quantMode": _MODE,
+        "epsilon": _EPSILON,
+        "additionalOutput": flag(False, "Whether to return the sum"),
+        "divMode": flag(
+            False, "On Ascend 950, whether scales divide, or else multiply; others always divide"
+        ),
+        "y1Out": output("i8 rows* H", "The result, quantized"),
+        "y2Out": output("i8 rows* H", "Never there", when=lambda _: False, placeholder=True),
+        "xOut": output(
+            "T rows* H",
+            "The sum, if it was asked for",
+            when=lambda values: values["additional_output"],
+            placeholder=True,
+        ),
+        "layernormRes": output("T rows* H", "v; the 950 does not write it", unwritten="950"),
+        "outScales1Out": _STEPS,
+        "outScales2Out": output(
+            "f32", "Never there", when=lambda _: False, placeholder=True, infer=lambda _: (1,)
+        ),
     },
+    checks=(
+        required(),
+        options(),
+        dtypes(),
+        shapes(),
+        rule(_wrong_beside_gamma),
+        same_shape("xOut", "x1"),  # also where the sum is not wanted
+        rule(_wrong_mode),
+        constraint(),
+    ),
+    constraint=_wrong_together,
+    result_type="AddLayerNormQuantV2Result",
+    source=_SOURCE,
 )

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.checks import empty, options, required, rule, shape, shapes
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import axes, dtype, flag, given, result, scalar
+from pyaclnn.facts.operators.parameters import axes, dtype, flag, input, output, scalar
+from pyaclnn.facts.operators.request import Hooks
+from pyaclnn.facts.operators.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pyaclnn.facts.operators.request import Request
     from pyaclnn.facts.operators.words import Dims
 
 __all__ = ["FOREACH_NORM", "LINALG_VECTOR_NORM", "NORM"]
@@ -25,6 +29,41 @@ def _reduced(values: Mapping[str, Any]) -> Dims:
     )
 
 
+_COMPLEX = ("c64", "c128")
+_ON_950 = ("f32", "f16", "bf16")
+_PAIRS_ON_950 = {("f32", "f32"), ("f16", "f32"), ("f16", "f16"), ("bf16", "f32"), ("bf16", "bf16")}
+
+
+def _wrong_types(request: Request) -> str | None:
+    """Require the type that was chosen; the rest is up to promotion.
+
+    Types that no kernel has are computed in float32, but on the 950, which takes rows.
+    """
+    given, out, wanted = request.tensors["input"], request.tensors["out"], request.values["dtype"]
+    if out.type != wanted:
+        return f"out has data type {out.type}; it must be {wanted}, which dtype says"
+    for name, kind in (("self", given.type), ("out", out.type)):
+        if kind in _COMPLEX or kind not in TYPES:
+            return f"{name} has data type {kind}; it must be real"
+    if request.chip.family == "950" and (given.type, out.type) not in _PAIRS_ON_950:
+        return (
+            f"self has data type {given.type} and out {out.type}; on {request.chip.soc_name} it "
+            "must be a 16-bit float with itself or f32, or f32 with f32"
+        )
+    return None
+
+
+def _wrong_type(request: Request) -> str | None:
+    """Require real types: those without kernels are computed in float32, but not on the 950."""
+    for name, c_name in (("input", "self"), ("out", "out")):
+        kind = request.tensors[name].type
+        if kind in _COMPLEX or kind not in TYPES:
+            return f"{c_name} has data type {kind}; it must be real"
+        if request.chip.family == "950" and kind not in _ON_950:
+            return f"{c_name} has data type {kind}; it must be one of {', '.join(_ON_950)}"
+    return None
+
+
 LINALG_VECTOR_NORM = describe(
     "aclnnLinalgVectorNorm",
     Build.COMPOSITE,
@@ -34,21 +73,21 @@ LINALG_VECTOR_NORM = describe(
         "910b 910_93 950": "T=f32 D=f32 | T=f16 D=f16,f32 | T=bf16 D=bf16,f32",
         "910 310b": "T=f32 D=f32 | T=f16 D=f16,f32",
     },
-    self=given("T shape*", "The vectors", name="input"),
-    ord=scalar(2.0, "The order; it may be infinite"),
-    dims=axes(
-        None,
-        "The axes along which the vectors lie; all of them if None",
-        name="dim",
-        sample=lambda _: (-1,),
-    ),
-    keepDims=flag(False, "Whether these axes stay, with length 1", name="keepdim"),
-    dtype=dtype("D", "The dtype of the result; that of ``input`` if None"),
-    out=result("D", "The norms", infer=_reduced, fill=0.0),
-    about={
-        "order": "ndase",
-        "source": "CANN: ops-nn norm/lp_norm_v2",
+    parameters={
+        "self": input("T shape*", "The vectors", name="input"),
+        "ord": scalar(2.0, "The order; it may be infinite"),
+        "dims": axes(
+            None,
+            "The axes along which the vectors lie; all of them if None",
+            name="dim",
+            sample=lambda _: (-1,),
+        ),
+        "keepDims": flag(False, "Whether these axes stay, with length 1", name="keepdim"),
+        "dtype": dtype("D", "The dtype of the result; that of ``input`` if None"),
+        "out": output("D", "The norms", infer=_reduced, fill=0.0),
     },
+    checks=(required(), rule(_wrong_types), options(), shapes(), empty()),
+    source="CANN: ops-nn norm/lp_norm_v2",
 )
 
 NORM = describe(
@@ -60,16 +99,19 @@ NORM = describe(
         "910b 910_93 950": "T=f32 D=f32,f16,bf16 | T=f16 D=f16,f32,bf16 | T=bf16 D=bf16,f32,f16",
         "310p 910 310b": "T=f32 D=f32,f16 | T=f16 D=f16,f32",
     },
-    self=given("T shape*", "The vectors", name="input"),
-    pScalar=scalar(2.0, "The order; it may be infinite", name="p"),
-    dim=axes(
-        None,
-        "The axes along which the vectors lie; all of them if None",
-        sample=lambda _: (-1,),
-    ),
-    keepdim=flag(False, "Whether these axes stay, with length 1"),
-    out=result("D", "The norms", infer=_reduced, fill=0.0),
-    about={"order": "ndase", "source": "CANN: ops-nn norm/norm"},
+    parameters={
+        "self": input("T shape*", "The vectors", name="input"),
+        "pScalar": scalar(2.0, "The order; it may be infinite", name="p"),
+        "dim": axes(
+            None,
+            "The axes along which the vectors lie; all of them if None",
+            sample=lambda _: (-1,),
+        ),
+        "keepdim": flag(False, "Whether these axes stay, with length 1"),
+        "out": output("D", "The norms", infer=_reduced, fill=0.0),
+    },
+    checks=(required(), rule(_wrong_type), options(), shapes(), empty()),
+    source="CANN: ops-nn norm/norm",
 )
 
 FOREACH_NORM = describe(
@@ -79,8 +121,13 @@ FOREACH_NORM = describe(
     "``sum(abs(x) ** scalar) ** (1 / scalar)``; the largest magnitude for infinity. The 950 family "
     "has the norms of infinity, of 1 and of what begins with it; every other order is 2 there.",
     types={"910b 910_93 950": "T=f32,f16,bf16"},
-    x=given("T shape*", "The tensors, all of one dtype"),
-    scalar=scalar(2.0, "The order; it may be infinite", word="f32/f64/i64"),
-    out=result("T 1", "The norms", loose="count"),
-    about={"compared": "x out", "each": True, "source": "CANN: ops-nn foreach/foreach_norm"},
+    parameters={
+        "x": input("T shape*", "The tensors, all of one dtype"),
+        "scalar": scalar(2.0, "The order; it may be infinite", word="f32/f64/i64"),
+        "out": output("T 1", "The norms", unchecked="count"),
+    },
+    checks=(shape("x", "out"),),
+    hooks=Hooks(takes_empty=lambda _: True),  # the norm of no elements is 0
+    lists=True,
+    source="CANN: ops-nn foreach/foreach_norm",
 )

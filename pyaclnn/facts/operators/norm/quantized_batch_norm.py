@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.checks import constraint, dtypes, formats, options, required, shapes
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import given, real, result, scalar
+from pyaclnn.facts.operators.parameters import input, output, real, scalar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["QUANTIZED_BATCH_NORM"]
 
 _ZERO_POINT: Mapping[str, Any] = {
-    "says": "The integer that stands for 0 in it",
+    "doc": "The integer that stands for 0 in it",
     "word": "i32",
     "least": -(1 << 31),
     "most": (1 << 31) - 1,
@@ -36,22 +37,26 @@ QUANTIZED_BATCH_NORM = describe(
     "``y = (x - mean) / sqrt(var + epsilon) * weight + bias``, "
     "``round(y / output_scale + output_zero_point)``, within the type.",
     types={"910b 910_93 950": "T=i8,u8,i32 Y=i8,u8,i32"},
-    input=given("T N C H W", "The integers: batch, channels and two more axes"),
-    mean=given("f32 C", "The mean of each channel"),
-    var=given("f32 C", "The variance of each channel", positive=True),
-    inputScale=scalar(says="What one step of the input is worth", word="f32", sample=lambda _: 0.5),
-    inputZeroPoint=scalar(**_ZERO_POINT),
-    outputScale=scalar(
-        says="What one step of the result is worth", word="f32", sample=lambda _: 0.25
-    ),
-    outputZeroPoint=scalar(**_ZERO_POINT),
-    weight=given("f32 C", "The scale of each channel; ones if None", optional=True),
-    bias=given("f32 C", "The shift of each channel; zeros if None", optional=True),
-    epsilon=real(1e-5, "Added to the variance", above=0, loose=True),
-    output=result("T/Y N C H W", "The integers; they have the type of ``out`` if there is one"),
-    about={
-        "order": "ndfsar",
-        "refuse": _nothing,
-        "source": "CANN: ops-nn norm/quantized_batch_norm",
+    parameters={
+        "input": input("T N C H W", "The integers: batch, channels and two more axes"),
+        "mean": input("f32 C", "The mean of each channel"),
+        "var": input("f32 C", "The variance of each channel", positive=True),
+        "inputScale": scalar(
+            doc="What one step of the input is worth", word="f32", sample=lambda _: 0.5
+        ),
+        "inputZeroPoint": scalar(**_ZERO_POINT),
+        "outputScale": scalar(
+            doc="What one step of the result is worth", word="f32", sample=lambda _: 0.25
+        ),
+        "outputZeroPoint": scalar(**_ZERO_POINT),
+        "weight": input("f32 C", "The scale of each channel; ones if None", optional=True),
+        "bias": input("f32 C", "The shift of each channel; zeros if None", optional=True),
+        "epsilon": real(1e-5, "Added to the variance", above=0, unchecked=True),
+        "output": output(
+            "T/Y N C H W", "The integers; they have the type of ``out`` if there is one"
+        ),
     },
+    checks=(required(), dtypes(), formats(), shapes(), options(), constraint()),
+    constraint=_nothing,
+    source="CANN: ops-nn norm/quantized_batch_norm",
 )

@@ -5,8 +5,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.checks import (
+    constraint,
+    dtypes,
+    empty,
+    options,
+    public_formats,
+    required,
+    same_format,
+    shapes,
+)
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import given, integer, real, result, scalar, updated
+from pyaclnn.facts.operators.parameters import inout, input, integer, output, real, scalar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,15 +36,12 @@ def _no_axis(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
 
 
 _OPTIONS = {
-    "p": scalar(says="The order of the norm; it may be infinite", least=0, sample=lambda _: 2.0),
-    "dim": integer(says="The axis whose indices count the slices", sample=lambda _: 0),
-    "maxNorm": scalar(says="The largest norm", name="maxnorm", least=0, sample=lambda _: 4.0),
+    "p": scalar(doc="The order of the norm; it may be infinite", least=0, sample=lambda _: 2.0),
+    "dim": integer(doc="The axis whose indices count the slices", sample=lambda _: 0),
+    "maxNorm": scalar(doc="The largest norm", name="maxnorm", least=0, sample=lambda _: 4.0),
 }
-_ABOUT = {
-    "order": "ndqsare",
-    "refuse": _no_axis,
-    "source": "CANN: ops-nn norm/renorm",
-}
+_CHECKS = (required(), dtypes(), same_format(), shapes(), options(), constraint(), empty())
+_SOURCE = "CANN: ops-nn norm/renorm"
 
 RENORM = describe(
     "aclnnRenorm",
@@ -43,10 +50,14 @@ RENORM = describe(
     "multiplied by ``maxnorm / (norm + 1e-7)``, the others stay. A slice is what has one index on "
     "that axis.",
     types={"910b 910_93 950": _FULL, "910": _NARROW},
-    self=given(_SHAPE, "What is shortened", name="input"),
-    **_OPTIONS,
-    out=result(_SHAPE, "The shortened slices"),
-    about=_ABOUT,
+    parameters={
+        "self": input(_SHAPE, "What is shortened", name="input"),
+        **_OPTIONS,
+        "out": output(_SHAPE, "The shortened slices"),
+    },
+    checks=_CHECKS,
+    constraint=_no_axis,
+    source=_SOURCE,
 )
 
 INPLACE_RENORM = describe(
@@ -54,9 +65,13 @@ INPLACE_RENORM = describe(
     Build.COMPOSITE,
     "Shorten each slice along an axis to a largest norm, as ``renorm`` does, in place.",
     types={"910b 910_93 950": _FULL, "910": _NARROW},
-    selfRef=updated(_SHAPE, "What is shortened", name="input"),
-    **_OPTIONS,
-    about=_ABOUT,
+    parameters={
+        "selfRef": inout(_SHAPE, "What is shortened", name="input"),
+        **_OPTIONS,
+    },
+    checks=_CHECKS,
+    constraint=_no_axis,
+    source=_SOURCE,
 )
 
 EMBEDDING_RENORM = describe(
@@ -65,15 +80,14 @@ EMBEDDING_RENORM = describe(
     "Shorten rows of a table to a largest norm, in place, as ``renorm`` does. A row that is named "
     "twice is shortened once. CANN does not look at the indices.",
     types={"910b 910_93 950": f"{_FULL} I=i32,i64", "910": f"{_NARROW} I=i32,i64"},
-    selfRef=updated("T rows columns", "The table", name="input"),
-    indices=given(
-        "I picked*", "Which rows, each at least 0 and below their number", indexes="rows"
-    ),
-    maxNorm=real(says="The largest norm", least=0, loose=True, sample=lambda _: 4.0),
-    normType=real(2.0, "The order of the norm", least=0, loose=True),
-    about={
-        "order": "ndspe",
-        "idle_without": "selfRef indices",
-        "source": "CANN: ops-nn norm/embedding_renorm",
+    parameters={
+        "selfRef": inout("T rows columns", "The table", name="input"),
+        "indices": input(
+            "I picked*", "Which rows, each at least 0 and below their number", indexes="rows"
+        ),
+        "maxNorm": real(doc="The largest norm", least=0, unchecked=True, sample=lambda _: 4.0),
+        "normType": real(2.0, "The order of the norm", least=0, unchecked=True),
     },
+    checks=(required(), dtypes(), shapes(), public_formats(), empty("selfRef", "indices")),
+    source="CANN: ops-nn norm/embedding_renorm",
 )

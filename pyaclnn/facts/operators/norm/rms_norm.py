@@ -3,8 +3,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from pyaclnn.facts.operators.checks import each, rank, rule, shape
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import given, real, result
+from pyaclnn.facts.operators.parameters import input, output, real
+from pyaclnn.facts.operators.quirks import rms_norm_grad as quirks
+
+if TYPE_CHECKING:
+    from pyaclnn.facts.operators.request import Request
 
 __all__ = ["GEMMA_RMS_NORM", "RMS_NORM", "RMS_NORM_GRAD"]
 
@@ -12,25 +19,46 @@ _MIXED = "T=f32 G=f32 | T=f16 G=f32,f16 | T=bf16 G=f32,bf16"
 _PLAIN = "T=f32 G=f32 | T=f16 G=f16"
 
 _ARGUMENTS = {
-    "x": given("T rows* norm*", "What is normalized"),
-    "gamma": given("G norm*", "The scale, whose axes are those that are normalized"),
+    "x": input("T rows* norm*", "What is normalized"),
+    "gamma": input("G norm*", "The scale, whose axes are those that are normalized"),
     "epsilon": real(1e-6, "Added to the mean square", least=0),
-    "yOut": result("T rows* norm*", "The normalized tensor"),
-    "rstdOut": result("f32 rows* 1*norm", "``1 / sqrt(mean(x ** 2) + epsilon)``"),
+    "yOut": output("T rows* norm*", "The normalized tensor"),
+    "rstdOut": output("f32 rows* 1*norm", "``1 / sqrt(mean(x ** 2) + epsilon)``"),
 }
-_ABOUT = {
-    "filled": "norm",
-    "compared": "x^ gamma^ gamma# yOut# gamma yOut rstdOut",
-    "quirks": "rms_norm",
-}
+
+
+def _wrong_rstd(request: Request, name: str) -> str | None:
+    """Require 1 or the length of x on each axis; the number of axes is not compared."""
+    x = request.tensors["x"].dims
+    for axis, dim in enumerate(request.tensors[name].dims):
+        allowed = {1, x[axis]} if axis < len(x) else {1}
+        if dim not in allowed or dim == 0:
+            return (
+                f"rstdOut has {dim} elements in dimension {axis}; it must have "
+                f"{' or '.join(map(str, sorted(allowed)))}"
+            )
+    return None
+
+
+_CHECKS = (
+    rank("x", "gamma", most=8),
+    rank("gamma", "yOut"),
+    shape("gamma", "yOut"),
+    each(_wrong_rstd, "rstdOut"),
+)
 
 RMS_NORM = describe(
     "aclnnRmsNorm",
     Build.INDIVIDUAL,
     "Normalize by the root of the mean square over the trailing axes: ``x * rstd * gamma``.",
     types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
-    **_ARGUMENTS,
-    about={**_ABOUT, "essential": True, "source": "CANN: ops-nn norm/rms_norm"},
+    parameters={
+        **_ARGUMENTS,
+    },
+    checks=_CHECKS,
+    nonempty="norm",
+    essential=True,
+    source="CANN: ops-nn norm/rms_norm",
 )
 
 GEMMA_RMS_NORM = describe(
@@ -38,8 +66,12 @@ GEMMA_RMS_NORM = describe(
     Build.INDIVIDUAL,
     "Normalize as ``rms_norm`` does, with another scale: ``x * rstd * (1 + gamma)``.",
     types={"910b 910_93": f"{_PLAIN} | T=bf16 G=bf16", "950": _MIXED},
-    **_ARGUMENTS,
-    about={**_ABOUT, "source": "CANN: ops-nn norm/gemma_rms_norm"},
+    parameters={
+        **_ARGUMENTS,
+    },
+    checks=_CHECKS,
+    nonempty="norm",
+    source="CANN: ops-nn norm/gemma_rms_norm",
 )
 
 RMS_NORM_GRAD = describe(
@@ -49,22 +81,30 @@ RMS_NORM_GRAD = describe(
     "over the axes of ``gamma``: ``dx = (g - xhat * mean(g * xhat)) * rstd``; ``dgamma`` is the "
     "sum of ``dy * xhat`` over the other axes. ``rstd`` is used as it is given.",
     types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
-    dy=given("T rows* norm*", "The gradient of ``y``"),
-    x=given("T rows* norm*", "What ``rms_norm`` was given"),
-    rstd=given(
-        "f32 rows~",
-        "What ``rms_norm`` returned: one element for each row",
-        made_by=("rms_norm", "rstd"),
-    ),
-    gamma=given("G norm*", "The scale, whose axes are those that were normalized"),
-    dxOut=result("T rows* norm*", "The gradient of ``x``"),
-    dgammaOut=result("f32 norm*", "The gradient of ``gamma``"),
-    about={
-        "result_type": "RmsNormGradients",
-        "essential": True,
-        # CANN itself disagrees here from chip to chip: the 950 gives NaN, others refuse.
-        "without": ("rows", ("dgamma",)),
-        "compared": "x^ gamma^ gamma# dy# dxOut# dgammaOut# dy dxOut rstd gamma dgammaOut",
-        "source": "CANN: ops-nn norm/rms_norm_grad",
+    parameters={
+        "dy": input("T rows* norm*", "The gradient of ``y``"),
+        "x": input("T rows* norm*", "What ``rms_norm`` was given"),
+        "rstd": input(
+            "f32 rows~",
+            "What ``rms_norm`` returned: one element for each row",
+            made_by=("rms_norm", "rstd"),
+        ),
+        "gamma": input("G norm*", "The scale, whose axes are those that were normalized"),
+        "dxOut": output("T rows* norm*", "The gradient of ``x``"),
+        "dgammaOut": output("f32 norm*", "The gradient of ``gamma``"),
     },
+    checks=(
+        rank("x", "gamma", most=8),
+        rank("gamma", "dy", "dxOut", "dgammaOut"),
+        shape("dy", "dxOut"),
+        each(quirks.wrong_rstd, "rstd"),
+        shape("gamma", "dgammaOut"),
+        rule(quirks.wrong_counts),
+    ),
+    # CANN itself disagrees here from chip to chip: the 950 gives NaN, others refuse.
+    zeros=("rows", ("dgamma",)),
+    hooks=quirks.HOOKS,
+    essential=True,
+    result_type="RmsNormGradients",
+    source="CANN: ops-nn norm/rms_norm_grad",
 )

@@ -3,8 +3,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from pyaclnn.facts.operators.checks import (
+    agree,
+    dtypes,
+    each,
+    empty,
+    in_graph,
+    launch,
+    one_element,
+    packed,
+    rank,
+    required,
+    rule,
+    same_shape,
+    shape,
+    text,
+)
 from pyaclnn.facts.operators.description import Build, describe
-from pyaclnn.facts.operators.parameters import flag, given, integer, real, result, string
+from pyaclnn.facts.operators.parameters import flag, input, integer, output, real, string
+from pyaclnn.facts.operators.request import shape_text
+from pyaclnn.facts.operators.words import PACKED
+
+if TYPE_CHECKING:
+    from pyaclnn.facts.operators.request import Request
 
 __all__ = [
     "RMS_NORM_DYNAMIC_QUANT",
@@ -24,6 +47,26 @@ _ON_950 = "T=f32 S=f32 Z=f32 Y=i8,i32 | " + " | ".join(
 )
 _INT8_TYPE = 2
 
+
+def _wrong_output(request: Request, name: str) -> str | None:
+    """Compare the last axis; only the 950 compares the others."""
+    dims, (last,), rows = request.tensors[name].dims, request.known["H"], request.known["rows"]
+    per_element = PACKED if request.types[name] == "i32" else 1
+    leading = rows if request.chip.family == "950" else dims[:-1]
+    if dims and dims[-1] * per_element == last and dims[:-1] == leading:
+        return None
+    must = last // per_element
+    return f"y has shape {shape_text(dims)}; it must end in {must}, where x ends in {last}"
+
+
+def _no_copy(request: Request) -> str | None:
+    """Compare the other axes as the copy into the output does."""
+    dims = request.tensors["y"].dims
+    if dims[:-1] == request.known["rows"]:
+        return None
+    return f"y has shape {shape_text(dims)}; the result cannot be copied into it"
+
+
 RMS_NORM_QUANT = describe(
     "aclnnRmsNormQuant",
     Build.COMPOSITE,
@@ -34,18 +77,27 @@ RMS_NORM_QUANT = describe(
         "950": _ON_950,
         "310p 310b": "T=f16 S=f16 Z=i8 Y=i8",
     },
-    x=given("T rows* H", "What is normalized"),
-    gamma=given("T H | 1 H", "The scale of the norm"),
-    beta=given("T H | 1 H", "The shift of the norm"),
-    scale=given("S 1", "What the result is divided by", positive=True, loose="shape"),
-    offset=given("Z 1", "What is added before rounding", loose="shape"),
-    epsilon=real(1e-6, "Added to the mean square", least=0, loose=True),
-    y=result("Y rows* H", "The result, quantized", packed="i32"),
-    about={
-        "order": "nds",
-        "compared": "x^ y^ scale gamma y beta offset",
-        "source": "CANN: ops-nn norm/rms_norm_quant",
+    parameters={
+        "x": input("T rows* H", "What is normalized"),
+        "gamma": input("T H | 1 H", "The scale of the norm"),
+        "beta": input("T H | 1 H", "The shift of the norm"),
+        "scale": input("S 1", "What the result is divided by", positive=True),
+        "offset": input("Z 1", "What is added before rounding"),
+        "epsilon": real(1e-6, "Added to the mean square", least=0, unchecked=True),
+        "y": output("Y rows* H", "The result, quantized", packed="i32"),
     },
+    checks=(
+        required(),
+        dtypes(),
+        rank("x", "y", most=8),
+        rank("scale", least=1, most=1),
+        shape("gamma"),
+        each(_wrong_output, "y"),
+        shape("beta"),
+        same_shape("offset", "scale"),
+        launch(one_element("scale"), rule(_no_copy)),
+    ),
+    source="CANN: ops-nn norm/rms_norm_quant",
 )
 
 RMS_NORM_QUANT_V3 = describe(
@@ -55,25 +107,30 @@ RMS_NORM_QUANT_V3 = describe(
     "``v = x * rstd * gamma + beta``, ``y = round(v / scale + offset)``, or ``v * scale``, "
     f"{_ROUNDED}.",
     types={"950": _ON_950},
-    x=given("T rows* H", "What is normalized", loose="late"),
-    gamma=given("T H | 1 H", "The scale of the norm", loose="late"),
-    scale=given("S 1", "What the result is divided or multiplied by", positive=True, loose="late"),
-    offset=given("Z 1", "What is added before rounding; 0 if None", optional=True, loose="late"),
-    beta=given("T H | 1 H", "The shift of the norm; zeros if None", optional=True, loose="late"),
-    epsilon=real(1e-6, "Added to the mean square", least=0, loose=True),
-    divMode=flag(True, "Whether the scale divides; else it multiplies"),
-    outputRstd=flag(False, "Whether to return ``rstd``", sample=lambda _: True),
-    y=result("Y rows* H", "The result, quantized", packed="i32", loose="late"),
-    rstd=result(
-        "f32 rows* 1",
-        "``1 / sqrt(mean(x ** 2) + epsilon)``",
-        when=lambda values: values["output_rstd"],
-        loose="late",
-    ),
-    about={
-        "order": "nrSD",
-        "source": "CANN: ops-nn norm/rms_norm_quant_v2",
+    parameters={
+        "x": input("T rows* H", "What is normalized"),
+        "gamma": input("T H | 1 H", "The scale of the norm"),
+        "scale": input("S 1", "What the result is divided or multiplied by", positive=True),
+        "offset": input("Z 1", "What is added before rounding; 0 if None", optional=True),
+        "beta": input("T H | 1 H", "The shift of the norm; zeros if None", optional=True),
+        "epsilon": real(1e-6, "Added to the mean square", least=0, unchecked=True),
+        "divMode": flag(True, "Whether the scale divides; else it multiplies"),
+        "outputRstd": flag(False, "Whether to return ``rstd``", sample=lambda _: True),
+        "y": output("Y rows* H", "The result, quantized", packed="i32"),
+        "rstd": output(
+            "f32 rows* 1",
+            "``1 / sqrt(mean(x ** 2) + epsilon)``",
+            when=lambda values: values["output_rstd"],
+        ),
     },
+    checks=(
+        required(),
+        rank("gamma", least=1, most=2),
+        rank("scale", least=1, most=1),
+        packed("y", "x"),
+        in_graph(shape("x", "gamma", "scale", "offset", "beta", "y", "rstd"), dtypes()),
+    ),
+    source="CANN: ops-nn norm/rms_norm_quant_v2",
 )
 
 RMS_NORM_DYNAMIC_QUANT = describe(
@@ -84,23 +141,25 @@ RMS_NORM_DYNAMIC_QUANT = describe(
     "``factor = 127 / max(abs(v))``, ``y = round(v * factor)``, halves to even, "
     "``scale = 1 / factor``.",
     types={"910b 910_93": "T=f16,bf16"},
-    x=given("T rows* D H", "What is normalized"),
-    gamma=given("T H", "The scale of the norm"),
-    smoothScalesOptional=given(
-        "T H", "What is multiplied by before it is quantized; ones if None", optional=True
-    ),
-    betaOptional=given("T H", "The shift of the norm; zeros if None", optional=True),
-    epsilon=real(1e-6, "Added to the mean square", above=0),
-    dstType=integer(derived=lambda _: _INT8_TYPE),
-    yOut=result("i8 rows* D H", "The result, quantized"),
-    scaleOut=result("f32 rows* D", "What one step of ``y`` is worth in each row"),
-    about={
-        "compared": (
-            "x^ gamma^ yOut# scaleOut# x gamma smoothScalesOptional betaOptional yOut scaleOut "
-            "dstType"
+    parameters={
+        "x": input("T rows* D H", "What is normalized"),
+        "gamma": input("T H", "The scale of the norm"),
+        "smoothScalesOptional": input(
+            "T H", "What is multiplied by before it is quantized; ones if None", optional=True
         ),
-        "source": "CANN: ops-nn norm/rms_norm_dynamic_quant",
+        "betaOptional": input("T H", "The shift of the norm; zeros if None", optional=True),
+        "epsilon": real(1e-6, "Added to the mean square", above=0),
+        "dstType": integer(derived=lambda _: _INT8_TYPE),
+        "yOut": output("i8 rows* D H", "The result, quantized"),
+        "scaleOut": output("f32 rows* D", "What one step of ``y`` is worth in each row"),
     },
+    checks=(
+        rank("x", "gamma", most=8),
+        rank("yOut", "scaleOut"),
+        shape("x", "gamma", "smoothScalesOptional", "betaOptional", "yOut", "scaleOut"),
+        agree("dstType"),
+    ),
+    source="CANN: ops-nn norm/rms_norm_dynamic_quant",
 )
 
 RMS_NORM_GRAD_QUANT = describe(
@@ -109,28 +168,33 @@ RMS_NORM_GRAD_QUANT = describe(
     "Compute the gradients of ``rms_norm`` and quantize that of ``x`` by one scale: "
     "``dx = round(dx / scales_x + offset_x)``, or ``dx * scales_x``, halves to even, within int8.",
     types={"950": "T=f32 G=f32 | T=f16 G=f32,f16 | T=bf16 G=f32,bf16"},
-    dy=given("T rows* norm*", "The gradient of ``y``", loose="late"),
-    x=given("T rows* norm*", "What ``rms_norm`` was given", loose="late"),
-    rstd=given(
-        "f32 rows~",
-        "What ``rms_norm`` returned: one element for each row",
-        made_by=("rms_norm", "rstd"),
-        loose="late",
-    ),
-    gamma=given("G norm*", "The scale, whose axes are those that were normalized", loose="late"),
-    scalesX=given("f32 1", "What ``dx`` is divided or multiplied by", positive=True, loose="late"),
-    offsetXOptional=given(
-        "f32/i32 1", "What is added before rounding; 0 if None", optional=True, loose="late"
-    ),
-    quantMode=string(derived=lambda _: "static"),
-    divMode=flag(True, "Whether the scale divides; else it multiplies"),
-    dxOut=result("i8 rows* norm*", "The gradient of ``x``, quantized", loose="late"),
-    dgammaOut=result("f32 norm*", "The gradient of ``gamma``", loose="late"),
-    about={
-        "order": "neSD",
-        "idle_without": "gamma",
-        "filled": "norm",
-        "result_type": "RmsNormGradQuantResult",
-        "source": "CANN: ops-nn norm/rms_norm_grad_quant",
+    parameters={
+        "dy": input("T rows* norm*", "The gradient of ``y``"),
+        "x": input("T rows* norm*", "What ``rms_norm`` was given"),
+        "rstd": input(
+            "f32 rows~",
+            "What ``rms_norm`` returned: one element for each row",
+            made_by=("rms_norm", "rstd"),
+        ),
+        "gamma": input("G norm*", "The scale, whose axes are those that were normalized"),
+        "scalesX": input("f32 1", "What ``dx`` is divided or multiplied by", positive=True),
+        "offsetXOptional": input(
+            "f32/i32 1", "What is added before rounding; 0 if None", optional=True
+        ),
+        "quantMode": string(derived=lambda _: "static"),
+        "divMode": flag(True, "Whether the scale divides; else it multiplies"),
+        "dxOut": output("i8 rows* norm*", "The gradient of ``x``, quantized"),
+        "dgammaOut": output("f32 norm*", "The gradient of ``gamma``"),
     },
+    checks=(
+        required(),
+        empty("gamma"),
+        in_graph(
+            shape("dy", "x", "rstd", "gamma", "scalesX", "offsetXOptional", "dxOut", "dgammaOut"),
+            dtypes(),
+        ),
+        launch(text("quantMode", "static")),
+    ),
+    nonempty="norm",
+    source="CANN: ops-nn norm/rms_norm_grad_quant",
 )

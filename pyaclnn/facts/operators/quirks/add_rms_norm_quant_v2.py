@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What aclnnAddRmsNormQuantV2 does beyond any rule (CANN: ops-nn norm/add_rms_norm_quant_v2).
+"""Checks of the two kernels of aclnnAddRmsNormQuantV2 (CANN: ops-nn norm/add_rms_norm_quant_v2).
 
-There are two kernels. The 950 has the newer one; others use it for one scale to a tensor alone, and
+The 950 has the newer one; others use it for one scale to a tensor alone, and
 the older one, that of aclnnAddRmsNormQuant, for everything else.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pyaclnn.facts.operators.request import shape_text
@@ -15,15 +14,14 @@ from pyaclnn.facts.operators.request import shape_text
 if TYPE_CHECKING:
     from pyaclnn.facts.operators.request import Request
 
-__all__ = ["FITS", "beyond", "drops", "nulls"]
+__all__ = ["squeezed", "too_few", "wrong_null", "wrong_scale"]
 
 _ONE = (1,)
 _FEWEST_ON_310P = 32
-_SCALES = ("scales1", "scales2", "zero_points1", "zero_points2")
 
 
 def _is_newer(request: Request) -> bool:
-    """Whether the newer kernel is chosen."""
+    """Return whether the newer kernel is chosen."""
     if request.chip.family == "950":
         return True
     given = request.tensors
@@ -38,16 +36,16 @@ def _is_newer(request: Request) -> bool:
     return (given["x"] is not None) == shifted and (given["rms_norm"] is None) == shifted
 
 
-def drops(request: Request) -> list[str]:
-    """The newer kernel takes [1, H] for (H,)."""
+def squeezed(request: Request) -> list[str]:
+    """Let the newer kernel take [1, H] for (H,)."""
     x1, gamma, beta = (request.tensors[name] for name in ("x1", "gamma", "beta"))
     if x1 is None or gamma is None or gamma.dims != _ONE + x1.dims[-1:] or not _is_newer(request):
         return []
     return ["gamma", *(["beta"] if beta is not None and beta.dims == gamma.dims else [])]
 
 
-def nulls(request: Request) -> str | None:
-    """The older kernel gives the sum, and not the norm."""
+def wrong_null(request: Request) -> str | None:
+    """Require the outputs of the older kernel: it writes the sum, and not the norm."""
     if _is_newer(request):
         return None
     if request.tensors["x"] is None:
@@ -57,8 +55,8 @@ def nulls(request: Request) -> str | None:
     return None
 
 
-def _like_gamma(name: str, request: Request) -> str | None:
-    """The newer kernel takes one number for all of a row, too."""
+def wrong_scale(request: Request, name: str) -> str | None:
+    """Require the shape of gamma; the newer kernel takes one number for all of a row, too."""
     dims, gamma = request.tensors[name].dims, request.tensors["gamma"].dims
     if dims == gamma or (dims == _ONE and _is_newer(request)):
         return None
@@ -66,11 +64,8 @@ def _like_gamma(name: str, request: Request) -> str | None:
     return f"{request.c_name(name)} has shape {has}; it must be {must}, that of gamma"
 
 
-FITS = {name: partial(_like_gamma, name) for name in _SCALES}
-
-
-def beyond(request: Request) -> str | None:
-    """On the 310P rows must fill a block."""
+def too_few(request: Request) -> str | None:
+    """Require rows that fill a block on the 310P."""
     size = request.tensors["gamma"].size
     if request.chip.family != "310p" or size >= _FEWEST_ON_310P:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What aclnnLayerNorm does beyond any rule (CANN: ops-nn norm/layer_norm_v4)."""
+"""Statistics of aclnnLayerNorm: their shapes and types (CANN: ops-nn norm/layer_norm_v4)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from pyaclnn.facts.operators.request import shape_text
 if TYPE_CHECKING:
     from pyaclnn.facts.operators.request import Request
 
-__all__ = ["PASSES_NULL", "beyond", "kernel_types"]
-
-PASSES_NULL = ("950",)
+__all__ = ["kernel_types", "wrong_statistics"]
 
 # Row lengths for which the fused kernel LayerNormV4 was tuned, by family: data type and lengths.
 _V4_TUNED = {
@@ -26,8 +24,8 @@ _SHORT_ROW = 64
 _IN_BLOCK = {"f32": 8, "f16": 16, "bf16": 16}
 
 
-def beyond(request: Request) -> str | None:
-    """The 950 wants one number a row with ones behind; the others do not look at the shape."""
+def wrong_statistics(request: Request) -> str | None:
+    """Require one number a row with ones behind on the 950; other chips do not compare shapes."""
     if request.chip.family != "950":
         return None
     expected = (*request.known["rows"], *(1 for _ in request.known["norm"]))
@@ -48,13 +46,13 @@ def beyond(request: Request) -> str | None:
 
 
 def kernel_types(request: Request) -> dict[str, str]:
-    """LayerNormV3 hands its statistics over in the weight's type, LayerNormV4 in float32."""
+    """Return the type of the statistics: LayerNormV3 has the weight's, LayerNormV4 float32."""
     kind = "f32" if _computes_in_v4(request) else _weight_type(request)
     return {"mean": kind, "rstd": kind}
 
 
 def _weight_type(request: Request) -> str:
-    """The type of the weight, or of the ones that stand in for it."""
+    """Return the type of the weight, or of the ones that stand in for it."""
     given = (request.tensors[name] for name in ("weight", "bias", "input"))
     return str(next(tensor.type for tensor in given if tensor is not None))
 

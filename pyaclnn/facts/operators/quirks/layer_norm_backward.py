@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What aclnnLayerNormBackward does beyond any rule (CANN: ops-nn norm/layer_norm_grad_v3)."""
+"""Checks of aclnnLayerNormBackward, and its workspace (CANN: ops-nn norm/layer_norm_grad_v3)."""
 
 from __future__ import annotations
 
-from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -13,9 +12,7 @@ from pyaclnn.facts.operators.workspace import FLOAT_BYTES, block_align, tensor_s
 if TYPE_CHECKING:
     from pyaclnn.facts.operators.request import Request
 
-__all__ = ["FITS", "IGNORED", "failure", "scratch", "unwritten"]
-
-IGNORED = ("bias",)
+__all__ = ["failure", "scratch", "unwritten", "wrong_normalized_shape", "wrong_parameter"]
 
 _SPLIT_FAMILIES = ("310p", "910")
 # LayerNormXBackpropV3, the first of the two kernels of 310P and 910: input, mean and rstd, weight.
@@ -27,8 +24,8 @@ _SPLIT_KERNELS = {
 }
 
 
-def _normalized_shape(request: Request) -> str | None:
-    """Compare what CANN compares, which is not everything.
+def wrong_normalized_shape(request: Request, _name: str) -> str | None:
+    """Compare the entries that CANN compares, which are not all.
 
     The loop of the original starts at the first normalized axis instead of 0, so that entries in
     front of it are never looked at, and none at all if the input has twice as many dimensions as
@@ -45,8 +42,8 @@ def _normalized_shape(request: Request) -> str | None:
     return None
 
 
-def _parameter(name: str, request: Request) -> str | None:
-    """It is compared with normalizedShape, which may be wrong, and not with the input."""
+def wrong_parameter(request: Request, name: str) -> str | None:
+    """Compare a parameter with normalizedShape, which may be wrong, and not with the input."""
     dims, normalized = request.tensors[name].dims, request.values["normalized_shape"]
     if dims == normalized:
         return None
@@ -54,14 +51,8 @@ def _parameter(name: str, request: Request) -> str | None:
     return f"{request.c_name(name)} has shape {has}; it must be {must}, that of normalizedShape"
 
 
-FITS = {
-    "normalized_shape": _normalized_shape,
-    **{name: partial(_parameter, name) for name in ("weight", "bias")},
-}
-
-
 def failure(request: Request) -> str | None:
-    """Say why no kernel can be launched; the launcher is queued, and nobody looks at its status."""
+    """Return why no kernel can be launched: the launcher is queued, and CANN ignores its status."""
     chip, normalized = request.chip, request.values["normalized_shape"]
     if chip.family in _SPLIT_FAMILIES:
         key = (request.tensors["input"].type, _statistics_type(request), _weight_type(request))
@@ -80,7 +71,7 @@ def failure(request: Request) -> str | None:
 
 
 def unwritten(request: Request) -> list[str]:
-    """The copy into a gradient refuses another shape, and nobody looks at its status.
+    """Return the gradients of another shape: the copy into them fails, and CANN ignores that.
 
     Only tensors of one element are exempt (CANN: ops-math contiguous.cpp).
     """
@@ -94,7 +85,7 @@ def unwritten(request: Request) -> list[str]:
 
 
 def scratch(request: Request) -> int:
-    """Two padded float32 rows a block, and mean and rstd if they are cast.
+    """Return the bytes of two padded float32 rows a block, and of mean and rstd if they are cast.
 
     A block is a core that has rows to work on (template "common" of the tiling).
     """
@@ -110,12 +101,12 @@ def scratch(request: Request) -> int:
 
 
 def _weight_type(request: Request) -> str:
-    """The type of the weight, or of the ones that stand in for it."""
+    """Return the type of the weight, or of the ones that stand in for it."""
     return str((request.tensors["weight"] or request.tensors["input"]).type)
 
 
 def _statistics_type(request: Request) -> str:
-    """The type in which the kernel gets mean and rstd.
+    """Return the type in which the kernel gets mean and rstd.
 
     The fused kernel takes float32 alone. The split kernels get both as they are, unless they differ
     or the weight is float32.

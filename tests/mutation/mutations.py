@@ -48,12 +48,11 @@ class Mutation(NamedTuple):
 
     def lines(self, source: str) -> tuple[int, str, str]:
         """Return the number of the changed line, and its code before and after."""
-        number = source.count("\n", 0, self.start)
-        before, after = (
-            text.splitlines()[number].partition("  # ")[0].strip()
-            for text in (source, self.apply(source))
-        )
-        return number + 1, before, after
+        begin = source.rfind("\n", 0, self.start) + 1
+        line, _, _ = source[begin:].partition("\n")
+        changed, _, _ = self._replace(start=self.start - begin).apply(line).partition("\n")
+        before, after = (text.partition("  # ")[0].strip() for text in (line, changed))
+        return source.count("\n", 0, self.start) + 1, before, after
 
 
 def mutations_of(file: str, source: str) -> Iterator[Mutation]:
@@ -79,9 +78,8 @@ class _Python:
     """A source in Python, and where its parts are."""
 
     def __init__(self, source: str) -> None:
-        self._source, self._data = source, source.encode()
-        lengths = map(len, self._data.splitlines(keepends=True))
-        self._starts = [0, *itertools.accumulate(lengths)]
+        self._source, self._lines = source, [f"{line}\n" for line in source.split("\n")]
+        self._starts = [0, *itertools.accumulate(map(len, self._lines))]
 
     def mutations(self) -> Iterator[tuple[int, str, str]]:
         """Yield what can be changed in functions and tables, but for annotations and texts."""
@@ -111,12 +109,16 @@ class _Python:
                 yield begin + found.start(), found[0], OTHER[found[0]]
 
     def _begin(self, node: ast.expr | ast.stmt) -> int:
-        return len(self._data[: self._starts[node.lineno - 1] + node.col_offset].decode())
+        return self._place(node.lineno, node.col_offset)
 
     def _text(self, node: ast.expr | ast.stmt) -> str:
-        found = ast.get_source_segment(self._source, node)
-        assert found is not None
-        return found
+        end = self._place(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return self._source[self._begin(node) : end]
+
+    def _place(self, line: int, column: int) -> int:
+        """Return the character at a column, which is counted in bytes."""
+        before = self._lines[line - 1].encode()[:column].decode()
+        return self._starts[line - 1] + len(before)
 
 
 def _is_none(node: ast.expr) -> bool:

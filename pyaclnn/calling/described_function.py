@@ -98,7 +98,9 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
         "defaults_": {p.name: p.default for p in operator.options},
     }
     front = Front(checks, recognises_calls=not operator.lists)
-    function: Callable[..., Any] = function_of(form, front, space, docstring(operator))
+    origin = f"Described in ``{form.origin}``, from which this function is generated."
+    doc = f"{docstring(operator)}\n{origin}\n"
+    function: Callable[..., Any] = function_of(form, front, space, doc)
     return function
 
 

@@ -302,82 +302,82 @@ class SyncBatchNormGatherStatsResult(NamedTuple, Generic[_A]):
     batch_invstd: _A
 
 @overload
-def ada_layer_norm(
+def ada_layer_norm(  # facts/operators/norm/ada_layer_norm.py
     x: _Host, scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None,
     epsilon: float = 1e-05, *, eps: float | None = None, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
-def ada_layer_norm(
+def ada_layer_norm(  # facts/operators/norm/ada_layer_norm.py
     x: DeviceArray, scale: DeviceArray, shift: DeviceArray, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
     stream: StreamLike | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
-def ada_layer_norm_backward(
+def ada_layer_norm_backward(  # facts/operators/norm/ada_layer_norm.py
     grad_out: _Host, input: _Host, normalized_shape: int | Sequence[int], rstd: _Host, mean: _Host,
     scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None, *,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AdaLayerNormGradients[_Host]: ...
 @overload
-def ada_layer_norm_backward(
+def ada_layer_norm_backward(  # facts/operators/norm/ada_layer_norm.py
     grad_out: DeviceArray, input: DeviceArray, normalized_shape: int | Sequence[int],
     rstd: DeviceArray, mean: DeviceArray, scale: DeviceArray, shift: DeviceArray,
     weight: DeviceArray | None = None, bias: DeviceArray | None = None, *,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AdaLayerNormGradients[DeviceArray]: ...
 @overload
-def ada_layer_norm_quant(
+def ada_layer_norm_quant(  # facts/operators/norm/ada_layer_norm.py
     x: _Host, scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None,
     smooth_scales: _Host | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AdaLayerNormQuantResult[_Host]: ...
 @overload
-def ada_layer_norm_quant(
+def ada_layer_norm_quant(  # facts/operators/norm/ada_layer_norm.py
     x: DeviceArray, scale: DeviceArray, shift: DeviceArray, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, smooth_scales: DeviceArray | None = None,
     epsilon: float = 1e-05, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AdaLayerNormQuantResult[DeviceArray]: ...
 @overload
-def ada_layer_norm_v2(
+def ada_layer_norm_v2(  # facts/operators/norm/ada_layer_norm.py
     x: _Host, scale: _Host, shift: _Host, weight: _Host | None = None, bias: _Host | None = None,
     epsilon: float = 1e-05, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AdaLayerNormV2Result[_Host]: ...
 @overload
-def ada_layer_norm_v2(
+def ada_layer_norm_v2(  # facts/operators/norm/ada_layer_norm.py
     x: DeviceArray, scale: DeviceArray, shift: DeviceArray, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AdaLayerNormV2Result[DeviceArray]: ...
 @overload
-def add_layer_norm(
+def add_layer_norm(  # facts/operators/norm/add_layer_norm.py
     x1: _Host, x2: _Host, gamma: _Host, beta: _Host, bias: _Host | None = None,
     epsilon: float = 1e-05, additional_output: bool = False, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddLayerNormResult[_Host]: ...
 @overload
-def add_layer_norm(
+def add_layer_norm(  # facts/operators/norm/add_layer_norm.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, beta: DeviceArray,
     bias: DeviceArray | None = None, epsilon: float = 1e-05, additional_output: bool = False, *,
     eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddLayerNormResult[DeviceArray]: ...
 @overload
-def add_layer_norm_grad(
+def add_layer_norm_grad(  # facts/operators/norm/add_layer_norm.py
     dy: _Host, x1: _Host, x2: _Host, rstd: _Host, mean: _Host, gamma: _Host,
     dsum: _Host | None = None, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AddLayerNormGradients[_Host]: ...
 @overload
-def add_layer_norm_grad(
+def add_layer_norm_grad(  # facts/operators/norm/add_layer_norm.py
     dy: DeviceArray, x1: DeviceArray, x2: DeviceArray, rstd: DeviceArray, mean: DeviceArray,
     gamma: DeviceArray, dsum: DeviceArray | None = None, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddLayerNormGradients[DeviceArray]: ...
 @overload
-def add_layer_norm_quant(
+def add_layer_norm_quant(  # facts/operators/norm/layer_norm_quant.py
     x1: _Host, x2: _Host, gamma: _Host, beta: _Host, bias: _Host | None = None,
     scales1: _Host | None = None, scales2: _Host | None = None, zero_points1: _Host | None = None,
     zero_points2: _Host | None = None, quant_mode: str = "static", epsilon: float = 1e-05,
@@ -385,7 +385,7 @@ def add_layer_norm_quant(
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddLayerNormQuantResult[_Host]: ...
 @overload
-def add_layer_norm_quant(
+def add_layer_norm_quant(  # facts/operators/norm/layer_norm_quant.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, beta: DeviceArray,
     bias: DeviceArray | None = None, scales1: DeviceArray | None = None,
     scales2: DeviceArray | None = None, zero_points1: DeviceArray | None = None,
@@ -394,7 +394,7 @@ def add_layer_norm_quant(
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddLayerNormQuantResult[DeviceArray]: ...
 @overload
-def add_layer_norm_quant_v2(
+def add_layer_norm_quant_v2(  # facts/operators/norm/layer_norm_quant.py
     x1: _Host, x2: _Host, gamma: _Host, beta: _Host, bias: _Host | None = None,
     scales1: _Host | None = None, zero_points1: _Host | None = None, quant_mode: str = "static",
     epsilon: float = 1e-05, additional_output: bool = False, div_mode: bool = False, *,
@@ -402,7 +402,7 @@ def add_layer_norm_quant_v2(
     out: Sequence[_Host | None] | None = None
 ) -> AddLayerNormQuantV2Result[_Host]: ...
 @overload
-def add_layer_norm_quant_v2(
+def add_layer_norm_quant_v2(  # facts/operators/norm/layer_norm_quant.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, beta: DeviceArray,
     bias: DeviceArray | None = None, scales1: DeviceArray | None = None,
     zero_points1: DeviceArray | None = None, quant_mode: str = "static", epsilon: float = 1e-05,
@@ -410,76 +410,76 @@ def add_layer_norm_quant_v2(
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddLayerNormQuantV2Result[DeviceArray]: ...
 @overload
-def add_rms_norm(
+def add_rms_norm(  # facts/operators/norm/add_rms_norm.py
     x1: _Host, x2: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormResult[_Host]: ...
 @overload
-def add_rms_norm(
+def add_rms_norm(  # facts/operators/norm/add_rms_norm.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *,
     eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormResult[DeviceArray]: ...
 @overload
-def add_rms_norm_cast(
+def add_rms_norm_cast(  # facts/operators/norm/add_rms_norm.py
     x1: _Host, x2: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormCastResult[_Host]: ...
 @overload
-def add_rms_norm_cast(
+def add_rms_norm_cast(  # facts/operators/norm/add_rms_norm.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *,
     eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormCastResult[DeviceArray]: ...
 @overload
-def add_rms_norm_dynamic_quant(
+def add_rms_norm_dynamic_quant(  # facts/operators/norm/add_rms_norm_quant.py
     x1: _Host, x2: _Host, gamma: _Host, smooth_scale1: _Host | None = None,
     smooth_scale2: _Host | None = None, epsilon: float = 1e-06, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormDynamicQuantResult[_Host]: ...
 @overload
-def add_rms_norm_dynamic_quant(
+def add_rms_norm_dynamic_quant(  # facts/operators/norm/add_rms_norm_quant.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, smooth_scale1: DeviceArray | None = None,
     smooth_scale2: DeviceArray | None = None, epsilon: float = 1e-06, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormDynamicQuantResult[DeviceArray]: ...
 @overload
-def add_rms_norm_dynamic_quant_v2(
+def add_rms_norm_dynamic_quant_v2(  # facts/operators/norm/add_rms_norm_quant.py
     x1: _Host, x2: _Host, gamma: _Host, smooth_scale1: _Host | None = None,
     smooth_scale2: _Host | None = None, beta: _Host | None = None, epsilon: float = 1e-06, *,
     eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[_Host]: ...
 @overload
-def add_rms_norm_dynamic_quant_v2(
+def add_rms_norm_dynamic_quant_v2(  # facts/operators/norm/add_rms_norm_quant.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, smooth_scale1: DeviceArray | None = None,
     smooth_scale2: DeviceArray | None = None, beta: DeviceArray | None = None,
     epsilon: float = 1e-06, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[DeviceArray]: ...
 @overload
-def add_rms_norm_dynamic_quant_v2(
+def add_rms_norm_dynamic_quant_v2(  # facts/operators/norm/add_rms_norm_quant.py
     x1: _Host, x2: _Host, gamma: _Host, smooth_scale1: _Host | None = None,
     smooth_scale2: _Host | None = None, beta: _Host | None = None, epsilon: float = 1e-06, *,
     output_mask: Sequence[bool], eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[_Host | None]: ...
 @overload
-def add_rms_norm_dynamic_quant_v2(
+def add_rms_norm_dynamic_quant_v2(  # facts/operators/norm/add_rms_norm_quant.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, smooth_scale1: DeviceArray | None = None,
     smooth_scale2: DeviceArray | None = None, beta: DeviceArray | None = None,
     epsilon: float = 1e-06, *, output_mask: Sequence[bool], eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormDynamicQuantV2Result[DeviceArray | None]: ...
 @overload
-def add_rms_norm_quant(
+def add_rms_norm_quant(  # facts/operators/norm/add_rms_norm_quant.py
     x1: _Host, x2: _Host, gamma: _Host, scales1: _Host, scales2: _Host | None = None,
     zero_points1: _Host | None = None, zero_points2: _Host | None = None, epsilon: float = 1e-06,
     div_mode: bool = True, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormQuantResult[_Host]: ...
 @overload
-def add_rms_norm_quant(
+def add_rms_norm_quant(  # facts/operators/norm/add_rms_norm_quant.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, scales1: DeviceArray,
     scales2: DeviceArray | None = None, zero_points1: DeviceArray | None = None,
     zero_points2: DeviceArray | None = None, epsilon: float = 1e-06, div_mode: bool = True, *,
@@ -487,14 +487,14 @@ def add_rms_norm_quant(
     out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormQuantResult[DeviceArray]: ...
 @overload
-def add_rms_norm_quant_v2(
+def add_rms_norm_quant_v2(  # facts/operators/norm/add_rms_norm_quant.py
     x1: _Host, x2: _Host, gamma: _Host, scales1: _Host, scales2: _Host | None = None,
     zero_points1: _Host | None = None, zero_points2: _Host | None = None, beta: _Host | None = None,
     epsilon: float = 1e-06, div_mode: bool = True, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormQuantV2Result[_Host]: ...
 @overload
-def add_rms_norm_quant_v2(
+def add_rms_norm_quant_v2(  # facts/operators/norm/add_rms_norm_quant.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, scales1: DeviceArray,
     scales2: DeviceArray | None = None, zero_points1: DeviceArray | None = None,
     zero_points2: DeviceArray | None = None, beta: DeviceArray | None = None,
@@ -502,14 +502,14 @@ def add_rms_norm_quant_v2(
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> AddRmsNormQuantV2Result[DeviceArray]: ...
 @overload
-def batch_norm(
+def batch_norm(  # facts/operators/norm/batch_norm.py
     input: _Host, running_mean: _Host | None = None, running_var: _Host | None = None,
     weight: _Host | None = None, bias: _Host | None = None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormResult[_Host]: ...
 @overload
-def batch_norm(
+def batch_norm(  # facts/operators/norm/batch_norm.py
     input: DeviceArray, running_mean: DeviceArray | None = None,
     running_var: DeviceArray | None = None, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, training: bool = False, momentum: float = 0.1,
@@ -517,7 +517,7 @@ def batch_norm(
     out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormResult[DeviceArray]: ...
 @overload
-def batch_norm_backward(
+def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: float = 1e-05, *,
@@ -525,7 +525,7 @@ def batch_norm_backward(
     out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Host]: ...
 @overload
-def batch_norm_backward(
+def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: DeviceArray, input: DeviceArray, weight: DeviceArray | None = None,
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
@@ -533,7 +533,7 @@ def batch_norm_backward(
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray]: ...
 @overload
-def batch_norm_backward(
+def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: float = 1e-05, *,
@@ -541,7 +541,7 @@ def batch_norm_backward(
     out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Host | None]: ...
 @overload
-def batch_norm_backward(
+def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: DeviceArray, input: DeviceArray, weight: DeviceArray | None = None,
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
@@ -550,111 +550,111 @@ def batch_norm_backward(
     out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray | None]: ...
 @overload
-def batch_norm_elemt(
+def batch_norm_elemt(  # facts/operators/norm/batch_norm_elemt.py
     input: _Host, mean: _Host, invstd: _Host, weight: _Host | None = None,
     bias: _Host | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
-def batch_norm_elemt(
+def batch_norm_elemt(  # facts/operators/norm/batch_norm_elemt.py
     input: DeviceArray, mean: DeviceArray, invstd: DeviceArray, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
-def batch_norm_elemt_backward(
+def batch_norm_elemt_backward(  # facts/operators/norm/batch_norm_elemt.py
     grad_out: _Host, input: _Host, mean: _Host, invstd: _Host, sum_dy: _Host, sum_dy_xmu: _Host,
     counter: _Host, weight: _Host | None = None, *, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
-def batch_norm_elemt_backward(
+def batch_norm_elemt_backward(  # facts/operators/norm/batch_norm_elemt.py
     grad_out: DeviceArray, input: DeviceArray, mean: DeviceArray, invstd: DeviceArray,
     sum_dy: DeviceArray, sum_dy_xmu: DeviceArray, counter: DeviceArray,
     weight: DeviceArray | None = None, *, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
-def batch_norm_gather_stats_with_counts(
+def batch_norm_gather_stats_with_counts(  # facts/operators/norm/batch_norm_stats.py
     input: _Host, mean: _Host, invstd: _Host, counts: _Host, running_mean: _Host | None = None,
     running_var: _Host | None = None, momentum: float = 0.1, eps: float = 1e-05, *,
     epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> BatchNormGatherStatsResult[_Host]: ...
 @overload
-def batch_norm_gather_stats_with_counts(
+def batch_norm_gather_stats_with_counts(  # facts/operators/norm/batch_norm_stats.py
     input: DeviceArray, mean: DeviceArray, invstd: DeviceArray, counts: DeviceArray,
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     momentum: float = 0.1, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGatherStatsResult[DeviceArray]: ...
 @overload
-def batch_norm_reduce(
+def batch_norm_reduce(  # facts/operators/norm/batch_norm_reduce.py
     x: _Host, *, stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormReduceResult[_Host]: ...
 @overload
-def batch_norm_reduce(
+def batch_norm_reduce(  # facts/operators/norm/batch_norm_reduce.py
     x: DeviceArray, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormReduceResult[DeviceArray]: ...
 @overload
-def batch_norm_reduce_backward(
+def batch_norm_reduce_backward(  # facts/operators/norm/batch_norm_reduce.py
     grad_out: _Host, input: _Host, mean: _Host, invstd: _Host, weight: _Host | None = None,
     input_g: bool = True, weight_g: bool = True, bias_g: bool = True, *,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormReduceGradients[_Host]: ...
 @overload
-def batch_norm_reduce_backward(
+def batch_norm_reduce_backward(  # facts/operators/norm/batch_norm_reduce.py
     grad_out: DeviceArray, input: DeviceArray, mean: DeviceArray, invstd: DeviceArray,
     weight: DeviceArray | None = None, input_g: bool = True, weight_g: bool = True,
     bias_g: bool = True, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormReduceGradients[DeviceArray]: ...
 @overload
-def batch_norm_stats(
+def batch_norm_stats(  # facts/operators/norm/batch_norm_stats.py
     input: _Host, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormStatsResult[_Host]: ...
 @overload
-def batch_norm_stats(
+def batch_norm_stats(  # facts/operators/norm/batch_norm_stats.py
     input: DeviceArray, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormStatsResult[DeviceArray]: ...
 @overload
-def deep_norm(
+def deep_norm(  # facts/operators/norm/deep_norm.py
     x: _Host, gx: _Host, beta: _Host, gamma: _Host, alpha: float = 0.3, epsilon: float = 1e-06, *,
     eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> DeepNormResult[_Host]: ...
 @overload
-def deep_norm(
+def deep_norm(  # facts/operators/norm/deep_norm.py
     x: DeviceArray, gx: DeviceArray, beta: DeviceArray, gamma: DeviceArray, alpha: float = 0.3,
     epsilon: float = 1e-06, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> DeepNormResult[DeviceArray]: ...
 @overload
-def deep_norm_grad(
+def deep_norm_grad(  # facts/operators/norm/deep_norm.py
     dy: _Host, x: _Host, gx: _Host, gamma: _Host, mean: _Host, rstd: _Host, alpha: float = 0.3, *,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> DeepNormGradients[_Host]: ...
 @overload
-def deep_norm_grad(
+def deep_norm_grad(  # facts/operators/norm/deep_norm.py
     dy: DeviceArray, x: DeviceArray, gx: DeviceArray, gamma: DeviceArray, mean: DeviceArray,
     rstd: DeviceArray, alpha: float = 0.3, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> DeepNormGradients[DeviceArray]: ...
 @overload
-def embedding_renorm(
+def embedding_renorm(  # facts/operators/norm/renorm.py
     input: _Host, indices: _Host, max_norm: float, norm_type: float = 2.0, *,
     stream: StreamLike | None = None
 ) -> _Host: ...
 @overload
-def embedding_renorm(
+def embedding_renorm(  # facts/operators/norm/renorm.py
     input: DeviceArray, indices: DeviceArray, max_norm: float, norm_type: float = 2.0, *,
     stream: StreamLike | None = None
 ) -> DeviceArray: ...
 @overload
-def fast_batch_norm_backward(
+def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: float = 1e-05, *,
@@ -662,7 +662,7 @@ def fast_batch_norm_backward(
     out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Host]: ...
 @overload
-def fast_batch_norm_backward(
+def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: DeviceArray, input: DeviceArray, weight: DeviceArray | None = None,
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
@@ -670,7 +670,7 @@ def fast_batch_norm_backward(
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray]: ...
 @overload
-def fast_batch_norm_backward(
+def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: float = 1e-05, *,
@@ -678,7 +678,7 @@ def fast_batch_norm_backward(
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Host | None]: ...
 @overload
-def fast_batch_norm_backward(
+def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: DeviceArray, input: DeviceArray, weight: DeviceArray | None = None,
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
@@ -687,262 +687,262 @@ def fast_batch_norm_backward(
     out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray | None]: ...
 @overload
-def fast_layer_norm(
+def fast_layer_norm(  # facts/operators/norm/layer_norm.py
     input: _Host, normalized_shape: int | Sequence[int], weight: _Host | None = None,
     bias: _Host | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> LayerNormResult[_Host]: ...
 @overload
-def fast_layer_norm(
+def fast_layer_norm(  # facts/operators/norm/layer_norm.py
     input: DeviceArray, normalized_shape: int | Sequence[int], weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormResult[DeviceArray]: ...
 @overload
-def foreach_norm(
+def foreach_norm(  # facts/operators/norm/norm.py
     x: Sequence[_Host], scalar: float = 2.0, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> tuple[_Host, ...]: ...
 @overload
-def foreach_norm(
+def foreach_norm(  # facts/operators/norm/norm.py
     x: Sequence[DeviceArray], scalar: float = 2.0, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> tuple[DeviceArray, ...]: ...
 @overload
-def gemma_rms_norm(
+def gemma_rms_norm(  # facts/operators/norm/rms_norm.py
     x: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GemmaRmsNormResult[_Host]: ...
 @overload
-def gemma_rms_norm(
+def gemma_rms_norm(  # facts/operators/norm/rms_norm.py
     x: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GemmaRmsNormResult[DeviceArray]: ...
 @overload
-def group_norm(
+def group_norm(  # facts/operators/norm/group_norm.py
     input: _Host, num_groups: int, weight: _Host | None = None, bias: _Host | None = None,
     eps: float = 1e-05, *, epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> GroupNormResult[_Host]: ...
 @overload
-def group_norm(
+def group_norm(  # facts/operators/norm/group_norm.py
     input: DeviceArray, num_groups: int, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormResult[DeviceArray]: ...
 @overload
-def group_norm_backward(
+def group_norm_backward(  # facts/operators/norm/group_norm.py
     grad_out: _Host, input: _Host, mean: _Host, rstd: _Host, num_groups: int,
     weight: _Host | None = None, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> GroupNormGradients[_Host]: ...
 @overload
-def group_norm_backward(
+def group_norm_backward(  # facts/operators/norm/group_norm.py
     grad_out: DeviceArray, input: DeviceArray, mean: DeviceArray, rstd: DeviceArray,
     num_groups: int, weight: DeviceArray | None = None, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormGradients[DeviceArray]: ...
 @overload
-def group_norm_backward(
+def group_norm_backward(  # facts/operators/norm/group_norm.py
     grad_out: _Host, input: _Host, mean: _Host, rstd: _Host, num_groups: int,
     weight: _Host | None = None, *, output_mask: Sequence[bool], stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> GroupNormGradients[_Host | None]: ...
 @overload
-def group_norm_backward(
+def group_norm_backward(  # facts/operators/norm/group_norm.py
     grad_out: DeviceArray, input: DeviceArray, mean: DeviceArray, rstd: DeviceArray,
     num_groups: int, weight: DeviceArray | None = None, *, output_mask: Sequence[bool],
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormGradients[DeviceArray | None]: ...
 @overload
-def group_norm_silu(
+def group_norm_silu(  # facts/operators/norm/group_norm.py
     input: _Host, group: int, gamma: _Host | None = None, beta: _Host | None = None,
     eps: float = 1e-05, *, epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> GroupNormSiluResult[_Host]: ...
 @overload
-def group_norm_silu(
+def group_norm_silu(  # facts/operators/norm/group_norm.py
     input: DeviceArray, group: int, gamma: DeviceArray | None = None,
     beta: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSiluResult[DeviceArray]: ...
 @overload
-def group_norm_silu_quant(
+def group_norm_silu_quant(  # facts/operators/norm/group_norm.py
     input: _Host, quant_scale: _Host, group: int, gamma: _Host | None = None,
     beta: _Host | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormSiluQuantResult[_Host]: ...
 @overload
-def group_norm_silu_quant(
+def group_norm_silu_quant(  # facts/operators/norm/group_norm.py
     input: DeviceArray, quant_scale: DeviceArray, group: int, gamma: DeviceArray | None = None,
     beta: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSiluQuantResult[DeviceArray]: ...
 @overload
-def group_norm_silu_v2(
+def group_norm_silu_v2(  # facts/operators/norm/group_norm.py
     input: _Host, group: int, gamma: _Host | None = None, beta: _Host | None = None,
     eps: float = 1e-05, activate_silu: bool = True, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormSiluV2Result[_Host]: ...
 @overload
-def group_norm_silu_v2(
+def group_norm_silu_v2(  # facts/operators/norm/group_norm.py
     input: DeviceArray, group: int, gamma: DeviceArray | None = None,
     beta: DeviceArray | None = None, eps: float = 1e-05, activate_silu: bool = True, *,
     epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSiluV2Result[DeviceArray]: ...
 @overload
-def group_norm_swish(
+def group_norm_swish(  # facts/operators/norm/group_norm_swish.py
     x: _Host, gamma: _Host, beta: _Host, num_groups: int, eps: float = 1e-05,
     activate_swish: bool = True, swish_scale: float = 1.0, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormSwishResult[_Host]: ...
 @overload
-def group_norm_swish(
+def group_norm_swish(  # facts/operators/norm/group_norm_swish.py
     x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, num_groups: int, eps: float = 1e-05,
     activate_swish: bool = True, swish_scale: float = 1.0, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSwishResult[DeviceArray]: ...
 @overload
-def group_norm_swish_grad(
+def group_norm_swish_grad(  # facts/operators/norm/group_norm_swish.py
     dy: _Host, mean: _Host, rstd: _Host, x: _Host, gamma: _Host, beta: _Host, num_groups: int,
     swish_scale: float = 1.0, dgamma_is_require: bool = True, dbeta_is_require: bool = True, *,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormSwishGradients[_Host]: ...
 @overload
-def group_norm_swish_grad(
+def group_norm_swish_grad(  # facts/operators/norm/group_norm_swish.py
     dy: DeviceArray, mean: DeviceArray, rstd: DeviceArray, x: DeviceArray, gamma: DeviceArray,
     beta: DeviceArray, num_groups: int, swish_scale: float = 1.0, dgamma_is_require: bool = True,
     dbeta_is_require: bool = True, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSwishGradients[DeviceArray]: ...
 @overload
-def inplace_add_rms_norm(
+def inplace_add_rms_norm(  # facts/operators/norm/add_rms_norm.py
     x1: _Host, x2: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
     stream: StreamLike | None = None, out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
-def inplace_add_rms_norm(
+def inplace_add_rms_norm(  # facts/operators/norm/add_rms_norm.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *,
     eps: float | None = None, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
-def inplace_renorm(
+def inplace_renorm(  # facts/operators/norm/renorm.py
     input: _Host, p: float, dim: int, maxnorm: float, *, stream: StreamLike | None = None
 ) -> _Host: ...
 @overload
-def inplace_renorm(
+def inplace_renorm(  # facts/operators/norm/renorm.py
     input: DeviceArray, p: float, dim: int, maxnorm: float, *, stream: StreamLike | None = None
 ) -> DeviceArray: ...
 @overload
-def instance_norm(
+def instance_norm(  # facts/operators/norm/instance_norm.py
     x: _Host, gamma: _Host, beta: _Host, data_format: str = "NCHW", eps: float = 1e-05, *,
     epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> InstanceNormResult[_Host]: ...
 @overload
-def instance_norm(
+def instance_norm(  # facts/operators/norm/instance_norm.py
     x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, data_format: str = "NCHW",
     eps: float = 1e-05, *, epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> InstanceNormResult[DeviceArray]: ...
 @overload
-def layer_norm(
+def layer_norm(  # facts/operators/norm/layer_norm.py
     input: _Host, normalized_shape: int | Sequence[int], weight: _Host | None = None,
     bias: _Host | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> LayerNormResult[_Host]: ...
 @overload
-def layer_norm(
+def layer_norm(  # facts/operators/norm/layer_norm.py
     input: DeviceArray, normalized_shape: int | Sequence[int], weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormResult[DeviceArray]: ...
 @overload
-def layer_norm_backward(
+def layer_norm_backward(  # facts/operators/norm/layer_norm.py
     grad_out: _Host, input: _Host, normalized_shape: int | Sequence[int], mean: _Host, rstd: _Host,
     weight: _Host | None = None, bias: _Host | None = None, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> LayerNormGradients[_Host]: ...
 @overload
-def layer_norm_backward(
+def layer_norm_backward(  # facts/operators/norm/layer_norm.py
     grad_out: DeviceArray, input: DeviceArray, normalized_shape: int | Sequence[int],
     mean: DeviceArray, rstd: DeviceArray, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormGradients[DeviceArray]: ...
 @overload
-def layer_norm_backward(
+def layer_norm_backward(  # facts/operators/norm/layer_norm.py
     grad_out: _Host, input: _Host, normalized_shape: int | Sequence[int], mean: _Host, rstd: _Host,
     weight: _Host | None = None, bias: _Host | None = None, *, output_mask: Sequence[bool],
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> LayerNormGradients[_Host | None]: ...
 @overload
-def layer_norm_backward(
+def layer_norm_backward(  # facts/operators/norm/layer_norm.py
     grad_out: DeviceArray, input: DeviceArray, normalized_shape: int | Sequence[int],
     mean: DeviceArray, rstd: DeviceArray, weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, *, output_mask: Sequence[bool],
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormGradients[DeviceArray | None]: ...
 @overload
-def layer_norm_quant(
+def layer_norm_quant(  # facts/operators/norm/layer_norm_quant.py
     x: _Host, gamma: _Host, beta: _Host, scale: _Host, zero_points: _Host, epsilon: float = 1e-05,
     *, eps: float | None = None, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
-def layer_norm_quant(
+def layer_norm_quant(  # facts/operators/norm/layer_norm_quant.py
     x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, scale: DeviceArray,
     zero_points: DeviceArray, epsilon: float = 1e-05, *, eps: float | None = None,
     stream: StreamLike | None = None, out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
-def layer_norm_with_impl_mode(
+def layer_norm_with_impl_mode(  # facts/operators/norm/layer_norm.py
     input: _Host, normalized_shape: int | Sequence[int], weight: _Host | None = None,
     bias: _Host | None = None, eps: float = 1e-05, impl_mode: int = 0, *,
     epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> LayerNormResult[_Host]: ...
 @overload
-def layer_norm_with_impl_mode(
+def layer_norm_with_impl_mode(  # facts/operators/norm/layer_norm.py
     input: DeviceArray, normalized_shape: int | Sequence[int], weight: DeviceArray | None = None,
     bias: DeviceArray | None = None, eps: float = 1e-05, impl_mode: int = 0, *,
     epsilon: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> LayerNormResult[DeviceArray]: ...
 @overload
-def linalg_vector_norm(
+def linalg_vector_norm(  # facts/operators/norm/norm.py
     input: _Host, ord: float = 2.0, dim: int | Sequence[int] | None = None, keepdim: bool = False,
     *, dtype: DTypeLike | None = None, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
-def linalg_vector_norm(
+def linalg_vector_norm(  # facts/operators/norm/norm.py
     input: DeviceArray, ord: float = 2.0, dim: int | Sequence[int] | None = None,
     keepdim: bool = False, *, dtype: DTypeLike | None = None, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
-def norm(
+def norm(  # facts/operators/norm/norm.py
     input: _Host, p: float = 2.0, dim: int | Sequence[int] | None = None, keepdim: bool = False, *,
     stream: StreamLike | None = None, out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
-def norm(
+def norm(  # facts/operators/norm/norm.py
     input: DeviceArray, p: float = 2.0, dim: int | Sequence[int] | None = None,
     keepdim: bool = False, *, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
-def quantized_batch_norm(
+def quantized_batch_norm(  # facts/operators/norm/quantized_batch_norm.py
     input: _Host, mean: _Host, var: _Host, input_scale: float, input_zero_point: float,
     output_scale: float, output_zero_point: float, weight: _Host | None = None,
     bias: _Host | None = None, epsilon: float = 1e-05, *, eps: float | None = None,
     stream: StreamLike | None = None, out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
-def quantized_batch_norm(
+def quantized_batch_norm(  # facts/operators/norm/quantized_batch_norm.py
     input: DeviceArray, mean: DeviceArray, var: DeviceArray, input_scale: float,
     input_zero_point: float, output_scale: float, output_zero_point: float,
     weight: DeviceArray | None = None, bias: DeviceArray | None = None, epsilon: float = 1e-05, *,
@@ -950,93 +950,93 @@ def quantized_batch_norm(
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
-def renorm(
+def renorm(  # facts/operators/norm/renorm.py
     input: _Host, p: float, dim: int, maxnorm: float, *, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
-def renorm(
+def renorm(  # facts/operators/norm/renorm.py
     input: DeviceArray, p: float, dim: int, maxnorm: float, *, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
-def rms_norm(
+def rms_norm(  # facts/operators/norm/rms_norm.py
     x: _Host, gamma: _Host, epsilon: float = 1e-06, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> RmsNormResult[_Host]: ...
 @overload
-def rms_norm(
+def rms_norm(  # facts/operators/norm/rms_norm.py
     x: DeviceArray, gamma: DeviceArray, epsilon: float = 1e-06, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormResult[DeviceArray]: ...
 @overload
-def rms_norm_dynamic_quant(
+def rms_norm_dynamic_quant(  # facts/operators/norm/rms_norm_quant.py
     x: _Host, gamma: _Host, smooth_scales: _Host | None = None, beta: _Host | None = None,
     epsilon: float = 1e-06, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> RmsNormDynamicQuantResult[_Host]: ...
 @overload
-def rms_norm_dynamic_quant(
+def rms_norm_dynamic_quant(  # facts/operators/norm/rms_norm_quant.py
     x: DeviceArray, gamma: DeviceArray, smooth_scales: DeviceArray | None = None,
     beta: DeviceArray | None = None, epsilon: float = 1e-06, *, eps: float | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormDynamicQuantResult[DeviceArray]: ...
 @overload
-def rms_norm_grad(
+def rms_norm_grad(  # facts/operators/norm/rms_norm.py
     dy: _Host, x: _Host, rstd: _Host, gamma: _Host, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> RmsNormGradients[_Host]: ...
 @overload
-def rms_norm_grad(
+def rms_norm_grad(  # facts/operators/norm/rms_norm.py
     dy: DeviceArray, x: DeviceArray, rstd: DeviceArray, gamma: DeviceArray, *,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormGradients[DeviceArray]: ...
 @overload
-def rms_norm_grad_quant(
+def rms_norm_grad_quant(  # facts/operators/norm/rms_norm_quant.py
     dy: _Host, x: _Host, rstd: _Host, gamma: _Host, scales_x: _Host, offset_x: _Host | None = None,
     div_mode: bool = True, *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> RmsNormGradQuantResult[_Host]: ...
 @overload
-def rms_norm_grad_quant(
+def rms_norm_grad_quant(  # facts/operators/norm/rms_norm_quant.py
     dy: DeviceArray, x: DeviceArray, rstd: DeviceArray, gamma: DeviceArray, scales_x: DeviceArray,
     offset_x: DeviceArray | None = None, div_mode: bool = True, *, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormGradQuantResult[DeviceArray]: ...
 @overload
-def rms_norm_quant(
+def rms_norm_quant(  # facts/operators/norm/rms_norm_quant.py
     x: _Host, gamma: _Host, beta: _Host, scale: _Host, offset: _Host, epsilon: float = 1e-06, *,
     eps: float | None = None, stream: StreamLike | None = None,
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Host: ...
 @overload
-def rms_norm_quant(
+def rms_norm_quant(  # facts/operators/norm/rms_norm_quant.py
     x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, scale: DeviceArray, offset: DeviceArray,
     epsilon: float = 1e-06, *, eps: float | None = None, stream: StreamLike | None = None,
     out: DeviceArray | Sequence[DeviceArray | None] | None = None
 ) -> DeviceArray: ...
 @overload
-def rms_norm_quant_v3(
+def rms_norm_quant_v3(  # facts/operators/norm/rms_norm_quant.py
     x: _Host, gamma: _Host, scale: _Host, offset: _Host | None = None, beta: _Host | None = None,
     epsilon: float = 1e-06, div_mode: bool = True, output_rstd: bool = False, *,
     eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> RmsNormQuantV3Result[_Host]: ...
 @overload
-def rms_norm_quant_v3(
+def rms_norm_quant_v3(  # facts/operators/norm/rms_norm_quant.py
     x: DeviceArray, gamma: DeviceArray, scale: DeviceArray, offset: DeviceArray | None = None,
     beta: DeviceArray | None = None, epsilon: float = 1e-06, div_mode: bool = True,
     output_rstd: bool = False, *, eps: float | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> RmsNormQuantV3Result[DeviceArray]: ...
 @overload
-def sync_batch_norm_gather_stats(
+def sync_batch_norm_gather_stats(  # facts/operators/norm/batch_norm_stats.py
     total_sum: _Host, total_square_sum: _Host, sample_count: _Host, mean: _Host, variance: _Host,
     momentum: float = 0.1, eps: float = 1e-05, *, epsilon: float | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> SyncBatchNormGatherStatsResult[_Host]: ...
 @overload
-def sync_batch_norm_gather_stats(
+def sync_batch_norm_gather_stats(  # facts/operators/norm/batch_norm_stats.py
     total_sum: DeviceArray, total_square_sum: DeviceArray, sample_count: DeviceArray,
     mean: DeviceArray, variance: DeviceArray, momentum: float = 0.1, eps: float = 1e-05, *,
     epsilon: float | None = None, stream: StreamLike | None = None,

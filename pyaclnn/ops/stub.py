@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what editors and type checkers see of the operators: ``python -m pyaclnn.ops.stub``."""
+"""Writer of the typed stub of the operators: ``python -m pyaclnn.ops.stub``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators import all_operators, module_of
 from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["STUB", "stub_text"]
 
 STUB = Path(__file__).with_name("__init__.pyi")
-"""Where the stub stands."""
+"""The path of the stub."""
 
 _HEAD = """\
 # SPDX-License-Identifier: Apache-2.0
@@ -80,12 +80,13 @@ def _result(operator: Operator) -> Iterator[str]:
 
 def _function(operator: Operator) -> Iterator[str]:
     masks = [False, True] if operator.mask else [False]
+    origin = f"{module_of(operator.name).removeprefix('pyaclnn.').replace('.', '/')}.py"
     for mask in masks:
         for array in ("_Host", "DeviceArray"):
             yield "@overload"
             alone = len(operator.returned) == 1
             found = f"{array} | None" if mask else array
-            yield f"def {operator.name}("
+            yield f"def {operator.name}(  # {origin}"
             # Lines are full: a line for each parameter would be three times as many.
             given = [text.replace(" ", _KEPT) for text in _parameters(operator, array, mask=mask)]
             yield _WRAPPER.fill(", ".join(given)).replace(_KEPT, " ")

@@ -149,11 +149,11 @@ class Device(Handle):
             KernelError: Work that had been queued failed.
         """
         limit = milliseconds(timeout, "Device.synchronize")
-        marks = [(timeline, timeline.mark) for timeline in timelines_in(self._context)]
+        sync_points = [(timeline, timeline.sync_point) for timeline in timelines_in(self._context)]
         with self._active():
             wait_for("aclrtSynchronizeDevice", limit=limit)
-        for timeline, mark in marks:
-            timeline.passed(mark)
+        for timeline, sync_point in sync_points:
+            timeline.passed(sync_point)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "owned" if self.owned else "borrowed"

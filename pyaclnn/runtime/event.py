@@ -141,7 +141,7 @@ class Event(Handle):
         """
         with self._lock:
             # Taken before: what other threads queue meanwhile may come after the event.
-            record = (timeline, timeline.mark)
+            record = (timeline, timeline.sync_point)
             # Who waits while this goes on does not know for which of the two records.
             self._recorded = None
             yield
@@ -151,8 +151,8 @@ class Event(Handle):
     def _note_passed(self, recorded: tuple[Timeline, int] | None) -> None:
         """Note what has passed after a wait, unless the event was recorded again meanwhile."""
         if recorded is not None and self._recorded is recorded:
-            timeline, mark = recorded
-            timeline.passed(mark)
+            timeline, sync_point = recorded
+            timeline.passed(sync_point)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "recorded" if self._was_recorded else "not recorded"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The books: what is alive, and what is due to be released but may have to wait.
+"""Queue of releases that finalizers ask for, and the counters of live C objects.
 
-A finalizer runs wherever a garbage collection happens to, on a thread that may be in the midst of
-anything. So it only notes that something is due where its thread keeps books itself, and what is
-due is dealt with after that. Each step of that can be interrupted by an exception out of a
-signal handler and be taken again.
+A finalizer runs wherever a garbage collection happens, on a thread that may be in the midst of
+anything. It only adds an entry if its thread uses the queue itself at that moment; the entry is
+processed after that. An exception of a signal handler can interrupt each step, and the step can be
+repeated.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["LEDGER", "Due", "Ledger"]
+__all__ = ["FINALIZER_QUEUE", "Due", "FinalizerQueue"]
 
 
 class Due(Protocol):
-    """Something to be dealt with."""
+    """Entry of the queue."""
 
     def proceed(self) -> None:
         """Go as far as possible; may be called again at any time, but by one thread at a time."""
 
 
 class _Turn(threading.local):
-    """Whether the present thread is dealing with what is due."""
+    """Lock of each thread, held while the thread processes entries."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
 
 
-class Ledger:
-    """The books of this process.
+class FinalizerQueue:
+    """The queue of this process, and its counters of live C objects.
 
     Attributes:
-        note_in_c: Notes that something is due, as the callback of a weak reference: a C function,
-            which no signal handler interrupts. It is dealt with after the next thing that is due.
+        note_in_c: Adds an entry, as the callback of a weak reference: a C function, which no signal
+            handler interrupts. The entry is processed after the next one.
         lock: Held for a few steps where several things change together, by handles, timelines and
             pools alike. Nothing is called under it that could wait or run foreign code.
     """
@@ -61,21 +61,21 @@ class Ledger:
         self._live.get(kind, set()).discard(id(thing))
 
     def living(self) -> dict[str, int]:
-        """Count what is alive by kind."""
+        """Count the live C objects by kind."""
         self.settle()
         return {kind: len(things) for kind, things in sorted(self._live.items()) if things}
 
     def note(self, *items: Due) -> None:
-        """Note that something is due, without dealing with it."""
+        """Add entries without processing them."""
         self._due += items
 
     def due(self, item: Due) -> None:
-        """Note that something is due, and deal with it unless this thread is busy."""
+        """Add an entry, and process it unless this thread is busy."""
         self._due.append(item)
         self.settle()
 
     def settle(self) -> None:
-        """Deal with what is due, unless this thread is in the midst of something."""
+        """Process all entries, unless this thread uses the queue already."""
         while self._due and not self.lock._is_owned():  # noqa: SLF001  # as in threading.Condition
             turn = self._turn.lock
             if turn.locked():  # a finalizer, or a signal handler, of what is dealt with here
@@ -86,7 +86,7 @@ class Ledger:
                 return
 
     def _deal_with(self, item: Due) -> bool:
-        """Deal with one thing, and tell whether that was for this thread to do."""
+        """Process one entry; return whether that was for this thread to do."""
         mine = threading.get_ident()
         # One step, so that it needs no lock; a claim of this thread is one an interrupt has left.
         if self._claims.setdefault(id(item), mine) != mine:
@@ -102,12 +102,12 @@ class Ledger:
         return True
 
     def renew(self) -> None:
-        """Begin anew in a forked child: a thread that is not there may have had the lock."""
+        """Start anew in a forked child: a thread that is not there may have held the lock."""
         self.lock = threading.RLock()
         self._turn = _Turn()
         self._claims.clear()
 
 
-LEDGER: Final = Ledger()
+FINALIZER_QUEUE: Final = FinalizerQueue()
 
-os.register_at_fork(after_in_child=LEDGER.renew)
+os.register_at_fork(after_in_child=FINALIZER_QUEUE.renew)

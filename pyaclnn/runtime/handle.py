@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pyaclnn.base.errors import ContextError
-from pyaclnn.runtime.finalizer_queue import LEDGER
+from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ def live_handles() -> dict[str, int]:
         E.g. ``{"device": 1, "stream": 2}``; kinds without a live object are left out. Objects
         whose release waits for a stream are still counted; borrowed ones never are.
     """
-    return LEDGER.living()
+    return FINALIZER_QUEUE.living()
 
 
 class Resource:
@@ -85,7 +85,7 @@ class Resource:
             if isinstance(dependency, Resource):
                 dependency.pin(self)
         if release is not None and pointer is not None:
-            LEDGER.born(kind, self)
+            FINALIZER_QUEUE.born(kind, self)
 
     def __del__(self) -> None:
         # Whoever made it was interrupted before there was a handle, or let go of it just now.
@@ -95,7 +95,7 @@ class Resource:
     def adopt(self, pointer: Pointer) -> None:
         """Stand for a C object that was made just now."""
         self.pointer = pointer
-        LEDGER.born(self.kind, self)
+        FINALIZER_QUEUE.born(self.kind, self)
 
     @property
     def owned(self) -> bool:
@@ -108,16 +108,16 @@ class Resource:
         Args:
             by: Who needs it; the pins of one are one.
         """
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             if by is None or id(by) not in self._pins:
                 self._pins.append(id(by))
 
     def unpin(self, by: object = None) -> None:
         """Take back one ``pin``; of one that has none, nothing."""
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             if id(by) in self._pins:
                 self._pins.remove(id(by))
-        LEDGER.due(self)
+        FINALIZER_QUEUE.due(self)
 
     def let_go(self) -> None:
         """Declare that nobody wants the object; it is released now, or with its last pin."""
@@ -126,7 +126,7 @@ class Resource:
         if self._release is None and self._unwanted is None and not self._dependencies:
             self._state = _RELEASED  # borrowed, and nobody is to be told
             return
-        LEDGER.due(self)
+        FINALIZER_QUEUE.due(self)
 
     def _must_wait(self) -> bool:
         """Tell whether work in flight needs the object; it is then looked at again later."""
@@ -139,7 +139,7 @@ class Resource:
         if self._unwanted is not None:
             self._unwanted()
             self._unwanted = None
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             if self._pins:
                 return
         if self._state == _UNWANTED:
@@ -148,7 +148,7 @@ class Resource:
             self._state = _RELEASING
         if self._release is not None:
             self._release(self.pointer)
-            LEDGER.gone(self.kind, self)
+            FINALIZER_QUEUE.gone(self.kind, self)
         for dependency in self._dependencies:
             if isinstance(dependency, Resource):
                 dependency.unpin(self)
@@ -187,7 +187,7 @@ def finalizer_of(
     Returns:
         What calls the function before that, or never, if it is detached.
     """
-    lost = _Lost(owner, LEDGER.note_in_c)
+    lost = _Lost(owner, FINALIZER_QUEUE.note_in_c)
     lost.finalizer = weakref.finalize(owner, _end, lost, function, *arguments)
     return lost.finalizer
 

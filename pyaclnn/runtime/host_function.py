@@ -19,7 +19,7 @@ from pyaclnn.base.errors import AclError, ContextError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, cleanup
 from pyaclnn.cann.status import code_named
-from pyaclnn.runtime.progress import has_run
+from pyaclnn.runtime.progress import is_complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,7 +104,7 @@ class _Server(threading.Thread):
             numbers = self.numbers & _queued.keys()
         lost: AclError = ContextError("the stream ended before it came to this function.")
         try:
-            if not has_run(self._timeline, self._timeline.struct.stream):
+            if not is_complete(self._timeline, self._timeline.struct.stream):
                 return
         except AclError as error:
             lost = error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points in streams that are asked for instead of the streams, which may be gone."""
+"""Internal events that mark progress of streams which may already be destroyed."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.timeline import Timeline
 
-__all__ = ["Milestone"]
+__all__ = ["InternalEvent"]
 
 
-class Milestone(Resource):
-    """An event of the library's own, which keeps no device open that its user has left.
+class InternalEvent(Resource):
+    """Event of the library's own; it keeps no device open that its user has left.
 
     Attributes:
-        recorded: Whose submissions have passed when it has, and up to which; None before that.
+        recorded: The timeline and the submission that it was recorded after; None before that.
     """
 
     __slots__ = ("recorded",)
 
     def __init__(self, owner: Resource) -> None:
-        """Make one on a device.
+        """Create an event on a device.
 
         Args:
             owner: The device's resource, whose pointer is its context.
@@ -46,21 +46,21 @@ class Milestone(Resource):
         self.adopt(slot[0])
 
     def record(self, timeline: Timeline) -> None:
-        """Stand for the present end of a stream."""
-        mark = timeline.mark
+        """Record the event at the present end of a stream."""
+        sync_point = timeline.sync_point
         with Activation(timeline.struct.context):
             call("aclrtRecordEvent", self.pointer, timeline.struct.stream)
-        self.recorded = (timeline, mark)
+        self.recorded = (timeline, sync_point)
 
-    def is_over(self) -> bool:
-        """Tell whether the stream has come so far, and note it."""
+    def is_complete(self) -> bool:
+        """Return whether the stream has passed the event, and record that it has."""
         if self.recorded is None:
             return True
-        timeline, mark = self.recorded
+        timeline, sync_point = self.recorded
         with Activation(timeline.struct.context):
             status = fetch("aclrtQueryEventStatus", self.pointer, OUT)
         if status == raw.ACL_EVENT_RECORDED_STATUS_COMPLETE:
-            timeline.passed(mark)
+            timeline.passed(sync_point)
             return True
         return False
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
-from pyaclnn.runtime.finalizer_queue import LEDGER
+from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
 from pyaclnn.runtime.handle import Resource
 from pyaclnn.runtime.timelines import timeline_of
 
@@ -89,7 +89,7 @@ class Memory(Resource):
         return [
             use
             for use in self.uses()
-            if use.first < end and first < use.end and not use.timeline.is_over(use.written)
+            if use.first < end and first < use.end and not use.timeline.is_complete(use.written)
         ]
 
     def is_written_beside(self, timeline: Timeline) -> bool:
@@ -102,14 +102,14 @@ class Memory(Resource):
         for use in self.block.uses:
             if use.written and use.timeline != own:
                 writer = timeline_of(use.timeline)
-                if writer is not None and not writer.is_over(use.written):
+                if writer is not None and not writer.is_complete(use.written):
                     return True
         return bool(self.block.shared)
 
     def make_room(self) -> None:
         """Free the block's notes for more timelines: forget what has passed, keep the rest here."""
         taken = raw.ffi.new("struct binding_use[4]")
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             # In this order nothing is lost, wherever it is interrupted.
             self.block.shared = 1
             self._taken.append(taken)

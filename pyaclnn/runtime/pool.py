@@ -18,9 +18,9 @@ from pyaclnn.base.errors import OutOfMemoryError
 from pyaclnn.cann import raw
 from pyaclnn.runtime.buffer import Buffer, allocate
 from pyaclnn.runtime.cap import cap_of
-from pyaclnn.runtime.finalizer_queue import LEDGER
+from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
 from pyaclnn.runtime.handle import Handle
-from pyaclnn.runtime.idle_budget import Need
+from pyaclnn.runtime.idle_budget import IdleBudget
 from pyaclnn.runtime.memory import Memory
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ _Idle: TypeAlias = "tuple[Memory, Any, Layout, Any, int]"
 class _Return(weakref.ref[Any]):
     """A block that is to be looked at closely: because of its past, or since its ticket is lost.
 
-    It refers to the ticket: when that is lost, C notes in the ledger that the return is due, and
-    no signal handler comes between.
+    It refers to the ticket: when that is lost, C adds the return to the finalizer queue, and no
+    signal handler comes between.
     """
 
     __slots__ = ("_layout", "_memory", "_pool")
@@ -106,7 +106,7 @@ class _Return(weakref.ref[Any]):
 
     @classmethod
     def of(cls, ticket: Any, pool: Pool, memory: Memory, layout: Layout) -> _Return:
-        made = cls(ticket, LEDGER.note_in_c)
+        made = cls(ticket, FINALIZER_QUEUE.note_in_c)
         made._pool, made._memory, made._layout = weakref.ref(pool), memory, layout
         return made
 
@@ -171,9 +171,9 @@ class Pool:
         "__weakref__",
         "_allocations",
         "_asking",
+        "_budget",
         "_cap",
         "_free",
-        "_need",
         "_owned",
         "_struct",
         "_timeline",
@@ -193,7 +193,7 @@ class Pool:
         self._free: defaultdict[int, list[_Idle]] = defaultdict(list)
         self._owned: dict[int, _Owned] = {}
         self._asking: dict[weakref.ref[_Asking], int] = {}
-        self._need = Need()
+        self._budget = IdleBudget()
         self._allocations = 0
 
     @property
@@ -246,7 +246,7 @@ class Pool:
             tensor = layout.tensor(memory, 0)
             return Loan(self, memory, None, layout, tensor, raw.address_of(tensor))
         asking = _Asking()
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             self._asking[weakref.ref(asking, self._asking.pop)] = size
         try:
             self._make_room(size)
@@ -283,12 +283,12 @@ class Pool:
 
     def _give_back_unneeded(self, size: int) -> None:
         """Give back what is idle beyond need, now that CANN is asked for one more block."""
-        if not self._need.ask(size):
+        if not self._budget.ask(size):
             return
         idle = self._cached()
-        self._need.look(self._reserved() - idle)
-        if idle > self._need.nbytes:
-            self._give_back(idle - self._need.nbytes)
+        self._budget.look(self._reserved() - idle)
+        if idle > self._budget.nbytes:
+            self._give_back(idle - self._budget.nbytes)
         for other, stack in list(self._free.items()):
             if not stack:
                 self._give_up_all(self._free.pop(other, []))
@@ -305,13 +305,13 @@ class Pool:
             if nbytes <= 0:
                 return
             nbytes -= self._give_up_idle(self._free[size], 0)
-            self._need.give_back(size)
+            self._budget.give_back(size)
 
     def _look_closely(self, memory: Memory) -> None:
         """Decide about a block that is no longer on loan; other streams may have used it."""
         block = self._owned.get(id(memory))
         if block is not None and block.ending is not None:
-            LEDGER.due(block.ending)
+            FINALIZER_QUEUE.due(block.ending)
 
     def _take_back(self, ending: _Return, memory: Memory, layout: Layout) -> None:
         """Hand out a block again, or give it up; that its loan has ended may be told twice."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far streams have come: found out by asking, or by waiting for all that is queued."""
+"""Progress of streams, by queries, events and waits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyaclnn.cann.gate import OUT, fetch
 from pyaclnn.cann.status import code_named
 from pyaclnn.cann.waiting import wait_for
 from pyaclnn.runtime.context import Activation, is_gone
-from pyaclnn.runtime.internal_event import Milestone
+from pyaclnn.runtime.internal_event import InternalEvent
 from pyaclnn.runtime.timelines import forget_timeline
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ask_those_left",
     "finish",
-    "has_run",
+    "is_complete",
     "leave_stream",
     "note_progress",
     "require_written",
@@ -35,20 +35,20 @@ __all__ = [
 
 
 def note_progress(timeline: Timeline, owner: Resource) -> None:
-    """Find out how far a stream has come, so that memory can go.
+    """Query the progress of a stream, so that memory can be released.
 
     Args:
         timeline: The stream's.
         owner: The resource of its device.
     """
-    # Whoever has the milestone is alone with it; another thread makes one of its own.
-    milestone = timeline.take_milestone()
-    if not isinstance(milestone, Milestone):
-        milestone = Milestone(owner)
-        milestone.record(timeline)
-    elif milestone.is_over():
-        milestone.record(timeline)
-    timeline.put_milestone(milestone)
+    # The event is taken by one thread; another thread creates its own.
+    internal_event = timeline.take_internal_event()
+    if not isinstance(internal_event, InternalEvent):
+        internal_event = InternalEvent(owner)
+        internal_event.record(timeline)
+    elif internal_event.is_complete():
+        internal_event.record(timeline)
+    timeline.put_internal_event(internal_event)
 
 
 def require_written(routine: str, memory: Memory, first: int, end: int) -> None:
@@ -96,16 +96,16 @@ def unwritten(memory: Memory, first: int, end: int) -> list[Use]:
 def _has_written(use: Use) -> bool:
     timeline = use.timeline
     ask_those_left()
-    if not timeline.is_over(use.written) and not _was_left_after(use):
+    if not timeline.is_complete(use.written) and not _was_left_after(use):
         try:
-            has_run(timeline, timeline.struct.stream)
+            is_complete(timeline, timeline.struct.stream)
         except ContextError:  # its owner has destroyed the stream, which waits for its work
             return True
-    return timeline.is_over(use.written)
+    return timeline.is_complete(use.written)
 
 
-def has_run(timeline: Timeline, stream: Pointer) -> bool:
-    """Tell whether everything queued on a stream so far has run. Drives ``aclrtStreamQuery``.
+def is_complete(timeline: Timeline, stream: Pointer) -> bool:
+    """Return whether everything queued on a stream so far has run. Drives ``aclrtStreamQuery``.
 
     Args:
         timeline: The stream's.
@@ -114,12 +114,12 @@ def has_run(timeline: Timeline, stream: Pointer) -> bool:
     Raises:
         KernelError: Work that had been queued failed.
     """
-    mark = timeline.mark
+    sync_point = timeline.sync_point
     with Activation(timeline.struct.context):
         status = fetch("aclrtStreamQuery", stream, OUT)
     done = bool(status == raw.ACL_STREAM_STATUS_COMPLETE)
     if done:
-        timeline.passed(mark)
+        timeline.passed(sync_point)
     return done
 
 
@@ -137,18 +137,18 @@ def finish(timeline: Timeline, stream: Pointer, limit: int, given_up: Callable[[
         KernelError: Work that had been queued failed.
         DeviceLostError: The device no longer answers.
     """
-    mark = timeline.mark
+    sync_point = timeline.sync_point
     try:
         wait_for("aclrtSynchronizeStream", stream, limit=limit, given_up=given_up)
     except DeviceLostError as error:
         # Nothing runs on a device that is gone. No other failure says that the work is over.
         if error.code == code_named("ACL_ERROR_RT_LOST_HEARTBEAT"):
-            timeline.passed(mark)
+            timeline.passed(sync_point)
         raise
-    timeline.passed(mark)
+    timeline.passed(sync_point)
 
 
-_left: Final[list[Milestone]] = []
+_left: Final[list[InternalEvent]] = []
 """Events at the ends of borrowed streams that were closed with work in flight."""
 
 
@@ -173,27 +173,27 @@ def leave_stream(timeline: Timeline, owner: Resource, borrower: object = None) -
     if timeline.pool is not None:
         timeline.pool._retire()
     timeline.use_workspace(None)
-    while (milestone := timeline.take_milestone()) is not None:
-        milestone.let_go()
+    while (internal_event := timeline.take_internal_event()) is not None:
+        internal_event.let_go()
     if timeline.busy:
         # Nobody will ask this stream again: an event is what can be asked when it is gone.
         with contextlib.suppress(AclError):
-            last = Milestone(owner)
+            last = InternalEvent(owner)
             last.record(timeline)
             _left.append(last)
 
 
 def ask_those_left() -> None:
     """Find out which streams that were left have passed their work, so that memory can go."""
-    for milestone in _left.copy():
+    for internal_event in _left.copy():
         # Another thread may be asking too.
         with contextlib.suppress(AclError, ValueError):
-            if milestone.is_over():
-                milestone.let_go()
-                _left.remove(milestone)
+            if internal_event.is_complete():
+                internal_event.let_go()
+                _left.remove(internal_event)
 
 
 def _was_left_after(use: Use) -> bool:
     """Tell whether an event knows more of this than the stream, which may be gone."""
-    left = [milestone.recorded for milestone in _left.copy()]
+    left = [internal_event.recorded for internal_event in _left.copy()]
     return any(known and known[0] is use.timeline and known[1] >= use.written for known in left)

@@ -19,7 +19,13 @@ from pyaclnn.runtime.foreign import shared_stream, stream_pointer
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.host_function import await_functions, launch_function
 from pyaclnn.runtime.pool import Pool, pool_of
-from pyaclnn.runtime.progress import ask_those_left, finish, has_run, leave_stream, note_progress
+from pyaclnn.runtime.progress import (
+    ask_those_left,
+    finish,
+    is_complete,
+    leave_stream,
+    note_progress,
+)
 from pyaclnn.runtime.submission import Submission
 from pyaclnn.runtime.timeline import Timeline
 from pyaclnn.runtime.timelines import borrowed_timeline
@@ -223,7 +229,7 @@ class Stream(Handle):
         Raises:
             KernelError: Work that had been queued failed.
         """
-        return has_run(self._timeline, self.pointer)
+        return is_complete(self._timeline, self.pointer)
 
     def synchronize(self, timeout: float | None = None) -> None:
         """Wait until everything queued so far has run; Ctrl-C ends the wait, and not the work.

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points in the work of a stream, in numbers of submissions."""
+"""Sync points of streams, as numbers of submissions."""
 
 from __future__ import annotations
 
-__all__ = ["Mark"]
+__all__ = ["SyncPoint"]
 
 
-class Mark(int):
-    """A point in a stream's work: a submission up to which all are queued, and those after it.
+class SyncPoint(int):
+    """A position in a stream's work: the submission up to which all are queued.
 
     Attributes:
         last: The latest submission of all.
-        holes: Those up to there that were not queued yet, because other threads were at it.
+        holes: Submissions before it that other threads had begun and not queued yet.
     """
 
     last: int
     holes: frozenset[int]
 
     @classmethod
-    def of(cls, last: int, holes: frozenset[int]) -> Mark:
-        """Make the mark of a stream whose submissions are queued up to the last, but for some."""
-        mark = cls(min(holes) - 1 if holes else last)
-        mark.last, mark.holes = last, holes
-        return mark
+    def of(cls, last: int, holes: frozenset[int]) -> SyncPoint:
+        """Return the sync point of a stream whose submissions but ``holes`` are queued."""
+        sync_point = cls(min(holes) - 1 if holes else last)
+        sync_point.last, sync_point.holes = last, holes
+        return sync_point

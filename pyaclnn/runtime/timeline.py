@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import refuse_if_forked
-from pyaclnn.runtime.finalizer_queue import LEDGER
-from pyaclnn.runtime.sync_point import Mark
+from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
+from pyaclnn.runtime.sync_point import SyncPoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ class Wait(NamedTuple):
     submission: int
     timeline: Timeline
     """The other stream's."""
-    mark: int
+    sync_point: int
     """What that stream has passed when the submission has."""
 
 
@@ -97,7 +97,7 @@ class Timeline:
         "_ahead",
         "_fixed",
         "_grown",
-        "_milestones",
+        "_internal_events",
         "_passed",
         "_waiting",
         "_waits",
@@ -123,12 +123,12 @@ class Timeline:
         lib.binding_timeline_open(self.struct)
         self.context = raw.address_of(context)
         self.crowded = False
-        self._milestones: list[Resource] = []
+        self._internal_events: list[Resource] = []
         self.borrowers: set[object] = set()
         self.pool: Retiring | None = None
         self.cap: int | None = None
         self._passed = 0
-        self._ahead: Mark | None = None
+        self._ahead: SyncPoint | None = None
         self._waits: list[Wait] = []
         self._waiting: list[tuple[int, Due]] = []
         # C has the last of them; it never has one that is not here.
@@ -138,11 +138,11 @@ class Timeline:
         self.known[self.struct.id] = self
 
     @property
-    def mark(self) -> Mark:
+    def sync_point(self) -> SyncPoint:
         """What is queued; a wait that begins now passes it."""
         numbers, count = raw.ffi.new("uint64_t[64]"), raw.ffi.new("size_t *", 64)
         last = int(lib.binding_timeline_mark(self.struct, numbers, count))
-        return Mark.of(last, frozenset(numbers[0 : count[0]]))
+        return SyncPoint.of(last, frozenset(numbers[0 : count[0]]))
 
     @property
     def submitted(self) -> int:
@@ -158,54 +158,56 @@ class Timeline:
         """Tell whether the stream is known to have passed all up to a submission."""
         return submission <= self._passed
 
-    def is_over(self, submission: int) -> bool:
+    def is_complete(self, submission: int) -> bool:
         """Tell whether the stream is known to have passed a submission, maybe not all before it."""
         known = self._ahead
         return submission <= self._passed or (
             known is not None and submission <= known.last and submission not in known.holes
         )
 
-    def passed(self, mark: int) -> None:
-        """Note that the stream has passed every submission up to ``mark``, and what else that says.
+    def passed(self, sync_point: int) -> None:
+        """Record that the stream has passed every submission up to ``sync_point``.
 
-        What these waited for on other streams has passed there, too.
+        The submissions of other streams that these waited for have passed as well.
         """
-        passed: list[tuple[Timeline, int]] = [(self, mark)]
-        with LEDGER.lock:
+        passed: list[tuple[Timeline, int]] = [(self, sync_point)]
+        with FINALIZER_QUEUE.lock:
             # No recursion: streams may wait for each other in long chains.
             while passed:
                 timeline, number = passed.pop()
                 passed += timeline._note_passed(number)  # noqa: SLF001  # the same class
-        LEDGER.settle()
+        FINALIZER_QUEUE.settle()
 
-    def _note_passed(self, mark: int) -> list[tuple[Timeline, int]]:
-        """Note it with the ledger's lock, and return what other streams have passed with it."""
-        self._passed = max(self._passed, int(mark))
-        if isinstance(mark, Mark) and (self._ahead is None or mark.last >= self._ahead.last):
-            self._ahead = mark
+    def _note_passed(self, sync_point: int) -> list[tuple[Timeline, int]]:
+        """Record it under the queue's lock, and return what other streams have passed with it."""
+        self._passed = max(self._passed, int(sync_point))
+        if isinstance(sync_point, SyncPoint) and (
+            self._ahead is None or sync_point.last >= self._ahead.last
+        ):
+            self._ahead = sync_point
         lib.binding_timeline_pass(self.struct, self._passed)
-        LEDGER.note(*[item for number, item in self._waiting if self.has_passed(number)])
+        FINALIZER_QUEUE.note(*[item for number, item in self._waiting if self.has_passed(number)])
         self._waiting = [entry for entry in self._waiting if not self.has_passed(entry[0])]
         self.crowded = False
-        over = [wait for wait in self._waits if self.is_over(wait.submission)]
-        self._waits = [wait for wait in self._waits if not self.is_over(wait.submission)]
-        return [(wait.timeline, wait.mark) for wait in over]
+        over = [wait for wait in self._waits if self.is_complete(wait.submission)]
+        self._waits = [wait for wait in self._waits if not self.is_complete(wait.submission)]
+        return [(wait.timeline, wait.sync_point) for wait in over]
 
-    def follows(self, submission: int, timeline: Timeline, mark: int) -> None:
-        """Note that a submission here waits until another timeline has passed a mark."""
-        with LEDGER.lock:
-            if not timeline.has_passed(mark):
-                self._waits = [*self._waits[-_MANY:], Wait(submission, timeline, mark)]
+    def follows(self, submission: int, timeline: Timeline, sync_point: int) -> None:
+        """Note that a submission here waits until another timeline has passed a sync point."""
+        with FINALIZER_QUEUE.lock:
+            if not timeline.has_passed(sync_point):
+                self._waits = [*self._waits[-_MANY:], Wait(submission, timeline, sync_point)]
 
     def wait_for(self, submission: int, item: Due) -> None:
         """Have ``item`` dealt with when the stream is known to have passed a submission."""
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             if not self.has_passed(submission):
                 self._waiting.append((submission, item))
                 if not len(self._waiting) % _MANY:
                     self.crowded = True
                 return
-        LEDGER.due(item)
+        FINALIZER_QUEUE.due(item)
 
     def grow(self, nbytes: int, allocate: Callable[[int], Block]) -> None:
         """Replace the workspace by a larger one; the old one goes when its last use has passed.
@@ -221,17 +223,17 @@ class Timeline:
             return
         # Without the lock: allocating may trim other streams, which others may be growing.
         block = allocate(nbytes)
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             still_wanted = not self._fixed and self.struct.capacity < nbytes
             if still_wanted:
                 self._replace(block)
                 self._grown += 1
-        LEDGER.settle()
+        FINALIZER_QUEUE.settle()
         if not still_wanted:  # another thread was faster
             block.let_go()
 
     def _may_grow(self, nbytes: int) -> bool:
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             if self.struct.capacity >= nbytes:
                 return False
             if self._fixed or (self.cap is not None and nbytes > self.cap):
@@ -241,17 +243,17 @@ class Timeline:
 
     def use_workspace(self, block: Block | None) -> None:
         """Use a block of the caller as the workspace, and no other; None to go back to our own."""
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             self._fixed = block is not None
             self._replace(block)
-        LEDGER.settle()
+        FINALIZER_QUEUE.settle()
 
     def trim(self) -> None:
         """Give the workspace back; the next operator that needs one allocates it again."""
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             if not self._fixed:
                 self._replace(None)
-        LEDGER.settle()
+        FINALIZER_QUEUE.settle()
 
     def stats(self) -> WorkspaceStats:
         """Describe the workspace."""
@@ -259,26 +261,26 @@ class Timeline:
 
     def retire(self) -> None:
         """Note that the stream has passed everything and is used no more."""
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             self._fixed = False
             self._replace(None)
-            milestones, self._milestones = self._milestones, []
+            internal_events, self._internal_events = self._internal_events, []
         if self.pool is not None:
             self.pool._retire()
         self.passed(self.submitted)
-        for milestone in milestones:
-            milestone.let_go()
+        for internal_event in internal_events:
+            internal_event.let_go()
 
-    def take_milestone(self) -> Resource | None:
+    def take_internal_event(self) -> Resource | None:
         """Take the event whose passing says how far the stream has come; None if there is none."""
         try:
-            return self._milestones.pop()
+            return self._internal_events.pop()
         except IndexError:
             return None
 
-    def put_milestone(self, milestone: Resource) -> None:
+    def put_internal_event(self, internal_event: Resource) -> None:
         """Have an event taken by whoever asks next how far the stream has come."""
-        self._milestones.append(milestone)
+        self._internal_events.append(internal_event)
 
     def orphan(self) -> None:
         """Belong to a stream of another process: nothing recognises this timeline as its own."""
@@ -287,7 +289,7 @@ class Timeline:
         self.crowded = True
 
     def _replace(self, block: Block | None) -> None:
-        """Have C use another block; called with the ledger's lock, which is to be settled after."""
+        """Have C use another block, under the queue's lock; the queue is to be settled after."""
         if block is not None:
             self._workspaces.append(block)
         address, nbytes = (raw.NULL, 0) if block is None else (block.pointer, block.nbytes)
@@ -295,7 +297,7 @@ class Timeline:
         last = int(lib.binding_timeline_replace(self.struct, address, nbytes))
         # After an interrupted exchange there may be one too many.
         outdated = [old for old in self._workspaces if old is not block]
-        LEDGER.note(*[_Outdated(old, self, last) for old in outdated])
+        FINALIZER_QUEUE.note(*[_Outdated(old, self, last) for old in outdated])
         self._workspaces = [] if block is None else [block]
 
 

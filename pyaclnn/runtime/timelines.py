@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann import raw
-from pyaclnn.runtime.finalizer_queue import LEDGER
+from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
 from pyaclnn.runtime.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:
         Its timeline, which outlives the borrowers: only the stream's owner knows when it ends.
     """
     key = (raw.address_of(context), raw.address_of(stream))
-    with LEDGER.lock:
+    with FINALIZER_QUEUE.lock:
         timeline = _borrowed.get(key)
         if timeline is None:
             timeline = _borrowed[key] = Timeline(context, stream)
@@ -75,11 +75,11 @@ def borrowed_timelines(context: int) -> list[Timeline]:
     Args:
         context: The address of the context.
     """
-    with LEDGER.lock:
+    with FINALIZER_QUEUE.lock:
         return [timeline for (where, _), timeline in _borrowed.items() if where == context]
 
 
 def forget_timeline(context: Pointer, stream: Pointer) -> Timeline | None:
     """Remove a timeline from those of ``borrowed_timeline`` and return it, if there was one."""
-    with LEDGER.lock:
+    with FINALIZER_QUEUE.lock:
         return _borrowed.pop((raw.address_of(context), raw.address_of(stream)), None)

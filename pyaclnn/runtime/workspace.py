@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pyaclnn.base.errors import InvalidArgumentError, OutOfMemoryError
 from pyaclnn.runtime.buffer import Buffer, allocate
 from pyaclnn.runtime.cap import cap_of
-from pyaclnn.runtime.finalizer_queue import LEDGER
+from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device
@@ -113,7 +113,7 @@ class _Borrowed:
     def __del__(self) -> None:
         # An interrupt may have come before it was anybody's workspace.
         if id(self) in self._users.get(getattr(self, "_address", 0), {}):
-            LEDGER.due(self)
+            FINALIZER_QUEUE.due(self)
 
     @classmethod
     def is_free_for(cls, buffer: Buffer, timeline: Timeline) -> bool:
@@ -122,11 +122,11 @@ class _Borrowed:
         return all(user is timeline for user in list(users.values()))
 
     def let_go(self) -> None:
-        LEDGER.due(self)
+        FINALIZER_QUEUE.due(self)
 
     def proceed(self) -> None:
         self._memory.unpin(self)
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             users = self._users.get(self._address, {})
             users.pop(id(self), None)
             if not users:

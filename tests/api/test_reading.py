@@ -186,5 +186,5 @@ def test_a_borrower_who_has_not_noticed_that_the_stream_is_gone_can_read() -> No
         array = launched(borrowed)
         assert raw.aclrtDestroyStream(handle[0]) == 0
         np.testing.assert_allclose(array.numpy(), RSTD, rtol=1e-4)
-        borrowed._timeline.passed(borrowed._timeline.mark)  # as its owner knows
+        borrowed._timeline.passed(borrowed._timeline.sync_point)  # as its owner knows
         borrowed.close()

@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from pyaclnn.cann import raw
-from pyaclnn.runtime.finalizer_queue import LEDGER
+from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.memory import Memory
 from pyaclnn.runtime.timeline import Timeline
@@ -28,7 +28,7 @@ def while_another_thread_keeps_the_books(work: Callable[[], None]) -> None:
     has, may_end = threading.Event(), threading.Event()
 
     def keep() -> None:
-        with LEDGER.lock:
+        with FINALIZER_QUEUE.lock:
             has.set()
             may_end.wait(20)
 
@@ -46,10 +46,10 @@ def while_another_thread_keeps_the_books(work: Callable[[], None]) -> None:
 def test_a_handle_lost_amid_book_keeping_is_released_after_it() -> None:
     released: list[object] = []
     thing = Thing(Resource("thing", "a", released.append))
-    with LEDGER.lock:
+    with FINALIZER_QUEUE.lock:
         del thing  # as a garbage collection does
         assert released == []
-    LEDGER.settle()
+    FINALIZER_QUEUE.settle()
     assert released == ["a"]
 
 
@@ -72,7 +72,7 @@ def test_two_threads_that_release_and_note_progress_do_not_wait_for_each_other()
         timeline = Timeline(CONTEXT, STREAM)
         memory = Memory("memory", raw.pointer_to(64), 8, released.append)
         memory.let_go()
-        timeline.passed(timeline.mark)
+        timeline.passed(timeline.sync_point)
         timeline.retire()
 
     while_another_thread_keeps_the_books(release_much)
@@ -91,7 +91,7 @@ def test_an_interrupted_release_is_taken_up_again() -> None:
     with contextlib.suppress(KeyboardInterrupt):
         thing.close()
     assert len(tries) == 1
-    LEDGER.settle()
+    FINALIZER_QUEUE.settle()
     assert len(tries) == 2
-    LEDGER.settle()
+    FINALIZER_QUEUE.settle()
     assert len(tries) == 2

@@ -21,9 +21,9 @@ from pyaclnn.runtime.context import current_context, restore_context
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.event import Event
-from pyaclnn.runtime.finalizer_queue import LEDGER
+from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
 from pyaclnn.runtime.handle import live_handles
-from pyaclnn.runtime.idle_budget import Need
+from pyaclnn.runtime.idle_budget import IdleBudget
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.pinned import pinned_empty
 from pyaclnn.runtime.stream import Stream
@@ -181,7 +181,7 @@ def test_an_interrupted_return_of_what_is_idle_loses_nothing(
     layouts = [Layout.dense(context, byte, (512 * count,)) for count in range(1, 5)]
 
     def make() -> Made:
-        pool._need = Need()
+        pool._budget = IdleBudget()
         for layout in layouts[:3]:
             pool._take(layout, stream.device)
 
@@ -189,7 +189,7 @@ def test_an_interrupted_return_of_what_is_idle_loses_nothing(
             pool._take(layouts[3], stream.device)
 
         def check() -> None:
-            LEDGER.settle()
+            FINALIZER_QUEUE.settle()
             assert pool._cached() == pool._reserved()
             pool._take(layouts[3], stream.device)
             pool._take(layouts[2], stream.device)

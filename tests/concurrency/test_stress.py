@@ -187,7 +187,7 @@ def left_on(*streams: Stream) -> Counter[str]:
         stream.workspace.trim()
     left = Counter(live_handles())
     # Events that say how far a stream has come.
-    left["event"] -= sum(len(stream._timeline._milestones) for stream in streams)
+    left["event"] -= sum(len(stream._timeline._internal_events) for stream in streams)
     return left
 
 

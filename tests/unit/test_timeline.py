@@ -41,7 +41,7 @@ def submit(timeline: Timeline, *memories: Memory) -> int:
     begun = Submission(timeline)
     assert begun.begin(blocks_of(*memories), len(memories)) == 0
     begun.end()
-    return timeline.mark
+    return timeline.sync_point
 
 
 def test_memory_is_released_once_its_timeline_has_passed_the_last_use(released: list[int]) -> None:
@@ -77,7 +77,7 @@ def test_a_fifth_timeline_needs_room_and_none_is_forgotten(released: list[int]) 
     marks = [submit(timeline, memory) for timeline in timelines[:4]]
     refused = Submission(timelines[4]).begin(blocks_of(memory), 1)
     assert refused == raw.BINDING_BUSY
-    assert timelines[4].mark == 0
+    assert timelines[4].sync_point == 0
     memory.make_room()
     marks.append(submit(timelines[4], memory))
     memory.let_go()
@@ -106,9 +106,9 @@ def test_a_mark_stops_before_submissions_that_are_not_queued_yet(released: list[
     submit(timeline, memory)
     begun = Submission(timeline)
     begun.begin(blocks_of(memory), 1)
-    assert timeline.mark == 1
+    assert timeline.sync_point == 1
     begun.end()
-    assert timeline.mark == 2
+    assert timeline.sync_point == 2
     timeline.passed(2)
     memory.let_go()
 
@@ -118,7 +118,7 @@ def write(timeline: Timeline, memory: Memory, first: int, end: int) -> int:
     begun = Submission(timeline)
     assert begun.begin(blocks_of(memory), 1, (first, end)) == 0
     begun.end()
-    return timeline.mark
+    return timeline.sync_point
 
 
 def test_who_has_still_to_write_bytes_is_known(released: list[int]) -> None:
@@ -154,11 +154,11 @@ def test_what_a_stream_has_waited_for_has_passed_with_it() -> None:
     for timeline in chain:
         submit(timeline)
     for before, timeline in itertools.pairwise(chain):
-        timeline.follows(submit(timeline), before, before.mark)
+        timeline.follows(submit(timeline), before, before.sync_point)
     # Not with what was submitted before the wait.
     chain[-1].passed(1)
     assert not chain[0].has_passed(1)
-    chain[-1].passed(chain[-1].mark)
+    chain[-1].passed(chain[-1].sync_point)
     assert all(timeline.has_passed(1) for timeline in chain)
 
 
@@ -168,10 +168,10 @@ def test_a_mark_stops_before_the_first_that_is_not_queued_yet() -> None:
     marks = []
     for submission in begun:
         submission.begin()
-        marks.append(timeline.mark)
+        marks.append(timeline.sync_point)
     for number in (1, 0, 0, 3, 2):
         begun[number].end()
-        marks.append(timeline.mark)
+        marks.append(timeline.sync_point)
     assert marks == [0, 0, 0, 0, 0, 2, 2, 2, 4]
 
 
@@ -182,14 +182,14 @@ def test_what_was_queued_beside_an_unfinished_submission_passes_without_it(
     memory, slow = block(released), Submission(timeline)
     slow.begin(blocks_of(memory), 1)
     write(timeline, memory, 0, 8)
-    mark = timeline.mark
+    mark = timeline.sync_point
     memory.let_go()
     slow.end()
     timeline.passed(mark)
-    assert [timeline.is_over(number) for number in (1, 2, 3)] == [False, True, False]
+    assert [timeline.is_complete(number) for number in (1, 2, 3)] == [False, True, False]
     assert memory.writers(0, 8) == []
     assert released == []  # the first needs it
-    timeline.passed(timeline.mark)
+    timeline.passed(timeline.sync_point)
     assert released == [4096]
 
 
@@ -201,7 +201,7 @@ def test_many_waiting_blocks_make_a_timeline_crowded(released: list[int]) -> Non
         assert not timeline.crowded
         memory.let_go()
     assert timeline.crowded
-    timeline.passed(timeline.mark)
+    timeline.passed(timeline.sync_point)
     assert not timeline.crowded
     assert len(released) == 64
 
@@ -219,7 +219,7 @@ def test_a_workspace_grows_and_the_old_one_waits_for_its_last_use(released: list
     timeline.grow(200, functools.partial(allocate, address=4096))
     assert raw.address_of(timeline.struct.workspace) == 4096
     assert released == []
-    timeline.passed(timeline.mark)
+    timeline.passed(timeline.sync_point)
     assert released == [1024]
     assert timeline.stats() == (200, 2, None)
     timeline.retire()

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import functools
 import itertools
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from pyaclnn.base.toml import fill, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,9 +39,9 @@ class Table(Mapping[Key, Row]):
         """Rows by the title of their file, in the order of the files' names."""
         groups = {}
         for path in sorted(_FOLDER.glob(self._files)):
-            file = _read(path)
-            texts = {**_read(_FOLDER / "shared.toml"), **file.get("texts", {})}
-            filled = _fill(file["codes"], texts).items()
+            file = read_toml(path)
+            texts = {**_shared(), **file.get("texts", {})}
+            filled = fill(file["codes"], texts).items()
             groups[str(file["title"])] = dict(itertools.starmap(self._row, filled))
         return groups
 
@@ -62,18 +63,5 @@ class Table(Mapping[Key, Row]):
 
 
 @functools.cache
-def _read(path: Path) -> Mapping[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415  # most programs never need an explanation
-    else:
-        import tomli as tomllib  # noqa: PLC0415  # as above
-    return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def _fill(value: Any, texts: Mapping[str, str]) -> Any:
-    """Return a value with shared texts in the places of their names, and lists as tuples."""
-    if isinstance(value, str):
-        return value.format_map(texts)
-    if isinstance(value, list):
-        return tuple(_fill(part, texts) for part in value)
-    return {key: _fill(part, texts) for key, part in value.items()}
+def _shared() -> Mapping[str, str]:
+    return read_toml(_FOLDER / "shared.toml")

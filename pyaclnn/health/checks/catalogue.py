@@ -1,54 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checks: which there are, what each builds on, and which of them a run is made of."""
+"""Catalogue of the checks, and the plan of a run."""
 
 from __future__ import annotations
 
 import functools
-import importlib
-from typing import TYPE_CHECKING, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.base.toml import fill
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.health.checks.check import Check
+from pyaclnn.health.checks.options import Level
+from pyaclnn.health.checks.rows import FAMILIES, check_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from pyaclnn.health.checks.check import Check
-    from pyaclnn.health.checks.options import Level
+    from pyaclnn.health.checks.check import Look
 
 __all__ = ["NothingLeftError", "UnknownCheckError", "checks", "find", "plan"]
 
-_FAMILIES: Final = (
-    "presence",
-    "nodes",
-    "driver",
-    "environment",
-    "layout",
-    "libraries",
-    "symbols",
-    "operators",
-    "python_packages",
-    "runtime",
-    "chips",
-    "device",
-    "numbers",
-    "figures",
-)
-"""The modules that have checks, in the order of the layers: what is built on comes first."""
-
 
 class UnknownCheckError(ValueError):
-    """No check has such a name."""
+    """No check has this name."""
 
 
 class NothingLeftError(ValueError):
-    """Everything that was asked for was also to be left out."""
+    """Every requested check is excluded as well."""
 
 
 @functools.cache
 def checks() -> tuple[Check, ...]:
     """Return every check in the order in which they run."""
-    found: list[Check] = []
-    for family in _FAMILIES:
-        found += importlib.import_module(f"{__package__}.{family}").CHECKS
-    return tuple(found)
+    return tuple(check for family in FAMILIES for check in _of_family(family))
+
+
+def _of_family(family: str) -> Iterator[Check]:
+    rows = check_rows(family)
+    static = any("group" not in row for row in rows.values())
+    looks = import_module(f"{__package__}.{family}").LOOKS if static else {}
+    for name, row in rows.items():
+        # The row of an operator stands for all of them.
+        for operator in all_operators() if name == "NUM-operator" else ("",):
+            filled = fill(row, {"operator": operator})
+            yield _check(name.replace("operator", operator), filled, looks.get(name))
+
+
+def _check(name: str, row: dict[str, Any], look: Look | None) -> Check:
+    level = Level[row.pop("level", "quick").upper()]
+    seconds = row.pop("seconds", 30.0) + row.pop("seconds_an_operator", 0.0) * len(all_operators())
+    return Check(name, look=look, level=level, seconds=seconds, **row)
 
 
 @functools.cache
@@ -57,10 +58,10 @@ def _by_id() -> Mapping[str, Check]:
 
 
 def find(name: str) -> Check:
-    """Return a check by its id; what follows an ``@`` (a device) does not count.
+    """Return a check by its id; an ``@`` and the device behind it are ignored.
 
     Raises:
-        UnknownCheckError: There is none; the message lists all.
+        UnknownCheckError: There is none; the message lists all checks.
     """
     wanted = name.split("@", maxsplit=1)[0].strip().upper()
     known = next((check for check in checks() if check.id.upper() == wanted), None)
@@ -70,7 +71,7 @@ def find(name: str) -> Check:
 
 
 def _matching(patterns: Iterable[str]) -> set[str]:
-    """The ids that patterns name: an id, or a family like ``NUM``."""
+    """Return the ids that patterns name: an id, or a family like ``NUM``."""
     named: set[str] = set()
     for pattern in patterns:
         family = pattern.strip().upper()
@@ -85,16 +86,16 @@ def plan(
     """Choose the checks of a run.
 
     Args:
-        level: How far to go; does not limit what ``only`` names.
-        only: Ids or families to run, with what they build on; empty for all.
-        skip: Ids or families to leave out.
+        level: The highest level to include; does not limit ``only``.
+        only: Ids or families to run, with the checks that they need; empty for all.
+        skip: Ids or families to exclude.
 
     Returns:
-        The checks in order, and the ids of those that are to be reported as skipped.
+        The checks in order, and the ids of those to report as skipped.
 
     Raises:
         UnknownCheckError: A name fits no check.
-        NothingLeftError: Everything that is wanted is also to be left out.
+        NothingLeftError: Every requested check is excluded.
     """
     skipped = _matching(skip)
     wanted = _matching(only) or {check.id for check in checks() if check.level <= level}

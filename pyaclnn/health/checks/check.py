@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One named check, and the record of what it found."""
+"""A named check and the record of its result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, TypeAlias
 
-from pyaclnn.health.checks.check_context import Site
+from pyaclnn.health.checks.check_context import CheckContext
 from pyaclnn.health.checks.finding import Finding, skip
 from pyaclnn.health.checks.options import Level
 from pyaclnn.health.report.figure import Severity
@@ -15,7 +15,7 @@ from pyaclnn.health.report.record import CheckResult, Status
 
 __all__ = ["Check", "Look"]
 
-Look: TypeAlias = Callable[[Site], Finding]
+Look: TypeAlias = Callable[[CheckContext], Finding]
 _NOT_FOR_THE_MOCK: Final = "the simulated NPU has no need of it"
 
 
@@ -26,13 +26,13 @@ class Check:
     Attributes:
         id: Its stable name: a family and a number, e.g. ``ENV-002``, or an operator, e.g.
             ``NUM-rms_norm``.
-        title: What it is about, in a few words.
-        explanation: What it looks at, why that matters and where the rule comes from.
-        look: Looks at the machine without loading anything; None for what a child process does.
+        title: Its subject in a few words.
+        explanation: What it examines, why that matters and the source of the rule.
+        look: Examines the machine without loading anything; None if a child process does it.
         category: The family in words.
-        hardware: Whether only a machine with an NPU is looked at, and no simulated one.
+        hardware: Whether it applies to a machine with an NPU only, and to no simulated one.
         group: The child process that does it: ``host`` (touches no device of its own), or one that
-            there is for each device; ``compared`` does without. None for a static check.
+            exists for each device; ``compared`` needs none. None for a static check.
         needs: The checks that must have passed.
         level: The lowest level that includes it.
         seconds: The deadline of a check in a child.
@@ -50,39 +50,39 @@ class Check:
     level: Level = Level.QUICK
     seconds: float = 30.0
 
-    def examine(self, site: Site) -> Finding:
-        """Return what a static check finds on a machine.
+    def examine(self, context: CheckContext) -> Finding:
+        """Run a static check.
 
         Args:
-            site: Where it looks.
+            context: The machine and the run.
         """
         assert self.look is not None  # noqa: S101  # the catalogue's promise for static checks
-        if self.hardware and not site.examines_hardware:
+        if self.hardware and not context.examines_hardware:
             return skip(_NOT_FOR_THE_MOCK)
-        return self.look(site)
+        return self.look(context)
 
     def result_id(self, device: int | None = None) -> str:
         """Return the id of a result, e.g. ``DEV-104@0`` for a check of device 0."""
         return self.id if device is None else f"{self.id}@{device}"
 
     def result(self, found: Finding, seconds: float, device: int | None = None) -> CheckResult:
-        """Return the record of what this check found.
+        """Return the record of a finding of this check.
 
         Args:
-            found: What it found.
-            seconds: How long that took.
+            found: The finding.
+            seconds: The duration.
             device: The device, for a check of one device.
         """
-        told: dict[str, Any] = {**vars(found), "severity": _severity(found, device)}
-        del told["absent"]  # is about the run
+        fields: dict[str, Any] = {**vars(found), "severity": _severity(found, device)}
+        del fields["absent"]  # is about the run
         name = self.result_id(device)
         return CheckResult(
-            id=name, title=self.title, category=self.category, seconds=seconds, **told
+            id=name, title=self.title, category=self.category, seconds=seconds, **fields
         )
 
 
 def _severity(found: Finding, device: int | None) -> Severity:
-    """What is broken gets no new work; a warning about a device is looked at again."""
+    """Return the severity: drain for a fault, monitor for a warning about a device."""
     if found.severity is not None:
         return found.severity
     if found.status.broken:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks of one run share: the machine, the choice, and what is found only once."""
+"""Context of the checks of one run: the machine, the options, and facts that are read once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.elf import ElfError
 from pyaclnn.health.checks.dependencies import Closure, close_over
+from pyaclnn.health.checks.finding import at_path, value
 from pyaclnn.health.checks.installation import Installation, find_installations
 from pyaclnn.health.checks.traces import Trace, find_traces
 
@@ -17,16 +18,17 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.checks.machine import Machine
     from pyaclnn.health.checks.options import Options
+    from pyaclnn.health.report.record import Evidence
 
-__all__ = ["MARKER", "Facts", "Site"]
+__all__ = ["MARKER", "CheckContext", "Facts"]
 
 MARKER: Final = "pyaclnn_mock_marker"
-"""The symbol by which the simulated NPU is known."""
+"""The symbol that only the simulated NPU exports."""
 
 
 @dataclass
 class Facts:
-    """What the children learned from CANN itself.
+    """Facts that the children read from CANN itself.
 
     Attributes:
         soc_name: The chip.
@@ -38,13 +40,13 @@ class Facts:
 
 
 @dataclass
-class Site:
+class CheckContext:
     """One run on one machine.
 
     Attributes:
         machine: The machine.
-        options: What is asked for.
-        facts: What is known from CANN so far.
+        options: The options of the run.
+        facts: The facts known from CANN so far.
     """
 
     machine: Machine
@@ -53,7 +55,7 @@ class Site:
 
     @property
     def choice(self) -> str:
-        """The backend that is asked for: ``cann``, ``mock`` or a folder."""
+        """The requested backend: ``cann``, ``mock`` or a folder."""
         return self.options.backend or self.machine.environment.get("PYACLNN_BACKEND") or "cann"
 
     @cached_property
@@ -63,13 +65,18 @@ class Site:
 
     @cached_property
     def traces(self) -> list[Trace]:
-        """What is there of CANN although no installation can be used."""
+        """Remains of CANN, if no installation can be used."""
         return [] if self.installations or self.choice != "cann" else find_traces(self.machine)
 
     @property
     def installation(self) -> Installation:
-        """The one in use; only for checks that build on there being one."""
+        """The installation in use; only for checks that need one."""
         return self.installations[0]
+
+    @property
+    def script(self) -> str:
+        """The ``set_env.sh`` of the installation in use."""
+        return self.machine.shown(self.installation.set_env)
 
     @cached_property
     def simulated(self) -> bool:
@@ -84,8 +91,21 @@ class Site:
         """Whether a machine with an NPU is under examination."""
         return not self.simulated or self.choice == "cann"
 
+    def setting(self, path: Path, key: str) -> str | None:
+        """Return a value of a file of ``key=value`` lines; None if it has none."""
+        return (self.machine.settings(path) or {}).get(key)
+
+    def seen(self, path: Path, text: str) -> Evidence:
+        """Build evidence of something seen at a path, as a user of the machine writes it."""
+        return at_path(self.machine.shown(path), text)
+
+    def user(self) -> tuple[Evidence, Evidence]:
+        """Build evidence of the user and his groups."""
+        groups = sorted(self.machine.group(gid) for gid in self.machine.gids)
+        return value("uid", self.machine.uid), value("groups", ", ".join(groups))
+
     def closure(self, path: Path) -> Closure | str:
-        """Return a library with all that it needs, or why the library itself is unusable."""
+        """Return a library with its dependencies, or the reason why the library is unusable."""
         if path not in self._closures:
             try:
                 self._closures[path] = close_over(self.machine, path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the figures of a device say beside those of others, and beside what is expected."""
+"""Comparison of a device's figures with those of other devices and with expected ones."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.health.checks.figures import BESIDE_OTHERS, EXPECTED
-from pyaclnn.health.checks.finding import Finding, ok, skip, value
+from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
 from pyaclnn.health.report.figure import Figure, Severity
-from pyaclnn.health.report.outliers import Outlier, graded, outliers, shortfall
+from pyaclnn.health.report.outliers import Outlier, graded, outliers as find_outliers, shortfall
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
@@ -19,25 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPARISONS", "Measured"]
 
-_CAUSES: Final = (
-    "the device runs at a reduced frequency, because of heat or a limit of power",
-    "its link to the host has fewer lanes or a lower speed than it should",
-    "another process uses the device, or keeps the processors of this machine busy",
-)
-_AGAIN: Final = (
-    "run it again when nothing else uses the machine; if that is how it is there, give the figure "
-    'a larger "tolerance" in the file of --expect'
-)
-_NEXT: Final = "npu-smi info -t health -i 0; npu-smi info -t usages -i 0"
-
 
 @dataclass(frozen=True)
 class Measured:
-    """All that was measured in a run.
+    """Measurements of a run.
 
     Attributes:
         of: The figures of each device, by name.
-        expected: What they should be, if that is known.
+        expected: The expected figures, if any.
         soc_name: The chip.
         cann_version: The version of CANN.
         simulated: Whether the chip is simulated.
@@ -51,40 +40,41 @@ class Measured:
 
 
 def _judged(
-    found: Sequence[Outlier],
+    outcome: str,
+    outliers: Sequence[Outlier],
     compared: int,
-    beside: str,
-    step: str = _NEXT,
-    tell: Callable[[Outlier], str] = str,
+    reference: str,
+    describe: Callable[[Outlier], str] = str,
 ) -> Finding:
-    """A finding of how many figures are worse, as grave as the worst of them."""
-    if not found:
-        return ok(f"{compared} figures are as {beside}")
-    worst = max(found, key=lambda outlier: outlier.worse)
-    drained = any(outlier.severity is Severity.DRAIN for outlier in found)
-    return Finding(
-        Status.FAIL if drained else Status.WARN,
-        f"{len(found)} of {compared} figures are worse than {beside}: {tell(worst)}",
-        tuple(value(outlier.figure.name, tell(outlier)) for outlier in found),
-        _CAUSES,
-        step,
-        severity=Severity.DRAIN if drained else Severity.MONITOR,
+    """Return a finding about the figures that are worse, as severe as the worst of them."""
+    if not outliers:
+        return ok(f"{compared} figures are as {reference}")
+    worst = max(outliers, key=lambda outlier: outlier.worse)
+    drained = any(outlier.severity is Severity.DRAIN for outlier in outliers)
+    finding = found(
+        outcome,
+        *(value(outlier.figure.name, describe(outlier)) for outlier in outliers),
+        status=Status.FAIL if drained else Status.WARN,
+        count=len(outliers),
+        compared=compared,
+        outlier=describe(worst),
     )
+    return replace(finding, severity=Severity.DRAIN if drained else Severity.MONITOR)
 
 
 def _beside_others(device: int, measured: Measured) -> Finding:
     own = measured.of.get(device, {})
     if len(measured.of) < 2:  # noqa: PLR2004  # with itself
         return skip("there is no other device to compare it with")
-    found, compared = [], 0
+    worse, compared = [], 0
     for name in own:
-        alike = {d: figures[name] for d, figures in measured.of.items() if name in figures}
-        compared += len(alike) > 1 and own[name].better != "neither"
-        outlier = outliers(alike).get(device)
-        found += [outlier] if outlier else []
+        same = {d: figures[name] for d, figures in measured.of.items() if name in figures}
+        compared += len(same) > 1 and own[name].better != "neither"
+        outlier = find_outliers(same).get(device)
+        worse += [outlier] if outlier else []
     if not compared:
         return skip("nothing was measured that another device has as well")
-    return _judged(found, compared, "those of the other devices")
+    return _judged("FIG-201.worse", worse, compared, "those of the other devices")
 
 
 def _beside_expected(device: int, measured: Measured) -> Finding:
@@ -93,13 +83,8 @@ def _beside_expected(device: int, measured: Measured) -> Finding:
         return skip("nothing is expected: --expect FILE names what --save-baseline wrote")
     other = baseline.is_of_another_kind(measured.soc_name, simulated=measured.simulated)
     if other:
-        return Finding(
-            Status.ERROR,
-            f"the file of expectations is no measure here: {other}",
-            causes=("it was written on a machine of another kind",),
-            next_step="write one here: pyaclnn doctor --level long --save-baseline FILE",
-        )
-    found, missing = [], []
+        return found("FIG-202.other_kind", difference=other)
+    outliers, missing = [], []
     for expectation in baseline.expectations:
         wanted = expectation.figure
         there = own.get(wanted.name)
@@ -108,40 +93,30 @@ def _beside_expected(device: int, measured: Measured) -> Finding:
             continue
         _, worse = shortfall(there.value, wanted.value, wanted.better)
         if worse > expectation.tolerance:
-            found.append(Outlier(there, wanted.value, worse, graded(worse)))
+            outliers.append(Outlier(there, wanted.value, worse, graded(worse)))
     tolerances = {e.figure.name: e.tolerance for e in baseline.expectations}
-    unknown = [
-        name
-        for name, figure in own.items()
-        if name not in tolerances and figure.better != "neither"
-    ]
 
-    def tell(outlier: Outlier) -> str:
+    def describe(outlier: Outlier) -> str:
         allowed = f"{tolerances[outlier.figure.name]:.0%}".replace("%", " %")
         return f"{outlier}, of which {allowed} would be tolerated"
 
-    told = _judged(found, len(tolerances) - len(missing), "expected", _AGAIN, tell)
-    notes = [
-        value(label, ", ".join(names))
-        for label, names in (
-            ("expected and not measured", missing),
-            ("measured and not expected", unknown),
-        )
-        if names
-    ]
+    compared = len(tolerances) - len(missing)
+    finding = _judged("FIG-202.worse", outliers, compared, "expected", describe)
+    unknown = [n for n, f in own.items() if n not in tolerances and f.better != "neither"]
+    notes = (("expected and not measured", missing), ("measured and not expected", unknown))
+    evidence = [*finding.evidence, *(value(t, ", ".join(names)) for t, names in notes if names)]
     if baseline.cann_version != measured.cann_version:
-        notes.append(
-            value("CANN", f"{measured.cann_version} here, {baseline.cann_version} in the file")
+        versions = f"{measured.cann_version} here, {baseline.cann_version} in the file"
+        evidence.append(value("CANN", versions))
+    if missing and finding.status is Status.PASS:
+        return found(
+            "FIG-202.not_measured",
+            *evidence,
+            summary=finding.summary,
+            count=len(missing),
+            names=", ".join(missing),
         )
-    if missing and told.status is Status.PASS:
-        told = replace(
-            told,
-            status=Status.WARN,
-            summary=f"{told.summary}, but {len(missing)} were not measured: {', '.join(missing)}",
-            causes=("the checks that measure them were left out, or did not pass",),
-            next_step="pyaclnn doctor --level long --expect FILE",
-        )
-    return replace(told, evidence=(*told.evidence, *notes))
+    return replace(finding, evidence=tuple(evidence))
 
 
 COMPARISONS: Final[dict[str, Callable[[int, Measured], Finding]]] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is installed: every CANN that can be found, its libraries, and what its files say it is.
+"""Installations of CANN: their roots, libraries, packages and versions.
 
 Sources: CANN: ascend_toolkit_install.info, version.cfg and version.info of 8.1; CANN: share/info of
 9.1; CANN: platform_config of both.
@@ -30,7 +30,7 @@ _RUNNING: Final = "_running_version"
 
 @dataclass(frozen=True)
 class PackageVersion:
-    """The version of one package of an installation, and the file that says so."""
+    """The version of one package of an installation, and the file that records it."""
 
     package: str
     version: str
@@ -53,7 +53,7 @@ class Installation:
 
     @property
     def real(self) -> Path:
-        """The root without symbolic links: two names of one installation have it in common."""
+        """The root without symbolic links, the same for all names of one installation."""
         return self.root.resolve()
 
     @property
@@ -63,7 +63,7 @@ class Installation:
 
     @cached_property
     def packages(self) -> tuple[PackageVersion, ...]:
-        """The version of each package, as the files tell it."""
+        """The version of each package, from the files of the installation."""
         return (*self._of_version_cfg(), *self._of_share_info())
 
     def _of_version_cfg(self) -> list[PackageVersion]:
@@ -85,7 +85,7 @@ class Installation:
 
     @cached_property
     def version(self) -> str | None:
-        """The version of CANN, e.g. ``8.1.RC1``; None if no file says so."""
+        """The version of CANN, e.g. ``8.1.RC1``; None if no file records it."""
         toolkit = self.root / f"{platform.machine()}-linux" / "ascend_toolkit_install.info"
         named = (self.machine.settings(toolkit) or {}).get("version")
         if named:
@@ -95,7 +95,7 @@ class Installation:
 
     @property
     def split(self) -> bool:
-        """Whether the operators are in ``libopapi_nn.so`` and its like, as since CANN 8.5."""
+        """Whether the operators are in ``libopapi_nn.so`` and similar files, as since CANN 8.5."""
         return any(path.name.startswith("libopapi_") for path in self.libraries.operators)
 
     @property
@@ -109,6 +109,11 @@ class Installation:
             return latest
         named = self.machine.environment.get("ASCEND_OPP_PATH")
         return Path(named) if named else self.root / "opp"
+
+    @property
+    def chip_folder(self) -> Path:
+        """The folder that describes the supported chips, a file each."""
+        return self.root / f"{platform.machine()}-linux/data/platform_config"
 
     @property
     def set_env(self) -> Path:
@@ -130,15 +135,15 @@ class Installation:
 
 
 def find_installations(machine: Machine, choice: str) -> list[Installation]:
-    """Find what a choice of backend stands for.
+    """Find the installations of a backend.
 
     Args:
-        machine: Where to look.
+        machine: The machine to search.
         choice: ``cann``, ``mock`` or a folder.
 
     Returns:
-        Every place with at least one of the libraries, the one that would be used first. A place
-        with several names is there once for each.
+        Every place with at least one of the libraries, the one in use first. A place with several
+        names is listed once for each.
     """
     if choice == "cann":
         roots = [
@@ -146,7 +151,7 @@ def find_installations(machine: Machine, choice: str) -> list[Installation]:
             for root in installation_roots(machine.environment, machine.home, machine.prefix)
         ]
     elif choice == "mock":
-        # Imported on demand: a machine with CANN has no need of the simulated NPU.
+        # Imported on demand: a machine with CANN does not need the simulated NPU.
         from pyaclnn.mock import libdir  # noqa: PLC0415
 
         roots = [libdir()]
@@ -161,7 +166,7 @@ def find_installations(machine: Machine, choice: str) -> list[Installation]:
 
 
 def _is_real(machine: Machine, root: Path) -> bool:
-    """Whether a path is a real one already: named by the user, or below a folder that is."""
+    """Return whether a path is a real one: named by the user, or below a folder that is."""
     if str(root) in {text.rstrip("/") for text in machine.environment.values()}:
         return True
     return root.is_relative_to(machine.home) or root.is_relative_to(machine.prefix)
@@ -177,13 +182,13 @@ def _anything(libraries: LibrarySet) -> bool:
 
 
 def order_of(version: str) -> tuple[int, ...]:
-    """Give a version's place in time: 8.1.RC1 comes before 8.1.0, which comes before 8.1.1.
+    """Return a key that sorts versions by time: 8.1.RC1, then 8.1.0, then 8.1.1.
 
     Args:
         version: For example ``8.1.RC1``, ``8.3.RC1.alpha002``, ``9.1.0-beta.3`` or ``25.0.rc1``.
 
     Returns:
-        A tuple to be compared with others of its kind.
+        A tuple to compare with those of other versions.
     """
     text = version.lower()
     numbers = [int(part) for part in re.findall(r"(?<![a-z])\d+", text.split("-")[0])]

@@ -22,7 +22,7 @@ from pyaclnn.health.report.record import CheckResult, Status
 
 if TYPE_CHECKING:
     from pyaclnn.health.checks.check import Check
-    from pyaclnn.health.checks.check_context import Site
+    from pyaclnn.health.checks.check_context import CheckContext
     from pyaclnn.health.child.isolation import ChildOutcome
     from pyaclnn.health.child.run_state import RunState
 
@@ -49,7 +49,7 @@ class GroupRun:
         meeting: A folder where children of several devices wait for each other, if they do.
     """
 
-    def __init__(self, site: Site, state: RunState, device: int | None) -> None:
+    def __init__(self, site: CheckContext, state: RunState, device: int | None) -> None:
         self.over: str | None = None
         self.facts: dict[str, object] = {}
         self.peers: tuple[int, ...] = ()

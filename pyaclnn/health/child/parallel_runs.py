@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pyaclnn.health.checks.check import Check
-    from pyaclnn.health.checks.check_context import Site
+    from pyaclnn.health.checks.check_context import CheckContext
     from pyaclnn.health.child.events import Event
     from pyaclnn.health.report.figure import Figure
 
@@ -29,7 +29,7 @@ _COUNTED: Final = frozenset({"count", "bytes", "1/s"})
 
 
 def run_in_parallel(
-    site: Site, state: RunState, device: int, checks: list[Check], processes: int
+    site: CheckContext, state: RunState, device: int, checks: list[Check], processes: int
 ) -> None:
     """Run each check in several children at a time, and record one result of them.
 

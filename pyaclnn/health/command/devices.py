@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyaclnn.health.checks.check import Check
-    from pyaclnn.health.checks.check_context import Site
+    from pyaclnn.health.checks.check_context import CheckContext
     from pyaclnn.health.child.run_state import RunState
     from pyaclnn.health.report.record import CheckResult
 
@@ -35,7 +35,7 @@ class Devices:
         state: The state of the run, which gets the results.
     """
 
-    def __init__(self, site: Site, state: RunState) -> None:
+    def __init__(self, site: CheckContext, state: RunState) -> None:
         self._site = site
         self._state = state
 

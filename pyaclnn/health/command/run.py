@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.facts.variables import TOLD
 from pyaclnn.health.checks.catalogue import find, plan
-from pyaclnn.health.checks.check_context import Site
+from pyaclnn.health.checks.check_context import CheckContext
 from pyaclnn.health.checks.figures import COMPARED, IN_TURN, TOGETHER
 from pyaclnn.health.checks.finding import Finding
 from pyaclnn.health.checks.machine import Machine
@@ -88,11 +88,11 @@ def run(
     if not options.soak:
         skipped |= {SOAK}
     state = RunState(on_event, skipped, fail_early=options.fail_early)
-    return _Run(Site(machine or Machine(), options), checks, state).report()
+    return _Run(CheckContext(machine or Machine(), options), checks, state).report()
 
 
 class _Run:
-    def __init__(self, site: Site, checks: tuple[Check, ...], state: RunState) -> None:
+    def __init__(self, site: CheckContext, checks: tuple[Check, ...], state: RunState) -> None:
         self._site = site
         self._checks = checks
         self._stages = [(stage, list(own)) for stage, own in groupby(checks, _stage)]

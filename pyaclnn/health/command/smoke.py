@@ -22,7 +22,7 @@ from pyaclnn.base.limits import limits_on_memory
 from pyaclnn.cann.library import Backend
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.description import snake_case
-from pyaclnn.health.checks.check_context import Site
+from pyaclnn.health.checks.check_context import CheckContext
 from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.checks.options import Options
 from pyaclnn.health.child.isolation import ChildOutcome, run_child
@@ -100,7 +100,7 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
 
 def _nothing_here(backend: str | None) -> bool:
     """Whether there is no CANN at all, for which the doctor has an exit status of its own."""
-    site = Site(Machine(), Options(backend=backend))
+    site = CheckContext(Machine(), Options(backend=backend))
     return site.choice == "cann" and not site.installations and not site.traces
 
 

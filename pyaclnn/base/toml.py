@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TOML files of the package, and texts with names in braces."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["fill", "read_toml"]
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file of the package."""
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415  # most programs need no such file
+    else:
+        import tomli as tomllib  # noqa: PLC0415  # as above
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def fill(value: Any, texts: Mapping[str, object]) -> Any:
+    """Return a value of a TOML file with texts in the places of their names.
+
+    Args:
+        value: The value. In its texts ``{name}`` is replaced; a brace itself is written twice, and
+            a line break is a space.
+        texts: The texts by name.
+
+    Returns:
+        The value, its lists as tuples.
+
+    Raises:
+        KeyError: There is no text for a name.
+    """
+    if isinstance(value, str):
+        filled = value.format_map(texts)
+        return " ".join(filled.split()) if "\n" in value else filled
+    if isinstance(value, list):
+        return tuple(fill(part, texts) for part in value)
+    if isinstance(value, dict):
+        return {key: fill(part, texts) for key, part in value.items()}
+    return value

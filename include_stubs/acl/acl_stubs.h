@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every header of this tree needs first: which CANN release the declarations stand for, and
- * the mark of an exported function. No real installation has this header.
+ * Release of CANN that the headers of this tree declare, and the mark of an exported function. No
+ * real installation has this header.
  */
 #ifndef INCLUDE_STUBS_ACL_ACL_STUBS_H_
 #define INCLUDE_STUBS_ACL_ACL_STUBS_H_
@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 901 declares CANN 9.1, 801 leaves out whatever is newer than CANN 8.1. An include folder that is
- * of one release has a header that says so. */
+/* The release, as pyaclnn/facts/releases.json numbers it: 901 declares CANN 9.1, 801 declares CANN
+ * 8.1. An include folder of one release has a header that defines it. */
 #ifndef ACL_STUBS_CANN
 #ifdef __has_include
 #if __has_include("acl/acl_release.h")
@@ -34,26 +34,31 @@
 #endif
 #endif
 
-/* Says of a function that the chosen release lacks which one has it, where somebody uses it. */
-#if ACL_STUBS_CANN < 901 && defined(__GNUC__)
-#define ACL_STUBS_TEXT(name)                                                              \
-    #name " is not in CANN 8.1, which is chosen here (-DACL_STUBS_CANN=801); "            \
-          "CANN 9.1 has it (-DACL_STUBS_CANN=901, pyaclnn mock cflags --cann 9.1)"
+/* Refuses a function that the chosen release lacks, and names a release that has it. The build
+ * defines ACL_STUBS_CHOSEN, the name of the chosen release. */
+#ifdef __GNUC__
+#define ACL_STUBS_STRING(value) #value
+#define ACL_STUBS_LEVEL(value) ACL_STUBS_STRING(value)
+#define ACL_STUBS_TEXT(name, since, level)                                                \
+    #name " is not in CANN " ACL_STUBS_CHOSEN ", which is chosen here (-DACL_STUBS_CANN=" \
+          ACL_STUBS_LEVEL(ACL_STUBS_CANN) "); CANN " since " has it (-DACL_STUBS_CANN="   \
+          #level ", pyaclnn mock cflags --cann " since ")"
 #if defined(__has_attribute) && __has_attribute(unavailable)
-#define ACL_STUBS_REFUSED(name) __attribute__((unavailable(ACL_STUBS_TEXT(name))))
+#define ACL_STUBS_REFUSED(...) __attribute__((unavailable(ACL_STUBS_TEXT(__VA_ARGS__))))
 #else
-#define ACL_STUBS_REFUSED(name) __attribute__((error(ACL_STUBS_TEXT(name))))
+#define ACL_STUBS_REFUSED(...) __attribute__((error(ACL_STUBS_TEXT(__VA_ARGS__))))
 #endif
-/* Whatever it is called with: what is newer than the release is not only functions. */
+/* With any arguments: types may be newer than the release as well. */
 #ifdef __cplusplus
-#define ACL_STUBS_NEWER(name)                                                               \
+#define ACL_STUBS_NEWER(name, since, level)                                                 \
     extern "C++" {                                                                          \
-    template <typename... Arguments> ACL_STUBS_REFUSED(name) int name(Arguments...);        \
+    template <typename... Arguments>                                                        \
+    ACL_STUBS_REFUSED(name, since, level) int name(Arguments...);                           \
     }
 #else
-#define ACL_STUBS_NEWER(name)                                                               \
+#define ACL_STUBS_NEWER(name, since, level)                                                 \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wstrict-prototypes\"") \
-    ACL_STUBS_REFUSED(name) int name();                                                     \
+    ACL_STUBS_REFUSED(name, since, level) int name();                                       \
     _Pragma("GCC diagnostic pop")
 #endif
 #endif

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes declarations, and headers, of the table of all operators.
+"""Declarations and headers made of the table of all operators.
 
-The build reads the table by its file: it comes before the package can be imported.
+The build reads the table by its file: it runs before the package can be imported.
 """
 
 from __future__ import annotations
 
+import itertools
 import runpy
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ __all__ = [
 _FOLDER = "aclnnop"
 RELEASE_HEADER = "acl/acl_release.h"
 """The header by which an include folder is of one release."""
+_STUBS = "acl/acl_stubs.h"
+"""The header that every other one includes first."""
 _ONCE = "#pragma once"
 TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
 """The last parameters of every first phase."""
@@ -66,12 +69,14 @@ def phases(entry: Any) -> Iterator[Function]:
     Args:
         entry: Its ``pyaclnn.facts.operators.catalogue.Entry``, of whichever import.
     """
-    since = next(name for name in RELEASES if entry.is_in(name))
+    later = itertools.dropwhile(lambda name: not entry.is_in(name), RELEASES)
+    since = next(later)
+    until = next((name for name in later if not entry.is_in(name)), None)
     header = f"{_FOLDER}/{entry.header}"
     given = tuple(Parameter(parameter.c_type, parameter.name) for parameter in entry.parameters)
     phase_1 = f"{entry.name}GetWorkspaceSize"
-    yield Function(phase_1, "aclnnStatus", (*given, *TAIL), False, header, since)
-    yield Function(entry.name, "aclnnStatus", PHASE_2, False, header, since)
+    yield Function(phase_1, "aclnnStatus", (*given, *TAIL), False, header, since, until)
+    yield Function(entry.name, "aclnnStatus", PHASE_2, False, header, since, until)
 
 
 def write_headers(
@@ -93,6 +98,8 @@ def write_headers(
     (output / RELEASE_HEADER).write_text(
         release_header(next(iter(RELEASES.values())).headers), "utf-8"
     )
+    with (output / _STUBS).open("a", encoding="utf-8") as file:
+        file.writelines(_chosen())
     # A header may stand for some of its operators by hand.
     beside = {h: f for h, f in _by_header(functions).items() if (output / h).exists()}
     for header, declared in beside.items():
@@ -144,23 +151,44 @@ def release_header(level: int) -> str:
     return f"/* SPDX-License-Identifier: Apache-2.0 */\n#define ACL_STUBS_CANN {level}\n"
 
 
+def _chosen() -> Iterator[str]:
+    """Define the name of the chosen release: the newest whose number is not above the chosen."""
+    yield "\n#undef ACL_STUBS_CHOSEN\n"
+    word = "#if"
+    for release, following in itertools.pairwise(RELEASES.values()):
+        yield f"{word} ACL_STUBS_CANN < {following.headers}\n"
+        yield f'#define ACL_STUBS_CHOSEN "{release.name}"\n'
+        word = "#elif"
+    newest = next(reversed(RELEASES))
+    yield f'#else\n#define ACL_STUBS_CHOSEN "{newest}"\n#endif\n'
+
+
 def _newer(functions: list[Function]) -> Iterator[str]:
-    """What an older release says where they are used; readers without a compiler pass it over."""
+    """Refuse functions where an older release is chosen; readers without a compiler skip it."""
     for release in RELEASES.values():
         since = [function for function in functions if function.since == release.name]
         if since:
             yield f"#if ACL_STUBS_CANN < {release.headers} && defined(__GNUC__)\n"
-            yield from (f"ACL_STUBS_NEWER({function.name})\n" for function in since)
+            where = f'"{release.name}", {release.headers}'
+            yield from (f"ACL_STUBS_NEWER({function.name}, {where})\n" for function in since)
             yield "#endif\n"
 
 
 def _header(functions: list[Function]) -> Iterator[str]:
     yield _TOP
-    for release in RELEASES.values():
-        since = [f for f in functions if f.since == release.name]
-        newer = since and release.name != next(iter(RELEASES))
-        if newer:
-            yield f"#if ACL_STUBS_CANN >= {release.headers}"
-        yield from (f"ACL_STUBS_OPERATOR {f.signature(f.name)};" for f in since)
-        if newer:
+    oldest = next(iter(RELEASES))
+    for (since, until), declared in _by_releases(functions).items():
+        conditions = [f"ACL_STUBS_CANN >= {RELEASES[since].headers}"] if since != oldest else []
+        conditions += [f"ACL_STUBS_CANN < {RELEASES[until].headers}"] if until else []
+        if conditions:
+            yield f"#if {' && '.join(conditions)}"
+        yield from (f"ACL_STUBS_OPERATOR {f.signature(f.name)};" for f in declared)
+        if conditions:
             yield "#endif"
+
+
+def _by_releases(functions: list[Function]) -> dict[tuple[str, str | None], list[Function]]:
+    found: dict[tuple[str, str | None], list[Function]] = {}
+    for function in sorted(functions, key=lambda f: list(RELEASES).index(f.since)):
+        found.setdefault((function.since, function.until), []).append(function)
+    return found

@@ -98,6 +98,7 @@ class Function:
         variadic: Whether the list ends in ``...``.
         header: Path of the declaring header below ``include_stubs/``.
         since: The first of `RELEASES` whose headers declare it.
+        until: The first later one that does not declare it any more, or None.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Function:
     variadic: bool
     header: str
     since: str
+    until: str | None = None
 
     @property
     def library(self) -> str:
@@ -123,7 +125,8 @@ class Function:
     def is_in(self, release: str) -> bool:
         """Whether a release of CANN has it."""
         names = list(RELEASES)
-        return names.index(self.since) <= names.index(release)
+        last = len(names) if self.until is None else names.index(self.until)
+        return names.index(self.since) <= names.index(release) < last
 
     def signature(self, name: str) -> str:
         """The C declarator of this function under another name, e.g. ``(*slot)``."""

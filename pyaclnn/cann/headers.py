@@ -14,6 +14,8 @@ import re
 import stat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pyaclnn.facts.releases import DEFAULT, RELEASES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -28,7 +30,7 @@ _ATTRIBUTE: Final = re.compile(
     r"""__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)
     | \bACL_DEPRECATED_MESSAGE\s*\((?:"(?:[^"\\\n]|\\.)*"|[^()])*\) | \bACL_DEPRECATED\b
     | \b(?:ACLNN_API|ACL_STUBS_OPERATOR|(?:ACL|OP_API)_FUNC_VISIBILITY)\b
-    | \bACL_STUBS_NEWER\s*\(\w+\) | \bextern\s+"C"\s*\{?""",
+    | \bACL_STUBS_NEWER\s*\([^()]*\) | \bextern\s+"C"\s*\{?""",
     re.DOTALL | re.VERBOSE,
 )
 _FUNCTION: Final = re.compile(r"\b(aclnnStatus|aclError|int32_t|int)\s+(\w+)\s*\(([^()]*)\)\s*;")
@@ -38,10 +40,11 @@ _PARAMETER: Final = re.compile(
 )
 _REST: Final = re.compile(r"(?:typedef\s+)?(?:enum|struct)\b[^{};]*(?:\{[^{}]*\})?[^{};]*;|[\s{};]")
 _NEWER: Final = re.compile(
-    r"^[ \t]*#[ \t]*(?:(if)\b(.*ACL_STUBS_CANN\s*>=\s*901)?|(ifn?def)\b|(else|elif)\b|(endif)\b)",
-    re.MULTILINE,
+    r"^[ \t]*#[ \t]*(?:(if)\b(.*)|(ifn?def)\b|(else|elif)\b|(endif)\b)", re.MULTILINE
 )
-_OLDEST, _NEWEST = "8.1", "9.1"
+_CONDITION: Final = re.compile(r"ACL_STUBS_CANN\s*(>=|<)\s*(\d+)")
+_ORDER: Final = list(RELEASES)
+_BY_LEVEL: Final = {release.headers: name for name, release in RELEASES.items()}
 _LONG: Final = 160
 _LARGEST: Final = 8 << 20
 
@@ -54,8 +57,9 @@ class Declaration(NamedTuple):
         returns: The C type of its result.
         types: The C types of its parameters, as ``const aclTensor *``.
         parameters: Their names.
-        since: The first CANN, of 8.1 and 9.1, that has it.
-        line: Where it stands.
+        since: The first release that has it.
+        line: The line of the header.
+        until: The first later release that does not have it any more, or None.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Declaration(NamedTuple):
     parameters: tuple[str, ...]
     since: str
     line: int
+    until: str | None = None
 
 
 class Header(NamedTuple):
@@ -112,7 +117,7 @@ def read_header(path: Path) -> Header:
 # Of the headers of two installations, or of one and ours, most are the same.
 @functools.lru_cache(maxsize=2048)
 def _read(text: str) -> tuple[tuple[Declaration, ...], tuple[tuple[int, str], ...]]:
-    newer = list(_newer_parts(text))
+    limited = list(_limited_parts(text))
     plain = _ATTRIBUTE.sub(_same_length, _BLANK.sub(_same_length, text))
     found: list[Declaration] = []
     problems: list[tuple[int, str]] = []
@@ -125,10 +130,11 @@ def _read(text: str) -> tuple[tuple[Declaration, ...], tuple[tuple[int, str], ..
         if unclear:
             problems.append((line, f"{match[2]}: parameter {unclear!r}"))
             continue
-        late = any(start <= match.start() < end for start, end in newer)
+        around = [limits for start, end, limits in limited if start <= match.start() < end]
+        since = max([DEFAULT, *(limit.since for limit in around)], key=_ORDER.index)
+        until = next((limit.until for limit in around if limit.until), None)
         types, names = tuple(kind for kind, _ in pairs), tuple(name for _, name in pairs)
-        since = _NEWEST if late else _OLDEST
-        found.append(Declaration(match[2], match[1], types, names, since, line))
+        found.append(Declaration(match[2], match[1], types, names, since, line, until))
     problems += _left_over(plain, at, len(plain))
     return tuple(found), tuple(problems)
 
@@ -145,20 +151,32 @@ def _same_length(match: re.Match[str]) -> str:
     return match[0] if kept else re.sub(r"[^\n]", " ", match[0])
 
 
-def _newer_parts(text: str) -> Iterator[tuple[int, int]]:
-    """The stretches that only the newest CANN has."""
-    opened: list[int | None] = []
+class _Limits(NamedTuple):
+    """The releases that have a stretch of a header, as in `Declaration`."""
+
+    since: str
+    until: str | None
+
+
+def _limits_of(condition: str) -> _Limits | None:
+    known = [(sign, _BY_LEVEL.get(int(level))) for sign, level in _CONDITION.findall(condition)]
+    since = next((name for sign, name in known if name and sign == ">="), DEFAULT)
+    until = next((name for sign, name in known if name and sign == "<"), None)
+    return _Limits(since, until) if known else None
+
+
+def _limited_parts(text: str) -> Iterator[tuple[int, int, _Limits]]:
+    """Find the stretches that only some releases have."""
+    opened: list[tuple[int, _Limits | None]] = []
     for match in _NEWER.finditer(text):
         if match[1] or match[3]:
-            opened.append(match.end() if match[2] else None)
-        elif match[4] and opened:
-            start, opened[-1] = opened[-1], None
-            if start is not None:
-                yield start, match.start()
-        elif match[5] and opened:
-            start = opened.pop()
-            if start is not None:
-                yield start, match.start()
+            opened.append((match.end(), _limits_of(match[2] or "")))
+        elif opened:
+            start, limits = opened.pop()
+            if limits is not None:
+                yield start, match.start(), limits
+            if match[4]:
+                opened.append((match.end(), None))
 
 
 def _parameters(text: str) -> tuple[list[tuple[str, str]], str | None]:

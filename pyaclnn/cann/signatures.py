@@ -10,6 +10,7 @@ operators, of which compilers have their headers too.
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import ffi, lib
@@ -59,6 +60,7 @@ class Signature(NamedTuple):
         parameters: The C names of its parameters.
         types: Their C types, e.g. ``const aclTensor *``; of operators only.
         returns: The C type of its result; of operators only.
+        until: The first later CANN version that does not have it any more, or None.
     """
 
     name: str
@@ -68,10 +70,11 @@ class Signature(NamedTuple):
     parameters: tuple[str, ...]
     types: tuple[str, ...] = ()
     returns: str = ""
+    until: str | None = None
 
     def is_in(self, release: str) -> bool:
-        """Whether a release such as ``9.1`` has it; what one has, later ones have too."""
-        return has(release, self.since)
+        """Whether a release such as ``9.1`` has it."""
+        return has(release, self.since, self.until)
 
     @property
     def declaration(self) -> str:
@@ -195,12 +198,17 @@ def _listed(entry: Entry, name: str) -> Signature:
     rows = _PHASE_2
     if name.endswith(PHASE_1):
         rows = {**{p.name: p.c_type for p in entry.parameters}, **_TAIL_1}
-    header, since = f"{_FOLDER}/{entry.header}", _since(entry)
-    return Signature(name, header, since, "operators", tuple(rows), tuple(rows.values()), _STATUS)
-
-
-def _since(entry: Entry) -> str:
-    return next(release for release in RELEASES if entry.is_in(release))
+    later = itertools.dropwhile(lambda release: not entry.is_in(release), RELEASES)
+    return Signature(
+        name,
+        f"{_FOLDER}/{entry.header}",
+        next(later),
+        "operators",
+        tuple(rows),
+        tuple(rows.values()),
+        _STATUS,
+        next((release for release in later if not entry.is_in(release)), None),
+    )
 
 
 def read_operators(path: Path) -> Mapping[str, Signature]:
@@ -218,7 +226,9 @@ def read_operators(path: Path) -> Mapping[str, Signature]:
 
 def _of(found: Declaration, header: str) -> Signature:
     names, types = found.parameters, found.types
-    return Signature(found.name, header, found.since, "operators", names, types, found.returns)
+    return Signature(
+        found.name, header, found.since, "operators", names, types, found.returns, found.until
+    )
 
 
 @functools.cache

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The releases of CANN that are known in full: each has its headers, and can be simulated.
+"""Releases of CANN that are known in full: each has its headers, and can be simulated.
 
 Sources: CANN: version.cfg and acl_base.h of 8.1.RC1; CANN: runtime version.info and acl_rt.h of
 9.1.0.
@@ -26,8 +26,8 @@ class Release(NamedTuple):
     Attributes:
         name: Its name in short, e.g. ``8.1``.
         version: Its name in full, e.g. ``8.1.RC1``.
-        headers: What ``ACL_STUBS_CANN`` is set to for its headers.
-        interface: The version of its interface, which ``aclrtGetVersion`` tells.
+        headers: The value of ``ACL_STUBS_CANN`` for its headers.
+        interface: The version of its interface, which ``aclrtGetVersion`` returns.
         libraries: The libraries that a program links, in their order.
     """
 
@@ -39,11 +39,11 @@ class Release(NamedTuple):
 
 
 class ReleaseError(ValueError):
-    """There is no such release."""
+    """No release has this name."""
 
 
 def _read() -> Mapping[str, Release]:
-    # What needs no pathlib starts sooner: every device process comes by here.
+    # Without pathlib, which every device process would have to import.
     path = os.path.join(os.path.dirname(__file__), "releases.json")  # noqa: PTH118, PTH120
     with open(path, encoding="utf-8") as file:  # noqa: PTH123  # as above
         rows = json.load(file)
@@ -57,23 +57,25 @@ DEFAULT: Final = next(iter(RELEASES))
 """The release that is simulated unless another one is asked for."""
 
 
-def has(release: str, since: str) -> bool:
-    """Tell whether a release has what there is since another; what one has, later ones have too.
+def has(release: str, since: str, until: str | None = None) -> bool:
+    """Return whether a release has a function, which all releases from a first one on have.
 
     Args:
         release: Its short name.
         since: The short name of the first release that has it.
+        until: The short name of the first later release that does not have it any more, if any.
     """
     names = list(RELEASES)
-    return names.index(since) <= names.index(release)
+    last = len(names) if until is None else names.index(until)
+    return names.index(since) <= names.index(release) < last
 
 
 def simulated(environment: Mapping[str, str] | None = None) -> Release:
-    """Return the release that the simulated NPU is of.
+    """Return the release that is simulated.
 
     Args:
-        environment: Where ``PYACLNN_MOCK_CANN`` names it, in short or in full; that of the process
-            if None.
+        environment: The environment in which ``PYACLNN_MOCK_CANN`` names it, in short or in full;
+            that of the process if None.
 
     Raises:
         ReleaseError: There is no such release.

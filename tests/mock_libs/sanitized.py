@@ -78,7 +78,7 @@ def build_libraries(keep: Keep, kind: str) -> list[str]:
     """
     names = sorted(path.stem.removeprefix("lib") for path in libdir().glob("lib*.so"))
     place = Path("mock_libs", libdir().name)
-    libraries = _build(keep, kind, *(f"{place}/{name}" for name in names)) / place
+    libraries = _build(keep, kind, f"mock_libs/libraries-{place.name}") / place
     return [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *(f"-l{name}" for name in names)]
 
 

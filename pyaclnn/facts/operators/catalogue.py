@@ -83,7 +83,9 @@ class Entry(NamedTuple):
     Attributes:
         name: The C name of its second phase; that of its first ends in ``GetWorkspaceSize``.
         header: The file below ``aclnnop/`` that declares it.
-        releases: Those of ``8.1`` and ``9``, for 9.x, that have it.
+        releases: The releases in which it was found: ``8.1``, and ``9`` for 9.x; or one such as
+            ``9.2``.
+        removed: The first release that does not have it any more, or None.
         guessed: Whether its directions are guessed from names and types, for want of a document.
         parameters: The parameters of its first phase but for the last two, ``uint64_t *`` and
             ``aclOpExecutor **``, which are the same for all.
@@ -92,12 +94,16 @@ class Entry(NamedTuple):
     name: str
     header: str
     releases: tuple[str, ...]
+    removed: str | None
     guessed: bool
     parameters: tuple[Parameter, ...]
 
     def is_in(self, release: str) -> bool:
-        """Whether a release such as ``9.1`` has it; what 8.1 has, later ones have too."""
-        return bool({"8.1", release, release.partition(".")[0]} & {*self.releases})
+        """Whether a release such as ``9.1`` has it: later ones do as well, until it is removed."""
+        number = _number(release)
+        if self.removed is not None and number >= _number(self.removed):
+            return False
+        return number >= min(map(_number, self.releases))
 
 
 class _Catalogue(Mapping[str, Entry]):
@@ -124,12 +130,20 @@ class _Catalogue(Mapping[str, Entry]):
         return len(self._lines)
 
 
+@functools.cache
+def _number(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
 def _entry(line: str) -> Entry:
-    name, header, releases, source, *parameters = line.split(" ")
+    name, header, column, source, *parameters = line.split(" ")
+    releases = column.split(",")
+    removed = releases.pop()[1:] if releases[-1].startswith("-") else None
     return Entry(
         name,
         header,
-        tuple(releases.split(",")),
+        tuple(releases),
+        removed,
         source == "guessed",
         tuple(map(_parameter, parameters)),
     )

@@ -26,6 +26,7 @@ from pyaclnn.facts.explanations import STATUS
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.releases import NEWEST
 from pyaclnn.facts.variables import VARIABLES
 from pyaclnn.health.installed.listing import category_of, declared_operators, in_one_line
 from pyaclnn.mock import contract
@@ -52,7 +53,7 @@ STAGE = Path(__file__).parents[2] / "tests/mock_contract/c/stage.h"
 
 # As wide as a help text is shown, without colours, wherever the site is built; and of the release
 # that has all functions.
-os.environ |= {"COLUMNS": "92", "NO_COLOR": "1", "PYACLNN_MOCK_CANN": "9.1"}
+os.environ |= {"COLUMNS": "92", "NO_COLOR": "1", "PYACLNN_MOCK_CANN": NEWEST}
 
 
 def operators() -> Iterator[str]:

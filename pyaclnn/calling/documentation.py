@@ -16,6 +16,7 @@ from pyaclnn.facts.operators.documentation import (
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind, Option, Tensor
 from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.releases import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,7 @@ def _docstring(operator: Operator) -> Iterator[str]:
 def _since(operator: Operator) -> str:
     """Which releases have it, if not all."""
     entry = catalogue().get(operator.c_name)
-    if entry is None or entry.is_in("8.1"):
+    if entry is None or entry.is_in(DEFAULT):
         return ""
     return f", which CANN has since {min(entry.releases)}"
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import lib
 from pyaclnn.facts.explanations import STATUS, Explanation
+from pyaclnn.facts.releases import NEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ PREFIXES: Final = ("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS", "MOCK_")
 """Beginnings of the names of status codes."""
 
 _UNKNOWN: Final = Explanation(
-    meaning="No code of CANN 9.1 or earlier has this number.",
+    meaning=f"No code of CANN {NEWEST} or earlier has this number.",
     causes=("a CANN that is newer than this pyaclnn", "a status that is not CANN's"),
     next_step="the text above is all that CANN says; its log (plog) may say more.",
 )

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DEFAULT", "RELEASES", "VARIABLE", "Release", "ReleaseError", "has", "simulated"]
+__all__ = [
+    "DEFAULT",
+    "NEWEST",
+    "RELEASES",
+    "VARIABLE",
+    "Release",
+    "ReleaseError",
+    "has",
+    "simulated",
+]
 
 VARIABLE: Final = "PYACLNN_MOCK_CANN"
 """The environment variable that names the release to simulate."""
@@ -54,7 +63,9 @@ def _read() -> Mapping[str, Release]:
 RELEASES: Final[Mapping[str, Release]] = _read()
 """Every release by its short name, the oldest first."""
 DEFAULT: Final = next(iter(RELEASES))
-"""The release that is simulated unless another one is asked for."""
+"""The release that is simulated by default, the oldest."""
+NEWEST: Final = [*RELEASES][-1]
+"""The newest release."""
 
 
 def has(release: str, since: str, until: str | None = None) -> bool:

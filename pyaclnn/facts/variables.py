@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The variables of the environment that are read, what they mean, and who may see their values."""
+"""Environment variables that are read: their meaning, and the visibility of their values."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
+
+from pyaclnn.facts.releases import DEFAULT, RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +45,7 @@ PUBLIC: Final[Mapping[str, str]] = MappingProxyType(
         "looked for",
     }
 )
-"""Those whose values may go to others in a bundle for a bug report: name to meaning in Markdown."""
+"""Variables whose values a bundle for a bug report contains: name to meaning in Markdown."""
 
 _REPORTED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -51,13 +53,16 @@ _REPORTED: Final[Mapping[str, str]] = MappingProxyType(
         "ASCEND_GLOBAL_EVENT_ENABLE": "as in CANN: `1` logs events too",
     }
 )
-"""Those whose values a report tells, and no bundle."""
+"""Variables whose values a report contains, and no bundle."""
 
+_RELEASES: Final = f"`{DEFAULT}` (the default)" + "".join(
+    f" or `{name}`" for name in RELEASES if name != DEFAULT
+)
 _SILENT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "PYACLNN_CACHING": "`0` turns the pools of all streams off: memory goes back to CANN at "
         "once",
-        "PYACLNN_MOCK_CANN": "the release of CANN to simulate, `8.1` (the default) or `9.1`",
+        "PYACLNN_MOCK_CANN": f"the release of CANN to simulate, {_RELEASES}",
         "PYACLNN_LOG": "`calls` logs each C call that pyaclnn makes with its arguments and its "
         "answer, by Python's `logging` as `pyaclnn.calls`; on stderr if nothing else is set up",
         "PYACLNN_MOCK_PYTHON": "the Python that runs the device process, if it is not found by "
@@ -81,10 +86,10 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
         "for compilers, below `pyaclnn/include`; default `~/.cache`",
     }
 )
-"""Those whose values stay where they are."""
+"""Variables whose values are never reported."""
 
 TOLD: Final = frozenset({*PUBLIC, *_REPORTED})
-"""Those whose values a report of ``pyaclnn doctor`` tells."""
+"""Variables whose values a report of ``pyaclnn doctor`` contains."""
 
 VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
     dict(
@@ -94,4 +99,4 @@ VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
         )
     )
 )
-"""All of them, those of pyaclnn first."""
+"""All variables, those of pyaclnn first."""

@@ -16,7 +16,7 @@ from pyaclnn.base.elf import ElfError, read_library
 from pyaclnn.cann.prototypes import differences, read_prototypes
 from pyaclnn.cann.signatures import PHASE_1, signature, signatures
 from pyaclnn.facts.operators.catalogue import catalogue, plain_type
-from pyaclnn.facts.releases import RELEASES
+from pyaclnn.facts.releases import DEFAULT, NEWEST, RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +32,6 @@ SEVERITIES: Final = ("ABI", "missing", "renamed", "const", "new")
 another name; one that is const on one side only; a function that is not known here."""
 HARMFUL: Final = frozenset(SEVERITIES[:2])
 """Those that keep a call from being made, or from being right."""
-_OLDEST: Final = "8.1"
 _FOLDERS: Final = ("acl", "aclnn")
 _RELEASE_HEADER: Final = "acl/acl_release.h"
 
@@ -128,8 +127,8 @@ def compare_operators(headers: OperatorHeaders) -> Iterator[Difference]:
             text = "is declared, and not known here"
             yield Difference("new", name.removesuffix(PHASE_1), text, declared.header)
     for name, entry in catalogue().items():
-        if _OLDEST in entry.releases and f"{name}{PHASE_1}" not in theirs:
-            yield Difference("missing", name, f"no header declares it, as {_OLDEST}'s did", "")
+        if DEFAULT in entry.releases and f"{name}{PHASE_1}" not in theirs:
+            yield Difference("missing", name, f"no header declares it, as {DEFAULT}'s did", "")
 
 
 def _compared(ours: Signature, theirs: Signature) -> Iterator[Difference]:
@@ -198,9 +197,9 @@ def _compare_exports(
             for name, declared in theirs.items()
             if group == "operators" and declared.is_in(release)
         } or {
-            name: f"is in {_OLDEST}, and no library exports it"
+            name: f"is in {DEFAULT}, and no library exports it"
             for name, declared in known.items()
-            if declared.library == group and declared.is_in(_OLDEST)
+            if declared.library == group and declared.is_in(DEFAULT)
         }
         count += sum(name in exports for name in wanted)
         found += [
@@ -213,13 +212,12 @@ def _compare_exports(
 
 def _declared_release(root: Path) -> str:
     """The release that headers declare which can declare several, as this project's can."""
-    *_, newest = RELEASES
     try:
         text = (root / "include" / _RELEASE_HEADER).read_text(encoding="utf-8")
     except OSError:
-        return newest
+        return NEWEST
     chosen = text.rpartition(" ")[2].strip()
-    return next((name for name, r in RELEASES.items() if str(r.headers) == chosen), newest)
+    return next((name for name, r in RELEASES.items() if str(r.headers) == chosen), NEWEST)
 
 
 def _exports(paths: Iterable[Path]) -> frozenset[str]:

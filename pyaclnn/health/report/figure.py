@@ -4,21 +4,18 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
 from pyaclnn.health.report.layout import Finite
 
-__all__ = ["PER_MILLION", "Better", "Figure", "Severity", "Unit"]
-
-PER_MILLION: Final = "/million"
-"""Suffix of units that count for each million of launches."""
+__all__ = ["Better", "Figure", "Severity", "Unit"]
 
 Unit: TypeAlias = Literal[
     "GB/s", "1/s", "ratio", "s", "count", "bytes", "°C", "MHz", "count/million", "bytes/million"
 ]
-"""``GB/s`` is 1e9 bytes a second."""
+"""``GB/s`` is 1e9 bytes a second; ``/million`` counts for each million of launches."""
 
 Better: TypeAlias = Literal["more", "less", "neither"]
 """Direction of a figure: which values are better; with ``neither`` no device is at fault."""

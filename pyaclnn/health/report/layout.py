@@ -56,9 +56,9 @@ Histogram: TypeAlias = tuple[tuple[Edge, Count], ...]
 
 
 def _edges(pairs: Any) -> Any:
-    if pairs and pairs[-1][0] is None:
-        return (*pairs[:-1], (math.inf, pairs[-1][1]))
-    return pairs
+    if None not in [edge for edge, _ in pairs]:
+        return pairs
+    return tuple((math.inf if edge is None else edge, count) for edge, count in pairs)
 
 
 _NULLABLE: Final[tuple[tuple[Any, Any, Callable[[Any], Any]], ...]] = (

@@ -202,6 +202,13 @@ def test_what_was_written_is_read_in_every_value_and_type(given: Report) -> None
     assert repr(Report.from_json(given.to_json())) == repr(given)
 
 
+def test_every_null_of_a_histogram_is_an_infinite_edge() -> None:
+    data = samples.WRONG_NUMBERS.to_json()
+    data["results"][1]["numbers"]["each"]["error_histogram"][0] = [[None, 1], [0.5, 2], [None, 3]]
+    found = Report.from_json(data).results[1].numbers[0].error_histogram
+    assert found == ((math.inf, 1), (0.5, 2), (math.inf, 3))
+
+
 REFUSED = [
     (("seconds",), -1.5, "seconds: Expected `float` >= 0"),
     (("exit_status",), True, "exit_status: Expected `int`, got `bool`"),

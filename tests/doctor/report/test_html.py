@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -332,6 +333,11 @@ def test_a_browser_opens_the_page_without_an_error(tmp_path: Path) -> None:
         wrong = PAGES["wrong_numbers"].replace('"use strict";', "missing();")
         page.write_text(wrong.replace("<main>", '<main><img src="x.png">'), encoding="utf-8")
         assert len(console_of(browser, page, tmp_path / "profile")) == 2
+
+
+def test_the_template_engine_is_loaded_only_for_a_page() -> None:
+    program = "import sys, pyaclnn.health.command.output; sys.exit('jinja2' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_the_pages_are_deterministic() -> None:

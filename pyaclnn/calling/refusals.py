@@ -134,7 +134,7 @@ class Refusals:
         for option in operator.options:
             if option.kind is Kind.AXES:
                 self._check_axes(option)
-        self._check_filled(tellers)
+        self._check_nonempty(tellers)
 
     def _teller(self, group: str) -> Tensor | Option | None:
         found = self.operator.rank_source(group, self._shapes)
@@ -216,7 +216,7 @@ class Refusals:
         if len({axis % rank for axis in axes}) != len(axes):
             self.refuse(option.name, str(axes), "each axis once")
 
-    def _check_filled(self, tellers: list[Tensor | Option]) -> None:
+    def _check_nonempty(self, tellers: list[Tensor | Option]) -> None:
         group = self.operator.nonempty
         if not group or 0 not in self.known[group]:
             return

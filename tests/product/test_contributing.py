@@ -73,7 +73,12 @@ def test_the_example_passes_its_table_and_smoke(tmp_path: Path) -> None:
     def python(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         return run(sys.executable, *arguments, cwd=tmp_path, environment=environment)
 
-    checked = python("-m", "pytest", "-q", "-n0", tree / "tests" / "operators", "-k", "Silu")
+    stub = python("-m", "pyaclnn.ops.stub")
+    assert stub.returncode == 0, stub.stderr
+    for room in ("operators", "reference", "api"):
+        checked = python("-m", "pytest", "-q", "-n0", tree / "tests" / room, "-k", "Silu")
+        assert checked.returncode == 0, checked.stdout
+    checked = python("-m", "pytest", "-q", "-n0", tree / "tests" / "architecture")
     assert checked.returncode == 0, checked.stdout
     smoke = python("-m", "pyaclnn", "smoke", "--backend", "mock", "--operator", "silu", "--json")
     assert smoke.returncode == 0, smoke.stdout + smoke.stderr

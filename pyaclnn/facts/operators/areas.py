@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The area of an operator, which since CANN 8.5 is the library that has it: ``libopapi_nn.so``.
 
-By its name: norms are told to be in the area nn (CANN: ops-nn norm), of the others the areas are
-those of the repositories, inferred from what an operator computes. The build reads this too, before
+It follows from the name: norms are in the area nn (CANN: ops-nn norm); the others are in the areas
+of the repositories, inferred from what an operator computes. The build reads this too, before
 the package can be imported, so that it imports nothing of the package.
 """
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of CANN, all of them: names, headers, releases, parameters and their directions.
 
-Headers tell names and types of an installation; this table serves where there are none, tells which
-parameters an operator writes, which no header does, and is what an installation is compared with.
+Headers state names and types of an installation. This table serves where there are none, has the
+directions of parameters, which no header states, and is compared with installations.
 The build reads it too, before the package can be imported, so that this module imports nothing of
 the package.
 
@@ -55,7 +55,7 @@ class Parameter(NamedTuple):
     Attributes:
         name: Its C name.
         kind: What it takes, a letter of ``C_TYPES``.
-        constant: Whether its C type says const.
+        constant: Whether its C type is const.
         read: Whether the operator reads what it is given.
         written: Whether the operator writes into it.
     """
@@ -107,7 +107,7 @@ class Entry(NamedTuple):
 
 
 class _Catalogue(Mapping[str, Entry]):
-    """The table; a line is understood when it is asked for."""
+    """The table; a line is parsed when it is looked up."""
 
     def __init__(self, text: str) -> None:
         lines = (line for line in text.splitlines() if not line.startswith("#"))
@@ -163,6 +163,6 @@ def _parameter(text: str) -> Parameter:
 
 @functools.cache
 def catalogue() -> Mapping[str, Entry]:
-    """Return every operator that is known of, by the C name of its second phase."""
+    """Return every known operator, by the C name of its second phase."""
     with open(_FILE, encoding="utf-8") as file:  # noqa: PTH123  # pathlib costs more than all this
         return _Catalogue(file.read())

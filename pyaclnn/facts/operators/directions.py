@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which parameters an operator writes: as its document says, else guessed from names and types.
+"""Directions of parameters: from the documents, else guessed from names and types.
 
-A header does not tell: const says nothing of what is written in one operator of four. Nothing
+Headers do not state them: const is wrong about what is written in one operator of four. Nothing
 unsafe follows from a wrong guess: whatever an operator does with an array, the array is kept until
 that is done.
 """
@@ -24,7 +24,7 @@ _IN, _OUT, _BOTH = "in", "out", "inout"
 
 
 class Directions(NamedTuple):
-    """What an operator does with its parameters.
+    """Directions of the parameters of an operator.
 
     Attributes:
         each: ``in``, ``out`` or ``inout`` for each.
@@ -46,7 +46,7 @@ class Directions(NamedTuple):
 
 
 def directions_of(name: str, parameters: Sequence[str], types: Sequence[str]) -> Directions:
-    """Return what an operator does with its parameters.
+    """Return the directions of the parameters of an operator.
 
     Args:
         name: The C name of its second phase.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators on lists of tensors: what their descriptions say holds of each place of the lists."""
+"""Operators on lists of tensors, whose descriptions are about each place of the lists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def at_place(operator: Operator, place: int) -> Operator:
 
 
 def in_lists(operator: Operator, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Put tensors into lists of one, if that is how an operator takes them.
+    """Put tensors into lists of one, if the operator takes lists.
 
     Args:
         operator: Any operator.

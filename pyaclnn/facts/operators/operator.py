@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Build", "Operator", "ShapeError", "primary_of"]
 
 _PRIMARY = ("input", "x", "x1")
-# PyTorch always says eps, CANN says either.
+# PyTorch has eps, CANN has either.
 _SYNONYMS = {"eps": "epsilon", "epsilon": "eps"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the results of operators are shaped like, where that follows from the arguments by a rule.
+"""Rules for the shapes of results that follow from the arguments.
 
 Only what is plain is listed: an operator that is not, or a call whose types do not agree, needs its
 results from the caller. Sources: the parameter tables of CANN's documents, and PyTorch, whose

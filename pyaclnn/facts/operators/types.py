@@ -76,7 +76,7 @@ class Types(NamedTuple):
         """List the types that a tensor may have, those that come first preferred.
 
         Args:
-            written: How its type is said: a word of rows or a type, or several with ``/`` between.
+            written: Its type in words: a word of rows or a type, or several with ``/`` between.
             bound: The types that words are known to have.
             rows: The rows to look at; all of them if None.
         """
@@ -94,12 +94,12 @@ class Types(NamedTuple):
 
 
 def fits(row: Row, bound: Mapping[str, str]) -> bool:
-    """Tell whether a row has the types that words are known to have."""
+    """Return whether a row has the types that words are known to have."""
     return all(kind in of(row, word) for word, kind in bound.items())
 
 
 def of(row: Row, word: str) -> tuple[str, ...]:
-    """The types that a word may have in a row."""
+    """Return the types that a word may have in a row."""
     return row.get(word) or row.get("*", ())
 
 

@@ -11,7 +11,7 @@ A word is
 * ``=mean``   the shape of another tensor;
 * ``8``       an axis of that length.
 
-What stands behind a ``|`` is another shape that will do; there may be several.
+A ``|`` separates shapes that are all accepted.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Shape(NamedTuple):
 
     Attributes:
         text: The words as they are written.
-        words: Each word's kind and the name it speaks of.
-        other: Other shapes that will do.
+        words: The kind of each word and its name.
+        other: Other shapes that are accepted.
     """
 
     text: str
@@ -69,12 +69,12 @@ class Shape(NamedTuple):
 
     @property
     def names(self) -> set[str]:
-        """The axes and groups whose lengths this shape tells."""
+        """The axes and groups whose lengths follow from this shape."""
         return {name for kind, name in self.words if kind in (Word.AXIS, Word.GROUP, Word.PADDED)}
 
     @property
     def like(self) -> str | None:
-        """The tensor whose shape this is, if that is how it is said."""
+        """The tensor whose shape this is, if the shape is ``=name``."""
         return next((name for kind, name in self.words if kind is Word.LIKE), None)
 
     @property
@@ -94,13 +94,13 @@ class Shape(NamedTuple):
         return axes or min(1, len(self.words))
 
     def groups_to_count(self, ranks: Mapping[str, int]) -> list[str]:
-        """The groups of which it is not known how many axes they have."""
+        """Return the groups whose number of axes is unknown."""
         kinds = (Word.GROUP, Word.ONES)
         names = dict.fromkeys(name for kind, name in self.words if kind in kinds)
         return [name for name in names if name not in ranks]
 
     def rank(self, ranks: Mapping[str, int]) -> int:
-        """How many axes there are, groups that are not in ``ranks`` left out."""
+        """Return the number of axes, without groups that are not in ``ranks``."""
         many = (Word.GROUP, Word.ONES, Word.PADDED)
         return sum(ranks.get(name, 0) if kind in many else 1 for kind, name in self.words)
 
@@ -132,7 +132,7 @@ class Shape(NamedTuple):
         return tuple(found)
 
     def fits(self, dims: Dims, known: Mapping[str, Dims]) -> bool:
-        """Tell whether a tensor of a shape can be passed for this."""
+        """Return whether a tensor of a shape can be passed for this."""
         if self.counted is not None:
             return prod(dims) == prod(known[self.counted])
         if self.padded is not None:
@@ -146,7 +146,7 @@ class Shape(NamedTuple):
 
 
 NO_AXES = Shape("", ())
-"""The shape of what has no axes, or of which words do not tell."""
+"""The shape of a tensor without axes, or one that words do not describe."""
 
 
 def _word(text: str) -> tuple[Word, str]:

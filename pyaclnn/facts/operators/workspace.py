@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FLOAT_BYTES", "SYSTEM_WORKSPACE", "block_align", "slot", "tensor_slot"]
 
-# GetLibApiWorkSpaceSize: what every Ascend C kernel asks for, on each simulated chip.
+# GetLibApiWorkSpaceSize: the bytes of every Ascend C kernel, on each simulated chip.
 SYSTEM_WORKSPACE = 16 << 20
 
 FLOAT_BYTES = 4
@@ -22,17 +22,17 @@ _BITS = 8
 
 
 def slot(size: int) -> int:
-    """Bytes an intermediate tensor takes: (size + 32) rounded up to 512 (CANN: opbase executor)."""
+    """Return the bytes of an intermediate tensor: size + 32, rounded up to 512 (CANN: opbase)."""
     return -(-(size + _SLOT_PADDING) // _SLOT_ALIGNMENT) * _SLOT_ALIGNMENT
 
 
 def tensor_slot(dims: Iterable[int], kind: str) -> int:
-    """Bytes an intermediate tensor of a shape and a word for its type takes."""
-    bits = int("".join(filter(str.isdigit, kind)) or _BITS)  # the word says them, but for bool
+    """Return the bytes of an intermediate tensor of a shape and a word for its type."""
+    bits = int("".join(filter(str.isdigit, kind)) or _BITS)  # a part of the word, but for bool
     return slot(prod(dims) * bits // _BITS)
 
 
 def block_align(columns: int) -> int:
-    """Round a row of float32 up to whole 32-byte blocks; gives elements."""
+    """Return the elements of a row of float32 in whole 32-byte blocks."""
     per_block = _BLOCK_BYTES // FLOAT_BYTES
     return -(-columns // per_block) * per_block

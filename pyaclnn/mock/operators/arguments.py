@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of an operator that has no description, and what its signature says of them."""
+"""Arguments of an operator without description, checked against its signature."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def check_arguments(
     optional: Collection[str] = (),
     named: Collection[str] = (),
 ) -> None:
-    """Check what a signature says of arguments.
+    """Check arguments against a signature.
 
     What is not called optional, and is read, is the only result, or is looked at by the kernel,
     must be there; so must all elements of a list. Data types must exist. Lists of an operator on

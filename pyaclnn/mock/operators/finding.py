@@ -37,7 +37,7 @@ def find_operator(call: Call, release: str) -> Operator[Any] | None:
     """Find the operator of a call.
 
     Args:
-        call: The call; it tells the parameters of an operator that no table has.
+        call: The call; its arguments are the parameters of an operator that no table has.
         release: The release of CANN that is simulated, in short.
 
     Returns:
@@ -60,7 +60,7 @@ def find_operator(call: Call, release: str) -> Operator[Any] | None:
 
 
 def computes(name: str, release: str) -> bool:
-    """Tell whether an operator has a kernel, built in or of the user's.
+    """Return whether an operator has a kernel, built in or of the user's.
 
     Args:
         name: The operator.
@@ -74,7 +74,7 @@ def computes(name: str, release: str) -> bool:
 
 
 def _named(variable: str) -> list[Path]:
-    """The absolute paths that a variable names; others are passed over and told of."""
+    """Return the absolute paths that a variable names; others are ignored with a warning."""
     if not os.environ.get(variable):
         return []
     from pyaclnn.base.path_security import absolute_folders  # noqa: PLC0415

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of described operators: their definition, between device memory and device memory."""
+"""Kernels of described operators: their definitions, on device memory."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _definition(c_name: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
 
 
 def _readable(request: Request, tensor: Tensor, array: NDArray[Any]) -> NDArray[Any]:
-    """What an operator takes and has no kernel for, it casts to float32 first."""
+    """Cast a type without kernel to float32, as composite operators do."""
     known = kinds_of(request.operator.types.rows)
     if request.types[tensor.name] in known or request.operator.build is Build.INDIVIDUAL:
         return array

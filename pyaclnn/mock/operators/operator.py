@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator is to the device process: acceptance rules and kernels behind one name."""
+"""Device-side operator: its argument checks and its kernel."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Launch(IntEnum):
 
 
 class Plan(NamedTuple):
-    """What a successful phase 1 says.
+    """Answer of a successful phase 1.
 
     Attributes:
         workspace_size: Bytes of workspace.
@@ -63,11 +63,11 @@ class Plan(NamedTuple):
 
 
 class RefusalError(Exception):
-    """What a refusing phase 1 says.
+    """Refusal by phase 1.
 
     Args:
         status: The code phase 1 returns.
-        text: What ``aclGetRecentErrMsg`` gives afterwards.
+        text: The text that ``aclGetRecentErrMsg`` returns afterwards.
     """
 
     def __init__(self, status: Status, text: str) -> None:
@@ -111,8 +111,8 @@ class Operator(Generic[Arguments]):
         executor_kind: Composite or individual.
         parameters: The C signature up to ``workspaceSize``.
         arguments: Makes the arguments object out of the values, in the order of `parameters`.
-        check: Phase 1: gives the plan or raises `RefusalError`.
-        run: The kernels: reads and writes device memory; gives the shapes of results that turned
+        check: Phase 1: returns the plan or raises `RefusalError`.
+        run: The kernels: reads and writes device memory; returns the shapes of results that turned
             out to be shorter than their tensors.
         output_count: How many of the last parameters hold the outputs, if `written` does not say.
         written: The names of the parameters that are written.
@@ -130,7 +130,7 @@ class Operator(Generic[Arguments]):
     updated: tuple[str, ...] = ()
 
     def mask_of(self, names: Collection[str]) -> int:
-        """Give a bit for each of some parameters; a list is one parameter."""
+        """Return a bit for each of some parameters; a list is one parameter."""
         places = enumerate(self.parameters)
         return sum(1 << place for place, parameter in places if parameter.name in names)
 

@@ -45,7 +45,7 @@ _KINDS: dict[Kind, type] = {
     Kind.ABSENT: Tensor,
 }
 CHANNELS_LAST = {4: "NHWC", 5: "NDHWC"}
-"""By the number of axes, the format that says that channels are the last of them."""
+"""The format with the channels at the end, by the number of axes."""
 
 POINTERS = (IntArray, BoolArray, Scalar, Tensor, TensorList, str)
 """The classes of arguments that may be NULL."""

@@ -55,7 +55,7 @@ def tiling_failure(operator: str, text: str) -> RefusalError:
 
 
 def present(name: str, value: Value | None) -> Value:
-    """Require a pointer argument and give it back."""
+    """Require a pointer argument and return it."""
     if value is None:
         raise null_pointer(name)
     return value

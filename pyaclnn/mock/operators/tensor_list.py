@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A described operator on lists: a request for each place of them, and one answer for all."""
+"""Described operators on lists: a request for each place of the lists, and one answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STEPS = (
     Status.PARAM_INVALID,
     Status.INNER_TILING,
 )
-"""What an individual operator answers, in the order in which it looks."""
+"""The codes of an individual operator, in the order of its checks."""
 
 
 class Requests:
@@ -61,7 +61,7 @@ def _at(value: Any, place: int) -> Any:
 
 
 def phase_one_of_each(requests: Requests, setting: Setting) -> Plan:
-    """Check a call: of several mistakes that answers which the earliest step finds.
+    """Check a call; the refusal of the earliest check is raised.
 
     Raises:
         RefusalError: The call is refused.
@@ -86,7 +86,7 @@ def _answer(request: Request, setting: Setting) -> Plan | RefusalError:
 
 
 def _of_lists(requests: Requests) -> list[RefusalError]:
-    """What is wrong with lists as a whole: they are of one type, and equally long."""
+    """Return refusals of lists as a whole: of one type each, and equally long."""
     operator, found = requests.operator, []
     for tensor in operator.tensors:
         types = list(dict.fromkeys(r.types.get(tensor.name, "") for r in requests.each))

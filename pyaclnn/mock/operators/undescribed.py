@@ -29,7 +29,7 @@ def find_undescribed(call: Call, kernel: Kernel | None) -> Operator[Any] | None:
     """Find the operator of a call that no description is of.
 
     Args:
-        call: The call; it tells the parameters of an operator that no table has.
+        call: The call; its arguments are the parameters of an operator that no table has.
         kernel: The user's kernel of it, if there is one.
 
     Returns:
@@ -43,7 +43,7 @@ def find_undescribed(call: Call, kernel: Kernel | None) -> Operator[Any] | None:
         except ImportError as error:
             why = f"{KERNELS} asks for those of PyTorch, which {sys.executable} has not ({error})"
     types = () if name in catalogue() else tuple((n, type(v)) for n, v in call.arguments.items())
-    return _taught(name, kernel, why, types)
+    return _make(name, kernel, why, types)
 
 
 def _is_used(found: Implementation | None) -> TypeGuard[Implementation]:
@@ -56,10 +56,10 @@ def _is_used(found: Implementation | None) -> TypeGuard[Implementation]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _taught(
+def _make(
     name: str, kernel: Kernel | None, why: str, types: tuple[tuple[str, type], ...]
 ) -> Operator[Any] | None:
-    """Make an operator without a description, once; types tell one that no table has."""
+    """Make an operator without description, once; ``types`` describe one that no table has."""
     signature = signature_of(name, kernel, types)
     if signature is None:
         return None

@@ -46,7 +46,7 @@ class Given(NamedTuple):
 
 
 def operator_without_kernel(signature: Signature, why: str = "") -> Operator[Given]:
-    """Make an operator that checks what its signature says, and then says how to go on.
+    """Make an operator that checks its signature, and then reports how to add a kernel.
 
     Args:
         signature: Its signature.
@@ -140,7 +140,7 @@ def _results(
     array_of: Callable[[str, Tensor], NDArray[Any]],
     function: Callable[..., Any] | None = None,
 ) -> list[tuple[str, Tensor, NDArray[Any]]]:
-    """Call the kernel's function or another one; give each written tensor with what goes there.
+    """Call the kernel's function or another one; return each written tensor with its result.
 
     Raises:
         ValueError: A result does not fit.

@@ -69,6 +69,7 @@ AREAS = modules_in(__path__)  # noqa: F405
 FAST_AREAS = modules_in(fast.__path__)
 
 
+@functools.cache
 def find(name: str) -> tuple[Any, Any] | None:
     """Load a public name: as it is defined, and as it is offered."""
     # Most operators are in the area whose name is the longest part of theirs.
@@ -77,12 +78,20 @@ def find(name: str) -> tuple[Any, Any] | None:
         if name not in module.__all__:
             continue
         defined = getattr(module, name)
-        if area in FAST_AREAS:
-            module = importlib.import_module(f"{__name__}.fast.{area}")
-            if name in module.__all__:
-                return defined, getattr(module, name)
-        return defined, defined
+        return defined, _fast(area, name, defined)
     return None
+
+
+def _fast(area: str, name: str, defined: Any) -> Any:
+    """Return the fast version of a definition, by tiles or in blocks, or the definition itself."""
+    if area in FAST_AREAS:
+        module = importlib.import_module(f"{__name__}.fast.{area}")
+        if name in module.__all__:
+            return getattr(module, name)
+    from pyaclnn.reference.fast.blocks import in_blocks  # noqa: PLC0415  # NumPy
+    from pyaclnn.reference.fast.cuts import CUTS  # noqa: PLC0415  # NumPy
+
+    return in_blocks(CUTS[name])(defined) if name in CUTS else defined
 
 
 def definition(name: str) -> Callable[..., Any]:

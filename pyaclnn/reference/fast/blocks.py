@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Cut", "in_blocks", "rows_of", "samples_of"]
+__all__ = ["Cut", "in_blocks"]
 
 # As many elements as a block has about: 1 MiB of float32. Larger temporary arrays are given back to
 # the system each time, and getting their pages again takes longer than the arithmetic.
@@ -138,33 +138,3 @@ def fields(result: Any) -> tuple[Any, ...]:
 def select(array: NDArray[Any], axis: int, part: slice) -> NDArray[Any]:
     """Take some parts; of an array with fewer axes they are along the last."""
     return array[(slice(None),) * min(axis, array.ndim - 1) + (part,)]
-
-
-def rows_of(main: str) -> Callable[[dict[str, Any]], Cut | None]:
-    """Cut between the rows of a tensor, which the axes of ``gamma`` span."""
-
-    def cut(arguments: dict[str, Any]) -> Cut | None:
-        tensor = np.asarray(arguments[main])
-        lead = tensor.ndim - np.ndim(arguments["gamma"])
-        if lead < 1:
-            return None
-        shape = tensor.shape
-        count = math.prod(shape[:lead])
-        views = {
-            name: np.reshape(value, (count, *shape[lead:]))
-            for name, value in arguments.items()
-            if np.shape(value) == shape
-        }
-        return Cut(views, 0, count, shape[:lead])
-
-    return cut
-
-
-def samples_of(main: str) -> Callable[[dict[str, Any]], Cut | None]:
-    """Cut along the first axis of a tensor."""
-
-    def cut(arguments: dict[str, Any]) -> Cut | None:
-        tensor = np.asarray(arguments[main])
-        return Cut({main: tensor}, 0, len(tensor), ()) if tensor.ndim else None
-
-    return cut

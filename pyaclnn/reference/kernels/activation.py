@@ -36,40 +36,41 @@ def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
-@operator("aclnnSigmoid")
-def sigmoid(self: Array) -> Array:
-    """``1 / (1 + exp(-x))``."""
-    return _real(_sigmoid, self)
+def _of_one(name: str, function: Callable[[Array], Array]) -> Callable[..., Any]:
+    """Make the kernel of an activation."""
+
+    def compute(self: Array) -> Array:
+        return _real(function, self)
+
+    return operator(name)(compute)
 
 
-@operator("aclnnSigmoidBackward")
-def sigmoid_backward(gradOutput: Array, output: Array) -> Array:
-    """The gradient, from the result of the forward pass."""
-    return _real(lambda g, y: g * y * (1 - y), gradOutput, output)
+def _from_output(name: str, function: Callable[[Array, Array], Array]) -> Callable[..., Any]:
+    """Make the kernel of a gradient that follows from the result of the forward pass."""
+
+    def compute(gradOutput: Array, output: Array) -> Array:
+        return _real(function, gradOutput, output)
+
+    return operator(name)(compute)
 
 
-@operator("aclnnTanh")
-def tanh(self: Array) -> Array:
-    """The hyperbolic tangent."""
-    return _real(np.tanh, self)
+def _from_input(name: str, function: Callable[[Array, Array], Array]) -> Callable[..., Any]:
+    """Make the kernel of a gradient that follows from the input of the forward pass."""
+
+    def compute(gradOutput: Array, self: Array) -> Array:
+        return _real(function, gradOutput, self)
+
+    return operator(name)(compute)
 
 
-@operator("aclnnTanhBackward")
-def tanh_backward(gradOutput: Array, output: Array) -> Array:
-    """The gradient, from the result of the forward pass."""
-    return _real(lambda g, y: g * (1 - y * y), gradOutput, output)
-
-
-@operator("aclnnSilu")
-def silu(self: Array) -> Array:
-    """``x * sigmoid(x)``."""
-    return _real(lambda x: x * _sigmoid(x), self)
-
-
-@operator("aclnnSiluBackward")
-def silu_backward(gradOutput: Array, self: Array) -> Array:
-    """The gradient."""
-    return _real(lambda g, x: g * _sigmoid(x) * (1 + x * (1 - _sigmoid(x))), gradOutput, self)
+sigmoid = _of_one("aclnnSigmoid", _sigmoid)
+sigmoid_backward = _from_output("aclnnSigmoidBackward", lambda g, y: g * y * (1 - y))
+tanh = _of_one("aclnnTanh", np.tanh)
+tanh_backward = _from_output("aclnnTanhBackward", lambda g, y: g * (1 - y * y))
+silu = _of_one("aclnnSilu", lambda x: x * _sigmoid(x))
+silu_backward = _from_input(
+    "aclnnSiluBackward", lambda g, x: g * _sigmoid(x) * (1 + x * (1 - _sigmoid(x)))
+)
 
 
 @operator("aclnnRelu", "aclnnInplaceRelu")
@@ -107,16 +108,8 @@ def _chosen(approximate: Any) -> bool:
 
 # CANN's own kernels of these two approximate by the hyperbolic tangent; the facts do not say how
 # closely, and the exact function differs from it by less than 5e-4.
-@operator("aclnnGelu")
-def gelu(self: Array) -> Array:
-    """The Gaussian error linear unit."""
-    return _real(lambda x: _gelu(x, approximate=False), self)
-
-
-@operator("aclnnGeluBackward")
-def gelu_backward(gradOutput: Array, self: Array) -> Array:
-    """The gradient of `gelu`."""
-    return _real(lambda g, x: g * _gelu_slope(x, approximate=False), gradOutput, self)
+gelu = _of_one("aclnnGelu", lambda x: _gelu(x, approximate=False))
+gelu_backward = _from_input("aclnnGeluBackward", lambda g, x: g * _gelu_slope(x, approximate=False))
 
 
 @operator("aclnnGeluV2")

@@ -75,16 +75,17 @@ def div(self: Array, other: Any, out: Array | None = None) -> Array:
     return _combined(np.true_divide, out, self, other, real=True)
 
 
-@operator("aclnnMaximum")
-def maximum(self: Array, other: Array, out: Array) -> Array:
-    """The larger one; NaN where one is NaN."""
-    return _combined(np.maximum, out, self, other)
+def _of_two(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Make the kernel of a function of two tensors."""
+
+    def compute(self: Array, other: Array, out: Array) -> NDArray[Any]:
+        return _combined(function, out, self, other)
+
+    return operator(name)(compute)
 
 
-@operator("aclnnMinimum")
-def minimum(self: Array, other: Array, out: Array) -> Array:
-    """The smaller one; NaN where one is NaN."""
-    return _combined(np.minimum, out, self, other)
+maximum = _of_two(np.maximum, "aclnnMaximum")  # NaN where one is NaN
+minimum = _of_two(np.minimum, "aclnnMinimum")
 
 
 @operator("aclnnPowTensorScalar", "aclnnPowTensorTensor")
@@ -95,56 +96,31 @@ def power(self: Array, exponent: Any, out: Array) -> Array:
     return _combined(np.power, out, self, exponent)
 
 
-def _function(function: Callable[..., Any], x: Array, out: Array | None) -> NDArray[Any]:
-    return _combined(function, out, x, real=True)
+def _of_one(function: Callable[..., Any], *names: str) -> Callable[..., Any]:
+    """Make the kernel of a function of one real number; of integers it is computed in float32."""
+
+    def compute(self: Array, out: Array) -> NDArray[Any]:
+        return _combined(function, out, self, real=True)
+
+    def compute_in_place(self: Array, out: Array | None = None) -> NDArray[Any]:
+        return _combined(function, out, self, real=True)
+
+    return operator(*names)(compute if len(names) == 1 else compute_in_place)
 
 
-@operator("aclnnSqrt", "aclnnInplaceSqrt")
-def sqrt(self: Array, out: Array | None = None) -> Array:
-    """The square root."""
-    return _function(np.sqrt, self, out)
-
-
-@operator("aclnnRsqrt")
-def rsqrt(self: Array, out: Array) -> Array:
-    """``1 / sqrt(self)``."""
-    return _function(lambda x: 1 / np.sqrt(x), self, out)
-
-
-@operator("aclnnReciprocal")
-def reciprocal(self: Array, out: Array) -> Array:
-    """``1 / self``."""
-    return _function(lambda x: 1 / x, self, out)
-
-
-@operator("aclnnExp")
-def exp(self: Array, out: Array) -> Array:
-    """The exponential."""
-    return _function(np.exp, self, out)
-
-
-@operator("aclnnLog")
-def log(self: Array, out: Array) -> Array:
-    """The natural logarithm."""
-    return _function(np.log, self, out)
-
-
-@operator("aclnnSin")
-def sin(self: Array, out: Array) -> Array:
-    """The sine."""
-    return _function(np.sin, self, out)
+sqrt = _of_one(np.sqrt, "aclnnSqrt", "aclnnInplaceSqrt")
+rsqrt = _of_one(lambda x: 1 / np.sqrt(x), "aclnnRsqrt")
+reciprocal = _of_one(lambda x: 1 / x, "aclnnReciprocal")
+exp = _of_one(np.exp, "aclnnExp")
+log = _of_one(np.log, "aclnnLog")
+sin = _of_one(np.sin, "aclnnSin")
+erf = _of_one(np.vectorize(math.erf, otypes=[np.float64]), "aclnnErf")
 
 
 @operator("aclnnCos")
 def cos(input_: Array, out: Array) -> Array:
     """The cosine."""
-    return _function(np.cos, input_, out)
-
-
-@operator("aclnnErf")
-def erf(self: Array, out: Array) -> Array:
-    """The error function."""
-    return _function(np.vectorize(math.erf, otypes=[np.float64]), self, out)
+    return _combined(np.cos, out, input_, real=True)
 
 
 @operator("aclnnAbs")
@@ -161,16 +137,17 @@ def negative(self: Array, out: Array) -> Array:
     return _combined(np.negative, out, self)
 
 
-@operator("aclnnCeil")
-def ceil(self: Array, out: Array) -> Array:
-    """The smallest integer that is not smaller."""
-    return _combined(np.ceil if category(self.dtype) == "f" else np.positive, out, self)
+def _to_whole(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Make the kernel of a function that rounds; integers stay as they are."""
+
+    def compute(self: Array, out: Array) -> NDArray[Any]:
+        return _combined(function if category(self.dtype) == "f" else np.positive, out, self)
+
+    return operator(name)(compute)
 
 
-@operator("aclnnFloor")
-def floor(self: Array, out: Array) -> Array:
-    """The largest integer that is not larger."""
-    return _combined(np.floor if category(self.dtype) == "f" else np.positive, out, self)
+ceil = _to_whole(np.ceil, "aclnnCeil")
+floor = _to_whole(np.floor, "aclnnFloor")
 
 
 @operator("aclnnClamp")
@@ -231,45 +208,22 @@ def lerp(self: Array, end: Array, weight: Any, out: Array | None = None) -> Arra
     return _combined(between, out, self, end, weight)
 
 
-def _compared(function: Callable[..., Any], self: Array, other: Any, out: Array) -> NDArray[Any]:
-    dtype = promoted(self, other)
-    return cast(function(wide(self, dtype), wide(other, dtype)), np.dtype(np.bool_), out)
+def _compare(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Make the kernel of a comparison with a tensor or a number."""
+
+    def compute(self: Array, other: Any, out: Array) -> NDArray[Any]:
+        dtype = promoted(self, other)
+        return cast(function(wide(self, dtype), wide(other, dtype)), np.dtype(np.bool_), out)
+
+    return operator(f"{name}Tensor", f"{name}Scalar")(compute)
 
 
-@operator("aclnnEqTensor", "aclnnEqScalar")
-def equal_to(self: Array, other: Any, out: Array) -> Array:
-    """``self == other``."""
-    return _compared(np.equal, self, other, out)
-
-
-@operator("aclnnNeTensor", "aclnnNeScalar")
-def not_equal_to(self: Array, other: Any, out: Array) -> Array:
-    """``self != other``."""
-    return _compared(np.not_equal, self, other, out)
-
-
-@operator("aclnnGtTensor", "aclnnGtScalar")
-def greater(self: Array, other: Any, out: Array) -> Array:
-    """``self > other``."""
-    return _compared(np.greater, self, other, out)
-
-
-@operator("aclnnGeTensor", "aclnnGeScalar")
-def greater_or_equal(self: Array, other: Any, out: Array) -> Array:
-    """``self >= other``."""
-    return _compared(np.greater_equal, self, other, out)
-
-
-@operator("aclnnLtTensor", "aclnnLtScalar")
-def less(self: Array, other: Any, out: Array) -> Array:
-    """``self < other``."""
-    return _compared(np.less, self, other, out)
-
-
-@operator("aclnnLeTensor", "aclnnLeScalar")
-def less_or_equal(self: Array, other: Any, out: Array) -> Array:
-    """``self <= other``."""
-    return _compared(np.less_equal, self, other, out)
+equal_to = _compare(np.equal, "aclnnEq")
+not_equal_to = _compare(np.not_equal, "aclnnNe")
+greater = _compare(np.greater, "aclnnGt")
+greater_or_equal = _compare(np.greater_equal, "aclnnGe")
+less = _compare(np.less, "aclnnLt")
+less_or_equal = _compare(np.less_equal, "aclnnLe")
 
 
 @operator("aclnnBitwiseAndTensor")
@@ -280,16 +234,17 @@ def bitwise_and(self: Array, other: Array, out: Array) -> Array:
     return _combined(np.bitwise_and, out, self, other)
 
 
-@operator("aclnnLogicalAnd")
-def logical_and(self: Array, other: Array, out: Array) -> Array:
-    """Whether neither is 0."""
-    return cast((self != 0) & (other != 0), np.dtype(np.bool_), out)
+def _logical(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Make the kernel of a function of two truth values; a number that is not 0 is true."""
+
+    def compute(self: Array, other: Array, out: Array) -> NDArray[Any]:
+        return cast(function(self != 0, other != 0), np.dtype(np.bool_), out)
+
+    return operator(name)(compute)
 
 
-@operator("aclnnLogicalOr")
-def logical_or(self: Array, other: Array, out: Array) -> Array:
-    """Whether one is not 0."""
-    return cast((self != 0) | (other != 0), np.dtype(np.bool_), out)
+logical_and = _logical(np.logical_and, "aclnnLogicalAnd")
+logical_or = _logical(np.logical_or, "aclnnLogicalOr")
 
 
 @operator("aclnnLogicalNot")

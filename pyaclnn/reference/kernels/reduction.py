@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from pyaclnn.reference.kernels.kernel import operator
 from pyaclnn.reference.kernels.promotion import cast, category, floating, promoted, some, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Pair: TypeAlias = tuple[Callable[..., Any], Callable[..., Any]]
 
 __all__: list[str] = []
 
@@ -154,28 +159,22 @@ def max_v2(
     return amax(self, dims, keepDims, out)
 
 
-@operator("aclnnAmax")
-def amax(self: Array, dim: tuple[int, ...], keepDim: bool, out: Array) -> Array:
-    """The largest element; NaN if there is one."""
-    return cast(np.max(wide(self), _axes(self, dim), keepdims=keepDim), self.dtype, out)
+def _extreme(function: Callable[..., Any], along: str, whole: str) -> _Pair:
+    """Make the kernels of an extreme element: along dimensions, and of a whole tensor."""
+
+    @operator(along)
+    def compute(self: Array, dim: tuple[int, ...], keepDim: bool, out: Array) -> Array:
+        return cast(function(wide(self), _axes(self, dim), keepdims=keepDim), self.dtype, out)
+
+    @operator(whole)
+    def of_all(self: Array, out: Array) -> Array:
+        return compute(self, (), False, out)
+
+    return compute, of_all
 
 
-@operator("aclnnAmin")
-def amin(self: Array, dim: tuple[int, ...], keepDim: bool, out: Array) -> Array:
-    """The smallest element; NaN if there is one."""
-    return cast(np.min(wide(self), _axes(self, dim), keepdims=keepDim), self.dtype, out)
-
-
-@operator("aclnnMax")
-def largest(self: Array, out: Array) -> Array:
-    """The largest of all elements."""
-    return amax(self, (), False, out)
-
-
-@operator("aclnnMin")
-def smallest(self: Array, out: Array) -> Array:
-    """The smallest of all elements."""
-    return amin(self, (), False, out)
+amax, largest = _extreme(np.max, "aclnnAmax", "aclnnMax")  # NaN if there is one
+amin, smallest = _extreme(np.min, "aclnnAmin", "aclnnMin")
 
 
 def _with_place(values: Array, places: Array, x: Array, dim: int, keep: bool) -> Any:
@@ -186,49 +185,39 @@ def _with_place(values: Array, places: Array, x: Array, dim: int, keep: bool) ->
     return tuple(a if keep else np.squeeze(a, dim) for a in (values, places))
 
 
-def _extreme(function: Any, x: Array, dim: int, keep: bool, indices: Array) -> Any:
-    (axis,) = _axes(x, (dim,)) or (0,)
-    places = function(wide(x), axis) if x.ndim else np.zeros((), np.int64)
-    value, place = _with_place(x, places, x, axis, keep)
-    return value, place.astype(indices.dtype)
+def _place(function: Callable[..., Any], with_value: str, alone: str) -> _Pair:
+    """Make the kernels of the places of extreme elements: with their values, and alone."""
+
+    @operator(with_value)
+    def compute(self: Array, dim: int, keepdim: bool, indices: Array) -> Any:
+        (axis,) = _axes(self, (dim,)) or (0,)
+        places = function(wide(self), axis) if self.ndim else np.zeros((), np.int64)
+        value, place = _with_place(self, places, self, axis, keepdim)
+        return value, place.astype(indices.dtype)
+
+    @operator(alone)
+    def place(self: Array, dim: int, keepdim: bool, out: Array) -> Array:
+        return compute(self, dim, keepdim, out)[1]
+
+    return compute, place
 
 
-@operator("aclnnMaxDim")
-def max_of_dim(self: Array, dim: int, keepdim: bool, indices: Array) -> Any:
-    """The largest elements of a dimension, and where they are."""
-    return _extreme(np.argmax, self, dim, keepdim, indices)
+max_of_dim, arg_max = _place(np.argmax, "aclnnMaxDim", "aclnnArgMax")
+min_of_dim, arg_min = _place(np.argmin, "aclnnMinDim", "aclnnArgMin")
 
 
-@operator("aclnnMinDim")
-def min_of_dim(self: Array, dim: int, keepdim: bool, indices: Array) -> Any:
-    """The smallest elements of a dimension, and where they are."""
-    return _extreme(np.argmin, self, dim, keepdim, indices)
+def _truth(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Make the kernel of a truth value over elements; an element that is not 0 is true."""
+
+    def compute(self: Array, dim: tuple[int, ...], keepdim: bool, out: Array) -> Array:
+        result = function(self != 0, _axes(self, dim), keepdims=keepdim)
+        return cast(result, np.dtype(np.bool_), out)
+
+    return operator(name)(compute)
 
 
-@operator("aclnnArgMax")
-def arg_max(self: Array, dim: int, keepdim: bool, out: Array) -> Array:
-    """Where the largest elements of a dimension are."""
-    return _extreme(np.argmax, self, dim, keepdim, out)[1]
-
-
-@operator("aclnnArgMin")
-def arg_min(self: Array, dim: int, keepdim: bool, out: Array) -> Array:
-    """Where the smallest elements of a dimension are."""
-    return _extreme(np.argmin, self, dim, keepdim, out)[1]
-
-
-@operator("aclnnAll")
-def all_of(self: Array, dim: tuple[int, ...], keepdim: bool, out: Array) -> Array:
-    """Whether no element is 0."""
-    result = np.all(self != 0, _axes(self, dim), keepdims=keepdim)
-    return cast(result, np.dtype(np.bool_), out)
-
-
-@operator("aclnnAny")
-def any_of(self: Array, dim: tuple[int, ...], keepdim: bool, out: Array) -> Array:
-    """Whether some element is not 0."""
-    result = np.any(self != 0, _axes(self, dim), keepdims=keepdim)
-    return cast(result, np.dtype(np.bool_), out)
+all_of = _truth(np.all, "aclnnAll")
+any_of = _truth(np.any, "aclnnAny")
 
 
 @operator("aclnnEqual")

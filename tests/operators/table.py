@@ -7,6 +7,7 @@ Tables are typed from what is known about CANN, never derived from the product.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tests.operators.words import EVERY_CHIP, F64, Argument, Array, Changed, Changes, touching
@@ -42,11 +43,16 @@ __all__ = [
     "Types",
     "as_nd",
     "broken",
+    "idle",
     "individual",
     "nulls",
+    "refused",
+    "runs",
     "same_types",
     "shaped",
+    "step",
     "typed",
+    "unordered",
 ]
 
 COMPOSITE, INDIVIDUAL = 0, 1
@@ -295,6 +301,37 @@ class Table:
 def broken(name: str, says: str | None = None, **changes: Argument | Changed) -> Broken:
     """A mistake in one argument or several; its text names the first unless told otherwise."""
     return Broken(name, changes, next(iter(changes)) if says is None else says)
+
+
+def step(
+    code: int,
+    *mistakes: Broken | tuple[Broken, ...],
+    chips: tuple[str, ...] = EVERY_CHIP,
+    ordered: bool = True,
+    named: bool = True,
+) -> Step:
+    """A step of phase 1 with mistakes, one by one or in groups."""
+    found = tuple(m for group in mistakes for m in (group if isinstance(group, tuple) else [group]))
+    return Step(code, found, chips, ordered=ordered, named=named)
+
+
+unordered = partial(step, ordered=False)
+"""A step whose mistakes are found in an order that is not known."""
+
+
+def runs(name: str, changes: Changes, chips: tuple[str, ...] = EVERY_CHIP, **more: Any) -> Case:
+    """A call that launches kernels."""
+    return Case(name, changes, chips, launch=KERNELS, **more)
+
+
+def idle(name: str, changes: Changes, chips: tuple[str, ...] = EVERY_CHIP, **more: Any) -> Case:
+    """A call with nothing to do, and no workspace."""
+    return Case(name, changes, chips, launch=NOTHING, workspace=0, **more)
+
+
+def refused(code: int, name: str, changes: Changes, chips: tuple[str, ...] = EVERY_CHIP) -> Case:
+    """A call that phase 1 answers with a code."""
+    return Case(name, changes, chips, code)
 
 
 def nulls(*names: str) -> tuple[Broken, ...]:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAdaLayerNorm and aclnnAdaLayerNormV2 (CANN: ops-nn norm/ada_layer_norm)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.operators.notation import *
@@ -61,7 +59,7 @@ SHAPES = (
     *shaped("out", (2, 12, 8)),
 )
 EMPTY = tuple(
-    Case(f"no {what}", plain(dims), code=INVALID)
+    refused(INVALID, f"no {what}", plain(dims))
     for what, dims in (("samples", (0, 4, 8)), ("rows", (2, 0, 8)), ("columns", (2, 4, 0)))
 )
 TABLE = Table(
@@ -72,18 +70,18 @@ TABLE = Table(
     results=("out",),
     chips=A2_A3,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("x", "scale", "shift", "out"), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed(*TENSORS[1:], dtype=F16)), ordered=False),
-        Step(INVALID, SHAPES, ordered=False),
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("x", "scale", "shift", "out")),
+        unordered(INVALID, typed(*TENSORS), typed(*TENSORS[1:], dtype=F16)),
+        unordered(INVALID, SHAPES),
     ),
     types=Types(TENSORS, dict.fromkeys(A2_A3, tuple((x,) * 6 for x in (F32, F16, BF16)))),
     formula=formula,
     optional=PARAMETERS,
     layouts=(Layouts(("x", "out"), frozenset(FORMATS)),),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("one sample", plain((4, 8)), launch=KERNELS),
+        runs("sound", {}),
+        runs("one sample", plain((4, 8))),
         *EMPTY,
         Case("two rows", {**EXAMPLE, "out": t(1, 2, 4)}, gives={"out": OUT}, rtol=5e-6),
     ),
@@ -103,15 +101,13 @@ V2 = replace(
     chips=(*A2_A3, P950),
     steps=(
         *TABLE.steps[:2],
-        Step(
-            INVALID,
-            (*typed(*V2_TENSORS), *typed("scale", "shift", "out", *STATISTICS, dtype=F16)),
-            ordered=False,
+        unordered(
+            INVALID, typed(*V2_TENSORS), typed("scale", "shift", "out", *STATISTICS, dtype=F16)
         ),
-        Step(
+        unordered(
             INVALID,
-            (*SHAPES, *(m for name in STATISTICS for m in shaped(name, (2, 3, 4), (2, 3, 1, 4)))),
-            ordered=False,
+            *SHAPES,
+            *(m for name in STATISTICS for m in shaped(name, (2, 3, 4), (2, 3, 1, 4))),
         ),
     ),
     types=Types(
@@ -123,7 +119,7 @@ V2 = replace(
     ),
     optional=(*PARAMETERS, *STATISTICS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
+        runs("sound", {}),
         *(replace(case, changes={**case.changes, **dict.fromkeys(STATISTICS)}) for case in EMPTY),
         Case(
             "two rows",
@@ -137,4 +133,3 @@ V2 = replace(
         ),
     ),
 )
-TABLES = (TABLE, V2)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAdaLayerNormBackward (CANN: ops-nn norm/ada_layer_norm_grad)."""
 
-from __future__ import annotations
-
 from tests.operators.notation import *
 
 PARAMETERS = ("weightOptional", "biasOptional")
@@ -67,29 +65,26 @@ EXAMPLE: Changes = {
 NO_RESULTS: dict[str, None] = dict.fromkeys(RESULTS)
 ROWS = tuple(row(x, p) for x in (F32, F16, BF16) for p in dict.fromkeys((x, F32)))
 STEPS = (
-    Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-    Step(NULL, nulls(*GIVEN, "normalizedShape"), ordered=False),
-    Step(INVALID, (*typed(*TENSORS), *typed(*GIVEN[2:], *RESULTS[:3], dtype=F16)), ordered=False),
-    Step(
+    unordered(NULL, nulls("workspaceSize", "executor")),
+    unordered(NULL, nulls(*GIVEN, "normalizedShape")),
+    unordered(INVALID, typed(*TENSORS), typed(*GIVEN[2:], *RESULTS[:3], dtype=F16)),
+    unordered(
         INVALID,
-        (
-            *shaped("input", (8,), NINE),
-            *shaped("gradOut", (6, 4, 8)),
-            *shaped("rstd", (2, 3, 4), (24, 1)),
-            *shaped("mean", (2, 3, 4), (2, 3, 4, 8)),
-            *shaped("scale", (2, 8), (2, 3, 7)),
-            *shaped("shift", (2, 3, 4, 8)),
-            *shaped("weightOptional", (1, 8)),
-            *shaped("biasOptional", (8, 1)),
-            *shaped("gradInputOut", (24, 8)),
-            *shaped("gradScaleOut", (6, 8)),
-            *shaped("gradShiftOut", (2, 3, 8)),
-            *shaped("gradWeightOut", (4,)),
-            *shaped("gradBiasOut", (16,)),
-            broken("another length", normalizedShape=Ints((4,))),
-            broken("two axes", "", normalizedShape=Ints((4, 8))),
-        ),
-        ordered=False,
+        shaped("input", (8,), NINE),
+        shaped("gradOut", (6, 4, 8)),
+        shaped("rstd", (2, 3, 4), (24, 1)),
+        shaped("mean", (2, 3, 4), (2, 3, 4, 8)),
+        shaped("scale", (2, 8), (2, 3, 7)),
+        shaped("shift", (2, 3, 4, 8)),
+        shaped("weightOptional", (1, 8)),
+        shaped("biasOptional", (8, 1)),
+        shaped("gradInputOut", (24, 8)),
+        shaped("gradScaleOut", (6, 8)),
+        shaped("gradShiftOut", (2, 3, 8)),
+        shaped("gradWeightOut", (4,)),
+        shaped("gradBiasOut", (16,)),
+        broken("another length", normalizedShape=Ints((4,))),
+        broken("two axes", "", normalizedShape=Ints((4, 8))),
     ),
 )
 TABLE = Table(
@@ -119,11 +114,12 @@ TABLE = Table(
         ),
     ),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("nothing to write", NO_RESULTS, launch=NOTHING, workspace=0, computed=False),
+        runs("sound", {}),
+        idle("nothing to write", NO_RESULTS, computed=False),
         Case("a weight of another length", {"weightOptional": t(7)}, launch=FAILS),
         *(
-            Case(
+            refused(
+                INVALID,
                 f"no {what}",
                 {
                     **dict.fromkeys(("gradOut", "input", "gradInputOut"), t(*dims)),
@@ -132,7 +128,6 @@ TABLE = Table(
                     "normalizedShape": Ints(dims[-1:]),
                     **dict.fromkeys((*PARAMETERS, *RESULTS[3:]), t(dims[-1])),
                 },
-                code=INVALID,
             )
             for what, dims in (("samples", (0, 4, 8)), ("rows", (2, 0, 8)), ("columns", (2, 4, 0)))
         ),
@@ -155,4 +150,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

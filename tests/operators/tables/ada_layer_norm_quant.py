@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAdaLayerNormQuant (CANN: ops-nn norm/ada_layer_norm_quant)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -55,34 +53,31 @@ TABLE = Table(
     results=("out", "quantScale"),
     chips=CHIPS,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("x", "scale", "shift", "out", "quantScale"), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed(*TENSORS[1:], dtype=BF16)), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("x", "scale", "shift", "out", "quantScale")),
+        unordered(INVALID, typed(*TENSORS), typed(*TENSORS[1:], dtype=BF16)),
+        unordered(
             INVALID,
-            (
-                *shaped("x", (8,)),
-                *shaped("scale", (2, 8), (2, 3, 7)),
-                *shaped("shift", (6, 8), (2, 3, 2, 8)),
-                *shaped("weightOptional", (4,), (1, 8)),
-                *shaped("biasOptional", (7,)),
-                *shaped("smoothScalesOptional", (1,), (8, 1)),
-                *shaped("out", (2, 12, 8)),
-                *shaped("quantScale", (2, 3, 4, 1), (24,)),
-                broken("an offset", quantOffsetOptional=t(2, 3, 4)),
-                broken("another mode", quantMode="static"),
-                broken("more than the mode", quantMode="dynamics"),
-            ),
-            ordered=False,
+            shaped("x", (8,)),
+            shaped("scale", (2, 8), (2, 3, 7)),
+            shaped("shift", (6, 8), (2, 3, 2, 8)),
+            shaped("weightOptional", (4,), (1, 8)),
+            shaped("biasOptional", (7,)),
+            shaped("smoothScalesOptional", (1,), (8, 1)),
+            shaped("out", (2, 12, 8)),
+            shaped("quantScale", (2, 3, 4, 1), (24,)),
+            broken("an offset", quantOffsetOptional=t(2, 3, 4)),
+            broken("another mode", quantMode="static"),
+            broken("more than the mode", quantMode="dynamics"),
         ),
     ),
     types=Types(TENSORS, dict.fromkeys(CHIPS, (row(F16), row(BF16)))),
     formula=formula,
     optional=INPUTS[3:],
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("no word for the mode", {"quantMode": None}, launch=KERNELS),
-        Case("no samples", plain(F16, 0, 4, 8), launch=NOTHING, workspace=0),
+        runs("sound", {}),
+        runs("no word for the mode", {"quantMode": None}),
+        idle("no samples", plain(F16, 0, 4, 8)),
         *(
             Case(
                 f"two rows in {dtype}",
@@ -104,4 +99,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAddLayerNorm (CANN: ops-nn norm/add_layer_norm)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -84,31 +82,25 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("x1", ()),
-                *shaped("x2", (6, 4, 16), NINE),
-                *shaped("yOut", (6, 64)),
-                *shaped("xOut", (2, 3, 64)),
-                *shaped("meanOut", (2, 3)),
-                *shaped("rstdOut", (2, 3, 1)),
-            ),
-            ordered=False,
+            shaped("x1", ()),
+            shaped("x2", (6, 4, 16), NINE),
+            shaped("yOut", (6, 64)),
+            shaped("xOut", (2, 3, 64)),
+            shaped("meanOut", (2, 3)),
+            shaped("rstdOut", (2, 3, 1)),
             named=False,
         ),
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("x2", (1, 3, 4, 16)),
-                *shaped("yOut", (2, 3, 4, 15)),
-                *shaped("xOut", (2, 3, 4, 8)),
-                *shaped("gamma", (3, 16), (1, 2, 3, 4, 16)),
-                *shaped("beta", (16,), (4, 4)),
-                *shaped("meanOut", (3, 3, 1, 1), (2, 3, 4, 1)),
-                *shaped("rstdOut", (2, 1, 1, 1), (2, 3, 1, 16)),
-            ),
-            ordered=False,
+            shaped("x2", (1, 3, 4, 16)),
+            shaped("yOut", (2, 3, 4, 15)),
+            shaped("xOut", (2, 3, 4, 8)),
+            shaped("gamma", (3, 16), (1, 2, 3, 4, 16)),
+            shaped("beta", (16,), (4, 4)),
+            shaped("meanOut", (3, 3, 1, 1), (2, 3, 4, 1)),
+            shaped("rstdOut", (2, 1, 1, 1), (2, 3, 1, 16)),
         ),
         required=REQUIRED,
     ),
@@ -118,20 +110,14 @@ TABLE = Table(
     unwritten={P310: ("meanOut", "rstdOut")},
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("epsilon is not looked at", {"epsilon": -1e-9}, launch=KERNELS, computed=False),
-        Case("a bias for each element", {"biasOptional": t(2, 3, 4, 16)}, launch=KERNELS),
-        Case("the sum is not wanted", {"additionalOutput": False}, launch=KERNELS),
-        Case("a bias of another shape on the 950", {"biasOptional": t(16)}, (P950,), code=TILING),
-        Case(
-            "a bias of another shape",
-            {"biasOptional": t(64)},
-            (*A2_A3, P310),
-            launch=KERNELS,
-            computed=False,
-        ),
-        Case("no rows", plain(0, 8), launch=NOTHING, workspace=0),
-        Case("no columns", plain(3, 0), code=TILING),
+        runs("sound", {}),
+        runs("epsilon is not looked at", {"epsilon": -1e-9}, computed=False),
+        runs("a bias for each element", {"biasOptional": t(2, 3, 4, 16)}),
+        runs("the sum is not wanted", {"additionalOutput": False}),
+        refused(TILING, "a bias of another shape on the 950", {"biasOptional": t(16)}, (P950,)),
+        runs("a bias of another shape", {"biasOptional": t(64)}, (*A2_A3, P310), computed=False),
+        idle("no rows", plain(0, 8)),
+        refused(TILING, "no columns", plain(3, 0)),
         Case("a row of four", FOUR, A2_A3, gives={**NORMAL, **SAVED, "xOut": [[2.5, 2.5, 2, 6]]}),
         Case(
             "a row of four, the sum not wanted",
@@ -154,4 +140,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAddLayerNormGrad (CANN: ops-nn norm/add_layer_norm_grad)."""
 
-from __future__ import annotations
-
 from tests.operators.notation import *
 
 CHIPS = (*A2_A3, P950, P310)
@@ -68,42 +66,33 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("x1", (), NINE),
-                *shaped("gamma", (), NINE, (1, 2, 3, 4, 16)),
-                *shaped("rstd", (2, 3)),
-                *shaped("mean", (2, 3, 1)),
-                *shaped("dgammaOut", (64,)),
-                *shaped("dbetaOut", (1, 4, 16)),
-            ),
-            ordered=False,
+            shaped("x1", (), NINE),
+            shaped("gamma", (), NINE, (1, 2, 3, 4, 16)),
+            shaped("rstd", (2, 3)),
+            shaped("mean", (2, 3, 1)),
+            shaped("dgammaOut", (64,)),
+            shaped("dbetaOut", (1, 4, 16)),
         ),
-        Step(
+        unordered(
             TILING,
-            (
-                broken(
-                    "rows of no columns",
-                    "dy",
-                    **{name: Changed((2, 3, 4, 0)) for name in ("dy", "x1", "x2", "dxOut")},
-                ),
-                *shaped("dy", (6, 4, 16), (2, 3, 4, 15)),
-                *shaped("x2", (6, 4, 16), (1, 3, 4, 16)),
-                *shaped("dxOut", (6, 4, 16), (2, 3, 4, 15)),
+            broken(
+                "rows of no columns",
+                "dy",
+                **{name: Changed((2, 3, 4, 0)) for name in ("dy", "x1", "x2", "dxOut")},
             ),
-            ordered=False,
+            shaped("dy", (6, 4, 16), (2, 3, 4, 15)),
+            shaped("x2", (6, 4, 16), (1, 3, 4, 16)),
+            shaped("dxOut", (6, 4, 16), (2, 3, 4, 15)),
         ),
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("rstd", (3, 3, 1, 1), (2, 3, 4, 1)),
-                *shaped("mean", (2, 1, 1, 1), (2, 3, 1, 16)),
-                *shaped("gamma", (3, 16), (4, 4)),
-                *shaped("dgammaOut", (3, 16)),
-                *shaped("dbetaOut", (4, 4)),
-            ),
-            ordered=False,
+            shaped("rstd", (3, 3, 1, 1), (2, 3, 4, 1)),
+            shaped("mean", (2, 1, 1, 1), (2, 3, 1, 16)),
+            shaped("gamma", (3, 16), (4, 4)),
+            shaped("dgammaOut", (3, 16)),
+            shaped("dbetaOut", (4, 4)),
         ),
         required=REQUIRED,
     ),
@@ -118,10 +107,10 @@ TABLE = Table(
     optional=("dsumOptional",),
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("no gradient of the sum", {"dsumOptional": None}, launch=KERNELS),
-        Case("no rows", plain(0, 8), code=TILING),
-        Case("no columns", plain(3, 0), launch=NOTHING, workspace=0),
+        runs("sound", {}),
+        runs("no gradient of the sum", {"dsumOptional": None}),
+        refused(TILING, "no rows", plain(0, 8)),
+        idle("no columns", plain(3, 0)),
         Case(
             "a row of four",
             FOUR,
@@ -145,4 +134,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAddLayerNormQuant and aclnnAddLayerNormQuantV2 (CANN: ops-nn norm/add_layer_norm_quant)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -101,85 +99,72 @@ TABLE = Table(
     results=(*INTEGERS, "xOut", *STEPS_OUT),
     chips=(P950,),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
+        unordered(NULL, nulls("workspaceSize", "executor")),
         Step(INVALID, unconfigured=BUT_950),
-        Step(
-            NULL,
-            nulls(*SUMMANDS, "gamma", "beta", *INTEGERS, "xOut", *STEPS_OUT, "quantMode"),
-            ordered=False,
+        unordered(
+            NULL, nulls(*SUMMANDS, "gamma", "beta", *INTEGERS, "xOut", *STEPS_OUT, "quantMode")
         ),
-        Step(INVALID, (broken("another mode", quantMode="statistic"),)),
-        Step(
+        step(INVALID, broken("another mode", quantMode="statistic")),
+        unordered(
             INVALID,
-            (
-                *typed(*TENSORS),
-                *typed("x2", *PARAMETERS, "xOut", dtype=F16),
-                *(
-                    broken(f"{name} of another type", "", **{name: Changed(dtype=F16)})
-                    for name in (SCALES[1], *ZEROS)
-                ),
+            typed(*TENSORS),
+            typed("x2", *PARAMETERS, "xOut", dtype=F16),
+            *(
+                broken(f"{name} of another type", "", **{name: Changed(dtype=F16)})
+                for name in (SCALES[1], *ZEROS)
             ),
-            ordered=False,
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                *(m for name in SUMMANDS for m in shaped(name, NINE)),
-                *shaped("x2", (6, 4, 8), (2, 3, 4, 7)),
-                *shaped("gamma", (3, 8), (1, 2, 3, 4, 8)),
-                *shaped("beta", (8,)),
-                *shaped("biasOptional", (8,), (3, 4, 8)),
-                *(m for name in (*SCALES, *ZEROS) for m in shaped(name, (8,), (1,))),
-                *(m for name in (*INTEGERS, "xOut") for m in shaped(name, (6, 4, 8))),
-                broken("no scale", scales1Optional=None),
-                broken("one zero point", "", zeroPoints1Optional=None),
-                broken("a zero point of nothing", "", scales2Optional=None),
-            ),
-            ordered=False,
+            *(m for name in SUMMANDS for m in shaped(name, NINE)),
+            shaped("x2", (6, 4, 8), (2, 3, 4, 7)),
+            shaped("gamma", (3, 8), (1, 2, 3, 4, 8)),
+            shaped("beta", (8,)),
+            shaped("biasOptional", (8,), (3, 4, 8)),
+            *(m for name in (*SCALES, *ZEROS) for m in shaped(name, (8,), (1,))),
+            *(m for name in (*INTEGERS, "xOut") for m in shaped(name, (6, 4, 8))),
+            broken("no scale", scales1Optional=None),
+            broken("one zero point", "", zeroPoints1Optional=None),
+            broken("a zero point of nothing", "", scales2Optional=None),
         ),
     ),
     types=Types(TENSORS, {P950: ROWS}),
     formula=formula,
     optional=("biasOptional",),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("a bias as large as x1", {"biasOptional": t(2, 3, 4, 8)}, launch=KERNELS),
-        Case("no zero points", dict.fromkeys(ZEROS), launch=KERNELS),
-        Case("one result", {"scales2Optional": None, **dict.fromkeys(ZEROS)}, launch=KERNELS),
-        Case("multiplied", {"divMode": False}, launch=KERNELS),
-        Case("the sum is not wanted", {"additionalOutput": False}, launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        runs("a bias as large as x1", {"biasOptional": t(2, 3, 4, 8)}),
+        runs("no zero points", dict.fromkeys(ZEROS)),
+        runs("one result", {"scales2Optional": None, **dict.fromkeys(ZEROS)}),
+        runs("multiplied", {"divMode": False}),
+        runs("the sum is not wanted", {"additionalOutput": False}),
+        refused(
+            INVALID,
             "a place for a sum that is not wanted",
             {"additionalOutput": False, "xOut": t(6, 4, 8)},
-            code=INVALID,
         ),
-        Case("words after the mode", {"quantMode": "static, please"}, launch=KERNELS),
-        Case("dynamic", dynamic(), launch=KERNELS),
-        Case("dynamic in bfloat16", dynamic(dtype=BF16), launch=KERNELS),
-        Case("dynamic, one result", dynamic({"scales2Optional": None}), launch=KERNELS),
-        Case("dynamic, without scales", dynamic(dict.fromkeys(SCALES)), launch=KERNELS),
-        Case("dynamic in float32", dynamic(dtype=F32), code=INVALID),
-        Case("dynamic, scales of another type", dynamic(dict.fromkeys(SCALES, t(8))), code=INVALID),
-        Case("dynamic, the second scale alone", dynamic({"scales1Optional": None}), code=INVALID),
-        *(
-            Case(f"dynamic, {zero}", dynamic({zero: t(8, dtype=F16)}), code=INVALID)
-            for zero in ZEROS
-        ),
-        Case(
+        runs("words after the mode", {"quantMode": "static, please"}),
+        runs("dynamic", dynamic()),
+        runs("dynamic in bfloat16", dynamic(dtype=BF16)),
+        runs("dynamic, one result", dynamic({"scales2Optional": None})),
+        runs("dynamic, without scales", dynamic(dict.fromkeys(SCALES))),
+        refused(INVALID, "dynamic in float32", dynamic(dtype=F32)),
+        refused(INVALID, "dynamic, scales of another type", dynamic(dict.fromkeys(SCALES, t(8)))),
+        refused(INVALID, "dynamic, the second scale alone", dynamic({"scales1Optional": None})),
+        *(refused(INVALID, f"dynamic, {zero}", dynamic({zero: t(8, dtype=F16)})) for zero in ZEROS),
+        refused(
+            INVALID,
             "dynamic over two axes",
             dynamic(dict.fromkeys((*PARAMETERS, *SCALES), t(4, 8, dtype=F16))),
-            code=INVALID,
         ),
-        Case("dynamic, steps of another shape", dynamic({"outScales1Out": t(24)}), code=INVALID),
-        Case(
+        refused(INVALID, "dynamic, steps of another shape", dynamic({"outScales1Out": t(24)})),
+        idle(
             "dynamic, no rows",
             dynamic(
                 dict.fromkeys((*SUMMANDS, "xOut"), t(0, 8, dtype=F16)),
                 dict.fromkeys(INTEGERS, t(0, 8, dtype=I8)),
                 dict.fromkeys(STEPS_OUT, t(0)),
             ),
-            launch=NOTHING,
-            workspace=0,
         ),
         Case(
             "four, dynamically",
@@ -240,40 +225,32 @@ V2 = Table(
     chips=(*A2_A3, P950, P310),
     unwritten={P950: ("layernormRes",)},
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(
             NULL,
             nulls(
                 *(*SUMMANDS, "gamma", "beta", *INTEGERS, "xOut", "layernormRes"),
                 *(*STEPS_OUT, "quantMode"),
             ),
-            ordered=False,
         ),
-        Step(INVALID, (broken("another mode", quantMode="statistic"),)),
-        Step(
+        step(INVALID, broken("another mode", quantMode="statistic")),
+        unordered(INVALID, typed(*V2_TENSORS), typed("x2", *PARAMETERS, "layernormRes", dtype=F16)),
+        unordered(
             INVALID,
-            (*typed(*V2_TENSORS), *typed("x2", *PARAMETERS, "layernormRes", dtype=F16)),
-            ordered=False,
-        ),
-        Step(
-            INVALID,
-            (
-                *shaped("x1", NINE),
-                *shaped("x2", (6, 8), (2, 3, 7)),
-                *shaped("gamma", (1, 4), (2, 8)),
-                *shaped("beta", (8,), (1, 4)),
-                *shaped("biasOptional", (4,)),
-                *shaped("scales1Optional", (8,), (2,)),
-                *shaped("zeroPoints1Optional", (8,), (1, 1)),
-                *(m for name in ("y1Out", "xOut", "layernormRes") for m in shaped(name, (6, 8))),
-                broken("no scale", scales1Optional=None),
-                broken("a second scale", scales2Optional=t(1)),
-                broken("a second zero point", zeroPoints2Optional=t(1)),
-            ),
-            ordered=False,
+            shaped("x1", NINE),
+            shaped("x2", (6, 8), (2, 3, 7)),
+            shaped("gamma", (1, 4), (2, 8)),
+            shaped("beta", (8,), (1, 4)),
+            shaped("biasOptional", (4,)),
+            shaped("scales1Optional", (8,), (2,)),
+            shaped("zeroPoints1Optional", (8,), (1, 1)),
+            *(m for name in ("y1Out", "xOut", "layernormRes") for m in shaped(name, (6, 8))),
+            broken("no scale", scales1Optional=None),
+            broken("a second scale", scales2Optional=t(1)),
+            broken("a second zero point", zeroPoints2Optional=t(1)),
             named=False,
         ),
-        Step(INVALID, (broken("dynamic", "", quantMode="dynamic"),), chips=(*A2_A3, P310)),
+        step(INVALID, broken("dynamic", "", quantMode="dynamic"), chips=(*A2_A3, P310)),
     ),
     types=Types(
         V2_TENSORS,
@@ -287,19 +264,18 @@ V2 = Table(
     formula=formula,
     optional=("biasOptional", "zeroPoints1Optional"),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("with the sum", {"additionalOutput": True}, launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        runs("with the sum", {"additionalOutput": True}),
+        runs(
             "a scale for each element of a row",
             {
                 **dict.fromkeys(PARAMETERS, t(8)),
                 "scales1Optional": array([0.1, 0.2, 0.3, 0.4] * 2),
                 "zeroPoints1Optional": t(8),
             },
-            launch=KERNELS,
         ),
-        Case("multiplied", {"scales1Optional": array([16])}, (P950,), launch=KERNELS),
-        Case(
+        runs("multiplied", {"scales1Optional": array([16])}, (P950,)),
+        runs(
             "dynamic",
             {
                 "quantMode": "dynamic",
@@ -309,7 +285,6 @@ V2 = Table(
                 **dict.fromkeys(STEPS_OUT, t(2, 3)),
             },
             (P950,),
-            launch=KERNELS,
         ),
         Case(
             "four",
@@ -332,4 +307,3 @@ V2 = Table(
         ),
     ),
 )
-TABLES = (TABLE, V2)

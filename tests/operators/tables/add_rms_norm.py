@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAddRmsNorm (CANN: ops-nn norm/add_rms_norm)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -65,27 +63,20 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(TILING, shaped("x1", (), NINE)),
-        Step(TILING, shaped("gamma", (), NINE)),
-        Step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
-        Step(TILING, (*shaped("yOut", (6, 4, 16)), *shaped("x2", (6, 4, 16))), ordered=False),
-        Step(TILING, (*shaped("xOut", (6, 4, 16)), *shaped("rstdOut", (2, 3))), ordered=False),
-        Step(
+        step(TILING, shaped("x1", (), NINE)),
+        step(TILING, shaped("gamma", (), NINE)),
+        step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
+        unordered(TILING, shaped("yOut", (6, 4, 16)), shaped("x2", (6, 4, 16))),
+        unordered(TILING, shaped("xOut", (6, 4, 16)), shaped("rstdOut", (2, 3))),
+        unordered(
             TILING,
-            (
-                *shaped("x2", (2, 3, 4, 15), (1, 3, 4, 16)),
-                *shaped("yOut", (2, 3, 4, 15)),
-                *shaped("xOut", (2, 4, 4, 16)),
-            ),
-            ordered=False,
+            shaped("x2", (2, 3, 4, 15), (1, 3, 4, 16)),
+            shaped("yOut", (2, 3, 4, 15)),
+            shaped("xOut", (2, 4, 4, 16)),
         ),
-        Step(TILING, shaped("rstdOut", (3, 3, 1, 1), (2, 1, 1, 1))),
-        Step(
-            TILING,
-            (*shaped("gamma", (3, 16), (4, 4)), *shaped("rstdOut", (2, 3, 4, 1))),
-            ordered=False,
-        ),
-        Step(TILING, (broken("epsilon below 0", epsilon=-1.0),)),
+        step(TILING, shaped("rstdOut", (3, 3, 1, 1), (2, 1, 1, 1))),
+        unordered(TILING, shaped("gamma", (3, 16), (4, 4)), shaped("rstdOut", (2, 3, 4, 1))),
+        step(TILING, broken("epsilon below 0", epsilon=-1.0)),
     ),
     types=Types(
         TENSORS,
@@ -98,17 +89,15 @@ TABLE = Table(
     unwritten={P310: ("rstdOut",)},
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("epsilon 0", {"epsilon": 0.0}, launch=KERNELS),
-        Case("an epsilon that is 0 in float32", {"epsilon": -1e-50}, launch=KERNELS),
+        runs("sound", {}),
+        runs("epsilon 0", {"epsilon": 0.0}),
+        runs("an epsilon that is 0 in float32", {"epsilon": -1e-50}),
         Case("256 bytes", {}, (*A2_A3, P950), workspace=(16 << 20) + 256),
-        Case("no rows", plain((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),
-        Case("no columns, but a place for rstd", plain((3, 0), 0, (3, 1)), code=TILING),
-        Case(
+        idle("no rows", plain((0, 8), 8, (0, 1))),
+        refused(TILING, "no columns, but a place for rstd", plain((3, 0), 0, (3, 1))),
+        idle(
             "empty results are not tiled",
             {"x1": t(), "gamma": t(*NINE), "yOut": t(0), "rstdOut": t(5, 0), "xOut": t(0)},
-            launch=NOTHING,
-            workspace=0,
         ),
         Case(
             "in float32",
@@ -207,78 +196,62 @@ NEWEST = replace(
     kind=COMPOSITE,
     releases=("9",),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("x1", "x2", "gamma", "yOut", "xOut"), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("x1", "x2", "gamma", "yOut", "xOut")),
+        unordered(
             INVALID,
-            (
-                *typed(*TENSORS),
-                *typed(*TENSORS[1:], dtype=F16),
-                broken("x1 of another type", "", x1=Changed(dtype=F16)),
-            ),
-            ordered=False,
+            typed(*TENSORS),
+            typed(*TENSORS[1:], dtype=F16),
+            broken("x1 of another type", "", x1=Changed(dtype=F16)),
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                *(m for name in ("x1", "x2", "gamma") for m in shaped(name, (), NINE)),
-                *shaped("x2", (2, 3, 4, 15)),
-                *shaped("yOut", NINE, (2, 12, 16)),
-                *shaped("rstdOut", NINE),
-                *shaped("xOut", (6, 4, 16)),
-            ),
-            ordered=False,
+            *(m for name in ("x1", "x2", "gamma") for m in shaped(name, (), NINE)),
+            shaped("x2", (2, 3, 4, 15)),
+            shaped("yOut", NINE, (2, 12, 16)),
+            shaped("rstdOut", NINE),
+            shaped("xOut", (6, 4, 16)),
         ),
-        Step(
+        unordered(
             INNER_NULL,
-            (
-                *shaped("gamma", (3, 16), (4, 4)),
-                *shaped("rstdOut", (2, 3), (3, 3, 1, 1)),
-                broken("epsilon below 0", epsilon=-1.0),
-            ),
-            ordered=False,
+            shaped("gamma", (3, 16), (4, 4)),
+            shaped("rstdOut", (2, 3), (3, 3, 1, 1)),
+            broken("epsilon below 0", epsilon=-1.0),
         ),
     ),
     layouts=(),
     cases=(
         *(case for case in TABLE.cases if case.gives),
-        Case("no rows", plain((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),
-        Case("no columns", plain((3, 0), 0, (3, 1)), launch=NOTHING, workspace=0),
-        Case(
+        idle("no rows", plain((0, 8), 8, (0, 1))),
+        idle("no columns", plain((3, 0), 0, (3, 1))),
+        idle(
             "an empty gamma, and statistics of another shape",
             {"gamma": t(0), "rstdOut": t(3, 3, 1, 1)},
-            launch=NOTHING,
-            workspace=0,
         ),
-        Case("shapes come before emptiness", {"x1": t(0, 4, 16)}, code=INVALID),
-        Case(
+        refused(INVALID, "shapes come before emptiness", {"x1": t(0, 4, 16)}),
+        runs(
             "no rstd",
             PRE,
             (*A2_A3, P310),
-            launch=KERNELS,
             gives={"yOut": IN_FLOAT16, "xOut": [[2, 2, 2, 6]]},
             exact=True,
         ),
-        Case("no rstd, several rows", ROWS, launch=KERNELS),
-        Case("neither rstd nor x", {**ROWS, "xOut": None}, launch=KERNELS),
-        Case(
+        runs("no rstd, several rows", ROWS),
+        runs("neither rstd nor x", {**ROWS, "xOut": None}),
+        runs(
             "no rstd in bfloat16",
             {name: Changed(dtype=BF16) for name in TENSORS if name != "rstdOut"}
             | {"gamma": t(1, 16, dtype=BF16), "rstdOut": None},
             (*A2_A3, P950),
-            launch=KERNELS,
         ),
-        Case(
-            "no rstd and a gamma of three axes",
-            {**ROWS, "gamma": t(1, 1, 16, dtype=F16)},
-            code=INVALID,
+        refused(
+            INVALID, "no rstd and a gamma of three axes", {**ROWS, "gamma": t(1, 1, 16, dtype=F16)}
         ),
-        *(Case(f"neither rstd nor {n}", {**ROWS, n: None}, code=NULL) for n in ("x1", "gamma")),
-        Case("no rstd and a gamma of two rows", {**ROWS, "gamma": TWO}, code=INNER_NULL),
-        Case("rstd and a gamma of one row", {**ROWS, "rstdOut": t(2, 3, 1)}, code=INNER_NULL),
-        Case("rstd, but no x", {"xOut": None}, code=NULL),
-        Case("no rstd in float32", {"rstdOut": None}, code=INVALID),
-        Case("no rstd and a gamma of one axis", {**PRE, "gamma": t(4, dtype=F16)}, code=INNER_NULL),
+        *(refused(NULL, f"neither rstd nor {n}", {**ROWS, n: None}) for n in ("x1", "gamma")),
+        refused(INNER_NULL, "no rstd and a gamma of two rows", {**ROWS, "gamma": TWO}),
+        refused(INNER_NULL, "rstd and a gamma of one row", {**ROWS, "rstdOut": t(2, 3, 1)}),
+        refused(NULL, "rstd, but no x", {"xOut": None}),
+        refused(INVALID, "no rstd in float32", {"rstdOut": None}),
+        refused(INNER_NULL, "no rstd and a gamma of one axis", {**PRE, "gamma": t(4, dtype=F16)}),
     ),
 )
-TABLES = (TABLE, NEWEST)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAddRmsNormCast (CANN: ops-nn norm/add_rms_norm_cast)."""
 
-from __future__ import annotations
-
 from tests.operators.notation import *
 from tests.operators.table import *
 from tests.operators.tables import add_rms_norm as forward
@@ -49,32 +47,27 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(TILING, shaped("x1", (), NINE)),
-        Step(TILING, shaped("gamma", (), NINE)),
-        Step(
+        step(TILING, shaped("x1", (), NINE)),
+        step(TILING, shaped("gamma", (), NINE)),
+        unordered(
             TILING,
-            (*(m for name in ("y1Out", "y2Out", "x2") for m in shaped(name, (6, 4, 16))),),
-            ordered=False,
+            *(m for name in ("y1Out", "y2Out", "x2") for m in shaped(name, (6, 4, 16))),
             named=False,
         ),
-        Step(
-            TILING, (*shaped("xOut", (6, 4, 16)), *shaped("gamma", (1, 2, 3, 4, 16))), ordered=False
+        unordered(TILING, shaped("xOut", (6, 4, 16)), shaped("gamma", (1, 2, 3, 4, 16))),
+        step(TILING, shaped("gamma", (3, 16), (4, 4))),
+        step(TILING, shaped("x2", (2, 3, 4, 15), (1, 3, 4, 16))),
+        unordered(
+            TILING, *(m for name in ("y1Out", "y2Out", "xOut") for m in shaped(name, (2, 4, 4, 16)))
         ),
-        Step(TILING, shaped("gamma", (3, 16), (4, 4))),
-        Step(TILING, shaped("x2", (2, 3, 4, 15), (1, 3, 4, 16))),
-        Step(
-            TILING,
-            (*(m for name in ("y1Out", "y2Out", "xOut") for m in shaped(name, (2, 4, 4, 16))),),
-            ordered=False,
-        ),
-        Step(TILING, (broken("epsilon below 0", epsilon=-1.0),)),
+        step(TILING, broken("epsilon below 0", epsilon=-1.0)),
     ),
     types=Types(TENSORS, dict.fromkeys(CHIPS, (row(F16), row(BF16)))),
     formula=formula,
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        idle(
             "empty results are not tiled",
             {
                 **dict.fromkeys(("x1", "x2", "y2Out", "xOut"), t(0, 8, dtype=F16)),
@@ -82,8 +75,6 @@ TABLE = Table(
                 "y1Out": t(0, 8),
                 "rstdOut": t(0, 1),
             },
-            launch=NOTHING,
-            workspace=0,
         ),
         Case(
             "float16, rounded at every step and then widened",
@@ -102,4 +93,3 @@ TABLE = Table(
         Case("wide", four(F16, *forward.CAST), (P950,), gives={"y1Out": WIDE}, rtol=2e-7),
     ),
 )
-TABLES = (TABLE,)

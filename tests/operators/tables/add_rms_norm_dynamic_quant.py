@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAddRmsNormDynamicQuant (CANN: ops-nn norm/add_rms_norm_dynamic_quant)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -71,20 +69,17 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("x1", NINE),
-                *shaped("x2", (2, 3, 15), (3, 16)),
-                broken("gamma of too few columns", "", gamma=Changed((15,))),
-                *shaped("gamma", (1, 16)),
-                *shaped("smoothScale1Optional", (15,)),
-                *shaped("smoothScale2Optional", (15,)),
-                *shaped("y1Out", (2, 3, 15)),
-                *shaped("xOut", (2, 3, 15)),
-                *shaped("scale1Out", (2,)),
-            ),
-            ordered=False,
+            shaped("x1", NINE),
+            shaped("x2", (2, 3, 15), (3, 16)),
+            broken("gamma of too few columns", "", gamma=Changed((15,))),
+            shaped("gamma", (1, 16)),
+            shaped("smoothScale1Optional", (15,)),
+            shaped("smoothScale2Optional", (15,)),
+            shaped("y1Out", (2, 3, 15)),
+            shaped("xOut", (2, 3, 15)),
+            shaped("scale1Out", (2,)),
         ),
         required=("x1", "x2", "gamma", *OUTS),
     ),
@@ -92,18 +87,16 @@ TABLE = Table(
     formula=formula,
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("nothing is smoothed", NONE, launch=KERNELS),
-        Case("one is smoothed", {"smoothScale2Optional": None, **ALONE}, launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        runs("nothing is smoothed", NONE),
+        runs("one is smoothed", {"smoothScale2Optional": None, **ALONE}),
+        idle(
             "empty results are not tiled",
             {
                 **{name: t(0, dtype=I8) for name in OUTS[:2]},
                 "xOut": t(0, dtype=F16),
                 **{name: t(0) for name in OUTS[3:]},
             },
-            launch=NOTHING,
-            workspace=0,
         ),
         *(
             Case(
@@ -129,25 +122,19 @@ NEWEST = replace(
     kind=COMPOSITE,
     releases=("9",),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("x1", "x2", "gamma", *OUTS), ordered=False),
-        Step(INVALID, typed(*TENSORS), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("x1", "x2", "gamma", *OUTS)),
+        unordered(INVALID, typed(*TENSORS)),
+        unordered(
             TILING,
-            (
-                *shaped("x2", (2, 3, 15), (3, 16)),
-                *shaped("gamma", (15,), (1, 16)),
-                *(m for name in SMOOTH for m in shaped(name, (15,))),
-            ),
-            ordered=False,
+            shaped("x2", (2, 3, 15), (3, 16)),
+            shaped("gamma", (15,), (1, 16)),
+            *(m for name in SMOOTH for m in shaped(name, (15,))),
         ),
-        Step(
+        unordered(
             INNER_NULL,
-            (
-                *(m for name in OUTS[:3] for m in shaped(name, (6, 16))),
-                *(m for name in OUTS[3:] for m in shaped(name, (6,))),
-            ),
-            ordered=False,
+            *(m for name in OUTS[:3] for m in shaped(name, (6, 16))),
+            *(m for name in OUTS[3:] for m in shaped(name, (6,))),
         ),
     ),
     types=Types(
@@ -159,19 +146,16 @@ NEWEST = replace(
     layouts=(),
     cases=(
         *(case for case in TABLE.cases if case.gives),
-        Case("nothing is smoothed", NONE, launch=KERNELS),
-        Case("a second result that is none", {"smoothScale2Optional": None}, code=INNER_NULL),
-        Case("no second result", {"y2Out": t(0, dtype=I8)}, launch=NOTHING, workspace=0),
-        Case(
+        runs("nothing is smoothed", NONE),
+        refused(INNER_NULL, "a second result that is none", {"smoothScale2Optional": None}),
+        idle("no second result", {"y2Out": t(0, dtype=I8)}),
+        idle(
             "no rows",
             {
                 **dict.fromkeys(("x1", "x2", "xOut"), t(0, 16, dtype=F16)),
                 **dict.fromkeys(OUTS[:2], t(0, 16, dtype=I8)),
                 **dict.fromkeys(OUTS[3:], t(0)),
             },
-            launch=NOTHING,
-            workspace=0,
         ),
     ),
 )
-TABLES = (TABLE, NEWEST)

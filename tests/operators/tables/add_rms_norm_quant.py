@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAddRmsNormQuant (CANN: ops-nn norm/add_rms_norm_quant)."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tests.operators.notation import *
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 REQUIRED = ("x1", "x2", "gamma", "scales1")
 OPTIONAL = ("scales2Optional", "zeroPoints1Optional", "zeroPoints2Optional")
@@ -111,19 +105,16 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("x1", NINE),
-                *shaped("x2", (2, 3, 15), (3, 16)),
-                broken("gamma of too few columns", "", gamma=Changed((15,))),
-                broken("gamma of too many rows", "", gamma=Changed((4, 16))),
-                *shaped("scales1", (15,)),
-                *shaped("y1Out", (2, 3, 15)),
-                *shaped("y2Out", (2, 4, 16)),
-                *shaped("xOut", (2, 3, 15)),
-            ),
-            ordered=False,
+            shaped("x1", NINE),
+            shaped("x2", (2, 3, 15), (3, 16)),
+            broken("gamma of too few columns", "", gamma=Changed((15,))),
+            broken("gamma of too many rows", "", gamma=Changed((4, 16))),
+            shaped("scales1", (15,)),
+            shaped("y1Out", (2, 3, 15)),
+            shaped("y2Out", (2, 4, 16)),
+            shaped("xOut", (2, 3, 15)),
         ),
         required=(*REQUIRED, *OUTS),
     ),
@@ -136,18 +127,14 @@ TABLE = Table(
     optional=OPTIONAL,
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("no second scales, no zero points", NO_OPTIONS, launch=KERNELS),
-        Case(
-            "no second result, though nothing is written", {**NO_OPTIONS, "y2Out": None}, code=NULL
-        ),
-        Case("no zero points", dict.fromkeys(OPTIONAL[1:]), launch=KERNELS),
-        Case("any axis", {"axis": 5}, launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        runs("no second scales, no zero points", NO_OPTIONS),
+        refused(NULL, "no second result, though nothing is written", {**NO_OPTIONS, "y2Out": None}),
+        runs("no zero points", dict.fromkeys(OPTIONAL[1:])),
+        runs("any axis", {"axis": 5}),
+        idle(
             "empty results are not tiled",
             {**dict.fromkeys(("y1Out", "y2Out"), t(0, dtype=I8)), "xOut": t(0, dtype=F16)},
-            launch=NOTHING,
-            workspace=0,
         ),
         Case("float16", row_of_four(HALF, *SMALL, *QUOTIENT), gives=first([6, 120, 0, 36])),
         Case(
@@ -223,19 +210,11 @@ NEWEST = replace(
     kind=COMPOSITE,
     releases=("9",),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*REQUIRED, *OUTS), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed("y1Out", dtype="HIFLOAT8")), ordered=False),
-        Step(
-            INVALID,
-            tuple(mistake for name in TENSORS for mistake in shaped(name, (), NINE)),
-            ordered=False,
-        ),
-        Step(
-            INNER_NULL,
-            tuple(m for name in OUTS for m in shaped(name, (2, 48), (2, 3, 15))),
-            ordered=False,
-        ),
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*REQUIRED, *OUTS)),
+        unordered(INVALID, typed(*TENSORS), typed("y1Out", dtype="HIFLOAT8")),
+        unordered(INVALID, *(mistake for name in TENSORS for mistake in shaped(name, (), NINE))),
+        unordered(INNER_NULL, *(m for name in OUTS for m in shaped(name, (2, 48), (2, 3, 15)))),
     ),
     types=Types(
         TENSORS,
@@ -259,18 +238,16 @@ NEWEST = replace(
             if case.gives or case.launch == KERNELS or case.code == NULL
         ),
         *(
-            Case(f"no elements of {name}", {name: Changed((0,))}, launch=NOTHING, workspace=0)
+            idle(f"no elements of {name}", {name: Changed((0,))})
             for name in ("x1", "gamma", "y2Out")
         ),
         *(
-            Case(
-                f"no elements of {name}, of nine axes",
-                {name: Changed((0, *NINE[1:]))},
-                code=INVALID,
+            refused(
+                INVALID, f"no elements of {name}, of nine axes", {name: Changed((0, *NINE[1:]))}
             )
             for name in ("x1", "gamma", "y2Out")
         ),
-        Case("no elements of another type", {"x1": Changed((0,), I32)}, code=INVALID),
+        refused(INVALID, "no elements of another type", {"x1": Changed((0,), I32)}),
         Case("shapes that the kernel does not take", {"x2": Changed((2, 3, 15))}, launch=FAILS),
         *(
             Case(f"{name} of 15", {name: Changed((15,))}, launch=FAILS)
@@ -278,4 +255,3 @@ NEWEST = replace(
         ),
     ),
 )
-TABLES = (TABLE, NEWEST)

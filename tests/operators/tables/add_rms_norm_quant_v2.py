@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnAddRmsNormQuantV2 (CANN: ops-nn norm/add_rms_norm_quant_v2)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -83,31 +81,28 @@ TABLE = Table(
     results=("y1Out", "y2Out", "xOut", "rmsNormOut"),
     chips=CHIPS,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*INPUTS, "scales1", "y1Out", "y2Out"), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*INPUTS, "scales1", "y1Out", "y2Out")),
+        unordered(
             NULL,
-            (*nulls("xOut"), broken("the norm", rmsNormOut=t(2, 3, 4, 8, dtype=F16))),
+            nulls("xOut"),
+            broken("the norm", rmsNormOut=t(2, 3, 4, 8, dtype=F16)),
             chips=(*A2_A3, P310),
-            ordered=False,
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                *typed(*TENSORS),
-                *(m for name in INPUTS for m in shaped(name, NINE)),
-                *shaped("x2", (6, 4, 8), (2, 3, 4, 7)),
-                *shaped("gamma", (3, 8), (1, 2, 3, 4, 8)),
-                *shaped("betaOptional", (8,)),
-                *(m for name in (*SCALES, *ZEROS) for m in shaped(name, (8,), (1, 4, 8))),
-                *(m for name in ("y1Out", "y2Out", "xOut") for m in shaped(name, (6, 4, 8))),
-            ),
-            ordered=False,
+            typed(*TENSORS),
+            *(m for name in INPUTS for m in shaped(name, NINE)),
+            shaped("x2", (6, 4, 8), (2, 3, 4, 7)),
+            shaped("gamma", (3, 8), (1, 2, 3, 4, 8)),
+            shaped("betaOptional", (8,)),
+            *(m for name in (*SCALES, *ZEROS) for m in shaped(name, (8,), (1, 4, 8))),
+            *(m for name in ("y1Out", "y2Out", "xOut") for m in shaped(name, (6, 4, 8))),
             named=False,
         ),
-        Step(
+        step(
             INVALID,
-            tuple(m for name in (*SCALES, *ZEROS) for m in shaped(name, (1,))),
+            *(m for name in (*SCALES, *ZEROS) for m in shaped(name, (1,))),
             chips=(*A2_A3, P310),
         ),
     ),
@@ -119,22 +114,21 @@ TABLE = Table(
     formula=formula,
     optional=(SCALES[1], *ZEROS, "betaOptional"),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("one result", dict.fromkeys((SCALES[1], ZEROS[1])), launch=KERNELS),
-        Case("another axis", {"axis": 0}, launch=KERNELS),
-        Case("one scale, with the sum", ONE, (*A2_A3, P950), launch=KERNELS),
-        Case("one scale, with the norm", NORM, (*A2_A3, P950), launch=KERNELS),
-        Case("one scale, with both", {**NORM, "xOut": t(2, 3, 4, 8, dtype=F16)}, A2_A3, code=NULL),
-        Case("both on the 950", {"rmsNormOut": t(2, 3, 4, 8, dtype=F16)}, (P950,), launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        runs("one result", dict.fromkeys((SCALES[1], ZEROS[1]))),
+        runs("another axis", {"axis": 0}),
+        runs("one scale, with the sum", ONE, (*A2_A3, P950)),
+        runs("one scale, with the norm", NORM, (*A2_A3, P950)),
+        refused(NULL, "one scale, with both", {**NORM, "xOut": t(2, 3, 4, 8, dtype=F16)}, A2_A3),
+        runs("both on the 950", {"rmsNormOut": t(2, 3, 4, 8, dtype=F16)}, (P950,)),
+        runs(
             "gamma of two dimensions",
             {**ONE, **dict.fromkeys(("gamma", "betaOptional"), t(1, 8, dtype=F16))},
             (*A2_A3, P950),
-            launch=KERNELS,
         ),
-        Case("rows that fill no block", {**ONE, "scales1": t(8)}, (P310,), code=INVALID),
+        refused(INVALID, "rows that fill no block", {**ONE, "scales1": t(8)}, (P310,)),
         *(
-            Case(f"no {what}", changes, launch=NOTHING, workspace=0)
+            idle(f"no {what}", changes)
             for what, changes in (
                 (
                     "rows",
@@ -157,4 +151,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

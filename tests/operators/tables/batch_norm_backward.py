@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnBatchNormBackward (CANN: ops-nn norm/batch_norm_grad_v3)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -117,55 +115,42 @@ OFFICIAL: Changes = {
     **dict.fromkeys(SLOPES[1:], t(2)),
 }
 CASES = (
-    Case("sound", {}, launch=KERNELS),
+    runs("sound", {}),
     *(
-        Case(f"mask {wanted}", masked(*wanted), launch=KERNELS)
+        runs(f"mask {wanted}", masked(*wanted))
         for wanted in product((True, False), repeat=3)
         if any(wanted)
     ),
-    Case("nothing is wanted", masked(False, False, False), (P950,), launch=NOTHING, workspace=0),
+    idle("nothing is wanted", masked(False, False, False), (P950,)),
     *(
-        Case(f"a mask of {count}", {"outputMask": Bools((True,) * count)}, chips, code=NULL)
+        refused(NULL, f"a mask of {count}", {"outputMask": Bools((True,) * count)}, chips)
         for count, chips in ((0, (*BUT_950, P950)), (2, (P950,)), (4, (P950,)))
     ),
-    *(Case(f"rank {n}", wide(2, 3, *(2,) * (n - 2)), launch=KERNELS) for n in (2, 4, 6, 8)),
-    Case("not training", {"training": False}, launch=KERNELS),
-    Case("five dimensions are NCDHW", together("NCDHW", 2, 3, 2, 2, 2), launch=KERNELS),
-    Case(
-        "on the 950 channels may come last",
-        together("NHWC", 2, 4, 5, 3),
-        (P950,),
-        launch=KERNELS,
-        computed=False,
+    *(runs(f"rank {n}", wide(2, 3, *(2,) * (n - 2))) for n in (2, 4, 6, 8)),
+    runs("not training", {"training": False}),
+    runs("five dimensions are NCDHW", together("NCDHW", 2, 3, 2, 2, 2)),
+    runs(
+        "on the 950 channels may come last", together("NHWC", 2, 4, 5, 3), (P950,), computed=False
     ),
     # Looked at before all but NULL for gradOut and input.
-    Case(
-        "nothing in it",
-        wide(0, 3, 4),
-        launch=NOTHING,
-        workspace=0,
-        gives=dict.fromkeys(SLOPES, UNTOUCHED),
-    ),
-    Case(
+    idle("nothing in it", wide(0, 3, 4), gives=dict.fromkeys(SLOPES, UNTOUCHED)),
+    idle(
         "nothing in it, and everything else wrong",
         wide(0, 3, 4, input=t(2, 3, 5, dtype=F64), weight=t(7, dtype=F64), outputMask=None),
-        launch=NOTHING,
-        workspace=0,
     ),
-    Case("nothing in it, but NULL", wide(0, 3, 4, input=None), code=NULL),
+    refused(NULL, "nothing in it, but NULL", wide(0, 3, 4, input=None)),
     *(
-        Case(f"{name} of another length, found late", {name: t(4)}, BUT_950, code=INNER_NULL)
+        refused(INNER_NULL, f"{name} of another length, found late", {name: t(4)}, BUT_950)
         for name in (*SAVED, "gradWeight", "gradBias")
     ),
     *(
-        Case(f"{name} of another length on the 950", {name: t(4)}, (P950,), code=INVALID)
+        refused(INVALID, f"{name} of another length on the 950", {name: t(4)}, (P950,))
         for name in (*SAVED, "gradWeight", "gradBias")
     ),
-    Case(
+    runs(
         "nothing saved, on the 950",
         {"training": False, **dict.fromkeys(SAVED, t(0))},
         (P950,),
-        launch=KERNELS,
         computed=False,
     ),
     Case("two channels", TWO, BUT_950, gives=TRAINED, rtol=1e-5),
@@ -223,41 +208,30 @@ TABLE = Table(
     results=SLOPES,
     chips=(*BUT_950, P950),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("gradOut", "input"), ordered=False),
-        Step(NULL, nulls("outputMask", *SLOPES), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("gradOut", "input")),
+        unordered(NULL, nulls("outputMask", *SLOPES)),
+        unordered(
             INVALID,
-            (
-                *typed(*TENSORS),
-                broken("another type than input", "", gradOut=Changed(dtype=F16)),
-                broken("another type than gradOut", "", input=Changed(dtype=F16)),
-            ),
-            ordered=False,
+            typed(*TENSORS),
+            broken("another type than input", "", gradOut=Changed(dtype=F16)),
+            broken("another type than gradOut", "", input=Changed(dtype=F16)),
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                broken("formats differ", "", gradOut=Changed(format="NCHW")),
-                broken("a gradient of another format", "", gradInput=Changed(format="NCHW")),
-                broken("private format", "", **together("NC1HWC0")),
-            ),
-            ordered=False,
+            broken("formats differ", "", gradOut=Changed(format="NCHW")),
+            broken("a gradient of another format", "", gradInput=Changed(format="NCHW")),
+            broken("private format", "", **together("NC1HWC0")),
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                *shaped("input", (3,), NINE),
-                broken("input of another shape", "", input=Changed((2, 3, 5))),
-                *shaped("gradOut", (3,), NINE, (2, 12)),
-                *shaped("gradInput", (2, 3, 5), (2, 12)),
-            ),
-            ordered=False,
+            shaped("input", (3,), NINE),
+            broken("input of another shape", "", input=Changed((2, 3, 5))),
+            shaped("gradOut", (3,), NINE, (2, 12)),
+            shaped("gradInput", (2, 3, 5), (2, 12)),
         ),
-        Step(
-            INVALID,
-            tuple(m for name in ("weight", *RUNNING) for m in shaped(name, (4,), (3, 1))),
-            ordered=False,
+        unordered(
+            INVALID, *(m for name in ("weight", *RUNNING) for m in shaped(name, (4,), (3, 1)))
         ),
     ),
     types=Types(
@@ -284,4 +258,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

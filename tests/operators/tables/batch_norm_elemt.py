@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnBatchNormElemt (CANN: ops-nn norm/batch_norm_elemt)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -53,25 +51,19 @@ TABLE = Table(
     results=("output",),
     chips=(*A2_A3, P950, P910),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(INVALID, nulls("input", "mean", "invstd", "output"), ordered=False),
-        Step(INVALID, typed(*TENSORS), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(INVALID, nulls("input", "mean", "invstd", "output")),
+        unordered(INVALID, typed(*TENSORS)),
+        unordered(
             INVALID,
-            (
-                broken("formats differ", "output", output=Changed(format="NCHW")),
-                broken("private format", "input", **together("NC1HWC0")),
-            ),
-            ordered=False,
+            broken("formats differ", "output", output=Changed(format="NCHW")),
+            broken("private format", "input", **together("NC1HWC0")),
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                *shaped("input", (3,), NINE),
-                *shaped("output", (3,), NINE, (2, 12)),
-                *(m for name in PARAMETERS for m in shaped(name, (4,), (3, 1))),
-            ),
-            ordered=False,
+            shaped("input", (3,), NINE),
+            shaped("output", (3,), NINE, (2, 12)),
+            *(m for name in PARAMETERS for m in shaped(name, (4,), (3, 1))),
         ),
     ),
     types=Types(
@@ -84,11 +76,11 @@ TABLE = Table(
     optional=("weight", "bias"),
     layouts=(Layouts(("input", "output"), frozenset(FORMATS) - PRIVATE),),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        *(Case(f"rank {n}", both(2, 3, *(2,) * (n - 2)), launch=KERNELS) for n in (2, 4, 6, 8)),
-        Case("five dimensions are NCDHW", together("NCDHW", 2, 3, 2, 2, 2), launch=KERNELS),
-        Case("five other dimensions", together("ND", 2, 3, 2, 2, 2), code=INNER_NULL),
-        Case("no channels", both(2, 0, 4, **dict.fromkeys(PARAMETERS, t(0))), code=INVALID),
+        runs("sound", {}),
+        *(runs(f"rank {n}", both(2, 3, *(2,) * (n - 2))) for n in (2, 4, 6, 8)),
+        runs("five dimensions are NCDHW", together("NCDHW", 2, 3, 2, 2, 2)),
+        refused(INNER_NULL, "five other dimensions", together("ND", 2, 3, 2, 2, 2)),
+        refused(INVALID, "no channels", both(2, 0, 4, **dict.fromkeys(PARAMETERS, t(0)))),
         *(Case(f"nothing in {dims}", both(*dims), launch=NOTHING) for dims in ((0, 3), (2, 3, 0))),
         Case(
             "two channels",
@@ -143,4 +135,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

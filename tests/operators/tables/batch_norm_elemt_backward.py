@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnBatchNormElemtBackward (CANN: ops-nn norm/sync_batch_norm_backward_elemt)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -65,18 +63,15 @@ TABLE = Table(
     results=("gradInput",),
     chips=(*A2_A3, P950, P910),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*(name for name in TENSORS if name != "weight")), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed("counter", dtype=BF16)), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*(name for name in TENSORS if name != "weight"))),
+        unordered(INVALID, typed(*TENSORS), typed("counter", dtype=BF16)),
+        unordered(
             INVALID,
-            (
-                *(m for name in WIDE for m in shaped(name, (3,), NINE)),
-                *(broken(f"{name} differs", "", **{name: Changed((2, 3, 5))}) for name in WIDE),
-                *(m for name in PARAMETERS for m in shaped(name, (4,), (3, 1))),
-                *shaped("counter", NINE),
-            ),
-            ordered=False,
+            *(m for name in WIDE for m in shaped(name, (3,), NINE)),
+            *(broken(f"{name} differs", "", **{name: Changed((2, 3, 5))}) for name in WIDE),
+            *(m for name in PARAMETERS for m in shaped(name, (4,), (3, 1))),
+            shaped("counter", NINE),
         ),
     ),
     types=Types(
@@ -88,12 +83,12 @@ TABLE = Table(
         Layouts((name,), frozenset(FORMATS) - PRIVATE) for name in ("gradOut", "input", "counter")
     ),
     cases=(
-        Case("sound", {}, launch=KERNELS),
+        runs("sound", {}),
         *(
-            Case(f"counter of shape {dims}", {"counter": t(*dims)}, launch=KERNELS, computed=False)
+            runs(f"counter of shape {dims}", {"counter": t(*dims)}, computed=False)
             for dims in ((), (1,), (2, 1, 3))
         ),
-        Case("no channels", {**wide(2, 0, 4), **dict.fromkeys(PARAMETERS, t(0))}, code=INVALID),
+        refused(INVALID, "no channels", {**wide(2, 0, 4), **dict.fromkeys(PARAMETERS, t(0))}),
         *(Case(f"nothing in {dims}", wide(*dims), launch=NOTHING) for dims in ((0, 3), (2, 3, 0))),
         *(
             Case(
@@ -106,4 +101,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

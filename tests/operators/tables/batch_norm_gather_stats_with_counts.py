@@ -4,8 +4,6 @@
 CANN: ops-nn norm/sync_batch_norm_gather_stats_with_counts.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -67,32 +65,29 @@ TABLE = Table(
     updated=RUNNING,
     chips=(*A2_A3, P950, P910),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*GIVEN, *WHOLE), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed("counts", dtype=I32)), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*GIVEN, *WHOLE)),
+        unordered(INVALID, typed(*TENSORS), typed("counts", dtype=I32)),
+        unordered(
             INVALID,
-            (
-                *shaped("input", (3,), NINE),
-                broken("input of other channels", "", input=Changed((2, 4, 4))),
-                *shaped("mean", (6,), (2, 3, 1), (2, 4)),
-                *shaped("invstd", (3,), (1, 2, 3), (3, 3), (2, 2)),
-                *shaped("counts", (3,), (2, 1), ()),
-                *(mistake for name in RUNNING for mistake in shaped(name, (4,), (1, 3))),
-                *(mistake for name in WHOLE for mistake in shaped(name, (2,), (3, 1))),
-            ),
-            ordered=False,
+            shaped("input", (3,), NINE),
+            broken("input of other channels", "", input=Changed((2, 4, 4))),
+            shaped("mean", (6,), (2, 3, 1), (2, 4)),
+            shaped("invstd", (3,), (1, 2, 3), (3, 3), (2, 2)),
+            shaped("counts", (3,), (2, 1), ()),
+            *(mistake for name in RUNNING for mistake in shaped(name, (4,), (1, 3))),
+            *(mistake for name in WHOLE for mistake in shaped(name, (2,), (3, 1))),
         ),
     ),
     types=Types(TENSORS, {**dict.fromkeys((*A2_A3, P950), rows(*FULL)), P910: rows(*NARROW)}),
     formula=formula,
     layouts=tuple(Layouts((name,), frozenset(FORMATS) - PRIVATE) for name in GIVEN),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("nothing runs", NOT_RUNNING, launch=KERNELS),
-        Case("only a variance runs, and is not given back", {"runningMean": None}, launch=KERNELS),
+        runs("sound", {}),
+        runs("nothing runs", NOT_RUNNING),
+        runs("only a variance runs, and is not given back", {"runningMean": None}),
         Case("neither momentum nor eps is looked at", {"momentum": -3.0, "eps": -1e-6}),
-        Case("no elements of input", {"input": t(0, 3, 4)}, launch=KERNELS),
+        runs("no elements of input", {"input": t(0, 3, 4)}),
         Case(
             "no devices",
             {"mean": t(0, 3), "invstd": t(0, 3), "counts": t(0)},
@@ -107,4 +102,3 @@ TABLE = Table(
         Case("two channels, nothing runs", {**TWO, **NOT_RUNNING}, gives=GIVES, rtol=3e-6),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnBatchNormReduce (CANN: ops-nn norm/bn_training_reduce)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.operators.notation import *
@@ -25,17 +23,14 @@ TABLE = Table(
     results=("sum", "squareSum"),
     chips=CHIPS,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*TENSORS), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed(*TENSORS[1:], dtype=F16)), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*TENSORS)),
+        unordered(INVALID, typed(*TENSORS), typed(*TENSORS[1:], dtype=F16)),
+        unordered(
             INVALID,
-            (
-                *shaped("x", (3,), (2, 3, 20), (2, 3, 4, 5, 1)),
-                *shaped("sum", (4,), (3, 1)),
-                *shaped("squareSum", (2,), (1, 3)),
-            ),
-            ordered=False,
+            shaped("x", (3,), (2, 3, 20), (2, 3, 4, 5, 1)),
+            shaped("sum", (4,), (3, 1)),
+            shaped("squareSum", (2,), (1, 3)),
         ),
     ),
     types=Types(TENSORS, dict.fromkeys(CHIPS, tuple((x, F32, F32) for x in (F32, F16, BF16)))),
@@ -46,7 +41,7 @@ TABLE = Table(
         Layouts(("squareSum",), frozenset({"ND"})),
     ),
     cases=(
-        Case("sound", {}, launch=KERNELS),
+        runs("sound", {}),
         *(
             Case(
                 f"no {what}",
@@ -60,7 +55,7 @@ TABLE = Table(
             {"x": t(0, dtype="DOUBLE")},
             gives={"sum": [0, 0, 0], "squareSum": [0, 0, 0]},
         ),
-        Case("no format says where channels are", {"x": Changed(format="ND")}, code=INVALID),
+        refused(INVALID, "no format says where channels are", {"x": Changed(format="ND")}),
         *(
             Case(
                 f"two channels, {form}",
@@ -71,4 +66,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

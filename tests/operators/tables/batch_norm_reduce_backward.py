@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnBatchNormReduceBackward (CANN: ops-nn norm/sync_batch_norm_backward_reduce)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from tests.operators.notation import *
@@ -72,37 +70,28 @@ TABLE = Table(
     results=SUMS,
     chips=(*A2_A3, P950, P910),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*GIVEN, *SUMS), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*GIVEN, *SUMS)),
+        unordered(
             INVALID,
-            (
-                *typed(*TENSORS),
-                broken("another type than input", "", gradOut=Changed(dtype=F16)),
-                broken("another type than gradOut", "", input=Changed(dtype=F16)),
-            ),
-            ordered=False,
+            typed(*TENSORS),
+            broken("another type than input", "", gradOut=Changed(dtype=F16)),
+            broken("another type than gradOut", "", input=Changed(dtype=F16)),
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                broken("formats differ", "", gradOut=Changed(format="NCHW")),
-                broken(
-                    "private format",
-                    "",
-                    **dict.fromkeys(("gradOut", "input"), Changed(format="NC1HWC0")),
-                ),
+            broken("formats differ", "", gradOut=Changed(format="NCHW")),
+            broken(
+                "private format",
+                "",
+                **dict.fromkeys(("gradOut", "input"), Changed(format="NC1HWC0")),
             ),
-            ordered=False,
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                *shaped("gradOut", (3,), NINE),
-                *shaped("input", (3,), NINE),
-                *(mistake for name in SUMS for mistake in shaped(name, (4,), (3, 1))),
-            ),
-            ordered=False,
+            shaped("gradOut", (3,), NINE),
+            shaped("input", (3,), NINE),
+            *(mistake for name in SUMS for mistake in shaped(name, (4,), (3, 1))),
         ),
     ),
     types=Types(
@@ -112,15 +101,15 @@ TABLE = Table(
     optional=("weight",),
     layouts=(Layouts(("gradOut", "input"), frozenset(FORMATS) - PRIVATE),),
     cases=(
-        Case("sound", {}, launch=KERNELS),
+        runs("sound", {}),
         *(
-            Case(f"wanted: {wanted}", flags(*wanted), launch=KERNELS)
+            runs(f"wanted: {wanted}", flags(*wanted))
             for wanted in product((True, False), repeat=3)
             if any(wanted)
         ),
         Case("nothing is wanted", flags(False, False, False), launch=NOTHING),
-        Case("weight of any type and shape", {"weight": t(7, 2, dtype=I32)}, launch=KERNELS),
-        Case("no channels", {**inputs(2, 0, 4), **dict.fromkeys(SUMS, t(0))}, code=INVALID),
+        runs("weight of any type and shape", {"weight": t(7, 2, dtype=I32)}),
+        refused(INVALID, "no channels", {**inputs(2, 0, 4), **dict.fromkeys(SUMS, t(0))}),
         *(
             Case(
                 f"nothing in {dims}",
@@ -138,7 +127,7 @@ TABLE = Table(
             gives=dict.fromkeys(SUMS, [0] * 3),
         ),
         *(
-            Case(f"{name} of another shape, found late", {name: t(*shape)}, code=INNER_NULL)
+            refused(INNER_NULL, f"{name} of another shape, found late", {name: t(*shape)})
             for name, shape in (("gradOut", (2, 3, 5)), ("mean", (4,)), ("invstd", (2,)))
         ),
         Case(
@@ -154,4 +143,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnBatchNormStats (CANN: ops-math math/reduce_std_with_mean)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -25,17 +23,14 @@ TABLE = Table(
     results=("mean", "invstd"),
     chips=(*A2_A3, P910, P950),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*TENSORS), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed("mean", "invstd", dtype=F16)), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*TENSORS)),
+        unordered(INVALID, typed(*TENSORS), typed("mean", "invstd", dtype=F16)),
+        unordered(
             INVALID,
-            (
-                *shaped("input", (3,), NINE),
-                *shaped("mean", (4,), (3, 1)),
-                *shaped("invstd", (2,), (1, 3)),
-            ),
-            ordered=False,
+            shaped("input", (3,), NINE),
+            shaped("mean", (4,), (3, 1)),
+            shaped("invstd", (2,), (1, 3)),
         ),
     ),
     types=Types(
@@ -44,12 +39,9 @@ TABLE = Table(
     formula=formula,
     layouts=(Layouts(("input",), frozenset(FORMATS) - PRIVATE),),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        *(
-            Case(f"rank {rank}", {"input": t(2, 3, *(2,) * (rank - 2))}, launch=KERNELS)
-            for rank in (2, 4, 5, 6, 8)
-        ),
-        Case("no channels", {"input": t(2, 0, 4), "mean": t(0), "invstd": t(0)}, code=INVALID),
+        runs("sound", {}),
+        *(runs(f"rank {rank}", {"input": t(2, 3, *(2,) * (rank - 2))}) for rank in (2, 4, 5, 6, 8)),
+        refused(INVALID, "no channels", {"input": t(2, 0, 4), "mean": t(0), "invstd": t(0)}),
         *(
             Case(
                 f"no {what}", {"input": t(*dims)}, gives={"mean": [0.0] * 3, "invstd": [np.nan] * 3}
@@ -64,4 +56,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnDeepNorm and aclnnDeepNormGrad (CANN: ops-nn norm/deep_norm, norm/deep_norm_grad)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -106,55 +104,45 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("x", (), (16,), NINE),
-                *shaped("gamma", (), NINE, (1, 2, 3, 4, 16), (2, 3, 4, 16)),
-                *shaped("gx", (6, 4, 16)),
-                *shaped("yOut", (6, 4, 16)),
-                *shaped("meanOut", (2, 3)),
-                *shaped("rstdOut", (2, 3, 1)),
-                *shaped("beta", (64,)),
-            ),
-            ordered=False,
+            shaped("x", (), (16,), NINE),
+            shaped("gamma", (), NINE, (1, 2, 3, 4, 16), (2, 3, 4, 16)),
+            shaped("gx", (6, 4, 16)),
+            shaped("yOut", (6, 4, 16)),
+            shaped("meanOut", (2, 3)),
+            shaped("rstdOut", (2, 3, 1)),
+            shaped("beta", (64,)),
         ),
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("gx", (2, 3, 4, 15), (1, 3, 4, 16)),
-                *shaped("yOut", (2, 3, 4, 15)),
-                *shaped("rstdOut", (3, 3, 1, 1), (2, 1, 1, 1)),
-                *shaped("meanOut", (3, 3, 1, 1), (2, 1, 1, 1)),
-                *shaped("gamma", (3, 16), (4, 4)),
-                *shaped("beta", (3, 16), (4, 4)),
-            ),
-            ordered=False,
+            shaped("gx", (2, 3, 4, 15), (1, 3, 4, 16)),
+            shaped("yOut", (2, 3, 4, 15)),
+            shaped("rstdOut", (3, 3, 1, 1), (2, 1, 1, 1)),
+            shaped("meanOut", (3, 3, 1, 1), (2, 1, 1, 1)),
+            shaped("gamma", (3, 16), (4, 4)),
+            shaped("beta", (3, 16), (4, 4)),
             named=False,
         ),
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("meanOut", (2, 3, 4, 1), (2, 3, 1, 16)),
-                *shaped("rstdOut", (2, 3, 4, 1), (2, 3, 1, 16)),
-            ),
+            shaped("meanOut", (2, 3, 4, 1), (2, 3, 1, 16)),
+            shaped("rstdOut", (2, 3, 4, 1), (2, 3, 1, 16)),
             chips=(P950,),
-            ordered=False,
         ),
     ),
     types=types(TENSORS, "meanOut", "rstdOut"),
     formula=formula,
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("epsilon is not looked at", {"epsilon": -1e-9}, launch=KERNELS, computed=False),
-        Case("no rows", plain(0, 8, 0), launch=NOTHING, workspace=0),
-        Case("no columns, but a place for the mean", plain(3, 0, 3), code=TILING),
-        Case(
+        runs("sound", {}),
+        runs("epsilon is not looked at", {"epsilon": -1e-9}, computed=False),
+        idle("no rows", plain(0, 8, 0)),
+        refused(TILING, "no columns, but a place for the mean", plain(3, 0, 3)),
+        runs(
             "nobody looks at what should be ones",
             {"meanOut": t(2, 3, 4, 1), "rstdOut": t(2, 3, 1, 16)},
             (*A2_A3, P310),
-            launch=KERNELS,
             computed=False,
         ),
         Case(
@@ -205,45 +193,39 @@ GRAD = Table(
     steps=individual(
         GRAD_TENSORS,
         CHIPS,
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("x", (), (16,), NINE),
-                *shaped("dy", (), (6, 4, 16)),
-                *shaped("gamma", (), NINE, (1, 2, 3, 4, 16), (2, 3, 4, 16)),
-                *shaped("gx", (6, 4, 16)),
-                *shaped("dxOut", (6, 4, 16)),
-                *shaped("dgxOut", (6, 4, 16)),
-                *shaped("mean", (2, 3)),
-                *shaped("rstd", (2, 3, 1)),
-                *shaped("dgammaOut", (64,)),
-                *shaped("dbetaOut", (64,)),
-            ),
-            ordered=False,
+            shaped("x", (), (16,), NINE),
+            shaped("dy", (), (6, 4, 16)),
+            shaped("gamma", (), NINE, (1, 2, 3, 4, 16), (2, 3, 4, 16)),
+            shaped("gx", (6, 4, 16)),
+            shaped("dxOut", (6, 4, 16)),
+            shaped("dgxOut", (6, 4, 16)),
+            shaped("mean", (2, 3)),
+            shaped("rstd", (2, 3, 1)),
+            shaped("dgammaOut", (64,)),
+            shaped("dbetaOut", (64,)),
         ),
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("dy", (2, 3, 4, 15), (5, 3, 4, 16)),
-                *shaped("gx", (2, 3, 4, 15), (1, 3, 4, 16)),
-                *shaped("dxOut", (2, 3, 4, 15)),
-                *shaped("dgxOut", (2, 4, 4, 16)),
-                *shaped("rstd", (3, 3, 1, 1), (2, 1, 1, 1)),
-                *shaped("mean", (3, 3, 1, 1), (2, 1, 1, 1)),
-                *shaped("gamma", (3, 16), (4, 4)),
-                *shaped("dgammaOut", (3, 16)),
-                *shaped("dbetaOut", (4, 4)),
-            ),
-            ordered=False,
+            shaped("dy", (2, 3, 4, 15), (5, 3, 4, 16)),
+            shaped("gx", (2, 3, 4, 15), (1, 3, 4, 16)),
+            shaped("dxOut", (2, 3, 4, 15)),
+            shaped("dgxOut", (2, 4, 4, 16)),
+            shaped("rstd", (3, 3, 1, 1), (2, 1, 1, 1)),
+            shaped("mean", (3, 3, 1, 1), (2, 1, 1, 1)),
+            shaped("gamma", (3, 16), (4, 4)),
+            shaped("dgammaOut", (3, 16)),
+            shaped("dbetaOut", (4, 4)),
         ),
     ),
     types=types(GRAD_TENSORS, "mean", "rstd", "dbetaOut", "dgammaOut"),
     formula=gradients,
     layouts=as_nd(*GRAD_TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("no rows", grad_plain(0, 8), code=TILING),
-        Case("no columns", grad_plain(3, 0), launch=NOTHING, workspace=0),
+        runs("sound", {}),
+        refused(TILING, "no rows", grad_plain(0, 8)),
+        idle("no columns", grad_plain(3, 0)),
         Case(
             "two rows",
             {
@@ -300,4 +282,3 @@ GRAD = Table(
         ),
     ),
 )
-TABLES = (TABLE, GRAD)

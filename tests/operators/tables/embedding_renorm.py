@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnEmbeddingRenorm (CANN: ops-nn norm/embedding_renorm)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -37,12 +35,10 @@ TABLE = Table(
     updated=("selfRef",),
     chips=(*A2_A3, P950, P910),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*BOTH), ordered=False),
-        Step(INVALID, (*typed(*BOTH), *typed("selfRef", dtype=I32)), ordered=False),
-        Step(
-            INVALID, (*shaped("selfRef", (4,), (2, 2, 6)), *shaped("indices", NINE)), ordered=False
-        ),
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*BOTH)),
+        unordered(INVALID, typed(*BOTH), typed("selfRef", dtype=I32)),
+        unordered(INVALID, shaped("selfRef", (4,), (2, 2, 6)), shaped("indices", NINE)),
     ),
     types=Types(
         BOTH,
@@ -54,12 +50,12 @@ TABLE = Table(
     formula=formula,
     layouts=(Layouts(("selfRef",), frozenset(FORMATS) - PRIVATE),),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("a single index", {"indices": array(2, I64)}, launch=KERNELS),
-        Case("every order", {"normType": 1.0}, launch=KERNELS),
+        runs("sound", {}),
+        runs("a single index", {"indices": array(2, I64)}),
+        runs("every order", {"normType": 1.0}),
         Case("the limits are not looked at", {"maxNorm": -1.0, "normType": -2.0}, computed=False),
-        Case("an empty table", {"selfRef": t(4, 0)}, launch=NOTHING, workspace=0),
-        Case("no indices", {"indices": t(0, dtype=I64)}, launch=NOTHING, workspace=0),
+        idle("an empty table", {"selfRef": t(4, 0)}),
+        idle("no indices", {"indices": t(0, dtype=I64)}),
         *(
             Case(
                 f"rows {picked}",
@@ -80,4 +76,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnFastBatchNormBackward (CANN: ops-nn norm/fast_batch_norm_backward)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.operators.notation import *
-from tests.operators.table import *
-from tests.operators.tables import batch_norm_backward as slow
+from tests.operators.tables.batch_norm_backward import TABLE as SLOW
 
-(SLOW,) = (table for table in slow.TABLES if table.name == "aclnnBatchNormBackward")
 MASKS = 3
 
 
@@ -43,4 +39,3 @@ TABLE = replace(
         Case("no such version", {"version": 2}),
     ),
 )
-TABLES = (TABLE,)

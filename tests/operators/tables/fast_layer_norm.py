@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnFastLayerNorm (CANN: ops-nn norm/fast_layer_norm)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -24,35 +22,32 @@ TABLE = Table(
     results=RESULTS,
     chips=A2_A3,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("input", "normalizedShape", "out"), ordered=False),
-        Step(INVALID, (*typed(*INPUTS, *RESULTS), *typed(*INPUTS[1:], dtype=F16)), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("input", "normalizedShape", "out")),
+        unordered(INVALID, typed(*INPUTS, *RESULTS), typed(*INPUTS[1:], dtype=F16)),
+        unordered(
             INVALID,
-            (
-                *(mistake for name in forward.RANKED for mistake in shaped(name, NINE)),
-                broken("nine axes", normalizedShape=Ints(NINE)),
-                broken("no axes", normalizedShape=Ints(())),
-                broken("more axes than input has", "input", normalizedShape=Ints((1, 2, 3, 8))),
-                broken("another length", normalizedShape=Ints((3, 4))),
-                *shaped("weightOptional", (8,), (3, 4)),
-                *shaped("biasOptional", (8,), (8, 3)),
-                *shaped("out", (2, 24)),
-            ),
-            ordered=False,
+            *(mistake for name in forward.RANKED for mistake in shaped(name, NINE)),
+            broken("nine axes", normalizedShape=Ints(NINE)),
+            broken("no axes", normalizedShape=Ints(())),
+            broken("more axes than input has", "input", normalizedShape=Ints((1, 2, 3, 8))),
+            broken("another length", normalizedShape=Ints((3, 4))),
+            shaped("weightOptional", (8,), (3, 4)),
+            shaped("biasOptional", (8,), (8, 3)),
+            shaped("out", (2, 24)),
         ),
     ),
     types=Types(forward.TENSORS, dict.fromkeys(A2_A3, ROWS)),
     formula=forward.formula,
     optional=("weightOptional", "biasOptional", *RESULTS[1:]),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        refused(
+            INVALID,
             "a float32 weight with a float16 input",
             {"input": Changed(dtype=F16), "out": Changed(dtype=F16)},
-            code=INVALID,
         ),
-        Case(
+        idle(
             "no rows",
             {
                 **dict.fromkeys(("input", "out"), t(0, 8)),
@@ -60,8 +55,6 @@ TABLE = Table(
                 **dict.fromkeys(INPUTS[1:], t(8)),
                 **dict.fromkeys(RESULTS[1:], t(0, 1)),
             },
-            launch=NOTHING,
-            workspace=0,
         ),
         Case(
             "no columns",
@@ -73,7 +66,8 @@ TABLE = Table(
             },
             gives={"meanOutOptional": [[0], [0]], "rstdOutOptional": [[np.nan], [np.nan]]},
         ),
-        Case(
+        refused(
+            INNER_NULL,
             "more columns than are counted",
             {
                 **dict.fromkeys(("input", "out"), t(1, LONG)),
@@ -81,7 +75,6 @@ TABLE = Table(
                 **dict.fromkeys(INPUTS[1:], t(LONG)),
                 **dict.fromkeys(RESULTS[1:], t(1, 1)),
             },
-            code=INNER_NULL,
         ),
         Case(
             "a row of four",
@@ -102,4 +95,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

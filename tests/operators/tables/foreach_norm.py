@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnForeachNorm (CANN: ops-nn foreach/foreach_norm)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -32,19 +30,14 @@ OF_TORCH: tuple[tuple[float, list[Any], float], ...] = (
 )
 """An order, a tensor and its norm; written by PyTorch 2.13 for the CPU."""
 
-STEPS = list(
-    individual(TENSORS, CHIPS, Step(TILING, (*shaped("out", (2,), (2, 2)),), ordered=False))
-)
+STEPS = list(individual(TENSORS, CHIPS, unordered(TILING, shaped("out", (2,), (2, 2)))))
 # The number is as needed as the tensors, and of a type that the kernel knows.
-STEPS[0] = Step(NULL, nulls("x", "scalar", "out"))
+STEPS[0] = step(NULL, nulls("x", "scalar", "out"))
 INVALID_TYPES = STEPS[4]
-STEPS[4] = Step(
+STEPS[4] = unordered(
     INVALID_TYPES.code,
-    (
-        *INVALID_TYPES.mistakes,
-        *(broken(f"scalar {dtype}", scalar=Scalar(2.0, dtype)) for dtype in (F16, I32)),
-    ),
-    ordered=False,
+    *INVALID_TYPES.mistakes,
+    *(broken(f"scalar {dtype}", scalar=Scalar(2.0, dtype)) for dtype in (F16, I32)),
 )
 
 TABLE = Table(
@@ -59,7 +52,7 @@ TABLE = Table(
     formula=formula,
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
+        runs("sound", {}),
         *(
             Case(
                 f"{norm} is the norm of order {order} in {dtype}",
@@ -82,7 +75,7 @@ TABLE = Table(
             )
             for place, (order, x, norm) in enumerate(OF_TORCH)
         ),
-        Case("without axes", {"out": t()}, computed=False, launch=KERNELS),
+        runs("without axes", {"out": t()}, computed=False),
         Case("one element", {"x": array([2]), "out": t(1)}, gives={"out": [2]}),
         Case(
             "of order 3",
@@ -104,4 +97,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

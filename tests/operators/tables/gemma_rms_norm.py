@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnGemmaRmsNorm (CANN: ops-nn norm/gemma_rms_norm): as aclnnRmsNorm but for what gamma does."""
 
-from __future__ import annotations
-
 from tests.operators.notation import *
 from tests.operators.table import *
 from tests.operators.tables import rms_norm
@@ -31,4 +29,3 @@ TABLE = Table(
         Case("four", {**EXAMPLE, "yOut": t(1, 4), "rstdOut": t(1, 1)}, gives=RESULTS, rtol=3e-6),
     ),
 )
-TABLES = (TABLE,)

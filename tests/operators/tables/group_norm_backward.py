@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnGroupNormBackward (CANN: ops-nn norm/group_norm_grad)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -51,7 +49,7 @@ def masked(*mask: bool) -> Case:
     """Results that are masked off may be NULL."""
     off = [name for name, wanted in zip(OUTS, mask, strict=True) if not wanted]
     changes = {"outputMask": Bools(mask), **dict.fromkeys(off)}
-    return Case(f"without {off}", changes, launch=KERNELS)
+    return runs(f"without {off}", changes)
 
 
 TABLE = Table(
@@ -61,42 +59,33 @@ TABLE = Table(
     results=OUTS,
     chips=(*A2_A3, P950, P910),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("gradOut", "input", "mean", "rstd"), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("gradOut", "input", "mean", "rstd")),
+        unordered(
             INVALID,
-            (
-                *nulls("outputMask", *OUTS),
-                broken("mask of two", outputMask=Bools((True, True))),
-                broken("mask of four", outputMask=Bools((True,) * 4)),
-            ),
-            ordered=False,
+            nulls("outputMask", *OUTS),
+            broken("mask of two", outputMask=Bools((True, True))),
+            broken("mask of four", outputMask=Bools((True,) * 4)),
         ),
-        Step(INVALID, typed(*TENSORS), ordered=False),
-        Step(
+        unordered(INVALID, typed(*TENSORS)),
+        unordered(
             INVALID,
-            (
-                broken("no group", group=0),
-                broken("group below 0", group=-2),
-                broken("groups that do not divide the channels", "group", group=3),
-            ),
-            ordered=False,
+            broken("no group", group=0),
+            broken("group below 0", group=-2),
+            broken("groups that do not divide the channels", "group", group=3),
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                *shaped("gradOut", NINE, (2, 4, 5)),
-                broken("N of another tensor", "N", N=3),
-                broken("C of another tensor", "C", C=8),
-                broken("HxW of another tensor", "HxW", HxW=5),
-                *shaped("mean", (3, 2)),
-                *shaped("rstd", (2, 4)),
-                *shaped("gamma", (3,)),
-                *shaped("gradInput", (2, 4, 6)),
-                *shaped("gradGammaOut", (5,), (4, 1)),
-                *shaped("gradBetaOut", (3,), (1, 4)),
-            ),
-            ordered=False,
+            shaped("gradOut", NINE, (2, 4, 5)),
+            broken("N of another tensor", "N", N=3),
+            broken("C of another tensor", "C", C=8),
+            broken("HxW of another tensor", "HxW", HxW=5),
+            shaped("mean", (3, 2)),
+            shaped("rstd", (2, 4)),
+            shaped("gamma", (3,)),
+            shaped("gradInput", (2, 4, 6)),
+            shaped("gradGammaOut", (5,), (4, 1)),
+            shaped("gradBetaOut", (3,), (1, 4)),
         ),
     ),
     types=Types(
@@ -106,8 +95,8 @@ TABLE = Table(
     formula=formula,
     optional=("gamma",),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("statistics are counted", {"mean": t(4), "rstd": t(4, 1)}, launch=KERNELS),
+        runs("sound", {}),
+        runs("statistics are counted", {"mean": t(4), "rstd": t(4, 1)}),
         masked(True, False, False),
         masked(False, True, True),
         # Half of 1.5 and four and a half units of its last place: between two float16 numbers.
@@ -136,7 +125,7 @@ TABLE = Table(
                 ("to the even neighbour, on the 950", (P950,), 0.751953125),
             )
         ),
-        Case(
+        idle(
             "an empty input",
             {
                 **dict.fromkeys(("gradOut", "input", "gradInput"), Changed((0, 4, 3, 2))),
@@ -144,10 +133,9 @@ TABLE = Table(
                 "N": 0,
             },
             (*A2_A3, P910),
-            launch=NOTHING,
-            workspace=0,
         ),
-        Case(
+        refused(
+            INVALID,
             "too many channels a group",
             {
                 **dict.fromkeys(("gradOut", "input", "gradInput"), t(1, 8001, 1)),
@@ -159,7 +147,6 @@ TABLE = Table(
                 "group": 1,
             },
             A2_A3,
-            code=INVALID,
         ),
         Case(
             "two groups of two channels",
@@ -211,4 +198,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

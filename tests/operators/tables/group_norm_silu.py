@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnGroupNormSilu and aclnnGroupNormSiluV2 (CANN: ops-nn norm/group_norm_silu)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 
@@ -82,30 +80,24 @@ TABLE = Table(
     results=("out", *STATISTICS),
     chips=(*BUT_950, P950),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("self", "out", *STATISTICS), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed("gamma", "beta", "out", dtype=F16)), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("self", "out", *STATISTICS)),
+        unordered(INVALID, typed(*TENSORS), typed("gamma", "beta", "out", dtype=F16)),
+        unordered(
             INVALID,
-            (
-                *shaped("self", (8,), NINE),
-                *shaped("out", (2, 4, 6)),
-                *shaped("meanOut", (2, 4), (4,)),
-                *shaped("rstdOut", (4, 1), (2, 2, 1)),
-                *shaped("gamma", (3,), (4, 1)),
-                *shaped("beta", (8,), (1, 4)),
-            ),
-            ordered=False,
+            shaped("self", (8,), NINE),
+            shaped("out", (2, 4, 6)),
+            shaped("meanOut", (2, 4), (4,)),
+            shaped("rstdOut", (4, 1), (2, 2, 1)),
+            shaped("gamma", (3,), (4, 1)),
+            shaped("beta", (8,), (1, 4)),
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                broken("no group", group=0, meanOut=Changed((2, 0)), rstdOut=Changed((2, 0))),
-                broken("three groups", group=3, meanOut=Changed((2, 3)), rstdOut=Changed((2, 3))),
-                broken("eps 0", eps=0.0),
-                broken("eps below 0", eps=-1.0),
-            ),
-            ordered=False,
+            broken("no group", group=0, meanOut=Changed((2, 0)), rstdOut=Changed((2, 0))),
+            broken("three groups", group=3, meanOut=Changed((2, 3)), rstdOut=Changed((2, 3))),
+            broken("eps 0", eps=0.0),
+            broken("eps below 0", eps=-1.0),
         ),
     ),
     types=Types(
@@ -117,14 +109,14 @@ TABLE = Table(
     optional=("gamma", "beta"),
     layouts=(Layouts(("self", "out"), frozenset(FORMATS)),),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("groups below 0", {"group": -2}, code=INVALID),
-        Case("two dimensions", dict.fromkeys(("self", "out"), t(2, 4)), launch=KERNELS),
+        runs("sound", {}),
+        refused(INVALID, "groups below 0", {"group": -2}),
+        runs("two dimensions", dict.fromkeys(("self", "out"), t(2, 4))),
         *(
-            Case(f"no {what}", plain(*dims, 2), BUT_950, code=INVALID)
+            refused(INVALID, f"no {what}", plain(*dims, 2), BUT_950)
             for what, dims in (("samples", (0, 4, 6)), ("channels", (2, 0, 6)))
         ),
-        Case("no samples on the 950", plain(0, 4, 6, 2), (P950,), launch=NOTHING, workspace=0),
+        idle("no samples on the 950", plain(0, 4, 6, 2), (P950,)),
         Case("no space", plain(2, 4, 0, 2), BUT_950, workspace=0, gives=EMPTY),
         Case(
             "two groups of two channels",
@@ -168,7 +160,7 @@ V2 = replace(
     },
     cases=(
         *TABLE.cases,
-        Case("not activated", {"activateSilu": False}, launch=KERNELS),
+        runs("not activated", {"activateSilu": False}),
         Case(
             "two groups of two channels, not activated",
             {**FOUR, "activateSilu": False},
@@ -180,4 +172,3 @@ V2 = replace(
         ),
     ),
 )
-TABLES = (TABLE, V2)

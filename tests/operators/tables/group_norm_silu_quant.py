@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnGroupNormSiluQuant (CANN: ops-nn norm/group_norm_silu_quant)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -55,53 +53,47 @@ TABLE = Table(
     results=("out", *STATISTICS),
     chips=CHIPS,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("self", "quantScale", "out", *STATISTICS), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed("out", *STATISTICS, dtype=F32)), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("self", "quantScale", "out", *STATISTICS)),
+        unordered(INVALID, typed(*TENSORS), typed("out", *STATISTICS, dtype=F32)),
+        unordered(
             INVALID,
-            (
-                *shaped("self", (8,), (1,) * 9),
-                *shaped("out", (2, 4, 6)),
-                *shaped("meanOut", (2, 4), (4,)),
-                *shaped("rstdOut", (4, 1), (2, 2, 1)),
-                *shaped("gamma", (3,), (4, 1)),
-                *shaped("beta", (8,), (1, 4)),
-                *shaped("quantScale", (2,), (4, 1)),
-                broken("not activated", activateSilu=False),
-            ),
-            ordered=False,
+            shaped("self", (8,), (1,) * 9),
+            shaped("out", (2, 4, 6)),
+            shaped("meanOut", (2, 4), (4,)),
+            shaped("rstdOut", (4, 1), (2, 2, 1)),
+            shaped("gamma", (3,), (4, 1)),
+            shaped("beta", (8,), (1, 4)),
+            shaped("quantScale", (2,), (4, 1)),
+            broken("not activated", activateSilu=False),
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                broken("no group", group=0, meanOut=Changed((2, 0)), rstdOut=Changed((2, 0))),
-                broken("three groups", group=3, meanOut=Changed((2, 3)), rstdOut=Changed((2, 3))),
-                broken("eps 0", eps=0.0),
-                broken("eps below 0", eps=-1.0),
-            ),
-            ordered=False,
+            broken("no group", group=0, meanOut=Changed((2, 0)), rstdOut=Changed((2, 0))),
+            broken("three groups", group=3, meanOut=Changed((2, 3)), rstdOut=Changed((2, 3))),
+            broken("eps 0", eps=0.0),
+            broken("eps below 0", eps=-1.0),
         ),
     ),
     types=Types(TENSORS, dict.fromkeys(CHIPS, (row(F16), row(BF16)))),
     formula=formula,
     optional=("gamma", "beta"),
     cases=(
-        Case("sound", {}, launch=KERNELS),
+        runs("sound", {}),
         Case(
             "no space",
             {"self": t(2, 4, 0, dtype=F16), "out": t(2, 4, 0, dtype=I8)},
             workspace=0,
             gives=EMPTY,
         ),
-        Case(
+        refused(
+            INVALID,
             "no samples",
             {
                 "self": t(0, 4, 6, dtype=F16),
                 "out": t(0, 4, 6, dtype=I8),
                 **dict.fromkeys(STATISTICS, t(0, 2, dtype=F16)),
             },
-            code=INVALID,
         ),
         *(
             Case(
@@ -114,4 +106,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

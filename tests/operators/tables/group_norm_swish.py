@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnGroupNormSwish (CANN: ops-nn norm/group_norm_swish)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -69,35 +67,32 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("x", (8,), NINE),
-                *shaped("gamma", (3,), (4, 1)),
-                *shaped("beta", (5,), (1, 4)),
-                broken("no groups", numGroups=0),
-                broken("groups below 0", numGroups=-2),
-                broken("groups that do not divide the channels", numGroups=3),
-            ),
-            ordered=False,
+            shaped("x", (8,), NINE),
+            shaped("gamma", (3,), (4, 1)),
+            shaped("beta", (5,), (1, 4)),
+            broken("no groups", numGroups=0),
+            broken("groups below 0", numGroups=-2),
+            broken("groups that do not divide the channels", numGroups=3),
         ),
     ),
     types=Types(TENSORS, dict.fromkeys(CHIPS, ROWS)),
     formula=formula,
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS, workspace=16 << 20),
-        Case("any name of a format, or none", {"dataFormatOptional": None}, launch=KERNELS),
-        Case("eps is not looked at", {"eps": -1e-6}, launch=KERNELS),
-        Case("not activated", {"activateSwish": False}, launch=KERNELS),
-        Case("two dimensions", {**dict.fromkeys(("x", "yOut"), t(2, 4))}, launch=KERNELS),
+        runs("sound", {}, workspace=16 << 20),
+        runs("any name of a format, or none", {"dataFormatOptional": None}),
+        runs("eps is not looked at", {"eps": -1e-6}),
+        runs("not activated", {"activateSwish": False}),
+        runs("two dimensions", {**dict.fromkeys(("x", "yOut"), t(2, 4))}),
         Case(
             "shapes of results are not looked at",
             {"meanOut": t(4), "rstdOut": t(1, 4)},
             computed=False,
         ),
-        Case("no samples", plain(0, 4, 6, 2), launch=NOTHING, workspace=0),
-        Case("no space", plain(2, 4, 0, 2), code=TILING),
+        idle("no samples", plain(0, 4, 6, 2)),
+        refused(TILING, "no space", plain(2, 4, 0, 2)),
         *(
             Case(
                 f"two groups of two channels, activated: {active}",
@@ -118,4 +113,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnGroupNormSwishGrad (CANN: ops-nn norm/group_norm_swish_grad)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -89,49 +87,40 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("x", (8,), NINE),
-                broken("dy of another shape", "", dy=Changed((2, 4, 6))),
-                *shaped("mean", (4,), (2, 4), (3, 2)),
-                *shaped("rstd", (2, 2, 1), (1, 2)),
-                *shaped("gamma", (3,), (4, 1)),
-                *shaped("beta", (5,), (1, 4)),
-                broken("no groups", "", numGroups=0),
-                broken(
-                    "groups that do not divide the channels",
-                    numGroups=3,
-                    mean=Changed((2, 3)),
-                    rstd=Changed((2, 3)),
-                ),
+            shaped("x", (8,), NINE),
+            broken("dy of another shape", "", dy=Changed((2, 4, 6))),
+            shaped("mean", (4,), (2, 4), (3, 2)),
+            shaped("rstd", (2, 2, 1), (1, 2)),
+            shaped("gamma", (3,), (4, 1)),
+            shaped("beta", (5,), (1, 4)),
+            broken("no groups", "", numGroups=0),
+            broken(
+                "groups that do not divide the channels",
+                numGroups=3,
+                mean=Changed((2, 3)),
+                rstd=Changed((2, 3)),
             ),
-            ordered=False,
         ),
     ),
     types=Types(TENSORS, dict.fromkeys(CHIPS, same_types(TENSORS, F32, F16, BF16))),
     formula=formula,
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, A2_A3, launch=KERNELS, workspace=LIBRARY),
+        runs("sound", {}, A2_A3, workspace=LIBRARY),
         # Two gradients of four float32 channels for every two samples.
-        Case("sound on the 950", {}, (P950,), launch=KERNELS, workspace=LIBRARY + 32),
-        Case(
-            "sound and deterministic",
-            {},
-            launch=KERNELS,
-            workspace=LIBRARY + 32,
-            deterministic=True,
-        ),
-        Case("the name of no format", {"dataFormatOptional": None}, launch=KERNELS),
-        Case("no gradients of parameters", NEITHER, launch=KERNELS),
-        Case("no gradient of gamma", {"dgammaIsRequire": False}, launch=KERNELS),
+        runs("sound on the 950", {}, (P950,), workspace=LIBRARY + 32),
+        runs("sound and deterministic", {}, workspace=LIBRARY + 32, deterministic=True),
+        runs("the name of no format", {"dataFormatOptional": None}),
+        runs("no gradients of parameters", NEITHER),
+        runs("no gradient of gamma", {"dgammaIsRequire": False}),
         Case("shapes of results are not looked at", {"dgammaOut": t(2, 2)}, computed=False),
-        Case("4000 channels in a group", plain(1, 4000, 1, 1), launch=KERNELS, computed=False),
-        Case("4001 channels in a group", plain(1, 4001, 1, 1), code=TILING),
-        Case("no samples", plain(0, 4, 6, 2), code=TILING),
-        Case("no space", plain(2, 4, 0, 2), code=TILING),
-        Case("empty results are not tiled", no_results(numGroups=3), launch=NOTHING, workspace=0),
+        runs("4000 channels in a group", plain(1, 4000, 1, 1), computed=False),
+        refused(TILING, "4001 channels in a group", plain(1, 4001, 1, 1)),
+        refused(TILING, "no samples", plain(0, 4, 6, 2)),
+        refused(TILING, "no space", plain(2, 4, 0, 2)),
+        idle("empty results are not tiled", no_results(numGroups=3)),
         Case(
             "two groups of two channels",
             FOUR,
@@ -215,4 +204,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnInplaceAddRmsNorm (CANN: ops-nn norm/inplace_add_rms_norm)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -46,18 +44,14 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(TILING, shaped("x1Ref", (), NINE)),
-        Step(TILING, shaped("gamma", (), NINE)),
-        Step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
-        Step(TILING, (*shaped("x2Ref", (6, 4, 16)), *shaped("rstdOut", (2, 3))), ordered=False),
-        Step(TILING, shaped("x2Ref", (2, 3, 4, 15), (1, 3, 4, 16))),
-        Step(TILING, shaped("rstdOut", (3, 3, 1, 1), (2, 1, 1, 1))),
-        Step(
-            TILING,
-            (*shaped("gamma", (3, 16), (4, 4)), *shaped("rstdOut", (2, 3, 4, 1))),
-            ordered=False,
-        ),
-        Step(TILING, (broken("epsilon below 0", epsilon=-1.0),)),
+        step(TILING, shaped("x1Ref", (), NINE)),
+        step(TILING, shaped("gamma", (), NINE)),
+        step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
+        unordered(TILING, shaped("x2Ref", (6, 4, 16)), shaped("rstdOut", (2, 3))),
+        step(TILING, shaped("x2Ref", (2, 3, 4, 15), (1, 3, 4, 16))),
+        step(TILING, shaped("rstdOut", (3, 3, 1, 1), (2, 1, 1, 1))),
+        unordered(TILING, shaped("gamma", (3, 16), (4, 4)), shaped("rstdOut", (2, 3, 4, 1))),
+        step(TILING, broken("epsilon below 0", epsilon=-1.0)),
     ),
     types=Types(
         TENSORS,
@@ -70,12 +64,10 @@ TABLE = Table(
     unwritten={P310: ("rstdOut",)},
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        idle(
             "empty results are not tiled",
             {**dict.fromkeys(("x1Ref", "x2Ref"), t(0, 8)), "gamma": t(8), "rstdOut": t(0, 1)},
-            launch=NOTHING,
-            workspace=0,
         ),
         Case(
             "in float32",
@@ -111,4 +103,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

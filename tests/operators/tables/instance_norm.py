@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnInstanceNorm (CANN: ops-nn norm/instance_norm)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -52,25 +50,19 @@ TABLE = Table(
     results=("y", *STATISTICS),
     chips=(P310,),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*TENSORS, "dataFormat"), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*TENSORS, "dataFormat")),
+        unordered(
             INVALID,
-            (
-                broken("channels first and last", dataFormat="NCWH"),
-                broken("nothing", dataFormat=""),
-            ),
-            ordered=False,
+            broken("channels first and last", dataFormat="NCWH"),
+            broken("nothing", dataFormat=""),
         ),
-        Step(INVALID, (*typed(*TENSORS), *typed(*TENSORS[1:], dtype=F16)), ordered=False),
-        Step(
+        unordered(INVALID, typed(*TENSORS), typed(*TENSORS[1:], dtype=F16)),
+        unordered(
             INVALID,
-            (
-                *shaped("x", (2, 16, 20), NINE),
-                *shaped("gamma", (15,), (16, 1)),
-                *shaped("beta", (1, 16)),
-            ),
-            ordered=False,
+            shaped("x", (2, 16, 20), NINE),
+            shaped("gamma", (15,), (16, 1)),
+            shaped("beta", (1, 16)),
         ),
         Step(INVALID, unconfigured=tuple(chip for chip in EVERY_CHIP if chip != P310)),
     ),
@@ -78,20 +70,20 @@ TABLE = Table(
     formula=formula,
     layouts=tuple(Layouts((name,), frozenset(FORMATS), chips=(P310,)) for name in ("x", "y")),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("channels last", LAST, launch=KERNELS),
-        Case("only the beginning counts", {"dataFormat": "NCHW0"}, launch=KERNELS, computed=False),
-        Case("nothing in it", wide(2, 16, 0, 5), launch=NOTHING, workspace=0),
+        runs("sound", {}),
+        runs("channels last", LAST),
+        runs("only the beginning counts", {"dataFormat": "NCHW0"}, computed=False),
+        idle("nothing in it", wide(2, 16, 0, 5)),
         *(
-            Case(f"nothing in {name}", {name: Changed((2, 16, 0, 5))}, launch=NOTHING, workspace=0)
+            idle(f"nothing in {name}", {name: Changed((2, 16, 0, 5))})
             for name in ("x", "y", *STATISTICS)
         ),
-        Case("no beta", {"beta": t(0)}, launch=NOTHING, workspace=0),
+        idle("no beta", {"beta": t(0)}),
         Case("the length of beta is not compared", {"beta": t(15)}, computed=False),
         Case("eps is not looked at", {"eps": -1.0}, computed=False),
-        Case("channels last, and a gamma for fewer", {**LAST, "gamma": t(15)}, code=INVALID),
+        refused(INVALID, "channels last, and a gamma for fewer", {**LAST, "gamma": t(15)}),
         *(
-            Case(f"{name} of another shape, found late", {name: t(*shape)}, code=INNER_NULL)
+            refused(INNER_NULL, f"{name} of another shape, found late", {name: t(*shape)})
             for name, shape in (("y", (2, 16, 20)), ("mean", (2, 16)), ("variance", (2, 1, 1, 16)))
         ),
         Case("positions of 28 bytes", wide(2, 16, 1, 7), launch=FAILS),
@@ -127,4 +119,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

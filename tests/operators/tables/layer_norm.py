@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnLayerNorm and aclnnLayerNormWithImplMode (CANN: ops-nn norm/layer_norm_v4)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 
@@ -63,68 +61,59 @@ KNOWN_TYPES = Types(TENSORS, {**dict.fromkeys((*A2_A3, P950), rows(F32, F16, BF1
 HALF: Changes = {name: Changed(dtype=F16) for name in ("input", "weightOptional", "biasOptional")}
 
 BEFORE_MODE = (
-    Step(NULL, nulls("workspaceSize", "executor")),
-    Step(NULL, nulls("input", "normalizedShape", "out")),
-    Step(
+    step(NULL, nulls("workspaceSize", "executor")),
+    step(NULL, nulls("input", "normalizedShape", "out")),
+    step(
         INVALID,
-        (
-            *typed("input", "weightOptional"),
-            *typed("weightOptional", dtype=F16),
-            *typed("biasOptional"),
-            *typed("biasOptional", dtype=F16),
-            broken(
-                "bias and weight of two types",
-                "biasOptional",
-                input=Changed(dtype=F16),
-                weightOptional=Changed(dtype=F16),
-                biasOptional=Changed(dtype=F32),
-            ),
+        typed("input", "weightOptional"),
+        typed("weightOptional", dtype=F16),
+        typed("biasOptional"),
+        typed("biasOptional", dtype=F16),
+        broken(
+            "bias and weight of two types",
+            "biasOptional",
+            input=Changed(dtype=F16),
+            weightOptional=Changed(dtype=F16),
+            biasOptional=Changed(dtype=F32),
         ),
     ),
-    Step(INVALID, typed("out", "meanOutOptional", "rstdOutOptional")),
-    Step(
+    step(INVALID, typed("out", "meanOutOptional", "rstdOutOptional")),
+    step(
         INVALID,
-        (
-            *(mistake for name in RANKED for mistake in shaped(name, NINE)),
-            broken("nine axes", normalizedShape=Ints(NINE)),
-            broken("no axes", normalizedShape=Ints(())),
-            broken("more axes than input has", "input", normalizedShape=Ints((1, 2, 3, 8))),
-            *shaped("weightOptional", (8,)),
-            *shaped("biasOptional", (8,)),
-        ),
+        *(mistake for name in RANKED for mistake in shaped(name, NINE)),
+        broken("nine axes", normalizedShape=Ints(NINE)),
+        broken("no axes", normalizedShape=Ints(())),
+        broken("more axes than input has", "input", normalizedShape=Ints((1, 2, 3, 8))),
+        shaped("weightOptional", (8,)),
+        shaped("biasOptional", (8,)),
     ),
-    Step(
+    step(
         INVALID,
-        (
-            broken("first axis", normalizedShape=Ints((4, 8))),
-            broken("last axis", normalizedShape=Ints((3, 9))),
-            *shaped("weightOptional", (3, 7)),
-            *shaped("biasOptional", (2, 8)),
-        ),
+        broken("first axis", normalizedShape=Ints((4, 8))),
+        broken("last axis", normalizedShape=Ints((3, 9))),
+        shaped("weightOptional", (3, 7)),
+        shaped("biasOptional", (2, 8)),
     ),
-    Step(INVALID, shaped("out", (2, 24))),
-    Step(
+    step(INVALID, shaped("out", (2, 24))),
+    step(
         INVALID,
-        (*shaped("meanOutOptional", (2,), (3,)), *shaped("rstdOutOptional", (2,), (2, 1), (0,))),
+        shaped("meanOutOptional", (2,), (3,)),
+        shaped("rstdOutOptional", (2,), (2, 1), (0,)),
         chips=(P950,),
     ),
 )
 # Only the final copy compares shapes here, and it casts nothing and reshapes nothing.
-COPY = Step(
+COPY = step(
     INNER_NULL,
-    (
-        *shaped("meanOutOptional", (2,), (1, 2), (0,), (3,)),
-        *shaped("rstdOutOptional", (2,), (2, 1), (0,), (3, 1, 1)),
-    ),
+    shaped("meanOutOptional", (2,), (1, 2), (0,), (3,)),
+    shaped("rstdOutOptional", (2,), (2, 1), (0,), (3, 1, 1)),
     chips=BUT_950,
 )
-MODE = Step(
+MODE = step(
     INVALID,
-    (
-        broken("implMode 3", implMode=3),
-        broken("implMode -1", implMode=-1),
-        broken("implMode 2 of float32", "input", implMode=2),
-    ),
+    broken("implMode 3", implMode=3),
+    broken("implMode -1", implMode=-1),
+    broken("implMode 2 of float32", "input", implMode=2),
 )
 
 
@@ -172,36 +161,29 @@ def statistics(
 NO_PARAMETERS: Changes = {"weightOptional": None, "biasOptional": None}
 NO_STATISTICS: Changes = {"meanOutOptional": None, "rstdOutOptional": None}
 CASES = (
-    Case("sound", {}, launch=KERNELS),
-    Case("no weight", {"weightOptional": None}, launch=KERNELS),
-    Case("no bias", {"biasOptional": None}, launch=KERNELS),
-    Case("no statistics", NO_STATISTICS, launch=KERNELS),
-    Case("no mean", {"meanOutOptional": None}, launch=KERNELS),
-    Case("no rstd", {"rstdOutOptional": None}, launch=KERNELS),
-    Case("eps is not looked at", {"eps": -1e-6}, launch=KERNELS),
-    Case(
-        "empty statistics",
-        {"meanOutOptional": t(0), "rstdOutOptional": t(0)},
-        chips=(P950,),
-        launch=KERNELS,
-    ),
-    Case(
+    runs("sound", {}),
+    runs("no weight", {"weightOptional": None}),
+    runs("no bias", {"biasOptional": None}),
+    runs("no statistics", NO_STATISTICS),
+    runs("no mean", {"meanOutOptional": None}),
+    runs("no rstd", {"rstdOutOptional": None}),
+    runs("eps is not looked at", {"eps": -1e-6}),
+    runs("empty statistics", {"meanOutOptional": t(0), "rstdOutOptional": t(0)}, chips=(P950,)),
+    runs(
         "statistics of one element have any shape",
         empty(1, 8, meanOutOptional=t(1), rstdOutOptional=t(1, 1, 1)),
         chips=BUT_950,
-        launch=KERNELS,
     ),
-    Case("no rows", empty(0, 8), launch=NOTHING, workspace=0),
-    Case("no rows, and an out of another shape", empty(0, 8, out=t(0, 7)), code=INVALID),
-    Case("neither rows nor columns", empty(0, 0), launch=NOTHING, workspace=0),
-    Case(
+    idle("no rows", empty(0, 8)),
+    refused(INVALID, "no rows, and an out of another shape", empty(0, 8, out=t(0, 7))),
+    idle("neither rows nor columns", empty(0, 0)),
+    runs(
         "no columns",
         empty(3, 0),
-        launch=KERNELS,
         workspace=0,
         gives={"meanOutOptional": [[0.0]] * 3, "rstdOutOptional": [[np.nan]] * 3},
     ),
-    Case("no columns and no statistics", empty(3, 0, **NO_STATISTICS), launch=NOTHING, workspace=0),
+    idle("no columns and no statistics", empty(3, 0, **NO_STATISTICS)),
     # A slot of 512 bytes for each result, for each copy, and for ones and zeros but on the 950.
     Case("three results", {}, workspace=SYSTEM + 3 * 512),
     Case("ones and zeros", NO_PARAMETERS, chips=A2_A3, workspace=SYSTEM + 5 * 512),
@@ -290,26 +272,25 @@ WITH_IMPL_MODE = replace(
     steps=(*BEFORE_MODE, MODE, COPY),
     cases=(
         *CASES,
-        Case("high performance", {"implMode": 1}, launch=KERNELS),
-        Case("no rows in no mode", empty(0, 8, implMode=3), code=INVALID),
-        Case("no rows of float32 in float16's mode", empty(0, 8, implMode=2), code=INVALID),
-        Case("all of float16", {**HALF, "implMode": 2}, launch=KERNELS),
+        runs("high performance", {"implMode": 1}),
+        refused(INVALID, "no rows in no mode", empty(0, 8, implMode=3)),
+        refused(INVALID, "no rows of float32 in float16's mode", empty(0, 8, implMode=2)),
+        runs("all of float16", {**HALF, "implMode": 2}),
         *(
-            Case(
+            refused(
+                INVALID,
                 f"float32 {name} among float16",
                 {**HALF, **NO_PARAMETERS, "implMode": 2, name: Changed(dtype=F32)},
-                code=INVALID,
             )
             for name in ("input",)
         ),
         *(
-            Case(
+            refused(
+                INVALID,
                 f"float32 {name} beside float16",
                 {**HALF, **NO_PARAMETERS, "implMode": 2, name: t(3, 8)},
-                code=INVALID,
             )
             for name in ("weightOptional", "biasOptional")
         ),
     ),
 )
-TABLES = (LAYER_NORM, WITH_IMPL_MODE)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnLayerNormQuant (CANN: ops-nn norm/layer_norm_quant)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -43,21 +41,18 @@ TABLE = Table(
     results=("res",),
     chips=CHIPS,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*TENSORS), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed(*TENSORS[1:4], dtype=BF16)), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*TENSORS)),
+        unordered(INVALID, typed(*TENSORS), typed(*TENSORS[1:4], dtype=BF16)),
+        unordered(
             INVALID,
-            (
-                *shaped("x", (1,) * 9),
-                *shaped("gammma", (8,), (2, 16), (1, 1, 16)),
-                *shaped("beta", (8,)),
-                *shaped("scale", (2,), ()),
-                *shaped("zeroPointsOptional", (1, 1)),
-                *shaped("res", (6, 16)),
-                broken("another mode", quantMode=1),
-            ),
-            ordered=False,
+            shaped("x", (1,) * 9),
+            shaped("gammma", (8,), (2, 16), (1, 1, 16)),
+            shaped("beta", (8,)),
+            shaped("scale", (2,), ()),
+            shaped("zeroPointsOptional", (1, 1)),
+            shaped("res", (6, 16)),
+            broken("another mode", quantMode=1),
         ),
     ),
     types=Types(
@@ -65,14 +60,9 @@ TABLE = Table(
     ),
     formula=formula,
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("a place for what is never written", {"scaleOut": t(6)}, launch=KERNELS),
-        Case(
-            "no rows",
-            {"x": t(0, 16, dtype=F16), "res": t(0, 16, dtype=I8)},
-            launch=NOTHING,
-            workspace=0,
-        ),
+        runs("sound", {}),
+        runs("a place for what is never written", {"scaleOut": t(6)}),
+        idle("no rows", {"x": t(0, 16, dtype=F16), "res": t(0, 16, dtype=I8)}),
         *(
             Case(
                 f"four in {dtype}",
@@ -90,4 +80,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnNorm (CANN: ops-nn norm/norm)."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -61,35 +59,28 @@ TABLE = Table(
     results=("out",),
     chips=EVERY_CHIP,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("self", "pScalar", "dim", "out"), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("self", "pScalar", "dim", "out")),
+        unordered(
             INVALID,
-            tuple(
+            *(
                 broken(f"{name} {I32}", name, **{name: Changed(dtype=I32)})
                 for name in ("self", "out")
             ),
             chips=(P950,),
-            ordered=False,
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                broken("axis 9", dim=Ints((9,))),
-                broken("axis -10", dim=Ints((-10,))),
-                broken("an axis twice", dim=Ints((1, 1))),
-                broken("an axis twice behind another", dim=Ints((0, 1, 0))),
-            ),
-            ordered=False,
+            broken("axis 9", dim=Ints((9,))),
+            broken("axis -10", dim=Ints((-10,))),
+            broken("an axis twice", dim=Ints((1, 1))),
+            broken("an axis twice behind another", dim=Ints((0, 1, 0))),
         ),
-        Step(
+        unordered(
             INVALID,
-            (
-                *shaped("self", NINE),
-                *shaped("out", (2, 3), (2, 1, 4), (8,), NINE),
-                broken("axes kept", "out", keepdim=True),
-            ),
-            ordered=False,
+            shaped("self", NINE),
+            shaped("out", (2, 3), (2, 1, 4), (8,), NINE),
+            broken("axes kept", "out", keepdim=True),
         ),
     ),
     types=Types(
@@ -104,16 +95,16 @@ TABLE = Table(
     formula=formula,
     layouts=tuple(Layouts((name,), frozenset(FORMATS)) for name in ("self", "out")),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("an axis from behind", {"dim": Ints((-2,))}, launch=KERNELS),
-        Case("one axis twice, counted from both ends", {"dim": Ints((1, -2))}, code=INVALID),
-        Case("no axes are all", {"dim": Ints(()), "out": t()}, launch=KERNELS),
+        runs("sound", {}),
+        runs("an axis from behind", {"dim": Ints((-2,))}),
+        refused(INVALID, "one axis twice, counted from both ends", {"dim": Ints((1, -2))}),
+        runs("no axes are all", {"dim": Ints(()), "out": t()}),
         Case(
             "a number, along the axis that it has not",
             {"self": array(-3), "dim": Ints((0,)), "out": t()},
             gives={"out": 3.0},
         ),
-        Case("an integer as order", {"pScalar": Scalar(3, I32)}, launch=KERNELS),
+        runs("an integer as order", {"pScalar": Scalar(3, I32)}),
         Case(
             "the largest integer is infinity",
             {"self": array([[3, -4], [0, 2]]), "pScalar": Scalar(LARGEST), "out": t(2)},
@@ -124,7 +115,7 @@ TABLE = Table(
         Case(
             "nothing to reduce, least", empty(2, 0, 4, power=-INF), gives={"out": np.zeros((2, 4))}
         ),
-        Case("an empty result", empty(0, 3, 4), launch=NOTHING, workspace=0),
+        idle("an empty result", empty(0, 3, 4)),
         square(2, (1,), [5, 2]),
         square(1, (1,), [7, 2]),
         square(0, (1,), [2, 1]),
@@ -137,4 +128,3 @@ TABLE = Table(
         square(1, (), 9),
     ),
 )
-TABLES = (TABLE,)

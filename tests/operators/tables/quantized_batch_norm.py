@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnQuantizedBatchNorm (CANN: ops-nn norm/quantized_batch_norm)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -61,21 +59,18 @@ TABLE = Table(
     results=("output",),
     chips=CHIPS,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("input", "output", "mean", "var", *SCALARS), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("input", "output", "mean", "var", *SCALARS)),
+        unordered(
             INVALID,
-            (
-                *typed(*TENSORS),
-                *typed(*TENSORS, dtype=F16),
-                *shaped("input", (2, 3, 8), (2, 3, 4, 2, 1)),
-                *shaped("output", (2, 3, 2, 4)),
-                *(m for name in PER_CHANNEL for m in shaped(name, (4,), (3, 1))),
-                *(Broken(f"{n} is double", {n: Scalar(1, "DOUBLE")}, n) for n in SCALARS),
-                *(Broken(f"{n} is an integer", {n: Scalar(1, I32)}, n) for n in SCALARS[::2]),
-                *(Broken(f"{n} is float", {n: Scalar(1)}, n) for n in SCALARS[1::2]),
-            ),
-            ordered=False,
+            typed(*TENSORS),
+            typed(*TENSORS, dtype=F16),
+            shaped("input", (2, 3, 8), (2, 3, 4, 2, 1)),
+            shaped("output", (2, 3, 2, 4)),
+            *(m for name in PER_CHANNEL for m in shaped(name, (4,), (3, 1))),
+            *(Broken(f"{n} is double", {n: Scalar(1, "DOUBLE")}, n) for n in SCALARS),
+            *(Broken(f"{n} is an integer", {n: Scalar(1, I32)}, n) for n in SCALARS[::2]),
+            *(Broken(f"{n} is float", {n: Scalar(1)}, n) for n in SCALARS[1::2]),
         ),
     ),
     types=Types(
@@ -88,15 +83,15 @@ TABLE = Table(
     optional=("weight", "bias"),
     layouts=(Layouts(("input", "output"), frozenset(FORMATS) - PRIVATE),),
     cases=(
-        Case("sound", {}, launch=KERNELS),
+        runs("sound", {}),
         *(
-            Case(
+            refused(
+                INVALID,
                 f"no {what}",
                 {
                     **dict.fromkeys(("input", "output"), t(*dims, dtype=I8)),
                     **dict.fromkeys(PER_CHANNEL, t(dims[1])),
                 },
-                code=INVALID,
             )
             for what, dims in (
                 ("samples", (0, 3, 4, 2)),
@@ -126,4 +121,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

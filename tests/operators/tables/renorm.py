@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnRenorm and aclnnInplaceRenorm (CANN: ops-nn norm/renorm)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -72,35 +70,25 @@ TABLE = Table(
     results=("out",),
     chips=(*A2_A3, P950, P910),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("self", "p", "maxNorm", "out"), ordered=False),
-        Step(
-            INVALID,
-            (*typed(*BOTH), broken("types differ", "", out=Changed(dtype=F16))),
-            ordered=False,
-        ),
-        Step(INVALID, (broken("formats differ", "", out=Changed(format="NCHW")),)),
-        Step(
-            INVALID,
-            (*shaped("self", (3,), NINE), *shaped("out", (24,), (3, 8), (3, 4, 3))),
-            ordered=False,
-        ),
-        Step(INVALID, WRONG, ordered=False),
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("self", "p", "maxNorm", "out")),
+        unordered(INVALID, typed(*BOTH), broken("types differ", "", out=Changed(dtype=F16))),
+        step(INVALID, broken("formats differ", "", out=Changed(format="NCHW"))),
+        unordered(INVALID, shaped("self", (3,), NINE), shaped("out", (24,), (3, 8), (3, 4, 3))),
+        unordered(INVALID, WRONG),
     ),
     types=rows(*BOTH),
     formula=lambda given, _chip: {"out": shortened(given["self"], given)},
     layouts=(Layouts(BOTH, frozenset(FORMATS)),),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        *(Case(f"slices along axis {axis}", {"dim": axis}, launch=KERNELS) for axis in (1, -1, -3)),
-        *(Case(f"norm {p}", {"p": Scalar(p)}, launch=KERNELS) for p in (0.0, 1.0, 3.0, np.inf)),
-        Case("nothing is left", {"maxNorm": Scalar(0.0)}, launch=KERNELS),
-        Case("no number as limit", {"maxNorm": Scalar(np.nan)}, launch=KERNELS, computed=False),
-        Case("empty", dict.fromkeys(BOTH, t(3, 0, 2)), launch=NOTHING, workspace=0),
-        Case(
-            "empty and p below 0",
-            {**dict.fromkeys(BOTH, t(3, 0)), **WRONG[0].changes},
-            code=INVALID,
+        runs("sound", {}),
+        *(runs(f"slices along axis {axis}", {"dim": axis}) for axis in (1, -1, -3)),
+        *(runs(f"norm {p}", {"p": Scalar(p)}) for p in (0.0, 1.0, 3.0, np.inf)),
+        runs("nothing is left", {"maxNorm": Scalar(0.0)}),
+        runs("no number as limit", {"maxNorm": Scalar(np.nan)}, computed=False),
+        idle("empty", dict.fromkeys(BOTH, t(3, 0, 2))),
+        refused(
+            INVALID, "empty and p below 0", {**dict.fromkeys(BOTH, t(3, 0)), **WRONG[0].changes}
         ),
         # Elsewhere than on the 950 the factor, 1 / 2.8, is rounded to float16 before it multiplies.
         *(
@@ -135,18 +123,18 @@ INPLACE = replace(
     results=("selfRef",),
     updated=("selfRef",),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("selfRef", "p", "maxNorm"), ordered=False),
-        Step(INVALID, typed("selfRef"), ordered=False),
-        Step(INVALID, shaped("selfRef", (3,), NINE), ordered=False),
-        Step(INVALID, WRONG, ordered=False),
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("selfRef", "p", "maxNorm")),
+        unordered(INVALID, typed("selfRef")),
+        unordered(INVALID, shaped("selfRef", (3,), NINE)),
+        unordered(INVALID, WRONG),
     ),
     types=rows("selfRef"),
     formula=lambda given, _chip: {"selfRef": shortened(given["selfRef"], given)},
     layouts=(Layouts(("selfRef",), frozenset(FORMATS)),),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case("empty", {"selfRef": t(3, 0, 2)}, launch=NOTHING, workspace=0),
+        runs("sound", {}),
+        idle("empty", {"selfRef": t(3, 0, 2)}),
         Case(
             "rows of three",
             {"selfRef": array(ROWS), "maxNorm": Scalar(5.0)},
@@ -155,4 +143,3 @@ INPLACE = replace(
         ),
     ),
 )
-TABLES = (TABLE, INPLACE)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnRmsNorm (CANN: ops-nn norm/rms_norm)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -42,14 +40,14 @@ def empty(x: tuple[int, ...], gamma: int, rstd: tuple[int, ...]) -> Changes:
 
 
 TILING_STEPS = (
-    Step(TILING, shaped("x", (), NINE)),
-    Step(TILING, shaped("gamma", (), NINE)),
-    Step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
-    Step(TILING, shaped("yOut", (6, 4, 16))),
-    Step(TILING, shaped("gamma", (3, 16), (4, 4), (4, 0))),
-    Step(TILING, shaped("yOut", (2, 4, 4, 16), (2, 3, 4, 15))),
-    Step(TILING, shaped("rstdOut", (3, 3, 1, 1), (2, 0), (2, 3, 1, 1, 2))),
-    Step(TILING, (broken("epsilon below 0", epsilon=-1.0),)),
+    step(TILING, shaped("x", (), NINE)),
+    step(TILING, shaped("gamma", (), NINE)),
+    step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
+    step(TILING, shaped("yOut", (6, 4, 16))),
+    step(TILING, shaped("gamma", (3, 16), (4, 4), (4, 0))),
+    step(TILING, shaped("yOut", (2, 4, 4, 16), (2, 3, 4, 15))),
+    step(TILING, shaped("rstdOut", (3, 3, 1, 1), (2, 0), (2, 3, 1, 1, 2))),
+    step(TILING, broken("epsilon below 0", epsilon=-1.0)),
 )
 TABLE = Table(
     name="aclnnRmsNorm",
@@ -64,22 +62,18 @@ TABLE = Table(
     formula=formula,
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS, workspace=SYSTEM),
-        Case("epsilon 0", {"epsilon": 0.0}, launch=KERNELS),
-        Case("an epsilon that is 0 in float32", {"epsilon": -1e-50}, launch=KERNELS),
-        Case(
-            "gamma spans eight dimensions", {name: t(*NINE[:8]) for name in TENSORS}, launch=KERNELS
-        ),
-        Case("rstd too small", {"rstdOut": t(1, 3, 1, 1)}, launch=KERNELS, computed=False),
-        Case("no rows", empty((0, 8), 8, (0, 1)), launch=NOTHING, workspace=0),
-        Case("no rows, but a place for rstd", empty((0, 8), 8, (1, 1)), code=TILING),
-        Case("no columns", empty((3, 0), 0, (3, 1)), code=TILING),
-        Case("no columns, no rstd", empty((3, 0), 0, (0,)), launch=NOTHING, workspace=0),
-        Case(
+        runs("sound", {}, workspace=SYSTEM),
+        runs("epsilon 0", {"epsilon": 0.0}),
+        runs("an epsilon that is 0 in float32", {"epsilon": -1e-50}),
+        runs("gamma spans eight dimensions", {name: t(*NINE[:8]) for name in TENSORS}),
+        runs("rstd too small", {"rstdOut": t(1, 3, 1, 1)}, computed=False),
+        idle("no rows", empty((0, 8), 8, (0, 1))),
+        refused(TILING, "no rows, but a place for rstd", empty((0, 8), 8, (1, 1))),
+        refused(TILING, "no columns", empty((3, 0), 0, (3, 1))),
+        idle("no columns, no rstd", empty((3, 0), 0, (0,))),
+        idle(
             "empty results are not tiled",
             {"x": t(), "gamma": t(*NINE), "yOut": t(0), "rstdOut": t(5, 0), "epsilon": -1.0},
-            launch=NOTHING,
-            workspace=0,
         ),
         Case(
             "the official example",
@@ -94,4 +88,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnRmsNormDynamicQuant (CANN: ops-nn norm/rms_norm_dynamic_quant)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -41,20 +39,17 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         A2_A3,
-        Step(
+        unordered(
             TILING,
-            (
-                *shaped("x", (16,), (1,) * 9),
-                *shaped("gamma", (8,), (1, 16)),
-                *shaped("smoothScalesOptional", (8,)),
-                *shaped("betaOptional", (8,)),
-                *shaped("yOut", (6, 16)),
-                *shaped("scaleOut", (2, 3, 1)),
-                broken("epsilon 0", epsilon=0.0),
-                broken("epsilon below 0", epsilon=-1.0),
-                broken("another type", dstType=29),
-            ),
-            ordered=False,
+            shaped("x", (16,), (1,) * 9),
+            shaped("gamma", (8,), (1, 16)),
+            shaped("smoothScalesOptional", (8,)),
+            shaped("betaOptional", (8,)),
+            shaped("yOut", (6, 16)),
+            shaped("scaleOut", (2, 3, 1)),
+            broken("epsilon 0", epsilon=0.0),
+            broken("epsilon below 0", epsilon=-1.0),
+            broken("another type", dstType=29),
         ),
         required=("x", "gamma", "yOut", "scaleOut"),
     ),
@@ -63,12 +58,10 @@ TABLE = Table(
     optional=OPTIONAL,
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        idle(
             "empty results are not tiled",
             {"x": t(0, 16, dtype=F16), "yOut": t(0, 16, dtype=I8), "scaleOut": t(0)},
-            launch=NOTHING,
-            workspace=0,
         ),
         *(
             Case(
@@ -87,4 +80,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

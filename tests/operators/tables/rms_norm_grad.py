@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnRmsNormGrad (CANN: ops-nn norm/rms_norm_grad)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -51,7 +49,7 @@ def plain(rows: int, columns: int) -> Changes:
 def with_rstd(dims: tuple[int, ...], rstd: tuple[int, ...]) -> Case:
     wide, narrow = t(*dims), t(64)
     changes = dict(zip(TENSORS, (wide, wide, t(*rstd), narrow, wide, narrow), strict=True))
-    return Case(f"rstd {list(rstd)} for {list(dims)}", changes, launch=KERNELS)
+    return runs(f"rstd {list(rstd)} for {list(dims)}", changes)
 
 
 HUGE = t(2**16, 2**16, 8)
@@ -64,27 +62,25 @@ TABLE = Table(
     steps=individual(
         TENSORS,
         CHIPS,
-        Step(TILING, shaped("x", (), NINE)),
-        Step(TILING, shaped("gamma", (), NINE)),
-        Step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
-        Step(TILING, shaped("dy", (6, 4, 16))),
-        Step(TILING, shaped("dxOut", (6, 4, 16))),
-        Step(TILING, shaped("dgammaOut", (64,))),
-        Step(TILING, shaped("dy", (5, 3, 4, 16), (2, 3, 4, 17))),
-        Step(TILING, shaped("dxOut", (5, 3, 4, 16), (2, 3, 4, 17))),
-        Step(
+        step(TILING, shaped("x", (), NINE)),
+        step(TILING, shaped("gamma", (), NINE)),
+        step(TILING, shaped("gamma", (1, 2, 3, 4, 16))),
+        step(TILING, shaped("dy", (6, 4, 16))),
+        step(TILING, shaped("dxOut", (6, 4, 16))),
+        step(TILING, shaped("dgammaOut", (64,))),
+        step(TILING, shaped("dy", (5, 3, 4, 16), (2, 3, 4, 17))),
+        step(TILING, shaped("dxOut", (5, 3, 4, 16), (2, 3, 4, 17))),
+        step(
             TILING,
-            (
-                broken(
-                    "rows of no columns",
-                    "dy",
-                    **{name: Changed((2, 3, 4, 0)) for name in ("dy", "x", "dxOut")},
-                ),
+            broken(
+                "rows of no columns",
+                "dy",
+                **{name: Changed((2, 3, 4, 0)) for name in ("dy", "x", "dxOut")},
             ),
         ),
-        Step(TILING, shaped("rstd", (3, 3), (3, 2), (2,))),
-        Step(TILING, (*shaped("gamma", (3, 16), (4, 4)), *shaped("dgammaOut", (3, 16), (4, 4)))),
-        Step(TILING, shaped("rstd", (2, 3, 2))),
+        step(TILING, shaped("rstd", (3, 3), (3, 2), (2,))),
+        step(TILING, shaped("gamma", (3, 16), (4, 4)), shaped("dgammaOut", (3, 16), (4, 4))),
+        step(TILING, shaped("rstd", (2, 3, 2))),
     ),
     types=Types(
         TENSORS, {**dict.fromkeys((*A2_A3, P950), FULL), **dict.fromkeys((P310, P910), NARROW)}
@@ -92,7 +88,7 @@ TABLE = Table(
     formula=formula,
     layouts=as_nd(*TENSORS),
     cases=(
-        Case("sound", {}, launch=KERNELS),
+        runs("sound", {}),
         with_rstd((2, 1, 64), (2,)),
         with_rstd((1, 1, 64), ()),
         with_rstd((2, 3, 64), (2, 3)),
@@ -100,29 +96,26 @@ TABLE = Table(
         with_rstd((2, 3, 64), (2, 3, 1, 1, 1)),
         with_rstd((64,), ()),
         with_rstd((64,), (1,)),
-        Case(
+        runs(
             "gamma spans eight dimensions",
             {**{name: t(*(1,) * 7, 64) for name in TENSORS}, "rstd": t()},
-            launch=KERNELS,
         ),
-        Case("no rows", plain(0, 64), (*A2_A3, P310, P910), code=TILING),
+        refused(TILING, "no rows", plain(0, 64), (*A2_A3, P310, P910)),
         Case("no rows on the 950", plain(0, 8), (P950,), gives={"dgammaOut": [np.nan] * 8}),
-        Case("no columns", plain(3, 0), launch=NOTHING, workspace=0),
-        Case("neither rows nor columns", plain(0, 0), launch=NOTHING, workspace=0),
-        Case("blocks of 64 on the 910", plain(3, 128), (P910,), launch=KERNELS),
-        Case("half a block on the 910", plain(3, 32), (P910,), code=TILING),
-        Case("short rows elsewhere", plain(3, 4), (*A2_A3, P950, P310), launch=KERNELS),
-        Case(
+        idle("no columns", plain(3, 0)),
+        idle("neither rows nor columns", plain(0, 0)),
+        runs("blocks of 64 on the 910", plain(3, 128), (P910,)),
+        refused(TILING, "half a block on the 910", plain(3, 32), (P910,)),
+        runs("short rows elsewhere", plain(3, 4), (*A2_A3, P950, P310)),
+        idle(
             "empty results are not tiled",
             {"dxOut": t(0), "dgammaOut": t(5, 0), "dy": t(7), "gamma": t()},
-            launch=NOTHING,
-            workspace=0,
         ),
-        Case(
+        refused(
+            TILING,
             "rows are counted in 32 bits",
             dict(zip(TENSORS, (HUGE, HUGE, t(2**16, 2**16), t(8), HUGE, t(8)), strict=True)),
             A2_A3,
-            code=TILING,
         ),
         # Six rows on six cores, or a row and 8 elements more for each if deterministic.
         Case("eight floats a core", {}, A2_A3, workspace=SYSTEM + 8 * 6 * 4),
@@ -181,4 +174,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

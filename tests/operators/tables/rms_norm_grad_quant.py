@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnRmsNormGradQuant (CANN: ops-nn norm/rms_norm_grad_quant)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -56,23 +54,18 @@ TABLE = Table(
     results=("dxOut", "dgammaOut"),
     chips=(P950,),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(
-            NULL, nulls("dy", "x", "rstd", "gamma", "scalesX", "dxOut", "dgammaOut"), ordered=False
-        ),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("dy", "x", "rstd", "gamma", "scalesX", "dxOut", "dgammaOut")),
+        unordered(
             INNER_NULL,
-            (
-                *typed(*TENSORS),
-                *shaped("dy", (6, 16)),
-                *shaped("gamma", (8,)),
-                *shaped("scalesX", (2,)),
-                *shaped("offsetXOptional", (2,)),
-                *shaped("dxOut", (6, 16)),
-                *shaped("dgammaOut", (1, 16)),
-                broken("another mode", quantMode="dynamic"),
-            ),
-            ordered=False,
+            typed(*TENSORS),
+            shaped("dy", (6, 16)),
+            shaped("gamma", (8,)),
+            shaped("scalesX", (2,)),
+            shaped("offsetXOptional", (2,)),
+            shaped("dxOut", (6, 16)),
+            shaped("dgammaOut", (1, 16)),
+            broken("another mode", quantMode="dynamic"),
         ),
     ),
     types=Types(
@@ -84,16 +77,14 @@ TABLE = Table(
     formula=formula,
     optional=("offsetXOptional",),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        idle(
             "no columns",
             {
                 **dict.fromkeys(("dy", "x"), t(2, 3, 0)),
                 **dict.fromkeys(("gamma", "dgammaOut"), t(0)),
                 "dxOut": t(2, 3, 0, dtype=I8),
             },
-            launch=NOTHING,
-            workspace=0,
         ),
         Case(
             "divided", FOUR, gives={"dxOut": [[31, -86, -11, 46]], "dgammaOut": DGAMMA}, rtol=3e-6
@@ -106,4 +97,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

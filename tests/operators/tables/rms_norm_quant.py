@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnRmsNormQuant and aclnnRmsNormQuantV3 (CANN: ops-nn norm/rms_norm_quant, ..._v2)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
-
-__all__ = ["TABLES", "in_int32"]
 
 BUT_950 = (*A2_A3, P310, P310B)
 CHIPS = (*BUT_950, P950)
@@ -91,12 +87,8 @@ def word(nibbles: list[int]) -> int:
 
 
 CASES = (
-    Case("sound", {}, launch=KERNELS),
-    Case(
-        "gamma and beta of two dimensions",
-        dict.fromkeys(("gamma", "beta"), t(1, 16, dtype=F16)),
-        launch=KERNELS,
-    ),
+    runs("sound", {}),
+    runs("gamma and beta of two dimensions", dict.fromkeys(("gamma", "beta"), t(1, 16, dtype=F16))),
 )
 TABLE = Table(
     name="aclnnRmsNormQuant",
@@ -106,24 +98,21 @@ TABLE = Table(
     results=("y",),
     chips=CHIPS,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*TENSORS), ordered=False),
-        Step(INVALID, (*typed(*TENSORS), *typed("gamma", "beta", dtype=BF16)), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*TENSORS)),
+        unordered(INVALID, typed(*TENSORS), typed("gamma", "beta", dtype=BF16)),
+        unordered(
             INVALID,
-            (
-                *shaped("x", NINE),
-                *shaped("gamma", (8,), (2, 16), (1, 1, 16)),
-                *shaped("beta", (8,), (16, 1)),
-                *shaped("scale", (), (1, 1)),
-                *shaped("offset", (2,), (1, 1)),
-                *shaped("y", (2, 3, 8), ()),
-            ),
-            ordered=False,
+            shaped("x", NINE),
+            shaped("gamma", (8,), (2, 16), (1, 1, 16)),
+            shaped("beta", (8,), (16, 1)),
+            shaped("scale", (), (1, 1)),
+            shaped("offset", (2,), (1, 1)),
+            shaped("y", (2, 3, 8), ()),
             named=False,
         ),
-        Step(INVALID, shaped("y", (3, 2, 16), (6, 16)), chips=(P950,)),
-        Step(INNER_NULL, shaped("y", (3, 2, 16), (6, 16)), chips=BUT_950),
+        step(INVALID, shaped("y", (3, 2, 16), (6, 16)), chips=(P950,)),
+        step(INNER_NULL, shaped("y", (3, 2, 16), (6, 16)), chips=BUT_950),
     ),
     types=Types(
         TENSORS,
@@ -133,7 +122,7 @@ TABLE = Table(
     formula=formula,
     cases=(
         *CASES,
-        Case("two scales", {"scale": t(2, dtype=F16), "offset": t(2, dtype=I8)}, code=INNER_NULL),
+        refused(INNER_NULL, "two scales", {"scale": t(2, dtype=F16), "offset": t(2, dtype=I8)}),
         *(
             Case(f"four in {dtype}", four(dtype, I8), chips, gives={"y": [[21, 76, 80, 76]]})
             for dtype, chips in ((F16, CHIPS), (BF16, (*A2_A3, P950)))
@@ -151,7 +140,7 @@ TABLE = Table(
             gives={"y": [[word(FIRST)], [word(SECOND)]]},
             exact=True,
         ),
-        Case("packed into too little", {"y": t(2, 3, 1, dtype=I32)}, A2_A3, code=INVALID),
+        refused(INVALID, "packed into too little", {"y": t(2, 3, 1, dtype=I32)}, A2_A3),
     ),
 )
 V3_TENSORS = ("x", "gamma", "scale", "offset", "beta", "y", "rstd")
@@ -170,21 +159,18 @@ V3 = Table(
     results=("y", "rstd"),
     chips=(P950,),
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls("x", "gamma", "scale", "y", "rstd"), ordered=False),
-        Step(INVALID, (*shaped("gamma", (), (1, 1, 16)), *shaped("scale", (), (1, 1)))),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls("x", "gamma", "scale", "y", "rstd")),
+        step(INVALID, shaped("gamma", (), (1, 1, 16)), shaped("scale", (), (1, 1))),
+        unordered(
             INNER_NULL,
-            (
-                *typed(*V3_TENSORS),
-                *shaped("gamma", (8,)),
-                *shaped("scale", (2,)),
-                *shaped("offset", (2,)),
-                *shaped("beta", (8,)),
-                *shaped("y", (2, 3, 8), (6, 16)),
-                *shaped("rstd", (2, 3)),
-            ),
-            ordered=False,
+            typed(*V3_TENSORS),
+            shaped("gamma", (8,)),
+            shaped("scale", (2,)),
+            shaped("offset", (2,)),
+            shaped("beta", (8,)),
+            shaped("y", (2, 3, 8), (6, 16)),
+            shaped("rstd", (2, 3)),
         ),
     ),
     types=Types(
@@ -198,14 +184,13 @@ V3 = Table(
     optional=("offset", "beta"),
     cases=(
         *CASES,
-        Case("no rstd", {"outputRstd": False, "rstd": None}, launch=KERNELS),
-        Case("multiplied", {"divMode": False, "scale": array([4], F16)}, launch=KERNELS),
+        runs("no rstd", {"outputRstd": False, "rstd": None}),
+        runs("multiplied", {"divMode": False, "scale": array([4], F16)}),
         Case(
             "four",
             {**four(F16, I8), "rstd": t(1, 1)},
             gives={"y": [[21, 76, 80, 76]], "rstd": [[0.36514837]]},
         ),
-        Case("packed into too little", {"y": t(2, 3, 1, dtype=I32)}, code=INVALID),
+        refused(INVALID, "packed into too little", {"y": t(2, 3, 1, dtype=I32)}),
     ),
 )
-TABLES = (TABLE, V3)

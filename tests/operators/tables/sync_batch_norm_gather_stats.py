@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnSyncBatchNormGatherStats (CANN: ops-nn norm/sync_batch_norm_gather_stats)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from tests.operators.notation import *
@@ -59,25 +57,18 @@ TABLE = Table(
     updated=RUNNING,
     chips=CHIPS,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor"), ordered=False),
-        Step(NULL, nulls(*TENSORS), ordered=False),
-        Step(
+        unordered(NULL, nulls("workspaceSize", "executor")),
+        unordered(NULL, nulls(*TENSORS)),
+        unordered(INVALID, typed(*TENSORS), typed("totalSquareSum", *RUNNING, dtype=F16)),
+        unordered(
             INVALID,
-            (*typed(*TENSORS), *typed("totalSquareSum", *RUNNING, dtype=F16)),
-            ordered=False,
-        ),
-        Step(
-            INVALID,
-            (
-                *shaped("totalSum", (3,), (2, 3, 1)),
-                *shaped("totalSquareSum", (3, 3), (2, 4), (6,)),
-                *shaped("sampleCount", (3,), (2, 1)),
-                *shaped("mean", (4,), (1, 3)),
-                *shaped("variance", (2,), (3, 1)),
-                *shaped("batchMean", (4,), (1, 3)),
-                *shaped("batchInvstd", (6,)),
-            ),
-            ordered=False,
+            shaped("totalSum", (3,), (2, 3, 1)),
+            shaped("totalSquareSum", (3, 3), (2, 4), (6,)),
+            shaped("sampleCount", (3,), (2, 1)),
+            shaped("mean", (4,), (1, 3)),
+            shaped("variance", (2,), (3, 1)),
+            shaped("batchMean", (4,), (1, 3)),
+            shaped("batchInvstd", (6,)),
         ),
     ),
     types=Types(
@@ -88,17 +79,15 @@ TABLE = Table(
     formula=formula,
     layouts=(Layouts(("totalSum",), frozenset(FORMATS) - PRIVATE),),
     cases=(
-        Case("sound", {}, launch=KERNELS),
-        Case(
+        runs("sound", {}),
+        refused(
+            INVALID,
             "no devices",
             {"totalSum": t(0, 3), "totalSquareSum": t(0, 3), "sampleCount": t(0)},
-            code=INVALID,
         ),
-        Case(
+        idle(
             "no channels",
             {**dict.fromkeys(GIVEN[:2], t(2, 0)), **dict.fromkeys((*RUNNING, *BATCH), t(0))},
-            launch=NOTHING,
-            workspace=0,
         ),
         *(
             Case(
@@ -123,4 +112,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnLayerNormBackward (CANN: ops-nn norm/layer_norm_grad_v3)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.operators.notation import *
@@ -48,47 +46,39 @@ TABLE = Table(
     base=BASE,
     results=OUTS,
     steps=(
-        Step(NULL, nulls("workspaceSize", "executor")),
-        Step(NULL, nulls("gradOut", "input", "normalizedShape", "mean", "rstd", "outputMask")),
-        Step(INVALID, tuple(broken(f"mask of {n}", outputMask=Bools((True,) * n)) for n in (2, 4))),
-        Step(NULL, nulls(*OUTS)),
-        Step(INVALID, typed("gradOut", "input", "mean", "rstd")),
-        Step(INVALID, typed("gradOut", dtype=F16)),
-        Step(INVALID, (*typed("weightOptional"), *typed("weightOptional", dtype=F16))),
-        Step(INVALID, typed("biasOptional", *OUTS)),
-        Step(
+        step(NULL, nulls("workspaceSize", "executor")),
+        step(NULL, nulls("gradOut", "input", "normalizedShape", "mean", "rstd", "outputMask")),
+        step(INVALID, *(broken(f"mask of {n}", outputMask=Bools((True,) * n)) for n in (2, 4))),
+        step(NULL, nulls(*OUTS)),
+        step(INVALID, typed("gradOut", "input", "mean", "rstd")),
+        step(INVALID, typed("gradOut", dtype=F16)),
+        step(INVALID, typed("weightOptional"), typed("weightOptional", dtype=F16)),
+        step(INVALID, typed("biasOptional", *OUTS)),
+        step(
             INVALID,
-            (
-                *(m for name in ("gradOut", "input", "mean", "rstd") for m in shaped(name, NINE)),
-                broken("nine axes", normalizedShape=Ints(NINE)),
-                *(m for name in OUTS for m in shaped(name, NINE)),
-            ),
+            *(m for name in ("gradOut", "input", "mean", "rstd") for m in shaped(name, NINE)),
+            broken("nine axes", normalizedShape=Ints(NINE)),
+            *(m for name in OUTS for m in shaped(name, NINE)),
         ),
-        Step(
+        step(
             INVALID,
-            (
-                broken("no axes", normalizedShape=Ints(())),
-                broken("more axes than input has", "input", normalizedShape=Ints((1, 2, 3, 4))),
-            ),
+            broken("no axes", normalizedShape=Ints(())),
+            broken("more axes than input has", "input", normalizedShape=Ints((1, 2, 3, 4))),
         ),
-        Step(INVALID, (broken("last axis", normalizedShape=Ints((3, 5))),)),
-        Step(INVALID, shaped("weightOptional", NINE, (4,), (3, 5))),
-        Step(INVALID, shaped("biasOptional", NINE, (4,), (4, 4))),
-        Step(
+        step(INVALID, broken("last axis", normalizedShape=Ints((3, 5)))),
+        step(INVALID, shaped("weightOptional", NINE, (4,), (3, 5))),
+        step(INVALID, shaped("biasOptional", NINE, (4,), (4, 4))),
+        step(
             INVALID,
-            (
-                *shaped("gradOut", (2, 3, 5)),
-                *shaped("mean", (2, 1)),
-                broken("statistics of three rows", mean=t(3, 1), rstd=t(3, 1)),
-            ),
+            shaped("gradOut", (2, 3, 5)),
+            shaped("mean", (2, 1)),
+            broken("statistics of three rows", mean=t(3, 1), rstd=t(3, 1)),
         ),
-        Step(
+        step(
             INVALID,
-            (
-                *shaped("gradInputOut", (2, 12)),
-                *shaped("gradWeightOut", (3, 5)),
-                *shaped("gradBiasOut", (11,)),
-            ),
+            shaped("gradInputOut", (2, 12)),
+            shaped("gradWeightOut", (3, 5)),
+            shaped("gradBiasOut", (11,)),
         ),
     ),
     types=Types(TENSORS, dict.fromkeys(EVERY_CHIP, ROWS), fails=fails),
@@ -110,4 +100,3 @@ TABLE = Table(
         ),
     ),
 )
-TABLES = (TABLE,)

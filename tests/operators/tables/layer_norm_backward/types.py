@@ -1,15 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tensors of aclnnLayerNormBackward, their types, and for which of them a chip has kernels."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from itertools import product
-from typing import TYPE_CHECKING
 
 from tests.operators.notation import *
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["OUTS", "PARAMETERS", "ROWS", "SPLIT", "TENSORS", "WITH_KERNELS", "fails"]
 

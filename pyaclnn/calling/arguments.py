@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator is given, in the order of its C interface."""
+"""Arguments of an operator, in the order of its C interface."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["Argument", "arrays_in", "describe", "frozen"]
 
 Argument: TypeAlias = Any
-"""What an operator takes: device arrays, numbers, sequences of either, strings, and None where the
-C interface takes NULL."""
+"""An argument of an operator: a device array, a number, a sequence of either, a string, or None for
+NULL."""
 
 _FROZEN = (DeviceArray, tuple, float, int, str, bytes)
 _SEQUENCES = {

@@ -70,7 +70,7 @@ def require_array(
 
 
 def refuse_array(operator: Operator, given: Mapping[str, Any], wrong: InvalidArgumentError) -> None:
-    """Say of an option for which an array was given what has its place.
+    """Refuse an array that was given for an option, with the order of the arguments.
 
     Args:
         operator: What is called.
@@ -204,7 +204,7 @@ def _layout(array: Array) -> NDArray[Any]:
 
 
 def _is_injective(layout: NDArray[Any]) -> bool:
-    """Tell whether all elements have places of their own, for any layout that slicing can make."""
+    """Return whether no two elements share memory, for any layout that slicing can make."""
     if not layout.size:
         return True
     axes = [(abs(s), n) for s, n in zip(layout.strides, layout.shape, strict=True) if n > 1]

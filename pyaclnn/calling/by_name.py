@@ -31,7 +31,8 @@ def op(name: str) -> Any:
     ``lambda_`` where Python reserves a name), and ``stream=``. Arrays are NumPy arrays, then it
     returns when all is done, or device arrays, then it queues the work and does not wait. Optional
     arguments that are left out are NULL, as is None. A result is an array, or ``Empty``, or left
-    out where a rule tells its shape. What the operator writes is returned: itself if it is one.
+    out where a rule gives its shape. The function returns what the operator writes; a tuple if
+    that is more than one array.
 
     Args:
         name: The C name of the second phase, e.g. ``aclnnAdd``.

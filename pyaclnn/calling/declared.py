@@ -34,7 +34,7 @@ _FOUND_LATER: Final = frozenset(
         "UniqueDim",
     )
 )
-"""Operators that find out while they run how large their results are (op-plugin: those that it
+"""Operators whose results have a size that is known only after the run (op-plugin: those that it
 calls with EXEC_NPU_CMD_SYNC; Unique by inference)."""
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -124,7 +124,7 @@ class Declared:
 
     @functools.cached_property
     def found_later(self) -> bool:
-        """Whether the shapes of its results are found out while it runs."""
+        """Whether the shapes of its results are known only after the run."""
         return self.name in _FOUND_LATER
 
     @functools.cached_property

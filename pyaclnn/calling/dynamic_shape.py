@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of operators that find out while they run how large these are, such as aclnnNonzero."""
+"""Results whose shape is known only after the operator has run, as of aclnnNonzero."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_AXES = 25
 
 
 class Descriptors:
-    """What was made for a call, kept after it until nobody asks any more."""
+    """Descriptors of a call, kept after it for queries of result shapes."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Descriptors:
             place: Its place, in C order.
 
         Raises:
-            AclError: CANN does not tell it.
+            AclError: CANN does not return it.
         """
         dims, rank = raw.ffi.new("int64_t[]", _MOST_AXES), raw.ffi.new("uint64_t *")
         status = lib.binding_view_shape(self._struct, self._order[place], dims, rank)

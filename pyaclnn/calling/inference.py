@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results that are left out: what their shapes and types are, where a rule tells it."""
+"""Shapes and dtypes of results that are left out, by rules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _INT64: Final = np.dtype(np.int64)
 
 
 def shape_rule(operator: str) -> Callable[[Rule], Rule]:
-    """Tell how the results of an operator are shaped, so that they may be left out.
+    """Register a rule for the shapes of an operator's results, which may then be left out.
 
         @pyaclnn.shape_rule("aclnnTopk")
         def _(self, k, dim, **_):
@@ -71,7 +71,7 @@ def inferred(operator: str, given: Mapping[str, Any], results: Sequence[str]) ->
         results: The names of those that are written and not read, in C order.
 
     Returns:
-        An ``Empty``, or a list of them, for each; nothing if no rule tells.
+        An ``Empty``, or a list of them, for each; nothing if no rule applies.
 
     Raises:
         InvalidArgumentError: A rule of the user's own does not return that.
@@ -93,7 +93,7 @@ def inferred(operator: str, given: Mapping[str, Any], results: Sequence[str]) ->
 
 
 def why_not(operator: str, given: Mapping[str, Any]) -> str:
-    """Tell why results of a call have to be given.
+    """Return why the results of a call have to be given.
 
     Args:
         operator: The C name of phase 2.
@@ -123,23 +123,44 @@ def _by_rule(operator: str, given: Mapping[str, Any]) -> list[Any] | None:
     return list(made) if isinstance(made, tuple) else [made]
 
 
-# ---- what the words of rules mean; None where they do not tell --------------------------------
+# ---- the rules by name; None where they do not apply -------------------------------------------
 
 
 def _is_float(dtype: np.dtype[Any]) -> bool:
     return dtype.kind == "f" or dtype == bfloat16
 
 
+def _dtype(dtype: Any) -> np.dtype[Any] | None:
+    if not isinstance(dtype, (int, np.integer)):
+        return dtype_of(dtype)
+    try:
+        return numpy_dtype(int(dtype))
+    except InvalidArgumentError:
+        return None
+
+
+def _as(dtype: np.dtype[Any], rule: Rule) -> Rule:
+    """Return a rule for results of the shape that another rule gives, and of one dtype."""
+
+    def applied(*arguments: Any) -> Empty | None:
+        found = rule(*arguments)
+        return None if found is None else Empty(found.shape, dtype)
+
+    return applied
+
+
+def _floats(rule: Rule) -> Rule:
+    """Return a rule that applies to floats alone."""
+
+    def applied(*arguments: Any) -> Empty | None:
+        found = rule(*arguments)
+        return found if found is not None and _is_float(found.dtype) else None
+
+    return applied
+
+
 def _same(one: Any, *_: Any) -> Empty | None:
     return Empty(one.shape, one.dtype) if hasattr(one, "dtype") else None
-
-
-def _floats(one: Any, *_: Any) -> Empty | None:
-    return Empty(one.shape, one.dtype) if _is_float(one.dtype) else None
-
-
-def _truth(one: Any, *_: Any) -> Empty:
-    return Empty(one.shape, _BOOL)
 
 
 def _scalar(one: Any, scalar: Any) -> Empty | None:
@@ -153,15 +174,6 @@ def _cast(one: Any, dtype: Any) -> Empty | None:
     return None if found is None else Empty(one.shape, found)
 
 
-def _dtype(dtype: Any) -> np.dtype[Any] | None:
-    if not isinstance(dtype, (int, np.integer)):
-        return dtype_of(dtype)
-    try:
-        return numpy_dtype(int(dtype))
-    except InvalidArgumentError:
-        return None
-
-
 def _broadcast(*arrays: Any) -> Empty | None:
     if any(array is None for array in arrays) or len({array.dtype for array in arrays}) != 1:
         return None
@@ -170,16 +182,6 @@ def _broadcast(*arrays: Any) -> Empty | None:
     except ValueError:
         return None
     return Empty(shape, arrays[0].dtype)
-
-
-def _floats_broadcast(*arrays: Any) -> Empty | None:
-    found = _broadcast(*arrays)
-    return found if found is not None and _is_float(found.dtype) else None
-
-
-def _truth_broadcast(*arrays: Any) -> Empty | None:
-    found = _broadcast(*arrays)
-    return None if found is None else Empty(found.shape, _BOOL)
 
 
 def _where(condition: Any, one: Any, other: Any) -> Empty | None:
@@ -196,63 +198,45 @@ def _each(arrays: Any) -> tuple[list[Empty]] | None:
     return ([Empty(array.shape, array.dtype) for array in arrays],)
 
 
-def _reduced(array: Any, axes: Any, keep: bool) -> tuple[int, ...] | None:
+def _reduce(array: Any, axes: Any, keep: bool) -> Empty | None:
     rank = len(array.shape)
     named = list(axes) if hasattr(axes, "__iter__") else [axes]
     if axes is None or not named:
-        gone = set(range(rank))
+        reduced = set(range(rank))
     elif all(-rank <= axis < rank for axis in named):
-        gone = {axis % rank for axis in named}
+        reduced = {axis % rank for axis in named}
     else:
         return None
-    lengths = [1 if axis in gone else n for axis, n in enumerate(array.shape)]
-    return tuple(n for axis, n in enumerate(lengths) if keep or axis not in gone)
-
-
-def _reduce(array: Any, axes: Any, keep: bool) -> Empty | None:
-    shape = _reduced(array, axes, keep)
-    return None if shape is None else Empty(shape, array.dtype)
-
-
-def _floats_reduce(array: Any, axes: Any, keep: bool) -> Empty | None:
-    return _reduce(array, axes, keep) if _is_float(array.dtype) else None
-
-
-def _truth_reduce(array: Any, axes: Any, keep: bool) -> Empty | None:
-    shape = _reduced(array, axes, keep)
-    return None if shape is None else Empty(shape, _BOOL)
-
-
-def _index_reduce(array: Any, axes: Any, keep: bool) -> Empty | None:
-    shape = _reduced(array, axes, keep)
-    return None if shape is None else Empty(shape, _INT64)
+    lengths = [1 if axis in reduced else n for axis, n in enumerate(array.shape)]
+    shape = tuple(n for axis, n in enumerate(lengths) if keep or axis not in reduced)
+    return Empty(shape, array.dtype)
 
 
 def _index_and_reduce(array: Any, axes: Any, keep: bool) -> tuple[Empty, Empty] | None:
-    shape = _reduced(array, axes, keep)
-    return None if shape is None else (Empty(shape, array.dtype), Empty(shape, _INT64))
+    found = _reduce(array, axes, keep)
+    return None if found is None else (found, Empty(found.shape, _INT64))
 
 
 def _cast_reduce(array: Any, axes: Any, keep: bool, dtype: Any) -> Empty | None:
-    shape, found = _reduced(array, axes, keep), _dtype(dtype)
-    return None if shape is None or found is None else Empty(shape, found)
+    found = _reduce(array, axes, keep)
+    return None if found is None else _cast(found, dtype)
 
 
 _RULES: Final[Mapping[str, Rule]] = {
     "same": _same,
-    "floats": _floats,
-    "truth": _truth,
+    "floats": _floats(_same),
+    "truth": _as(_BOOL, _same),
     "scalar": _scalar,
     "cast": _cast,
     "broadcast": _broadcast,
-    "floats-broadcast": _floats_broadcast,
-    "truth-broadcast": _truth_broadcast,
+    "floats-broadcast": _floats(_broadcast),
+    "truth-broadcast": _as(_BOOL, _broadcast),
     "where": _where,
     "each": _each,
     "reduce": _reduce,
-    "floats-reduce": _floats_reduce,
-    "truth-reduce": _truth_reduce,
-    "index-reduce": _index_reduce,
+    "floats-reduce": _floats(_reduce),
+    "truth-reduce": _as(_BOOL, _reduce),
+    "index-reduce": _as(_INT64, _reduce),
     "index-and-reduce": _index_and_reduce,
     "cast-reduce": _cast_reduce,
 }

@@ -3,7 +3,7 @@
 
 A message has a word of eight bytes for each parameter, and a tail for what needs more: arrays,
 lists, scalars, strings. ``objects.c`` reads it; here it is written, and nowhere else. C believes
-what a message says, so nothing gets into one that was not looked at.
+the content of a message, so every argument is checked before it is written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _INTEGERS: Final = {
     "Q": ("uint64_t", 0, 2**64 - 1),
 }
 _TYPE_NAMES: Final = ("dtype", "dstType")
-"""What integers are called that mean an ``aclDataType``."""
+"""Names of integer parameters that mean an ``aclDataType``."""
 _WORD: Final = 8
 _LONG: Final = 80
 _LARGEST_FLOAT: Final = float(np.finfo(np.float32).max)
@@ -45,7 +45,7 @@ def slots_format(kinds: str) -> str:
 
 
 class Tail:
-    """What follows the words of a message.
+    """Part of a message after its words.
 
     Attributes:
         routine: The operator, for messages.

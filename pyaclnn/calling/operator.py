@@ -53,7 +53,7 @@ _NEEDED: Final = {
     "a": ("aclCreateScalar", "aclDestroyScalar"),
     "A": ("aclCreateScalarList", "aclDestroyScalarList", "aclCreateScalar", "aclDestroyScalar"),
 }
-"""What the launcher calls, always and for a kind of parameter: resolved before the first launch."""
+"""Functions that the launcher calls, always and by kind of parameter; resolved before launches."""
 
 
 def kind_of(c_type: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What callers give for options, checked and as plain values."""
+"""Options of a call, checked and converted to plain values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan: phase 1 of an operator once, phase 2 as often as wanted."""
+"""Plans: phase 1 of an operator once, phase 2 as often as wanted."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class Plan:
                         return self._results
                     if status != OVERLAP:  # which is maybe none, element by element
                         return self._settle(status, arrays, queue)
-            return self._run_closely(arrays, queue)
+            return self._run_slow_path(arrays, queue)
         finally:
             try:  # noqa: SIM105  # as above
                 self._lock.release()
@@ -187,14 +187,14 @@ class Plan:
                 pass
 
     def _is_near(self, stream: StreamLike) -> bool:
-        """Tell whether work can go to a stream as to that of the plan."""
+        """Return whether a stream belongs to the context of the plan."""
         if type(stream) is not Stream:
             return False
         timeline = stream._current
         return timeline is not None and timeline.context == self._context
 
-    def _run_closely(self, arrays: dict[str, DeviceArray], queue: Stream) -> Any:
-        """Run on other arrays, having looked at them here."""
+    def _run_slow_path(self, arrays: dict[str, DeviceArray], queue: Stream) -> Any:
+        """Run on other arrays after all checks."""
         if self._coming is not None:
             self._take_stock()
         wanted = self._check(arrays)
@@ -323,7 +323,7 @@ def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Pla
     Args:
         chosen: The operator.
         *arguments: The arguments of phase 1 in its order, without the two out-parameters.
-        stream: Where the work goes unless a run says otherwise.
+        stream: The stream of runs that name no other.
 
     Returns:
         The plan; its results are what the operator writes, in C order, and its arrays go by their

@@ -184,7 +184,7 @@ class Refusals:
             self.refuse(tensor.name, f"of shape {ours}", self._expected(tensor))
 
     def _expected(self, tensor: Tensor) -> str:
-        """Say which shape a tensor must have, and why."""
+        """Return the shape that a tensor must have, in words, and the reason."""
         leader, shape = self.operator.primary, tensor.shape
         if shape.counted is not None:
             lead = self.known[shape.counted]

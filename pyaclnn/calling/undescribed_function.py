@@ -23,7 +23,7 @@ __all__ = ["ANNOTATIONS", "NUMBER", "undescribed_function"]
 
 _ARRAY: Final = "NDArray[Any] | DeviceArray"
 NUMBER: Final = "complex | np.number[Any] | np.bool_"
-"""What Python takes for an aclScalar."""
+"""The Python types of an aclScalar."""
 ANNOTATIONS: Final[Mapping[str, str]] = {
     "t": _ARRAY,
     "T": f"Sequence[{_ARRAY} | None]",
@@ -42,7 +42,7 @@ ANNOTATIONS: Final[Mapping[str, str]] = {
     "Q": "int",
     "y": "DTypeLike | int",
 }
-"""What Python takes for each kind of parameter; that of pointers also None, for NULL."""
+"""The Python types of each kind of parameter; pointers take None as well, for NULL."""
 _POINTERS: Final = "tTIFBaAs"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one has to know to understand a report: versions, paths, variables, libraries, the chip."""
+"""Configuration report: versions, paths, variables, libraries, the chip."""
 
 from __future__ import annotations
 

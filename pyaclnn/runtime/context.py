@@ -155,7 +155,7 @@ class Guest(Resource):
 
 
 def is_gone(owner: Resource) -> bool:
-    """Tell whether a device's owner, who is somebody else, has reset it."""
+    """Return whether a device that another library owns was reset by its owner."""
     return isinstance(owner, Guest) and owner.gone
 
 

@@ -44,9 +44,9 @@ class MemoryInfo(NamedTuple):
     """Device memory in bytes."""
 
     free: int
-    """What can be allocated still."""
+    """Bytes that can still be allocated."""
     total: int
-    """What the device has."""
+    """Bytes of the device."""
 
 
 def device_count() -> int:
@@ -123,7 +123,7 @@ class Device(Handle):
 
     @property
     def soc_name(self) -> str:
-        """The chip, e.g. ``Ascend910B3``; empty if CANN cannot tell. ``aclrtGetSocName``."""
+        """The chip, e.g. ``Ascend910B3``; empty if CANN does not know it. ``aclrtGetSocName``."""
         return text("aclrtGetSocName") or ""
 
     def _active(self) -> Activation:
@@ -165,7 +165,7 @@ _devices: Final[weakref.WeakSet[Device]] = weakref.WeakSet()
 _default_lock: Final = threading.RLock()
 _default: Final[list[Device]] = []
 _open_now: Final[set[_Opening]] = set()
-"""What this library has opened and not given back; of a device that is opened twice, both."""
+"""Devices that this library has opened and not closed; one that was opened twice, twice."""
 
 
 def default_device() -> Device:

@@ -75,7 +75,7 @@ class SpeaksDLPack(Protocol):
 
 
 class Exported(NamedTuple):
-    """What a capsule says.
+    """Content of a capsule.
 
     Attributes:
         device_type: Where the memory is: 1 for the host, 12 or 21 for an NPU.
@@ -192,7 +192,7 @@ class _Held:
 
 
 def is_foreign(value: object) -> bool:
-    """Tell whether a value that is not NumPy's says how to look at it: a tensor of another library.
+    """Return whether a value is a tensor of another library.
 
     Args:
         value: Anything.

@@ -78,7 +78,7 @@ def dtype_of(dtype: DTypeLike, routine: str = "dtype_of", argument: str = "dtype
 
 
 def conversion_hint(argument: str, given: np.dtype[Any] | None, wanted: str = "") -> str | None:
-    """Say how an array of another dtype is converted.
+    """Return a hint how an array of another dtype is converted.
 
     Args:
         argument: The name of the array.

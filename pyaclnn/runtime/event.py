@@ -71,7 +71,7 @@ class Event(Handle):
         return self._device
 
     def is_done(self) -> bool:
-        """Tell whether the stream has passed the event; True if it was never recorded.
+        """Return whether the stream has passed the event; True if it was never recorded.
 
         Drives ``aclrtQueryEventStatus``.
         """

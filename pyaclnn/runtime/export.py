@@ -33,11 +33,11 @@ __all__ = ["Lent"]
 _USUAL: Final = 12
 """The device type that PyTorch takes for an NPU."""
 _UNORDERED: Final = -1
-"""What a consumer gives in place of a stream that wants nothing waited for."""
+"""Value of a consumer's stream argument that asks for no ordering."""
 
 
 class _Lender(Protocol):
-    """What is asked of an array that is lent."""
+    """Request of a consumer for an array."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -96,7 +96,7 @@ class Lent:
         return array
 
     def __dlpack_device__(self: _Lender) -> tuple[int, int]:
-        """Tell DLPack where the array is: a device of type 12, and its number."""
+        """Return the place of the array for DLPack: a device of type 12, and its number."""
         return _USUAL, self.device.id
 
     def __dlpack__(

@@ -30,7 +30,7 @@ class StreamLike(Protocol):
 
 
 class SharedStream(NamedTuple):
-    """What a stream of another library says of itself.
+    """Stream of another library: its handle and device.
 
     Attributes:
         handle: The address of the ``aclrtStream``; 0 for the default stream.

@@ -129,7 +129,7 @@ class Resource:
         FINALIZER_QUEUE.due(self)
 
     def _must_wait(self) -> bool:
-        """Tell whether work in flight needs the object; it is then looked at again later."""
+        """Return whether work in flight needs the object; it is then checked again later."""
         return False
 
     def proceed(self) -> None:
@@ -193,7 +193,7 @@ def finalizer_of(
 
 
 def _end(_: _Lost, function: Callable[..., object], *arguments: object) -> None:
-    """What a finalizer calls; it keeps what looks after the finalizer."""
+    """Callback of a finalizer; it keeps the finalizer's own state alive."""
     function(*arguments)
 
 

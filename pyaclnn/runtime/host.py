@@ -72,7 +72,7 @@ def _is_masked(given: object) -> bool:
 
 
 def no_array(given: object) -> str:
-    """Say what something is that is no array."""
+    """Return words for a value that is no array."""
     if given is None:
         return "None"
     kind = type(given).__name__
@@ -80,7 +80,7 @@ def no_array(given: object) -> str:
 
 
 def _way_to_numpy(argument: str, host: object) -> str | None:
-    """Say how something becomes a NumPy array; None if it does not.
+    """Return how a value becomes a NumPy array; None if it does not.
 
     Args:
         argument: The argument's name.

@@ -55,7 +55,7 @@ def ensure_runtime() -> None:
 
 
 def owns_runtime() -> bool:
-    """Tell whether CANN was initialised by this library, and is finalised by it."""
+    """Return whether CANN was initialised by this library, and is finalised by it."""
     return _runtime.owned
 
 

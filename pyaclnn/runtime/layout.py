@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How an array lies in memory: dtype, shape and strides on one device.
+"""Memory layout of an array: dtype, shape and strides on one device.
 
 Equal layouts are one object, so what follows from layouts alone, such as whether an operator
 accepts its arguments, can be remembered by them.

@@ -25,7 +25,7 @@ __all__ = ["Memory", "Use"]
 
 
 class Use(NamedTuple):
-    """What a timeline's queued work does with memory."""
+    """Use of memory by the queued work of a timeline."""
 
     timeline: Timeline
     submission: int

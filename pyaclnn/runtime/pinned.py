@@ -94,5 +94,5 @@ def pinned_memory(array: NDArray[Any]) -> Memory | None:
 
 
 def is_pinned(array: NDArray[Any]) -> bool:
-    """Tell whether a NumPy array, or what it is a view of, was made by ``pinned_empty``."""
+    """Return whether a NumPy array, or its base, was made by ``pinned_empty``."""
     return pinned_memory(array) is not None

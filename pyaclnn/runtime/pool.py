@@ -35,11 +35,11 @@ class PoolStats(NamedTuple):
     """The memory of a pool, in bytes."""
 
     reserved: int
-    """What the pool holds of CANN."""
+    """Bytes that the pool holds."""
     cached: int
-    """What of that is free to be handed out again."""
+    """Bytes of those that are free for reuse."""
     allocations: int
-    """How often CANN was asked for memory."""
+    """The number of allocations from CANN."""
     cap: int | None
     """The most the pool may hold; None without a limit."""
 

@@ -184,7 +184,7 @@ def leave_stream(timeline: Timeline, owner: Resource, borrower: object = None) -
 
 
 def ask_those_left() -> None:
-    """Find out which streams that were left have passed their work, so that memory can go."""
+    """Query streams without borrowers for their progress, so that memory can be released."""
     for internal_event in _left.copy():
         # Another thread may be asking too.
         with contextlib.suppress(AclError, ValueError):
@@ -194,6 +194,6 @@ def ask_those_left() -> None:
 
 
 def _was_left_after(use: Use) -> bool:
-    """Tell whether an event knows more of this than the stream, which may be gone."""
+    """Return whether an event shows this use, whose stream may be destroyed."""
     left = [internal_event.recorded for internal_event in _left.copy()]
     return any(known and known[0] is use.timeline and known[1] >= use.written for known in left)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an array says without its data: what follows from its layout, and what needs the data."""
+"""Properties of an array that follow from its layout, and hints for those that need its data."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Shaped"]
 
 _OF_NUMPY: Final = frozenset(name for name in dir(np.ndarray) if not name.startswith("_"))
 _OF_TENSORS: Final = frozenset({"contiguous", "cpu", "data_ptr", "detach", "get", "npu", "to"})
-"""What arrays of other libraries have, for devices, and NumPy's have not."""
+"""Attributes of arrays of other libraries for devices, which NumPy's arrays lack."""
 
 
 class _Elsewhere:
-    """The place of an attribute that other arrays have: whoever looks there is told where to go."""
+    """Attribute that other arrays have; access raises an error that names the alternative."""
 
     # Not a __getattr__, with which Python finds the slots of an array slower: a tenth of a launch.
     __slots__ = ("_name",)

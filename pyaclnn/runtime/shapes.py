@@ -286,7 +286,7 @@ def span(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int
 
 
 def overlap(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Tell whether two arrays or phantoms have a byte in common; exact unless that is costly.
+    """Return whether two arrays or phantoms have a byte in common; exact unless that is costly.
 
     Args:
         first: One of them.

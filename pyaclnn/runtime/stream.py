@@ -224,7 +224,7 @@ class Stream(Handle):
         return 0, raw.address_of(self.pointer)
 
     def is_done(self) -> bool:
-        """Tell whether everything queued so far has run. Drives ``aclrtStreamQuery``.
+        """Return whether everything queued so far has run. Drives ``aclrtStreamQuery``.
 
         Raises:
             KernelError: Work that had been queued failed.
@@ -319,7 +319,7 @@ class Stream(Handle):
 
 
 def catch_up(stream: Stream) -> None:
-    """Find out how far a stream has come if much memory waits for that; never waits."""
+    """Query the progress of a stream if much memory depends on it; never waits."""
     if stream._timeline.crowded:
         stream._timeline.crowded = False
         note_progress(stream._timeline, stream.device._held)

@@ -63,7 +63,7 @@ class Submission:
             raise ContextError(message, routine="Stream")
 
     def end(self) -> None:
-        """Say that all of it is queued; twice is once."""
+        """Mark the submission as queued; twice is once."""
         lib.binding_submission_end(self._struct, self._open)
 
     # An interrupt may come right after the beginning.

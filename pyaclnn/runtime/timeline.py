@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far one stream has come, and what it still needs: memory of work in flight, a workspace.
+"""Progress of one stream, the memory of its work in flight, and its workspace.
 
 Every submission to a stream is counted. Memory remembers the submissions that use it (see
 :mod:`pyaclnn.runtime.memory`) and is given back only when its timelines have passed them.
@@ -60,9 +60,9 @@ class WorkspaceStats(NamedTuple):
     """The workspace of a stream, in bytes."""
 
     size: int
-    """What it holds now."""
+    """Bytes that it holds now."""
     grown: int
-    """How often it had to grow."""
+    """The number of times it grew."""
     cap: int | None
     """The most it may grow to; None without a limit."""
 
@@ -74,7 +74,7 @@ class Wait(NamedTuple):
     timeline: Timeline
     """The other stream's."""
     sync_point: int
-    """What that stream has passed when the submission has."""
+    """The sync point of that stream that has passed when the submission has."""
 
 
 class Timeline:
@@ -139,7 +139,7 @@ class Timeline:
 
     @property
     def sync_point(self) -> SyncPoint:
-        """What is queued; a wait that begins now passes it."""
+        """The present end of the stream; a wait that begins now passes it."""
         numbers, count = raw.ffi.new("uint64_t[64]"), raw.ffi.new("size_t *", 64)
         last = int(lib.binding_timeline_mark(self.struct, numbers, count))
         return SyncPoint.of(last, frozenset(numbers[0 : count[0]]))
@@ -155,11 +155,11 @@ class Timeline:
         return bool(self.struct.submitted > self._passed)
 
     def has_passed(self, submission: int) -> bool:
-        """Tell whether the stream is known to have passed all up to a submission."""
+        """Return whether the stream is known to have passed all up to a submission."""
         return submission <= self._passed
 
     def is_complete(self, submission: int) -> bool:
-        """Tell whether the stream is known to have passed a submission, maybe not all before it."""
+        """Return whether the stream is known to have passed a submission, not all before it."""
         known = self._ahead
         return submission <= self._passed or (
             known is not None and submission <= known.last and submission not in known.holes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which timelines there are: by number, of a context, and of streams that somebody else owns."""
+"""Registry of timelines: by number, of a context, and of borrowed streams."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class _Borrowed:
 
     @classmethod
     def is_free_for(cls, buffer: Buffer, timeline: Timeline) -> bool:
-        """Tell whether no other stream uses the buffer as its workspace."""
+        """Return whether no other stream uses the buffer as its workspace."""
         users = cls._users.get(buffer.address, {})
         return all(user is timeline for user in list(users.values()))
 

@@ -105,7 +105,7 @@ def judged(case: Case, device: pyaclnn.Device, change: Any) -> list[smoke.Outcom
         launched = launch(case, stream)
         stream.synchronize()
         outputs = {name: change(value) for name, value in launched.read().items()}
-    return list(smoke.judge_outputs(launched, outputs))
+    return list(smoke.evaluate_outputs(launched, outputs))
 
 
 @pytest.mark.sampled(1)

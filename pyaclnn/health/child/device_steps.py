@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child's steps on a device: everything but operators."""
+"""Steps of a child without operators: load CANN, initialise it, open the device, and use it."""
 
 from __future__ import annotations
 
+import ctypes
 import itertools
+import os
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, call, cleanup, fetch
-from pyaclnn.health.checks.finding import Finding, fail, ok, value, warn
+from pyaclnn.cann.gate import OUT, call, cleanup, fetch, text
+from pyaclnn.health.checks.finding import Finding, found, ok, value
 from pyaclnn.health.report.record import Evidence
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.event import Event
+from pyaclnn.runtime.initialization import ensure_runtime
 from pyaclnn.runtime.pinned import pinned_empty
 from pyaclnn.runtime.stream import Stream
 
@@ -32,18 +36,56 @@ __all__ = ["STEPS"]
 _SIZES: Final = (1, 31, 32, 33, 4096, 65537, 1 << 20, (16 << 20) + 5)
 _LITTLE: Final = 256 << 20
 """Free bytes with which a device opens, but hardly any program runs."""
-
 _GUARD: Final = 64
 _GUARD_BYTE: Final = 0xA5
 _BLOCKS: Final = 4
 _SEED: Final = 20240521
 _CALLBACK_TIMEOUT_MS: Final = 200
 _CALLBACK_PATIENCE: Final = 2.0
-_MEMORY_CAUSES: Final = (
-    "device memory is damaged, or the link between host and device loses data",
-    "another process writes to this memory: driver and runtime do not fit together",
-)
-_HEALTH: Final = "npu-smi info -t ecc -i 0; npu-smi info -t health -i 0"
+
+
+def _loads(session: Session) -> Finding:
+    info = session.load()
+    refusals = {path: _refusal(path) for path in info.files["operators"]}
+    broken = [Evidence("path", str(path), text) for path, text in refusals.items() if text]
+    if broken:
+        name = Path(broken[0].label).name
+        return found("DEV-101.broken", *broken, name=name, reason=broken[0].text)
+    files = [Evidence("path", group, str(paths[0])) for group, paths in info.files.items()]
+    return ok(f"loaded from {info.directory}", *files)
+
+
+def _refusal(path: Path) -> str | None:
+    """Load a library that would otherwise be loaded when its first function is called."""
+    try:
+        ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+    except OSError as error:
+        return str(error).removeprefix(f"{path}: ")
+    return None
+
+
+def _initialises(session: Session) -> Finding:
+    session.load()
+    ensure_runtime()
+    soc_name = text("aclrtGetSocName")
+    session.facts["soc_name"] = soc_name
+    if not soc_name:
+        return found("DEV-102.no_chip", Evidence("function", "aclrtGetSocName", "returned NULL"))
+    return ok(f"aclInit succeeds; the chip is {soc_name}", value("aclrtGetSocName", soc_name))
+
+
+def _counts(session: Session) -> Finding:
+    session.load()
+    ensure_runtime()
+    count = int(fetch("aclrtGetDeviceCount", OUT))
+    session.facts["devices"] = count
+    expected = session.task.expected_devices
+    seen = (value("aclrtGetDeviceCount", count), value("expected", expected))
+    if count == 0:
+        return found("DEV-103.none", *seen)
+    if expected is not None and count < expected:
+        return found("DEV-103.fewer", *seen, count=count, expected=expected)
+    return ok(f"{count} device{'s' * (count != 1)} can be used", *seen)
 
 
 def _opens(session: Session) -> Finding:
@@ -53,15 +95,8 @@ def _opens(session: Session) -> Finding:
     memory = device.memory_info()
     seen = value("aclrtGetMemInfo", f"free {memory.free}, total {memory.total} bytes")
     if memory.free < _LITTLE:
-        return warn(
-            f"of {memory.total / 2**30:.1f} GiB only {memory.free / 2**20:.0f} MiB are free",
-            seen,
-            causes=(
-                "another process uses the device",
-                "a process that crashed still holds its memory",
-            ),
-            next_step="npu-smi info; end what should not use the device",
-        )
+        free, total = memory.free / 2**20, memory.total / 2**30
+        return found("DEV-104.little_memory", seen, total=total, free=free)
     return ok(
         f"device {device.id} opens in {seconds:.1f} s; {memory.free / 2**30:.1f} of "
         f"{memory.total / 2**30:.1f} GiB are free",
@@ -84,12 +119,10 @@ def _contexts(session: Session) -> Finding:
             # Destroying may leave the thread without a context; what follows needs one.
             call("aclrtSetCurrentContext", before)
     if current != created or own_device != device.id or restored != before:
-        return fail(
-            "a context is not what was created or made current",
+        return found(
+            "DEV-105.other_context",
             Evidence("function", "aclrtGetCurrentContext", f"{current}, not {created}"),
             Evidence("function", "aclrtGetDevice", f"{own_device}, not {device.id}"),
-            causes=("libraries of two versions are mixed",),
-            next_step="source the set_env.sh of CANN in a new shell",
         )
     return ok("a context can be created, made current and destroyed")
 
@@ -104,12 +137,8 @@ def _streams(session: Session) -> Finding:
         for stream in streams:
             stream.close()
     if not all(done):
-        return fail(
-            "a stream without work says that it is not done",
-            Evidence("function", "aclrtStreamQuery", f"done: {done}"),
-            causes=("libraries and driver do not fit together",),
-            next_step="npu-smi info -t board -i 0 (Compatibility)",
-        )
+        seen = Evidence("function", "aclrtStreamQuery", f"done: {done}")
+        return found("DEV-106.not_done", seen)
     return ok("four streams at a time can be created, waited for and destroyed")
 
 
@@ -129,12 +158,10 @@ def _events(session: Session) -> Finding:
         for event in (begin, end, after):
             event.close()
     if not all(done) or not elapsed >= 0:
-        return fail(
-            "events of a stream that is done are not, or time runs backwards",
+        return found(
+            "DEV-108.not_done",
             Evidence("function", "aclrtQueryEventStatus", f"done: {done}"),
             Evidence("function", "aclrtEventElapsedTime", f"{elapsed} ms"),
-            causes=("libraries and driver do not fit together",),
-            next_step="npu-smi info -t board -i 0 (Compatibility)",
         )
     Event(device).close()
     return ok(f"events are recorded, waited for across streams, and timed ({elapsed:.3f} ms)")
@@ -170,7 +197,7 @@ def _memory(session: Session) -> Finding:
 
 
 def _distinct_blocks(session: Session) -> Finding | None:
-    """Allocate several blocks that live at once; none may be NULL or overlap another."""
+    """Allocate several blocks that live at once: none must be NULL or overlap another."""
     size, blocks = 4096, list[int]()
     with session.device._active():
         try:
@@ -184,29 +211,23 @@ def _distinct_blocks(session: Session) -> Finding | None:
     overlapping = any(high - low < size for low, high in itertools.pairwise(ordered))
     if 0 not in blocks and not overlapping:
         return None
-    what = "NULL" if 0 in blocks else "the same memory twice"
-    return fail(
-        f"aclrtMalloc answers success and gives {what}",
-        Evidence("function", "aclrtMalloc", ", ".join(map(hex, blocks))),
-        causes=("a stand-in library answers success", "libraries and driver do not fit together"),
-        next_step="source the set_env.sh of CANN in a new shell",
-    )
+    block = "NULL" if 0 in blocks else "the same memory twice"
+    seen = Evidence("function", "aclrtMalloc", ", ".join(map(hex, blocks)))
+    return found("DEV-107.same_block", seen, address=block)
 
 
-def _damaged(read: NDArray[Any], expected: NDArray[Any], what: str) -> Finding:
+def _damaged(read: NDArray[Any], expected: NDArray[Any], copied: str) -> Finding:
     wrong = np.flatnonzero(read != expected)
     first = int(wrong[0])
     outside = first < _GUARD or first >= read.size - _GUARD
     where = "outside of what was written" if outside else "within what was written"
-    return fail(
-        f"memory does not hold what was written to it: {wrong.size} of {read.size} bytes differ",
-        value("copied", what),
-        value(
-            "first difference",
-            f"byte {first - _GUARD}, {where}: {read[first]:#04x} instead of {expected[first]:#04x}",
-        ),
-        causes=_MEMORY_CAUSES,
-        next_step=_HEALTH,
+    difference = f"{read[first]:#04x} instead of {expected[first]:#04x}"
+    return found(
+        "DEV-107.different",
+        value("copied", copied),
+        value("first difference", f"byte {first - _GUARD}, {where}: {difference}"),
+        wrong=wrong.size,
+        size=read.size,
     )
 
 
@@ -228,15 +249,8 @@ def _copies(session: Session) -> Finding:
         untouched = int(np.count_nonzero(received == 0))
         data.close()
     if not equal:
-        return fail(
-            f"after waiting for the stream {wrong} of {size} bytes of a copy are wrong",
-            value("bytes still 0, as before the copy", untouched),
-            causes=(
-                "the copy was still under way when aclrtSynchronizeStream returned",
-                *_MEMORY_CAUSES,
-            ),
-            next_step=_HEALTH,
-        )
+        seen = value("bytes still 0, as before the copy", untouched)
+        return found("DEV-109.different", seen, wrong=wrong, size=size)
     return ok("copies of pinned memory and fills on a stream are done when the stream is")
 
 
@@ -255,7 +269,7 @@ def _callbacks(session: Session) -> Finding:
         with device._active():
             ready.set()
             while not stop.is_set():
-                # Answers with a code when nothing came in time; that is no failure here.
+                # Returns a code if nothing came in time, which is no failure here.
                 raw.aclrtProcessReport(_CALLBACK_TIMEOUT_MS)
 
     server = threading.Thread(target=serve, daemon=True)
@@ -275,17 +289,15 @@ def _callbacks(session: Session) -> Finding:
             stop.set()
             server.join(_CALLBACK_PATIENCE)
     if seen != [server.ident]:
-        return fail(
-            "the stream is done, but its callback was not called once in the subscribed thread",
-            value("calls", seen),
-            value("subscribed thread", server.ident),
-            causes=("libraries and driver do not fit together",),
-            next_step="npu-smi info -t board -i 0 (Compatibility)",
-        )
+        called = value("calls", seen), value("subscribed thread", server.ident)
+        return found("DEV-110.not_called", *called)
     return ok("a stream calls back into the subscribed thread")
 
 
-STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {
+STEPS: Final[dict[str, Callable[[Session], Finding]]] = {
+    "DEV-101": _loads,
+    "DEV-102": _initialises,
+    "DEV-103": _counts,
     "DEV-104": _opens,
     "DEV-105": _contexts,
     "DEV-106": _streams,

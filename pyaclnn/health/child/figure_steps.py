@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child's steps that measure how fast a device copies and launches."""
+"""Steps of a child that measure how fast a device copies and launches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from pyaclnn import ops
 from pyaclnn.calling.plan import plan
-from pyaclnn.health.checks.finding import Finding, fail, ok, skip, value
+from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
 from pyaclnn.health.report.figure import Figure
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
@@ -35,18 +35,17 @@ _SEED: Final = 20240521
 _SHAPE: Final = (8, 1024)
 _STREAMS: Final = 4
 _BATCH: Final = 64
-_HEALTH: Final = "npu-smi info -t health -i 0; npu-smi info -t pcie-err -i 0"
 
 
 class _LostError(Exception):
-    """What was copied is not what is there."""
+    """A copy differs from its source."""
 
     def __init__(self, what: str, wrong: int, size: int) -> None:
         super().__init__(f"{what}: {wrong} of {size} bytes differ")
 
 
 def _best(work: Callable[[], object], seconds: float) -> float:
-    """Repeat something for so many seconds; return the least that it took."""
+    """Repeat work for so many seconds; return the shortest duration."""
     work()
     least, count, end = float("inf"), 0, time.monotonic() + seconds
     while count < _FEWEST or time.monotonic() < end:
@@ -75,19 +74,10 @@ def _measured(figures: Sequence[Figure]) -> Finding:
     return replace(ok("; ".join(map(str, figures))), figures=tuple(figures))
 
 
-def _damaged(lost: _LostError) -> Finding:
-    return fail(
-        f"what was copied is not what is there: {lost}",
-        value("copied", str(lost)),
-        causes=("device memory is damaged", "the link between host and device loses data"),
-        next_step=_HEALTH,
-    )
-
-
 def _waited(
     copy: Callable[..., None], other: NDArray[Any] | DeviceArray, stream: Stream
 ) -> Callable[[], None]:
-    """A copy on a stream that is over when it returns."""
+    """Return a function that copies on a stream and waits for it."""
 
     def work() -> None:
         copy(other, stream)
@@ -228,7 +218,7 @@ def _overlap(session: Session) -> Finding:
 
         count = 1
         copied = _best(copy, seconds)
-        # As much to compute as there is to copy, so that either can hide behind the other.
+        # Computing takes as long as copying, so that either can hide behind the other.
         count = min(max(round(copied / _best(compute, seconds)), 1), 10_000)
         computed, together = _best(compute, seconds), _best(both, seconds)
         _require_same("copied while a second stream computed", data.numpy(), host)
@@ -276,8 +266,8 @@ def _together(session: Session) -> Finding:
         _require_same("copied beside all others", data.numpy(), host)
         data.close()
     figure = Figure("host_to_device_beside_others", size * count / took / _GIGA, "GB/s")
-    found = _measured([figure])
-    return replace(found, summary=f"{found.summary}, {there} devices at a time")
+    finding = _measured([figure])
+    return replace(finding, summary=f"{finding.summary}, {there} devices at a time")
 
 
 def _unless_lost(step: Callable[[Session], Finding]) -> Callable[[Session], Finding]:
@@ -285,12 +275,12 @@ def _unless_lost(step: Callable[[Session], Finding]) -> Callable[[Session], Find
         try:
             return step(session)
         except _LostError as lost:
-            return _damaged(lost)
+            return found("FIG-101.lost", value("copied", lost), what=lost)
 
     return run
 
 
-STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {
+STEPS: Final[dict[str, Callable[[Session], Finding]]] = {
     "FIG-101": _unless_lost(_host),
     "FIG-102": _unless_lost(_within),
     "FIG-103": _unless_lost(_between),

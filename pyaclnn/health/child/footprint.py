@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process holds of the machine, and how that grows with what it does."""
+"""Footprint of a process: memory and open files, and their growth with launches."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["Footprint", "footprint", "growth", "settled"]
 
 _MILLION: Final = 1e6
 _SETTLES: Final = 0.25
-"""The share of the samples in which pools and caches fill, which is no growth."""
+"""The share of the samples that is ignored, because pools and caches fill."""
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """What the process holds at a moment.
+    """Resources that the process holds at a moment.
 
     Attributes:
-        launches: How many launches there were until then.
+        launches: The number of launches until then.
         resident: Bytes of memory (RSS).
-        private: Those of them that are no other process's, nor a file's. The memory of a simulated
+        private: Bytes of it that belong to no other process or file. The memory of a simulated
             device is shared.
-        descriptors: Open files.
+        descriptors: The number of open files.
     """
 
     launches: int
@@ -38,28 +38,28 @@ class Footprint:
 
 
 def footprint(launches: int) -> Footprint:
-    """Look what this process holds now.
+    """Return the footprint of this process.
 
     Args:
-        launches: How many launches there were until now.
+        launches: The number of launches until now.
     """
-    told = Path("/proc/self/statm").read_text(encoding="ascii").split()
-    resident, shared = (int(pages) * os.sysconf("SC_PAGE_SIZE") for pages in told[1:3])
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    resident, shared = (int(count) * os.sysconf("SC_PAGE_SIZE") for count in pages[1:3])
     # The listing itself is open while it is made.
     files = len(os.listdir("/proc/self/fd")) - 1  # noqa: PTH208  # a name is all that is needed
     return Footprint(launches, resident, resident - shared, files)
 
 
 def settled(samples: Sequence[Footprint]) -> Sequence[Footprint]:
-    """Return the samples without those at the beginning, when pools and caches fill."""
+    """Return the samples without the first ones, while which pools and caches fill."""
     return samples[int(len(samples) * _SETTLES) :]
 
 
 def growth(samples: Sequence[Footprint]) -> tuple[float, float]:
-    """Return how much private memory and how many open files come with a million launches.
+    """Return the growth of private memory and of open files for each million launches.
 
     Args:
-        samples: What was held, in the order of time.
+        samples: Footprints in the order of time.
 
     Returns:
         The slopes of the straight lines through the samples, by least squares; 0 if there was only

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.health.checks.catalogue import find
 from pyaclnn.health.checks.device import THE_END
-from pyaclnn.health.checks.finding import Finding
+from pyaclnn.health.checks.finding import Finding, found
 from pyaclnn.health.checks.numbers import SOAK
 from pyaclnn.health.checks.options import Extent
-from pyaclnn.health.child.ending import at_end, cut_short, no_child, with_left
+from pyaclnn.health.child.ending import at_end, cut_short, with_left
 from pyaclnn.health.child.events import Progress, Started
 from pyaclnn.health.child.isolation import run_child
 from pyaclnn.health.child.task import ChildTask
-from pyaclnn.health.report.record import CheckResult, Status
+from pyaclnn.health.report.record import CheckResult, Evidence, Status
 
 if TYPE_CHECKING:
     from pyaclnn.health.checks.check import Check
@@ -38,7 +38,7 @@ class GroupRun:
     """Run of groups of checks, one group after the other, on one device.
 
     Args:
-        site: The machine under examination.
+        context: The machine under examination.
         state: The state of the run, which gets the results.
         device: The device; None for checks that open none.
 
@@ -49,12 +49,12 @@ class GroupRun:
         meeting: A folder where children of several devices wait for each other, if they do.
     """
 
-    def __init__(self, site: CheckContext, state: RunState, device: int | None) -> None:
+    def __init__(self, context: CheckContext, state: RunState, device: int | None) -> None:
         self.over: str | None = None
         self.facts: dict[str, object] = {}
         self.peers: tuple[int, ...] = ()
         self.meeting = ""
-        self._site, self._state, self._device = site, state, device
+        self._context, self._state, self._device = context, state, device
         self._running = ""
         self._progress = 0.0
         self._held: CheckResult | None = None
@@ -75,14 +75,14 @@ class GroupRun:
             self._record(check, Finding(Status.NOT_RUN, f"not tried: {reason}"))
 
     def _run_child(self, pending: list[Check], expected: int | None) -> None:
-        options, machine = self._site.options, self._site.machine
-        mock = self._site.choice == "mock"
+        options, machine = self._context.options, self._context.machine
+        mock = self._context.choice == "mock"
         task = ChildTask(
-            backend="mock" if mock else str(self._site.installation.root),
+            backend="mock" if mock else str(self._context.installation.root),
             device=self._device,
             steps=tuple(check.id for check in pending),
             deadlines={check.id: self._deadline(check) for check in pending},
-            simulated=self._site.simulated,
+            simulated=self._context.simulated,
             peers=self.peers,
             meeting=self.meeting,
             expected_devices=expected,
@@ -114,7 +114,9 @@ class GroupRun:
                 )
         except OSError as error:
             self.over = _NO_CHILD
-            self._record(pending[0], no_child(error, tempfile.gettempdir()))
+            seen = Evidence("path", str(error.filename or tempfile.gettempdir()), str(error))
+            finding = found("DEV-111.no_child", seen, reason=error.strerror or error)
+            self._record(pending[0], finding)
             return
         self.facts.update(outcome.facts)
         if self._held is not None:
@@ -123,7 +125,7 @@ class GroupRun:
         self._conclude(pending, outcome)
 
     def _deadline(self, check: Check) -> float:
-        options = self._site.options
+        options = self._context.options
         if check.id == SOAK:
             return options.soak + _EXTRA_FOR_SOAK
         limit = options.deadline
@@ -155,5 +157,5 @@ class GroupRun:
         left = [check for check in pending if check.result_id(self._device) not in done]
         if left and not self._state.stop.is_set():
             check = find(outcome.running) if outcome.running else left[0]
-            finding = cut_short(check, outcome, self._site.installation)
+            finding = cut_short(check, outcome, self._context.installation)
             self._record(check, finding, outcome.seconds)

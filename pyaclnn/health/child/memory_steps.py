@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child's step that fills most of a device's memory with patterns and reads them back."""
+"""Step of a child that fills most of a device's memory with patterns and reads them back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from pyaclnn.base.errors import OutOfMemoryError
-from pyaclnn.health.checks.finding import Finding, fail, ok, value
+from pyaclnn.health.checks.finding import Finding, found, ok, value
 from pyaclnn.health.child.patterns import PATTERNS, WORD, BitError, bit_errors, words_of
 from pyaclnn.health.report.figure import Figure
 from pyaclnn.runtime.array import DeviceArray
@@ -27,21 +27,19 @@ if TYPE_CHECKING:
 __all__ = ["STEPS"]
 
 _SHARE: Final = 0.9
-"""How much of the free memory is tested unless it is said."""
+"""The share of the free memory that is tested by default."""
 _CHUNKS_OF_A_SIMULATION: Final = 4
-"""Its memory is this machine's: a few chunks stand for it unless a share is asked for."""
-_MOST_TOLD: Final = 16
-_NEXT: Final = "npu-smi info -t ecc -i 0; take the device out of use"
+"""The memory of a simulated device is this machine's: a few chunks of it are tested."""
+_MOST_EXAMPLES: Final = 16
 
 
 @dataclass
 class _Tally:
-    """What was found so far."""
+    """Result of the passes so far."""
 
     passes: int = 0
     bits: int = 0
-    lasting: int = 0
-    told: list[tuple[BitError, str, bool]] = field(default_factory=list)
+    examples: list[tuple[BitError, str, bool]] = field(default_factory=list)
 
 
 def _memory(session: Session) -> Finding:
@@ -67,11 +65,11 @@ def _memory(session: Session) -> Finding:
             tally.passes += 1
     for array in chunks:
         array.close()
-    return _found(tally, size, free, simulated=task.simulated)
+    return _finding(tally, size, free, simulated=task.simulated)
 
 
 def _allocated(session: Session, wanted: int, chunk: int) -> list[DeviceArray]:
-    """As many chunks as there is memory for, all of them alive."""
+    """Allocate as many chunks as there is memory for."""
     arrays: list[DeviceArray] = []
     while wanted >= WORD:
         words = min(chunk, wanted) // WORD
@@ -92,7 +90,7 @@ def _pass(
     stream: Stream,
     tally: _Tally,
 ) -> None:
-    """Write all of it, then read all of it: what one address does to another shows as well."""
+    """Write everything, then read everything, so that a fault of an address line shows."""
     for array in chunks:
         part = host[: array.size]
         part[:] = words_of(pattern, array.address, array.size)
@@ -106,8 +104,8 @@ def _pass(
             continue
         again = set(_read(array, part, wanted, stream)[1])
         tally.bits += count
-        for error in errors[: _MOST_TOLD - len(tally.told)]:
-            tally.told.append((error, pattern.name, error in again))
+        for error in errors[: _MOST_EXAMPLES - len(tally.examples)]:
+            tally.examples.append((error, pattern.name, error in again))
 
 
 def _read(
@@ -115,10 +113,10 @@ def _read(
 ) -> tuple[int, list[BitError]]:
     array.copy_to(part, stream)
     stream.synchronize()
-    return bit_errors(array.address, wanted, part, _MOST_TOLD)
+    return bit_errors(array.address, wanted, part, _MOST_EXAMPLES)
 
 
-def _found(tally: _Tally, size: int, free: int, *, simulated: bool) -> Finding:
+def _finding(tally: _Tally, size: int, free: int, *, simulated: bool) -> Finding:
     names = ", ".join(pattern.name for pattern in PATTERNS[: tally.passes])
     what = f"{size / 2**20:.1f} of {free / 2**20:.1f} MiB that were free"
     what += " on the simulated NPU" if simulated else ""
@@ -129,25 +127,19 @@ def _found(tally: _Tally, size: int, free: int, *, simulated: bool) -> Finding:
     )
     if not tally.bits:
         return replace(ok(f"{what} hold {tally.passes} patterns", *evidence), figures=figures)
-    lasting = [error for error, _, again in tally.told if again]
+    lasting = [error for error, _, again in tally.examples if again]
     evidence += tuple(
         value(str(error), f"with {pattern}; {'again' if again else 'right'} when read once more")
-        for error, pattern, again in tally.told
+        for error, pattern, again in tally.examples
     )
-    places = sorted({(error.address, error.bit) for error, _, _ in tally.told})
-    found = fail(
+    places = sorted({(error.address, error.bit) for error, _, _ in tally.examples})
+    wrong = (
         f"{tally.bits} bits are wrong, at {len(places)} places or more, of {what}; first "
-        f"{tally.told[0][0]}",
-        *evidence,
-        causes=(
-            ("a cell of the memory is damaged", "an address line is damaged")
-            if lasting
-            else ("the link between host and device loses data, for the memory is right",)
-        ),
-        next_step=_NEXT,
+        f"{tally.examples[0][0]}"
     )
-    return replace(found, figures=figures)
+    finding = found("MEM-101.cells" if lasting else "MEM-101.link", *evidence, wrong=wrong)
+    return replace(finding, figures=figures)
 
 
-STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {"MEM-101": _memory}
+STEPS: Final[dict[str, Callable[[Session], Finding]]] = {"MEM-101": _memory}
 """The function of each check."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child's steps that run operators and judge their numbers."""
+"""Steps of a child that run operators and evaluate their outputs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from pyaclnn.base.errors import AclError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call
 from pyaclnn.facts.operators import all_operators
-from pyaclnn.health.checks.finding import Finding, ok, skip, value
+from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
 from pyaclnn.health.checks.numbers import OPERATOR_CHECKS
-from pyaclnn.health.child.evaluation import MOST_EVIDENCE, judged
-from pyaclnn.health.report.record import Evidence, Status
+from pyaclnn.health.child.evaluation import MOST_EVIDENCE, evaluate
 from pyaclnn.health.smoke import cases as smoke
 from pyaclnn.health.smoke.launching import launch
 from pyaclnn.runtime.stream import Stream
@@ -25,42 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyaclnn.health.child.session import Session
+    from pyaclnn.health.report.record import Evidence
     from pyaclnn.health.smoke.cases import Outcome
     from pyaclnn.health.smoke.launching import Case, Launched
 
 __all__ = ["STEPS"]
 
 _EDGES: Final = (
-    (1, 1),
-    (1, 8),
-    (7, 1),
-    (1, 15),
-    (3, 16),
-    (3, 17),
-    (2, 31),
-    (2, 33),
-    (5, 255),
-    (2, 2, 2, 3),
-    (1, 8192),
-    (2, 20011),
-    (4099, 8),
+    *((1, 1), (1, 8), (7, 1), (1, 15), (3, 16), (3, 17), (2, 31), (2, 33), (5, 255)),
+    *((2, 2, 2, 3), (1, 8192), (2, 20011), (4099, 8)),
 )
 _SWEEP_LENGTHS: Final = (
-    2,
-    7,
-    32,
-    63,
-    128,
-    129,
-    500,
-    768,
-    1000,
-    1024,
-    2048,
-    2560,
-    4096,
-    5120,
-    12288,
+    *(2, 7, 32, 63, 128, 129, 500, 768, 1000, 1024, 2048, 2560, 4096, 5120, 12288),
 )
 _SWEEP: Final = tuple((rows, length) for length in _SWEEP_LENGTHS for rows in (3, 64))
 _SWEEP_ROUNDS: Final = 3
@@ -71,7 +46,7 @@ _TWICE: Final = (37, 1531)
 def _run_all(cases: Iterable[Case], session: Session) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for case in cases:
-        # To see once in what way they are wrong is enough.
+        # One look at the way in which outputs are wrong is enough.
         patience = smoke.PATIENCE if all(outcome.passed for outcome in outcomes) else 0.0
         outcomes += smoke.run(case, session.device, patience)
     return outcomes
@@ -81,17 +56,17 @@ def _operator(name: str, session: Session) -> Finding:
     cases = [case for case in smoke.cases(session.device) if case.operator == name]
     if not cases:
         return skip(f"CANN has no {name} for this chip")
-    # The first use loads the kernels; what it takes says nothing.
+    # The first use loads the kernels, so its duration is meaningless.
     first = _run_all(cases[:1], session)
     if not all(outcome.passed for outcome in first):
-        return judged(first + _run_all(cases[1:], session))
-    return judged(_run_all(cases, session), timed=True)
+        return evaluate(first + _run_all(cases[1:], session))
+    return evaluate(_run_all(cases, session), timed=True)
 
 
 def _few_dtypes(cases: Sequence[Case]) -> list[Case]:
-    """Of operators that are not essential only the cases of their first dtype.
+    """Return all cases of essential operators, and those of the first dtype of the others.
 
-    Many shapes times many operators take long; what is special about a shape shows in any dtype.
+    Many shapes times many operators take long, and a fault of a shape shows in any dtype.
     """
     first: dict[str, object] = {}
     for case in cases:
@@ -101,17 +76,17 @@ def _few_dtypes(cases: Sequence[Case]) -> list[Case]:
 
 
 def _edges(session: Session) -> Finding:
-    return judged(_run_all(_few_dtypes(smoke.cases(session.device, _EDGES)), session))
+    return evaluate(_run_all(_few_dtypes(smoke.cases(session.device, _EDGES)), session))
 
 
 def _sweep(session: Session) -> Finding:
     cases = _few_dtypes(smoke.cases(session.device, _SWEEP)) * _SWEEP_ROUNDS
-    return judged(_run_all(cases, session))
+    return evaluate(_run_all(cases, session))
 
 
 @contextlib.contextmanager
 def _deterministic(session: Session) -> Iterator[bool]:
-    """Switch deterministic computing on for a while; says whether that can be done here."""
+    """Switch deterministic computing on for a while; yield whether that is possible here."""
     with session.device._active():
         try:
             call("aclrtCtxSetSysParamOpt", raw.ACL_OPT_DETERMINISTIC, 1)
@@ -130,7 +105,7 @@ def _twice(session: Session) -> Finding:
     with _deterministic(session) as switched, Stream(session.device) as stream:
         for case in cases:
             if not switched and case.operator.endswith(("_grad", "_backward")):
-                # Sums over rows may be made in any order unless told otherwise.
+                # Sums over rows are made in any order without the switch.
                 continue
             runs = []
             for _ in range(2):
@@ -144,17 +119,8 @@ def _twice(session: Session) -> Finding:
                     different.append(value(label, f"{count} of {first.size} elements differ"))
     if not different:
         return ok(f"{len(cases)} cases give the same bits when repeated")
-    return Finding(
-        Status.FAIL,
-        f"the same input gives different bits: {different[0].label}, {different[0].text}",
-        tuple(different[:MOST_EVIDENCE]),
-        (
-            "a fault of the hardware: a core that computes wrongly now and then",
-            "the operator reads memory that nobody wrote",
-            "the operator has no deterministic version in this CANN",
-        ),
-        "pyaclnn doctor --level long --only NUM --soak 600",
-    )
+    words = f"{different[0].label}, {different[0].text}"
+    return found("NUM-201.different", *different[:MOST_EVIDENCE], first=words)
 
 
 def _unequal_bits(first: np.ndarray, second: np.ndarray) -> int:
@@ -174,15 +140,15 @@ def _streams(session: Session) -> Finding:
         for stream in streams:
             stream.synchronize()
         outcomes = [
-            outcome for item in launched for outcome in smoke.judge_outputs(item, item.read())
+            outcome for item in launched for outcome in smoke.evaluate_outputs(item, item.read())
         ]
     finally:
         for stream in streams:
             stream.close()
-    return judged(outcomes)
+    return evaluate(outcomes)
 
 
-STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {
+STEPS: Final[dict[str, Callable[[Session], Finding]]] = {
     **{
         identity: functools.partial(_operator, operator)
         for identity, operator in OPERATOR_CHECKS.items()

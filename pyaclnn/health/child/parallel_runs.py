@@ -29,12 +29,12 @@ _COUNTED: Final = frozenset({"count", "bytes", "1/s"})
 
 
 def run_in_parallel(
-    site: CheckContext, state: RunState, device: int, checks: list[Check], processes: int
+    context: CheckContext, state: RunState, device: int, checks: list[Check], processes: int
 ) -> None:
     """Run each check in several children at a time, and record one result of them.
 
     Args:
-        site: The machine under examination.
+        context: The machine under examination.
         state: The state of the run; its listener gets the progress of the first child.
         device: The device, which all children open.
         checks: The checks.
@@ -48,7 +48,7 @@ def run_in_parallel(
     listeners = [forward, *[lambda _: None] * (processes - 1)]
     states = [RunState(listener, stop=state.stop) for listener in listeners]
     with ThreadPoolExecutor(processes) as pool:
-        list(pool.map(lambda own: GroupRun(site, own, device).run(checks), states))
+        list(pool.map(lambda own: GroupRun(context, own, device).run(checks), states))
     for same in zip(*(own.results for own in states), strict=True):
         state.add(combined(same))
 

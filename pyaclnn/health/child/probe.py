@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.base.errors import AclError
 from pyaclnn.health.checks.catalogue import find
 from pyaclnn.health.checks.device import THE_END
-from pyaclnn.health.checks.finding import Finding
+from pyaclnn.health.checks.finding import Finding, found
 from pyaclnn.health.child import (
     device_steps,
     figure_steps,
     memory_steps,
     number_steps,
-    runtime_steps,
     sensors,
     soak_steps,
 )
@@ -39,7 +38,6 @@ __all__ = ["STEPS", "main", "remark"]
 _SLOW: Final = 15.0
 _MAY_BE_SLOW: Final = frozenset({"numbers", "soak", "memory"})
 STEPS: Final = {
-    **runtime_steps.STEPS,
     **device_steps.STEPS,
     **number_steps.STEPS,
     **soak_steps.STEPS,
@@ -89,16 +87,9 @@ def remark(finding: Finding, identity: str, seconds: float) -> Finding:
     """
     if finding.status is not Status.PASS or seconds < _SLOW or find(identity).group in _MAY_BE_SLOW:
         return finding
-    return dataclasses.replace(
-        finding,
-        status=Status.WARN,
-        summary=f"{finding.summary}; but that took {seconds:.0f} s",
-        causes=(
-            "another process keeps the device or the driver busy",
-            "CANN lies on a slow disk or a network folder",
-        ),
-        next_step="npu-smi info -t usages -i 0",
-    )
+    slow = found("DEV-111.slow", summary=finding.summary, seconds=seconds)
+    changes = {name: getattr(slow, name) for name in ("status", "summary", "causes", "next_step")}
+    return dataclasses.replace(finding, **changes)
 
 
 def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding | None:
@@ -115,14 +106,9 @@ def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding
     except MemoryError:
         return Finding(Status.ERROR, "this host has too little memory for the check")
     except Exception as error:  # noqa: BLE001  # whatever it is, it becomes a result
-        place = Evidence("traceback", type(error).__name__, traceback.format_exc())
-        return Finding(
-            Status.ERROR,
-            f"the check itself failed: {type(error).__name__}: {error}",
-            (place,),
-            ("a mistake in pyaclnn",),
-            "report it, with the output of --bundle",
-        )
+        name = type(error).__name__
+        trace = Evidence("traceback", name, traceback.format_exc())
+        return found("DEV-111.mistake", trace, reason=f"{name}: {error}")
 
 
 if __name__ == "__main__":

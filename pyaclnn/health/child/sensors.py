@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the driver's own tool, npu-smi, tells of a device: heat, memory errors, frequency.
+"""Sensors of a device, read by the driver's own tool npu-smi: heat, memory errors, frequency.
 
-It prints lines of a name, a colon and a value, whose names differ between drivers. What it does not
-tell is said to be not read. The driver's library behind it, libdcmi, is not called: no source at
+npu-smi prints lines of a name, a colon and a value; the names differ between drivers. A missing
+value is reported as not read. The driver's library behind it, libdcmi, is not called: no source at
 hand has the types of its functions.
 """
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from pyaclnn.health.checks.finding import Finding, fail, ok, skip, value, warn
+from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
 from pyaclnn.health.checks.visible import read_visible
 from pyaclnn.health.report.figure import Better, Figure, Unit
 
@@ -195,27 +195,16 @@ def _sensors(session: Session) -> Finding:
     if not reading.figures:
         return dataclasses.replace(skip(f"not read: {reading.missing[0]}"), evidence=notes)
     values = {figure.name: figure.value for figure in reading.figures}
-    found = ok("; ".join(map(str, reading.figures)))
-    if values.get("ecc_double_bit_errors"):
-        found = fail(
-            f"memory has {values['ecc_double_bit_errors']:.0f} errors that could not be corrected",
-            causes=("a cell of the memory is damaged",),
-            next_step="npu-smi info -t ecc -i 0; reset the device; replace it if they come back",
-        )
-    elif values.get("ecc_single_bit_errors"):
-        found = warn(
-            f"memory has had {values['ecc_single_bit_errors']:.0f} errors, all corrected",
-            causes=("a cell of the memory is weak",),
-            next_step="npu-smi info -t ecc -i 0; look whether the number grows",
-        )
+    finding = ok("; ".join(map(str, reading.figures)))
+    double, single = values.get("ecc_double_bit_errors"), values.get("ecc_single_bit_errors")
+    if double:
+        finding = found("FIG-106.uncorrected", count=double)
+    elif single:
+        finding = found("FIG-106.corrected", count=single)
     elif values.get("temperature", 0.0) > _HOT:
-        found = warn(
-            f"the device is hot: {values['temperature']:.0f} °C",
-            causes=("its cooling does not work", "it works at full load for long"),
-            next_step="npu-smi info -t temp -i 0; look after fans and air",
-        )
-    return dataclasses.replace(found, evidence=(*found.evidence, *notes), figures=reading.figures)
+        finding = found("FIG-106.hot", degrees=values["temperature"])
+    return dataclasses.replace(finding, evidence=notes, figures=reading.figures)
 
 
-STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {"FIG-106": _sensors}
+STEPS: Final[dict[str, Callable[[Session], Finding]]] = {"FIG-106": _sensors}
 """The function of each check."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The soak: operators repeated by several threads, every result judged, what they hold watched.
+"""Soak: operators repeated by several threads, with every result and the footprint watched.
 
-It keeps nothing that grows: of results that were right a hash, of the others a number, of what the
-process holds so many samples at most.
+Nothing in it grows: it keeps a hash of right results, a count of wrong ones, and a limited number
+of footprints.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 __all__ = ["MOST_WRONG", "Soak"]
 
 MOST_WRONG: Final = 6
-"""How many wrong outputs are kept to be told."""
+"""The number of wrong outputs that each thread keeps."""
 _MOST_SAMPLES: Final = 240
 _SHORTEST_PAUSE: Final = 0.05
 _LONGEST_WAIT: Final = 0.5
-"""Seconds until it is noticed that the soak is to end."""
+"""Seconds until a request to end is noticed."""
 _PATIENCE: Final = 60.0
 """Seconds for one operator on a small array."""
 
 
 class _Lane:
-    """What one thread did; nobody else writes here."""
+    """Counters of one thread, which alone writes them."""
 
     def __init__(self) -> None:
         self.launches = 0
@@ -55,13 +55,13 @@ class Soak:
 
     Args:
         device: The device.
-        cases: What to repeat.
-        threads: How many threads.
+        cases: The cases to repeat.
+        threads: The number of threads.
 
     Attributes:
-        samples: What the process held, in the order of time.
-        seconds: How long it went on.
-        asked: Whether it is to end now, whatever was wanted; may be set by a signal's handler.
+        samples: Footprints of the process, in the order of time.
+        seconds: The duration.
+        asked: Set, e.g. by a signal handler, to end the soak now.
     """
 
     def __init__(self, device: Device, cases: Iterable[Case], threads: int) -> None:
@@ -82,11 +82,11 @@ class Soak:
             watch: Called now and then, and at the end, before the threads have.
 
         Raises:
-            Exception: A thread ended with one that is no error of CANN.
+            Exception: A thread raised one that is no error of CANN.
         """
         count, threads = len(self._prepared), []
         for number, lane in enumerate(self._lanes):
-            # Each begins elsewhere, so that different operators meet.
+            # Each thread begins with another case, so that different operators run at a time.
             start = number * count // len(self._lanes)
             order = self._prepared[start:] + self._prepared[:start]
             threads.append(threading.Thread(target=self._work, args=(lane, order)))
@@ -116,17 +116,17 @@ class Soak:
 
     @property
     def launches(self) -> int:
-        """How often an operator was launched."""
+        """The number of launches."""
         return sum(lane.launches for lane in self._lanes)
 
     @property
     def moved(self) -> int:
-        """How many bytes were copied to the device and back."""
+        """The number of bytes copied to the device and back."""
         return sum(lane.moved for lane in self._lanes)
 
     @property
     def wrong(self) -> int:
-        """How many launches gave a wrong result."""
+        """The number of launches with a wrong result."""
         return sum(lane.wrong for lane in self._lanes)
 
     @property
@@ -136,13 +136,13 @@ class Soak:
 
     @property
     def errors(self) -> Counter[int]:
-        """How often which code of CANN came."""
+        """The number of failed calls by code."""
         return sum((lane.errors for lane in self._lanes), Counter[int]())
 
     def _work(self, lane: _Lane, prepared: Sequence[Prepared]) -> None:
         try:
             self._repeat(lane, prepared)
-        except BaseException as error:  # noqa: BLE001  # told by the thread that waits
+        except BaseException as error:  # noqa: BLE001  # the waiting thread raises it
             lane.broken = error
             self._stop.set()
 
@@ -164,7 +164,7 @@ class Soak:
     def _once(
         self, lane: _Lane, one: Prepared, stream: Stream, good: dict[int, int], index: int
     ) -> None:
-        """Launch one case, and judge what it gives unless that is what was right before."""
+        """Launch one case, and evaluate its outputs unless they equal earlier right ones."""
         launched = one.launch(stream)
         lane.launches += 1
         stream.synchronize(_PATIENCE)
@@ -175,7 +175,7 @@ class Soak:
         bits = hash(tuple(array.tobytes() for array in read.values()))
         if good.get(index) == bits:
             return
-        failed = [o for o in smoke.judge_outputs(launched, read) if not o.passed]
+        failed = [o for o in smoke.evaluate_outputs(launched, read) if not o.passed]
         if failed:
             lane.wrong += 1
             lane.first_wrong += failed[: MOST_WRONG - len(lane.first_wrong)]
@@ -184,7 +184,7 @@ class Soak:
 
 
 def _give_up(lane: _Lane, stream: Stream | None) -> None:
-    """Close a stream on which something failed."""
+    """Close a stream on which a call failed."""
     try:
         if stream is not None:
             stream.close()

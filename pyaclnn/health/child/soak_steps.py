@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child's step that soaks the device: what came of it, and what it cost."""
+"""Step of a child that soaks the device: its finding and its figures."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import contextlib
 import os
 import re
 import signal
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann.status import meaning
-from pyaclnn.health.checks.finding import Finding, ok, value, warn
+from pyaclnn.health.checks.finding import Finding, found, ok, value
 from pyaclnn.health.checks.numbers import SOAK
-from pyaclnn.health.child.evaluation import judged
+from pyaclnn.health.child.evaluation import evaluate
 from pyaclnn.health.child.failures import advice_for
 from pyaclnn.health.child.footprint import growth, settled
 from pyaclnn.health.child.sensors import SensorWatch
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
     from pyaclnn.health.report.record import Evidence
     from pyaclnn.mock.control.injection import Fault
 
-__all__ = ["STEPS", "ended_by_signal", "judged_soak", "leaking"]
+__all__ = ["STEPS", "ended_by_signal", "evaluate_soak", "leaking"]
 
 _CODE: Final = re.compile(r"=(?:after:|async:)?(\d+)$")
 _MUCH_MEMORY: Final = 32 << 20
-"""Bytes that a process may have grown by; less says nothing about a leak."""
+"""Bytes of growth below which no leak is reported."""
 _MANY_FILES: Final = 16
 _ENOUGH: Final = 20_000
-"""Launches, without which growth may be that of pools and caches."""
+"""Launches below which growth may be that of pools and caches."""
 
 
 def _soak(session: Session) -> Finding:
@@ -55,25 +56,20 @@ def _soak(session: Session) -> Finding:
     except (ValueError, RuntimeError) as error:
         if not text or soak.launches:
             raise
-        return Finding(
-            Status.ERROR,
-            str(error),
-            causes=("--soak-faults is for the simulated NPU",),
-            next_step="pyaclnn mock faults",
-        )
-    found = judged_soak(soak, fired)
+        return found("NUM-302.no_faults", reason=error)
+    finding = evaluate_soak(soak, fired)
     early = f"; ended after {soak.seconds:.1f} of {task.soak:g} s" if soak.asked else ""
     return replace(
-        found,
-        summary=f"{found.summary}{early}",
-        evidence=found.evidence + _seen(soak, fired),
+        finding,
+        summary=f"{finding.summary}{early}",
+        evidence=finding.evidence + _evidence(soak, fired),
         figures=_figures(soak) + sensors.figures("soak"),
     )
 
 
 @contextlib.contextmanager
 def ended_by_signal(soak: Soak) -> Iterator[None]:
-    """Have a soak end at SIGTERM, so that it tells what it found.
+    """Have a soak end at SIGTERM, so that it reports its findings.
 
     Args:
         soak: The soak.
@@ -92,58 +88,40 @@ def ended_by_signal(soak: Soak) -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def judged_soak(soak: Soak, fired: Sequence[Fault]) -> Finding:
-    """Judge a soak: nothing may fail or be wrong but what was made to, and nothing may pile up.
+def evaluate_soak(soak: Soak, fired: Sequence[Fault]) -> Finding:
+    """Build the finding of a soak: only injected faults may show, and no resource may grow.
 
     Args:
-        soak: The soak, which is over.
-        fired: The faults that were set, and how often they came about.
+        soak: The soak, which is complete.
+        fired: The injected faults, with their effects.
     """
     codes = {int(match[1]) for fault in fired if (match := _CODE.search(fault.text))}
     spoilt = sum(fault.effects for fault in fired if fault.text.endswith("=wrong"))
-    failed = {code: count for code, count in soak.errors.items() if code not in codes}
+    failed = Counter({code: n for code, n in soak.errors.items() if code not in codes})
     if soak.wrong > spoilt:
-        found = judged(soak.first_wrong)
+        finding = evaluate(soak.first_wrong)
         words = f"{soak.wrong} of {soak.launches} launches gave wrong results"
         words += f", and only {spoilt} were made to" if spoilt else ""
-        return replace(found, summary=f"{words}; {found.summary}")
+        return replace(finding, summary=f"{words}; {finding.summary}")
     if failed:
-        return _failing(failed, soak.launches)
+        [(code, _)], count = failed.most_common(1), failed.total()
+        name = meaning(code).name
+        words = f"{count} calls failed beside {soak.launches} launches, most with {code} ({name})"
+        return Finding(Status.FAIL, words, (), *advice_for(code), code, name)
     if not soak.launches:
         return Finding(Status.ERROR, "nothing was launched: the time was too short")
     words = f"{soak.launches} launches, every result right"
     if fired:
         words += f" but for {soak.wrong} made wrong; {soak.errors.total()} calls made to fail did"
     leak = leaking(soak.samples)
-    if leak is None:
-        return ok(words)
-    return warn(
-        f"{words}, but {leak}",
-        causes=("a library of CANN keeps memory or files of work that is done",),
-        next_step="soak for longer: --soak 1h tells a leak from a cache that fills",
-    )
-
-
-def _failing(failed: dict[int, int], launches: int) -> Finding:
-    code = max(failed, key=lambda code: failed[code])
-    causes, step = advice_for(code) or (("a call was refused",), "pyaclnn env")
-    name = meaning(code).name
-    return Finding(
-        Status.FAIL,
-        f"{sum(failed.values())} calls failed beside {launches} launches, most with {code} "
-        f"({name})",
-        causes=causes,
-        next_step=step,
-        code=code,
-        code_name=name,
-    )
+    return ok(words) if leak is None else found("NUM-302.leak", launches=words, leak=leak)
 
 
 def leaking(samples: Sequence[Footprint]) -> str | None:
-    """Say what a process holds more and more of; None if of nothing.
+    """Return which resource a process holds more and more of, in words; None if none grows.
 
     Args:
-        samples: What it held, in the order of time.
+        samples: Footprints in the order of time.
     """
     late = settled(samples)
     memory, files = growth(late)
@@ -172,7 +150,7 @@ def _figures(soak: Soak) -> tuple[Figure, ...]:
     )
 
 
-def _seen(soak: Soak, fired: Sequence[Fault]) -> tuple[Evidence, ...]:
+def _evidence(soak: Soak, fired: Sequence[Fault]) -> tuple[Evidence, ...]:
     errors = ", ".join(
         f"{code} ({meaning(code).name}) {count} times" for code, count in soak.errors.most_common()
     )
@@ -182,5 +160,5 @@ def _seen(soak: Soak, fired: Sequence[Fault]) -> tuple[Evidence, ...]:
     )
 
 
-STEPS: Final[dict[str, Callable[[Session], Finding | None]]] = {SOAK: _soak}
+STEPS: Final[dict[str, Callable[[Session], Finding]]] = {SOAK: _soak}
 """The function of each check."""

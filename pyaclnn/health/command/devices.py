@@ -31,12 +31,12 @@ class Devices:
     """The devices of a run.
 
     Args:
-        site: The machine under examination.
+        context: The machine under examination.
         state: The state of the run, which gets the results.
     """
 
-    def __init__(self, site: CheckContext, state: RunState) -> None:
-        self._site = site
+    def __init__(self, context: CheckContext, state: RunState) -> None:
+        self._context = context
         self._state = state
 
     def run(self, stage: str, checks: list[Check]) -> None:
@@ -54,7 +54,7 @@ class Devices:
         elif stage == TOGETHER:
             with tempfile.TemporaryDirectory(
                 prefix="pyaclnn-doctor-",
-                dir=self._site.machine.environment.get("TMPDIR"),
+                dir=self._context.machine.environment.get("TMPDIR"),
                 ignore_cleanup_errors=True,
             ) as meeting:
                 for run in self._runs.values():
@@ -66,9 +66,9 @@ class Devices:
     @cached_property
     def _runs(self) -> Mapping[int, GroupRun]:
         """A run for each device; how many there are is known once CANN has counted them."""
-        chosen, count = self._site.options.devices, self._site.facts.devices or 1
+        chosen, count = self._context.options.devices, self._context.facts.devices or 1
         numbers = range(count) if chosen is None else chosen
-        return {number: GroupRun(self._site, self._state, number) for number in numbers}
+        return {number: GroupRun(self._context, self._state, number) for number in numbers}
 
     def _results(self, number: int) -> list[CheckResult]:
         return [result for result in self._state.results if device_of(result) == str(number)]
@@ -90,24 +90,24 @@ class Devices:
                 raise
 
     def _run_device(self, number: int, checks: list[Check]) -> None:
-        run, processes = self._runs[number], self._site.options.soak_processes
+        run, processes = self._runs[number], self._context.options.soak_processes
         for group in dict.fromkeys(check.group for check in checks):
             members = [check for check in checks if check.group == group]
             if group == "soak" and processes > 1 and run.over is None:
                 members = self._state.runnable(members, number)
-                run_in_parallel(self._site, self._state, number, members, processes)
+                run_in_parallel(self._context, self._state, number, members, processes)
             else:
                 run.run(members)
 
     def _compare(self, checks: list[Check]) -> None:
-        site = self._site
+        context = self._context
         figures = {
             number: {f.name: f for result in self._results(number) for f in result.figures}
             for number in self._runs
         }
-        version = None if site.simulated else site.installation.version
+        version = None if context.simulated else context.installation.version
         measured = Measured(
-            figures, site.options.expected, site.facts.soc_name, version, site.simulated
+            figures, context.options.expected, context.facts.soc_name, version, context.simulated
         )
         for number in self._runs:
             for check in self._state.runnable(checks, number):

@@ -92,8 +92,8 @@ def run(
 
 
 class _Run:
-    def __init__(self, site: CheckContext, checks: tuple[Check, ...], state: RunState) -> None:
-        self._site = site
+    def __init__(self, context: CheckContext, checks: tuple[Check, ...], state: RunState) -> None:
+        self._context = context
         self._checks = checks
         self._stages = [(stage, list(own)) for stage, own in groupby(checks, _stage)]
         self._state = state
@@ -102,7 +102,7 @@ class _Run:
     def report(self) -> Report:
         """Run everything and return the report."""
         self._state.emit(Planned(self._checks))
-        devices = Devices(self._site, self._state)
+        devices = Devices(self._context, self._state)
         try:
             for stage, checks in self._stages:
                 if stage == "host":
@@ -122,11 +122,12 @@ class _Run:
 
     def _report(self, ended: int | None = None) -> Report:
         """Return the report so far; ``ended`` is the exit status if the run is not complete."""
-        site, machine, state = self._site, self._site.machine, self._state
-        found = site.installation if site.installations else None
-        simulated = bool(found) and site.simulated
+        context, machine, state = self._context, self._context.machine, self._state
+        found = context.installation if context.installations else None
+        simulated = bool(found) and context.simulated
         results = self._ordered(state.results)
-        status = exit_status(results, absent=state.absent, fail_on_warn=site.options.fail_on_warn)
+        fail_on_warn = context.options.fail_on_warn
+        status = exit_status(results, absent=state.absent, fail_on_warn=fail_on_warn)
         return Report(
             version=version("pyaclnn"),
             started=self._started.isoformat(timespec="seconds"),
@@ -135,9 +136,9 @@ class _Run:
             backend="none" if found is None else "mock" if simulated else "cann",
             simulated=simulated,
             directory=machine.shown(found.libraries.directory) if found else None,
-            soc_name=site.facts.soc_name,
+            soc_name=context.facts.soc_name,
             cann_version=found.version if found and not simulated else None,
-            level=site.options.level.name.lower(),
+            level=context.options.level.name.lower(),
             environment={
                 name: machine.environment[name]
                 for name in sorted(TOLD & machine.environment.keys())
@@ -170,7 +171,7 @@ class _Run:
 
     def _finding(self, check: Check) -> Finding:
         try:
-            return check.examine(self._site)
+            return check.examine(self._context)
         except Exception as error:  # noqa: BLE001  # one broken check must not end the run
             return Finding(
                 Status.ERROR,
@@ -181,7 +182,7 @@ class _Run:
             )
 
     def _run_host(self, checks: list[Check]) -> None:
-        group, facts = GroupRun(self._site, self._state, None), self._site.facts
+        group, facts = GroupRun(self._context, self._state, None), self._context.facts
         group.run(checks, self._expected_devices())
         soc_name, devices = group.facts.get("soc_name"), group.facts.get("devices")
         facts.soc_name = str(soc_name) if soc_name else None
@@ -189,10 +190,10 @@ class _Run:
         self._state.absent |= devices == 0
 
     def _expected_devices(self) -> int | None:
-        machine = self._site.machine
-        if self._site.options.expected_devices is not None:
-            return self._site.options.expected_devices
-        if not self._site.examines_hardware:
+        machine = self._context.machine
+        if self._context.options.expected_devices is not None:
+            return self._context.options.expected_devices
+        if not self._context.examines_hardware:
             return None
         present = len(device_nodes(machine))
         text = machine.environment.get("ASCEND_RT_VISIBLE_DEVICES")

@@ -100,8 +100,8 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
 
 def _nothing_here(backend: str | None) -> bool:
     """Whether there is no CANN at all, for which the doctor has an exit status of its own."""
-    site = CheckContext(Machine(), Options(backend=backend))
-    return site.choice == "cann" and not site.installations and not site.traces
+    context = CheckContext(Machine(), Options(backend=backend))
+    return context.choice == "cann" and not context.installations and not context.traces
 
 
 def _show(outcome: ChildOutcome, options: argparse.Namespace) -> int:

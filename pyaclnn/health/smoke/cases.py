@@ -43,7 +43,7 @@ __all__ = [
     "Outcome",
     "cases",
     "dtypes_of",
-    "judge_outputs",
+    "evaluate_outputs",
     "run",
 ]
 
@@ -172,7 +172,7 @@ def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outc
             begun = time.perf_counter()
             stream.synchronize()
             seconds = launched.seconds + time.perf_counter() - begun
-            outcomes = list(judge_outputs(launched, launched.read(), seconds))
+            outcomes = list(evaluate_outputs(launched, launched.read(), seconds))
             if patience and not all(outcome.passed for outcome in outcomes):
                 outcomes = _look_again(launched, outcomes, patience)
     except AclError as error:
@@ -181,7 +181,7 @@ def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outc
     yield from outcomes
 
 
-def judge_outputs(
+def evaluate_outputs(
     launched: Launched, actual: Mapping[str, Host], seconds: float = 0.0
 ) -> Iterator[Outcome]:
     """Hold outputs against what is expected.
@@ -261,7 +261,7 @@ def _look_again(launched: Launched, outcomes: list[Outcome], patience: float) ->
     """Were wrong outputs only late? Then they are right after a while, and still a failure."""
     time.sleep(patience)
     words = f"right, but too late: only {patience} s after aclrtSynchronizeStream had returned"
-    again = judge_outputs(launched, launched.read())
+    again = evaluate_outputs(launched, launched.read())
     return [
         replace(first, verdict=f"{words}; {first.verdict}")
         if second.passed and not first.passed

@@ -11,11 +11,13 @@ from string import Formatter
 import pytest
 
 from pyaclnn.base.toml import read_toml
-from pyaclnn.health import checks
+from pyaclnn.health import checks, child
 from pyaclnn.health.checks.rows import FAMILIES, outcome_row
 
 FOLDER = Path(checks.__file__).parent
-OUTCOME = re.compile(r"[A-Z]+-\d+\.\w+")
+ROOMS = [Path(str(room.__file__)).parent for room in (checks, child)]
+SOURCES = sorted(path for room in ROOMS for path in room.glob("*.py"))
+OUTCOME = re.compile(r"[A-Z]+-(\d+|operator)\.\w+")
 KEYS = {"status", "summary", "causes", "next_step", "absent"}
 
 
@@ -33,7 +35,7 @@ def tables() -> dict[str, dict[str, object]]:
 def calls() -> list[tuple[set[str], set[str]]]:
     """Return of each call of ``found`` the outcomes it may report and the texts it gives."""
     every = []
-    for path in sorted(FOLDER.glob("*.py")):
+    for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
             reports = [
@@ -53,7 +55,7 @@ def outcomes_in(tree: ast.AST) -> set[str]:
 
 
 def test_each_outcome_is_reported_by_code_and_none_is_misspelt() -> None:
-    sources = [path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.py"))]
+    sources = [path.read_text(encoding="utf-8") for path in SOURCES]
     assert set().union(*(outcomes_in(ast.parse(source)) for source in sources)) - {
         "ENV-001.gone"  # the example of a docstring as well
     } == set(tables()) - {"ENV-001.gone"}
@@ -62,7 +64,7 @@ def test_each_outcome_is_reported_by_code_and_none_is_misspelt() -> None:
 def test_a_call_gives_every_text_of_its_outcomes() -> None:
     for outcomes, texts in calls():
         for outcome in outcomes:
-            outcome_row(outcome, dict.fromkeys(texts, "x"))
+            outcome_row(outcome, dict.fromkeys(texts, 1.0))
 
 
 @pytest.mark.parametrize("outcome", tables())

@@ -21,7 +21,7 @@ from pyaclnn.health.checks.options import Level, Options
 from pyaclnn.health.child.footprint import Footprint, growth
 from pyaclnn.health.child.parallel_runs import combined
 from pyaclnn.health.child.soak import Soak
-from pyaclnn.health.child.soak_steps import ended_by_signal, judged_soak, leaking
+from pyaclnn.health.child.soak_steps import ended_by_signal, evaluate_soak, leaking
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report.figure import Figure
 from pyaclnn.health.report.record import CheckResult, Report, Status
@@ -93,7 +93,7 @@ def test_a_cache_that_fills_at_the_beginning_is_no_leak() -> None:
 
 def test_a_soak_counts_what_it_does(device: pyaclnn.Device) -> None:
     soak, fired = soaked(device)
-    assert judged_soak(soak, fired).status is Status.PASS
+    assert evaluate_soak(soak, fired).status is Status.PASS
     assert (soak.wrong, soak.errors) == (0, {})
     assert soak.launches >= 60
     # Each case sends at least x and a poisoned output, and reads this.
@@ -107,21 +107,21 @@ def test_what_was_made_to_fail_fails_and_is_counted_exactly(device: pyaclnn.Devi
     told = {int(f.text.rpartition("=")[2].removeprefix("async:")): f.effects for f in fired}
     assert soak.errors == {code: count for code, count in told.items() if count}
     assert soak.errors[507899] > 0
-    assert judged_soak(soak, fired).status is Status.PASS
+    assert evaluate_soak(soak, fired).status is Status.PASS
 
 
 def test_a_wrong_result_is_found(device: pyaclnn.Device) -> None:
     soak, [fault] = soaked(device, "aclnnRmsNorm:*3=wrong")
     assert soak.wrong == fault.effects > 0
-    assert judged_soak(soak, [fault]).status is Status.PASS
-    found = judged_soak(soak, [])
+    assert evaluate_soak(soak, [fault]).status is Status.PASS
+    found = evaluate_soak(soak, [])
     assert found.status is Status.FAIL
     assert f"{soak.wrong} of {soak.launches} launches gave wrong results" in found.summary
 
 
 def test_a_failure_that_nobody_asked_for_is_found(device: pyaclnn.Device) -> None:
     soak, _ = soaked(device, "aclnnGroupNorm*:*5=async:507015")
-    found = judged_soak(soak, [Fault("aclrtFree=507899", 0, 0)])
+    found = evaluate_soak(soak, [Fault("aclrtFree=507899", 0, 0)])
     assert (found.status, found.code) == (Status.FAIL, 507015)
     assert found.next_step
 
@@ -139,7 +139,7 @@ def test_a_soak_that_is_to_end_tells_what_it_did(device: pyaclnn.Device) -> None
     assert signal.getsignal(signal.SIGTERM) == before
     assert soak.launches > 10
     assert soak.seconds < 60
-    assert judged_soak(soak, []).status is Status.PASS
+    assert evaluate_soak(soak, []).status is Status.PASS
 
 
 def soaking(parent: int) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,7 +29,6 @@ __all__ = ["GroupRun"]
 
 _UNTOUCHABLE: Final = "the device did not answer in time and is not touched again"
 _NO_CHILD: Final = "no child process can be started"
-_PROGRESS_EVERY: Final = 0.25
 _EXTRA_FOR_SOAK: Final = 60.0
 
 
@@ -56,7 +54,6 @@ class GroupRun:
         self.meeting = ""
         self._context, self._state, self._device = context, state, device
         self._running = ""
-        self._progress = 0.0
         self._held: CheckResult | None = None
 
     def run(self, checks: list[Check], expected: int | None = None) -> None:
@@ -132,12 +129,11 @@ class GroupRun:
         return check.seconds if limit is None else min(check.seconds, limit)
 
     def _on_step(self, running: str, seconds: float, deadline: float) -> None:
-        check, now = find(running), time.monotonic()
+        check = find(running)
         if running != self._running:
             self._running = running
             self._state.emit(Started(check, self._device))
-        if now - self._progress > _PROGRESS_EVERY:
-            self._progress = now
+        else:
             self._state.emit(Progress(check, self._device, seconds, deadline))
 
     def _record(self, check: Check, finding: Finding, seconds: float = 0.0) -> None:

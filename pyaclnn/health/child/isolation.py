@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ChildOutcome", "run_child"]
 
-_TICK: Final = 0.2
+_TICK: Final = 0.25
 """Seconds between two looks at a child that writes nothing."""
 _POLL: Final = 0.01
 _STARTING: Final = 60.0

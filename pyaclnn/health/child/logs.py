@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ends of files, and what CANN's own log says about errors."""
+"""Ends of files, and error lines of CANN's own log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def tail(path: Path, most: int = 6000) -> str:
 
     Args:
         path: The file.
-        most: How many bytes.
+        most: The number of bytes.
     """
     try:
         with path.open("rb") as file:
@@ -34,7 +34,7 @@ def error_lines(folder: Path) -> str:
     """Return the last lines that CANN's log marks as errors.
 
     Args:
-        folder: What ASCEND_PROCESS_LOG_PATH names; the log is somewhere below.
+        folder: The folder in ASCEND_PROCESS_LOG_PATH; the log lies somewhere below it.
     """
     lines: list[str] = []
     for path in sorted(folder.rglob("*.log")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Patterns that memory is tested with: what each word is follows from its address alone."""
+"""Patterns for testing memory: each word follows from its address alone."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Pattern:
     """A pattern.
 
     Attributes:
-        name: What it is called.
-        of: Makes the words of addresses.
+        name: Its name.
+        of: Computes the words at addresses.
     """
 
     name: str
@@ -39,12 +39,12 @@ class Pattern:
 
 @dataclass(frozen=True)
 class BitError:
-    """A bit that is not what was written.
+    """A bit that differs from what was written.
 
     Attributes:
         address: The device address of its byte.
         bit: Which bit of the byte, 0 to 7.
-        written: What was written there, 0 or 1.
+        written: The bit that was written, 0 or 1.
     """
 
     address: int
@@ -52,12 +52,12 @@ class BitError:
     written: int
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return the error in words."""
         return f"{self.address:#x} bit {self.bit}: {1 - self.written} instead of {self.written}"
 
 
 def _mixed(addresses: Words) -> Words:
-    """Words that look random (the finalizer of SplitMix64)."""
+    """Return words that look random (the finalizer of SplitMix64)."""
     with np.errstate(over="ignore"):
         words = addresses + np.uint64(0x9E3779B97F4A7C15)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -92,38 +92,38 @@ PATTERNS: Final = _both(
 
 
 def words_of(pattern: Pattern, address: int, count: int) -> Words:
-    """Return what a stretch of memory is to hold.
+    """Return the words of a pattern for a range of memory.
 
     Args:
         pattern: The pattern.
         address: The device address of the first word.
-        count: How many words.
+        count: The number of words.
     """
     places = np.arange(count, dtype=np.uint64) * np.uint64(WORD)
     return pattern.of(places + np.uint64(address))
 
 
 def bit_errors(address: int, written: Words, there: Words, most: int) -> tuple[int, list[BitError]]:
-    """Compare what is there with what was written.
+    """Compare memory with what was written.
 
     Args:
         address: The device address of the first word.
-        written: What was written.
-        there: What was read.
-        most: How many errors are told one by one.
+        written: The words that were written.
+        there: The words that were read.
+        most: The number of errors to return.
 
     Returns:
-        How many bits differ, and the first of them.
+        The number of wrong bits, and the first of them.
     """
     wrong = np.flatnonzero(written != there)
     different = (written[wrong] ^ there[wrong]).view(np.uint8)
     bits = np.unpackbits(different, bitorder="little")
     places = np.flatnonzero(bits)
     truth = np.unpackbits(written[wrong].view(np.uint8), bitorder="little")
-    told = []
+    errors = []
     for place in places[:most].tolist():
         word, inside = divmod(place, _BITS)
         byte, bit = divmod(inside, 8)
         where = address + int(wrong[word]) * WORD + byte
-        told.append(BitError(where, bit, int(truth[place])))
-    return int(places.size), told
+        errors.append(BitError(where, bit, int(truth[place])))
+    return int(places.size), errors

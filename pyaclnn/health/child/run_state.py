@@ -74,7 +74,7 @@ class RunState:
     def runnable(self, checks: Iterable[Check], device: int | None = None) -> list[Check]:
         """Return the checks that have no result and can run; record why others will not run.
 
-        A need without a result is no obstacle: whoever runs the checks runs it first. Nor is a
+        A need without a result is no obstacle: it is run before. Nor is a
         need that was skipped or does not apply.
 
         Args:

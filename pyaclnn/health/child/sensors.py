@@ -39,7 +39,7 @@ _HOT: Final = 95.0
 
 @dataclass(frozen=True)
 class _Sensor:
-    """One value: of which page of ``npu-smi info -t``, and in which line."""
+    """A value in a line of a page of ``npu-smi info -t``."""
 
     page: str
     line: re.Pattern[str]
@@ -68,11 +68,11 @@ _SENSORS: Final = (
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read.
+    """Values of the sensors of a device.
 
     Attributes:
         figures: The values.
-        missing: What was not read, and why, one text for each.
+        missing: A text for each missing value, with the reason.
     """
 
     figures: tuple[Figure, ...]
@@ -80,7 +80,7 @@ class Reading:
 
 
 def read_sensors(device: int, environment: Mapping[str, str]) -> Reading:
-    """Ask npu-smi for the sensors of a device.
+    """Read the sensors of a device with npu-smi.
 
     Args:
         device: The device, as the process numbers it.
@@ -102,7 +102,7 @@ def read_sensors(device: int, environment: Mapping[str, str]) -> Reading:
         said, failed = pages[sensor.page]
         values = [float(text) for text in sensor.line.findall(said)]
         if values:
-            # Of several memories of a chip all errors count.
+            # Errors of all memories of a chip count.
             one = sum(values) if sensor.unit == "count" else max(values)
             figures.append(Figure(sensor.name, one, sensor.unit, sensor.better))
         else:
@@ -112,7 +112,7 @@ def read_sensors(device: int, environment: Mapping[str, str]) -> Reading:
 
 
 class SensorWatch:
-    """Readings of a device over a while, of which the worst counts; of errors, how many came.
+    """Repeated readings of a device: the worst values, and the number of new errors.
 
     Args:
         device: The device, as the process numbers it.
@@ -129,7 +129,7 @@ class SensorWatch:
         self._worst: dict[str, Figure] = {}
 
     def look(self) -> None:
-        """Read once more, unless that was done just now."""
+        """Read the sensors, unless the last reading is recent."""
         if time.monotonic() - self._last < self._pause:
             return
         for figure in read_sensors(self._device, self._environment).figures:
@@ -142,16 +142,16 @@ class SensorWatch:
         self._last = time.monotonic()
 
     def figures(self, prefix: str) -> tuple[Figure, ...]:
-        """Return what was worst.
+        """Return the worst values.
 
         Args:
-            prefix: What the names begin with.
+            prefix: The beginning of the names.
         """
         return tuple(replace(f, name=f"{prefix}_{f.name}") for f in self._worst.values())
 
 
 def _place(tool: str, device: int, environment: Mapping[str, str]) -> tuple[int, int] | str:
-    """Card and chip of a device, or why they are not known."""
+    """Return card and chip of a device, or why they are unknown."""
     said, failed = _asked(tool, environment, "-m")
     rows = (re.match(r"\s*(\d+)\s+(\d+)\s+(\d+)\s", line) for line in said.splitlines())
     known = {int(row[3]): (int(row[1]), int(row[2])) for row in rows if row}
@@ -165,7 +165,7 @@ def _place(tool: str, device: int, environment: Mapping[str, str]) -> tuple[int,
 
 
 def _asked(tool: str, environment: Mapping[str, str], *what: str) -> tuple[str, str]:
-    """What it says, and why it says nothing."""
+    """Return the output of npu-smi, and the reason if there is none."""
     try:
         done = subprocess.run(  # noqa: S603  # what the machine's PATH names
             [tool, "info", *what],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coming to an orderly end: nothing that was started may outlive the process that started it."""
+"""Orderly termination: nothing that a process started outlives it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Interrupted",
     "Terminated",
-    "adopt_orphans",
     "adopts_orphans",
     "end_with_parent",
     "signal_name",
@@ -34,12 +33,12 @@ _PR_GET_CHILD_SUBREAPER: Final = 37
 
 
 class Terminated(BaseException):
-    """Somebody asked the process to end.
+    """A signal asked the process to end.
 
     Attributes:
-        name: By which signal, e.g. ``SIGTERM``.
-        status: The exit status that says so, as in a shell.
-        report: What had been found until then, if whoever was ended tells it.
+        name: The signal, e.g. ``SIGTERM``.
+        status: The exit status for it, as in a shell.
+        report: The results until then, if there are any.
     """
 
     report: Report | None = None
@@ -51,10 +50,10 @@ class Terminated(BaseException):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Somebody pressed Ctrl-C.
+    """The user pressed Ctrl-C.
 
     Attributes:
-        report: What had been found until then.
+        report: The results until then.
     """
 
     def __init__(self, report: Report) -> None:
@@ -72,15 +71,15 @@ def signal_name(number: int) -> str:
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP raise, as Ctrl-C does; a signal that is ignored stays so.
+    """Have SIGTERM and SIGHUP raise, as Ctrl-C does; a signal that is ignored stays ignored.
 
-    Meanwhile orphans of the children come to this process, which ends them.
+    Meanwhile this process adopts the orphans of its children, and can end them.
 
     Yields:
         Nothing.
 
     Raises:
-        Terminated: One of them came.
+        Terminated: One of the signals arrived.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -89,7 +88,7 @@ def terminable() -> Iterator[None]:
     changed = {number: old for number, old in before.items() if old is signal.SIG_DFL}
 
     def end(number: int, _: FrameType | None) -> None:
-        # A second one must not interrupt what the first one set going.
+        # A second signal must not interrupt the clean-up after the first.
         for other in changed:
             signal.signal(other, signal.SIG_IGN)
         raise Terminated(number)
@@ -97,45 +96,38 @@ def terminable() -> Iterator[None]:
     try:
         for number in changed:
             signal.signal(number, end)
-        adopt_orphans()
+        _adopt_orphans(adopt=True)
         yield
     finally:
-        adopt_orphans(adopt=False)
+        _adopt_orphans(adopt=False)
         for number, old in changed.items():
             signal.signal(number, old)
 
 
-def adopt_orphans(*, adopt: bool = True) -> None:
-    """Have the kernel make this process the parent of all that descends from it and is orphaned.
-
-    Args:
-        adopt: Whether to do so from now on, or no longer.
-    """
-    _prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(adopt))
-
-
 def adopts_orphans() -> bool:
-    """Tell whether `adopt_orphans` was called in this process."""
+    """Return whether orphaned descendants become children of this process."""
     answer = ctypes.c_int(0)
     _prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer))
     return bool(answer.value)
 
 
 def end_with_parent(parent: int) -> None:
-    """Have the kernel end this process when the thread ends that started it.
-
-    What this process starts stays below it, whoever starts it in between and ends.
+    """Have the kernel end this process with the thread that started it, and adopt orphans.
 
     Args:
         parent: The process of that thread.
     """
     _prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
-    adopt_orphans()
-    if os.getppid() != parent:  # it ended before it could be asked for
+    _adopt_orphans(adopt=True)
+    if os.getppid() != parent:  # it ended before the kernel knew
         sys.exit(1)
 
 
+def _adopt_orphans(*, adopt: bool) -> None:
+    _prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(adopt))
+
+
 def _prctl(option: int, argument: Any) -> None:
-    """Ask the kernel for something about this process; where it cannot be asked, nothing is."""
+    """Call prctl for this process; without it, processes are left to the system."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(option, argument, *map(ctypes.c_ulong, (0, 0, 0)))

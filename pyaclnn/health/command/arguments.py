@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command lines of ``pyaclnn doctor`` and ``pyaclnn doctor merge``.
+"""Command lines of ``pyaclnn doctor``, ``pyaclnn doctor merge`` and ``pyaclnn explain``.
 
-What they do is in `pyaclnn.health.command.doctor`, which is imported when one of them is run:
-commands that makefiles call must not wait for it.
+The commands themselves are imported when they run: commands in makefiles must not wait for them.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ def add_to(commands: _Commands) -> None:
     )
     add_formats(doctor, None)
     doctor.set_defaults(action=_doctor, parser=doctor)
-    # Their absence must not undo what was given before the word 'merge'.
+    # Options before the word 'merge' count as well as those after it.
     parts = doctor.add_subparsers(metavar="merge", title="further command")
     together = parts.add_parser(
         "merge",
@@ -195,7 +194,7 @@ def add_explain_to(commands: _Commands) -> None:
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which checks are run, and whether a warning counts as a failure.
+    """Add the options that select checks, and the one that makes a warning a failure.
 
     Args:
         parser: The command.
@@ -210,7 +209,7 @@ def add_formats(parser: argparse.ArgumentParser, default: object) -> None:
 
     Args:
         parser: The command.
-        default: What an option is that was not given.
+        default: The value of an option that is missing.
     """
     group = parser.add_argument_group("reports ('-' is standard output)")
     for name, text in (
@@ -223,11 +222,11 @@ def add_formats(parser: argparse.ArgumentParser, default: object) -> None:
 
 
 def add_detail(parser: argparse.ArgumentParser, default: object) -> None:
-    """Add the options that say how much is printed.
+    """Add the options for the amount of output.
 
     Args:
         parser: The command.
-        default: What ``detail`` is if none of them was given.
+        default: The value of ``detail`` if none of them is given.
     """
     group = parser.add_mutually_exclusive_group()
     for names, amount, text in (
@@ -274,7 +273,7 @@ def _devices(text: str) -> tuple[int, ...] | None:
 
 
 def seconds_of(text: str) -> float:
-    """Return a number of seconds; what is none is refused as `argparse` wants it."""
+    """Return a duration in seconds; the type of an option for `argparse`."""
     amount, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
     try:
         seconds = float(amount) * _UNITS[unit]
@@ -305,4 +304,4 @@ def _whole(text: str, what: str, least: int, most: int) -> int:
 
 _bytes = functools.partial(_whole, what=" of bytes", least=64, most=1 << 32)
 _count = functools.partial(_whole, what="", least=1, most=256)
-"""Threads, or processes: more nobody can want."""
+"""A number of threads or processes."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``pyaclnn doctor`` and ``pyaclnn doctor merge`` do."""
+"""The commands ``pyaclnn doctor`` and ``pyaclnn doctor merge``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from pyaclnn.health.child.termination import Interrupted, Terminated, terminable
 from pyaclnn.health.command.explain import show_entries
 from pyaclnn.health.command.live import view
 from pyaclnn.health.command.look_up import of_check
-from pyaclnn.health.command.output import say, targets_of, tell, write_anything, written
+from pyaclnn.health.command.output import Output
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report import exits
 from pyaclnn.health.report.baseline import Baseline, read_baseline
 from pyaclnn.health.report.files import STANDARD_OUTPUT, WriteError, check_writable
 from pyaclnn.health.report.fleet import gather
 from pyaclnn.health.report.schema import schema
-from pyaclnn.health.report.text import Detail, open_console
+from pyaclnn.health.report.text import open_console
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +39,7 @@ _BACKENDS: Final = ("cann", "mock")
 
 
 def doctor(options: argparse.Namespace) -> int:
-    """Run the checks, or tell about them.
+    """Run the checks, or describe them.
 
     Args:
         options: The command line.
@@ -47,84 +47,75 @@ def doctor(options: argparse.Namespace) -> int:
     Returns:
         The exit status.
     """
-    write_anything()
     try:
-        told = _asked_about(options)
-        if told is not None:
-            return told
-        wanted = targets_of(options)
-        asked = _asked(options)
+        output = Output(options)
+        if options.list_checks:
+            return _list_checks()
+        if options.explain:
+            show_entries([of_check(options.explain)], open_console())
+            return 0
+        if options.json_schema:
+            text = json.dumps(schema(), indent=2) + "\n"
+            return 0 if output.write(STANDARD_OUTPUT, text) else exits.INCONCLUSIVE
+        wanted = _options(options)
     except (ValueError, WriteError) as error:
         options.parser.error(str(error))
     try:
         console = open_console(error=True)
         shown = view(console) if options.detail >= 0 else contextlib.nullcontext(lambda _: None)
         with terminable(), shown as listener:
-            report = run(asked, listener)
+            report = run(wanted, listener)
     except Interrupted as end:
-        say("interrupted; nothing is left running; this is what was found until then")
+        output.message("interrupted; nothing is left running; this is what was found until then")
         report = end.report
     except KeyboardInterrupt:
-        say("interrupted; nothing is left running, and no report was written.")
+        output.message("interrupted; nothing is left running, and no report was written.")
         return exits.INTERRUPTED
     except Terminated as end:
-        with contextlib.suppress(OSError):  # after SIGHUP there may be nobody to tell
-            say(f"ended by {end.name}; nothing is left running; this is what was found until then")
+        with contextlib.suppress(OSError):  # after SIGHUP the terminal may be closed
+            what = "nothing is left running; this is what was found until then"
+            output.message(f"ended by {end.name}; {what}")
         if end.report is None:
             return end.status
         report = end.report
-    status = tell([report], wanted, report.exit_status, Detail(1 + options.detail))
-    saved = not options.save_baseline or _saved(options.save_baseline, report)
+    status = output.report([report], report.exit_status)
+    saved = not options.save_baseline or _save(options.save_baseline, report, output)
     return status if saved else status or exits.INCONCLUSIVE
 
 
-def _asked_about(options: argparse.Namespace) -> int | None:
-    """Tell what is asked about the doctor itself; None if it is to examine."""
-    if options.list_checks:
-        return _list_checks()
-    if options.explain:
-        show_entries([of_check(options.explain)], open_console())
-        return 0
-    if options.json_schema:
-        told = written(STANDARD_OUTPUT, json.dumps(schema(), indent=2) + "\n")
-        return 0 if told else exits.INCONCLUSIVE
-    return None
-
-
-def _saved(target: str, report: Report) -> bool:
-    """Write the file of expectations; what was interrupted or is broken is none to expect."""
-    try:
-        if report.exit_status != exits.PASSED:
-            raise ValueError("the machine is not as it should be")  # noqa: TRY301  # told below
-        text = Baseline.of(report).to_text()
-    except ValueError as error:
-        say(f"'{target}' is not written: {error}")
-        return False
-    if not written(target, text):
-        return False
-    say(f"expectations: {target}")
-    return True
-
-
 def merge(options: argparse.Namespace) -> int:
-    """Put reports together.
+    """Merge reports into one about a fleet.
 
     Args:
         options: The command line.
 
     Returns:
-        The exit status: that of the machine that is worst off.
+        The exit status: that of the worst machine.
     """
-    write_anything()
     try:
-        wanted = targets_of(options)
+        output = Output(options)
         fleet = gather(options.reports)
     except (ValueError, WriteError) as error:
         options.parser.error(str(error))
-    return tell(fleet, wanted, fleet.exit_status, Detail(1 + options.detail))
+    return output.report(fleet, fleet.exit_status)
 
 
-def _asked(options: argparse.Namespace) -> Options:
+def _save(target: str, report: Report, output: Output) -> bool:
+    """Write a baseline; a run that was interrupted or found a fault cannot be one."""
+    try:
+        if report.exit_status != exits.PASSED:
+            raise ValueError("the machine is not as it should be")  # noqa: TRY301  # see below
+        text = Baseline.of(report).to_text()
+    except ValueError as error:
+        output.message(f"'{target}' is not written: {error}")
+        return False
+    if not output.write(target, text):
+        return False
+    output.message(f"expectations: {target}")
+    return True
+
+
+def _options(options: argparse.Namespace) -> Options:
     level = Level[options.level.upper()]
     catalogue.plan(level, options.only, options.skip)  # refuses names that fit no check
     _check_backend(options.backend or os.environ.get("PYACLNN_BACKEND") or "cann")

@@ -31,8 +31,8 @@ def show_entries(entries: Sequence[Entry], console: Console) -> None:
     """Print explanations.
 
     Args:
-        entries: What to print.
-        console: Where to.
+        entries: The explanations.
+        console: The console.
     """
     parts: list[RenderableType] = []
     for entry in entries:
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         options: The command line.
 
     Returns:
-        The exit status: 0, or 1 if nothing is known about what was asked for.
+        The exit status: 0, or 1 for an unknown code.
     """
     console = open_console()
     if options.list:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run shows itself while it goes on: a live tree on a terminal, plain lines elsewhere."""
+"""Views of a run in progress: a live tree on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 __all__ = ["LiveView", "PlainView", "View", "view"]
 
 _SLOW: Final = 10.0
-"""After so many seconds a plain line says that a check is still at it, and again after as many."""
+"""Seconds after which a plain line reports that a check still runs, again and again."""
 _FRAMES: Final = 8
 
 
 class View(contextlib.ExitStack):
-    """Something that is told how a run goes; a context manager around it.
+    """Listener to the events of a run, and a context manager around it.
 
     Args:
-        console: Where to show it.
+        console: The console to show the run on.
     """
 
     def __init__(self, console: Console) -> None:
@@ -48,26 +48,26 @@ class View(contextlib.ExitStack):
         self._done = 0
 
     def __call__(self, event: Event) -> None:
-        """Take notice of an event."""
+        """Record an event."""
         if isinstance(event, Planned):
             self._checks = event.checks
         elif isinstance(event, Finished):
             self._done += 1
-        elif event.device is not None:  # which there are is not known at first
+        elif event.device is not None:  # devices become known as they are used
             self._devices.add(event.device)
 
     @property
     def _total(self) -> int:
-        """How many checks there are: those of a device run once for each device."""
+        """The number of checks; those of a device run once for each device."""
         each = sum(check.group not in {None, "host"} for check in self._checks)
         return max(len(self._checks) + each * (len(self._devices or {0}) - 1), self._done)
 
 
 def view(console: Console) -> View:
-    """Return the view that suits a console.
+    """Return the view that suits a console, usually standard error.
 
     Args:
-        console: Where to show the run, usually standard error.
+        console: The console.
     """
     return (
         LiveView(console)
@@ -77,20 +77,20 @@ def view(console: Console) -> View:
 
 
 class PlainView(View):
-    """One line for each check, as it ends."""
+    """Prints one line for each check as it ends."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
-        self._said: dict[str, int] = {}
+        self._reported: dict[str, int] = {}
 
     def __call__(self, event: Event) -> None:
-        """Print a line for what ended, and now and then for what takes long."""
+        """Print a line for a check that ended, and now and then for a slow one."""
         super().__call__(event)
         if isinstance(event, Progress):
             place = _place(event.check, event.device)
             often = int(event.seconds // _SLOW)
-            if often > self._said.get(place, 0):
-                self._said[place] = often
+            if often > self._reported.get(place, 0):
+                self._reported[place] = often
                 self._print(
                     f"        still at {place} {event.check.title}: {event.seconds:.0f} s, "
                     f"given up after {event.deadline:.0f} s"
@@ -107,7 +107,7 @@ class PlainView(View):
 
 
 class LiveView(View):
-    """A tree of categories that fills up, what runs now, a bar and the elapsed time."""
+    """Draws a tree of categories, the running checks, a bar and the elapsed time."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
@@ -117,7 +117,7 @@ class LiveView(View):
         self._running: dict[str, tuple[Check, float, float | None]] = {}
 
     def __enter__(self) -> Self:
-        """Begin to draw; the end leaves the screen as it was."""
+        """Begin to draw; the end restores the screen."""
         live = Live(
             self,
             console=self._console,
@@ -129,7 +129,7 @@ class LiveView(View):
         return super().__enter__()
 
     def __call__(self, event: Event) -> None:
-        """Take notice; the screen follows by itself."""
+        """Record an event; the screen is drawn by a timer."""
         super().__call__(event)
         if isinstance(event, Finished):
             self._running.pop(event.result.id, None)
@@ -141,7 +141,7 @@ class LiveView(View):
             self._running[place] = (event.check, since, deadline)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw the present state."""
+        """Draw the state."""
         height = max(options.max_height - 4 - len(self._running), 3)
         lines = self._tree()
         yield Group(*lines[-height:])
@@ -157,7 +157,7 @@ class LiveView(View):
         yield self._bar()
 
     def _tree(self) -> list[Text]:
-        """The categories in their order, each with what has ended; quiet ones on one line."""
+        """Return a line for each category, and one for each result that needs attention."""
         categories: dict[str, list[CheckResult]] = {}
         for result in list(self._results):
             categories.setdefault(result.category, []).append(result)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pyaclnn explain``: a code of CANN, its driver or this program, in words."""
+"""Lookup of codes of CANN, of its driver, and of this program: what ``pyaclnn explain`` prints."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann import status as codes
@@ -40,13 +39,16 @@ _ORIGINS: Final = {
     "9": "the simulated NPU's own",
 }
 _PREFIXES: Final = ("", "ACL_ERROR_", "ACL_ERROR_RT_", "ACLNN_ERR_", "ACLNN_ERR_INNER_", "ACLNN_")
-_NUMBER: Final = re.compile(r"(?<![\w.])-?[0-9]+(?![\w.]*\d)")
-_MESSAGE: Final = re.compile(r"\bE[A-Z]?\d{4,5}\b")
+_LONG_PREFIX: Final = re.compile("ACL_ERROR_RT_|ACL_ERROR_|ACLNN_ERR_INNER_|ACLNN_ERR_|DRV_ERROR_")
 _CHECK: Final = re.compile(r"[A-Z]+-\w+(?:@\d+)?")
-_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]{5,}")
-_HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{4,16}\b")
 _TORCH: Final = re.compile(r"\bERR(\d{2})(\d{3})\b")
-_STATUS_DIGITS: Final = 6
+_MESSAGE: Final = re.compile(r"\bE[A-Z]?\d{4,5}\b")
+_HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{4,16}\b")
+_NUMBER: Final = re.compile(r"(?<![\w.])-?[0-9]+(?![\w.]*\d)")
+_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]{5,}")
+_PART: Final = re.compile("|".join(p.pattern for p in (_TORCH, _MESSAGE, _HEX, _NUMBER, _WORD)))
+_INTEGER: Final = re.compile("-?[0-9]+")
+_STATUS: Final = re.compile(r"\d{6}|-8\d*")
 _SIGN_BIT: Final = 1 << 31
 _LAST_DIGITS: Final = 10
 _MOST: Final = 5
@@ -58,10 +60,10 @@ class Entry:
 
     Attributes:
         heading: The code and its name.
-        meaning: What it says.
+        meaning: The meaning of the code.
         causes: Likely causes, the likeliest first.
         next_step: The one thing to do next, or None.
-        notes: What else there is to say, a line each.
+        notes: Further remarks, a line each.
     """
 
     heading: str
@@ -71,39 +73,39 @@ class Entry:
     notes: tuple[str, ...] = ()
 
 
-def look_up(asked: str) -> list[Entry]:
+def look_up(text: str) -> list[Entry]:
     """Explain a code, a name, a check, or every code in a line of a log.
 
     Args:
-        asked: A status code such as ``507033``; a name, also without its prefix and in any case;
-            a code of the driver (``17``) or of device management (``-8020``); the beginning of a
-            message (``EE1015``); the id of a check, of a machine or a cluster; or a text in which
-            some of these stand.
+        text: A status code such as ``507033``; a name, also without its prefix and in any case; a
+            code of the driver (``17``) or of device management (``-8020``); the beginning of a
+            message (``EE1015``); the id of a check, of a machine or a cluster; or a text that
+            contains some of these.
 
     Returns:
         The answers; none if nothing in it is known.
     """
-    found = _exactly(asked.strip()) or _function(asked.strip())
+    found = _exactly(text.strip()) or _function(text.strip())
     if found is not None:
         return [found]
-    entries: dict[str, Entry] = {entry.heading: entry for entry in _loader(asked)}
-    for part in _parts(asked):
-        entry = _exactly(part)
+    entries = {entry.heading: entry for entry in _loader(text)}
+    for match in _PART.finditer(text):
+        entry = _exactly(match[0]) if _may_be_code(match[0]) else None
         if entry is not None:
             entries.setdefault(entry.heading, entry)
     return list(entries.values())
 
 
-def suggestions(asked: str) -> list[str]:
-    """Return the few codes and names that are closest to one that is not known.
+def suggestions(text: str) -> list[str]:
+    """Return the few codes and names that are closest to an unknown one.
 
-    Codes that begin with the digits asked for come first, in order; where only the last digit is
-    open, every such code is there.
+    Codes that begin with the given digits come first, in order; where only the last digit is open,
+    every such code is listed.
 
     Args:
-        asked: What was asked for.
+        text: The unknown code or name.
     """
-    words = asked.strip().upper()
+    words = text.strip().upper()
     names = {name: f"{code} {name}" for code, name in codes.names().items()}
     if words.lstrip("-").isdigit():
         numbers = {str(code): f"{code} {name}" for code, name in codes.names().items()}
@@ -114,8 +116,7 @@ def suggestions(asked: str) -> list[str]:
         return [numbers[number] for number in dict.fromkeys(begun + near)][:room]
     short = {_short(name): line for name, line in names.items()}
     near = difflib.get_close_matches(_short(words), short, _MOST, 0.5)
-    held = [name for name in short if _short(words) in name and name not in near]
-    near += sorted(held, key=len)
+    near += sorted((n for n in short if _short(words) in n and n not in near), key=len)
     return [short[name] for name in near[:_MOST]]
 
 
@@ -137,37 +138,30 @@ def of_check(name: str) -> Entry:
     return Entry(f"{check.id} {check.title}", check.explanation, notes=tuple(notes))
 
 
-def _parts(text: str) -> Iterator[str]:
-    """What in a text may be a code: six digits, a message code, a name as the headers write it."""
-    every = (_TORCH, _MESSAGE, _HEX, _NUMBER, _WORD)
-    for match in re.finditer("|".join(pattern.pattern for pattern in every), text):
-        part = match[0]
-        if _HEX.fullmatch(part) or _TORCH.fullmatch(part):
-            yield part
-            continue
-        is_status = part.isdigit() and len(part) == _STATUS_DIGITS
-        if is_status or part.startswith("-8") or part in STATUS or _MESSAGE.fullmatch(part):
-            yield part
+def _may_be_code(part: str) -> bool:
+    """Return whether a part of a text is a code, or a name as the headers write it."""
+    forms = (_HEX, _TORCH, _MESSAGE, _STATUS)
+    return part in STATUS or any(form.fullmatch(part) for form in forms)
 
 
-def _exactly(asked: str) -> Entry | None:
-    wanted = asked.upper()
-    if _TORCH.fullmatch(wanted) or _HEX.fullmatch(asked):
-        return _torch(wanted) if wanted.startswith("ERR") else _hexadecimal(asked)
-    if re.fullmatch("-?[0-9]+", wanted) or _MESSAGE.fullmatch(wanted):
-        return _message(wanted) if wanted.startswith("E") else _number(int(wanted))
+def _exactly(text: str) -> Entry | None:
+    name = text.upper()
+    forms = ((_TORCH, _torch), (_MESSAGE, _message), (_INTEGER, _number), (_HEX, _hexadecimal))
+    for form, explain in forms:
+        if form.fullmatch(name):
+            return explain(text if form is _HEX else name)
     for prefix in _PREFIXES:
-        code = _named(prefix + wanted)
+        code = _named(prefix + name)
         if code is not None:
             return _status(code)
     for number, known in DRIVER.items():
-        if wanted in {known.name, _short(known.name)}:
+        if name in {known.name, _short(known.name)}:
             return _number(number)
-    return _finding(wanted) if _CHECK.fullmatch(wanted) else None
+    return _check(name) if _CHECK.fullmatch(name) else None
 
 
-def _finding(name: str) -> Entry | None:
-    """A check of one machine, or what is found out about a cluster."""
+def _check(name: str) -> Entry | None:
+    """Explain a check of one machine, or a finding about a cluster."""
     of_cluster = name.partition("@")[0]
     if of_cluster in CLUSTER:
         return _entry(f"{of_cluster} (pyaclnn fleet doctor)", CLUSTER[of_cluster])
@@ -177,24 +171,25 @@ def _finding(name: str) -> Entry | None:
 
 
 def _torch(code: str) -> Entry | None:
-    module, kind = (int(part) for part in _TORCH.fullmatch(code).groups())  # type: ignore[union-attr]  # it fits
-    known = TORCH_KINDS.get(kind)
-    if known is None or module not in TORCH_MODULES:
+    module, kind = int(code[3:5]), int(code[5:])
+    if kind not in TORCH_KINDS or module not in TORCH_MODULES:
         return None
-    return _entry(f"{code} (torch_npu)", known, f"Comes from: {TORCH_MODULES[module]}")
+    origin = f"Comes from: {TORCH_MODULES[module]}"
+    return _entry(f"{code} (torch_npu)", TORCH_KINDS[kind], origin)
 
 
 def _hexadecimal(text: str) -> Entry | None:
-    """A code in hexadecimal; a negative one may stand in 32 bits."""
+    """Explain a code in hexadecimal; a negative one may be written in 32 bits."""
     number = int(text, 16)
-    codes_of = (number, number - 2 * _SIGN_BIT) if number & _SIGN_BIT else (number,)
-    entry = next((entry for code in codes_of if (entry := _number(code))), None)
-    return entry and dataclasses.replace(entry, notes=(*entry.notes, f"In hexadecimal: {text}"))
+    entry = _number(number)
+    if entry is None and number & _SIGN_BIT:
+        entry = _number(number - 2 * _SIGN_BIT)
+    return entry and replace(entry, notes=(*entry.notes, f"In hexadecimal: {text}"))
 
 
-def _function(asked: str) -> Entry | None:
-    """Tell where a function of the C interface is declared, and in which CANN it is."""
-    known = signatures().get(asked.rstrip("()"))
+def _function(text: str) -> Entry | None:
+    """Describe a function of the C interface: its header, and the CANN that has it."""
+    known = signatures().get(text.rstrip("()"))
     if known is None:
         return None
     return Entry(
@@ -221,27 +216,22 @@ def _loader(text: str) -> Iterator[Entry]:
 
 def _named(name: str) -> int | None:
     if name.startswith(codes.PREFIXES):
-        try:
+        with contextlib.suppress(AttributeError):
             return codes.code_named(name)
-        except AttributeError:
-            return None
     return None
 
 
-def _number(code: int) -> Entry | None:
+def _number(code: int | str) -> Entry | None:
+    code = int(code)
     if code in codes.names():
         return _status(code)
     if code in DEVICE_MANAGEMENT:
         return _entry(f"{code} (device management; npu-smi prints it)", DEVICE_MANAGEMENT[code])
-    if code in DRIVER:
-        known = DRIVER[code]
-        becomes = f"{codes.code_named(known.becomes)} {known.becomes}"
-        return _entry(
-            f"{code} {known.name} (driver)",
-            known.explanation,
-            f"The runtime makes of it: {becomes}",
-        )
-    return None
+    if code not in DRIVER:
+        return None
+    known = DRIVER[code]
+    becomes = f"The runtime makes of it: {codes.code_named(known.becomes)} {known.becomes}"
+    return _entry(f"{code} {known.name} (driver)", known.explanation, becomes)
 
 
 def _status(code: int) -> Entry:
@@ -260,10 +250,8 @@ def _status(code: int) -> Entry:
 
 def _message(code: str) -> Entry | None:
     known = {**MESSAGES, **COLLECTIVE}
-    fitting = [start for start in known if code.startswith(start)]
-    if not fitting:
-        return None
-    return _entry(f"{code} (begins a text of CANN)", known[max(fitting, key=len)])
+    start = max((start for start in known if code.startswith(start)), key=len, default=None)
+    return _entry(f"{code} (begins a text of CANN)", known[start]) if start else None
 
 
 def _entry(heading: str, known: Explanation, *notes: str) -> Entry:
@@ -272,13 +260,5 @@ def _entry(heading: str, known: Explanation, *notes: str) -> Entry:
 
 
 def _short(name: str) -> str:
-    for prefix in (
-        "ACL_ERROR_RT_",
-        "ACL_ERROR_",
-        "ACLNN_ERR_INNER_",
-        "ACLNN_ERR_",
-        "DRV_ERROR_",
-    ):
-        if name.startswith(prefix):
-            return name.removeprefix(prefix)
-    return name
+    match = _LONG_PREFIX.match(name)
+    return name[match.end() :] if match else name

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where what was found goes: the terminal, and the files that were asked for."""
+"""Output of a command: messages, the report on the terminal, and the files that were asked for."""
 
 from __future__ import annotations
 
 import io
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pyaclnn.health.report import exits
 from pyaclnn.health.report.bundle import as_bundle
@@ -29,47 +29,83 @@ if TYPE_CHECKING:
     from pyaclnn.health.report.fleet import Fleet
     from pyaclnn.health.report.record import Report
 
-__all__ = ["say", "targets_of", "tell", "write_anything", "written"]
-
-_PROGRAM: Final = "pyaclnn doctor"
+__all__ = ["Output"]
 
 
-def tell(
-    found: Sequence[Report] | Fleet,
-    wanted: dict[str, str],
-    status: int,
-    detail: Detail,
-    program: str = _PROGRAM,
-) -> int:
-    """Print the report and write what was asked for; a failed write is never a success.
+class Output:
+    """Output of a command that makes reports.
+
+    Characters that standard output and error cannot encode become question marks.
 
     Args:
-        found: The reports of one or more machines.
-        wanted: What `targets_of` returned.
-        status: What the command would exit with.
-        detail: How much is printed.
-        program: Who tells it.
+        options: The command line: an option for each format, and ``detail``.
+        program: The name of the command in its messages.
 
-    Returns:
-        The exit status.
+    Raises:
+        WriteError: A file cannot be written, or two formats go to the same.
     """
-    # What standard output is wanted for must not be mixed with anything.
-    console = open_console(error=STANDARD_OUTPUT in wanted.values())
-    told = True
-    try:
-        show(found, console, detail)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        told = False
-        abandon_output()
-        say(f"the report could not be printed: {error.strerror}", program)
-    for name, target in wanted.items():
-        if not written(target, _formatted(name, found), program):
-            told = False
-        elif target != STANDARD_OUTPUT:
-            say(f"{name} report: {target}", program)
-    return status if told else status or exits.INCONCLUSIVE
+
+    def __init__(self, options: argparse.Namespace, program: str = "pyaclnn doctor") -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")
+        self._program = program
+        self._detail = Detail(1 + options.detail)
+        given = {name: getattr(options, name, None) for name in FORMATS}
+        self._targets = {name: target for name, target in given.items() if target}
+        for target in self._targets.values():
+            check_writable(target)
+            if list(self._targets.values()).count(target) > 1:
+                raise WriteError(f"two reports cannot both go to '{target}'.")
+
+    def message(self, text: str) -> None:
+        """Write a line to standard error."""
+        sys.stderr.write(f"{self._program}: {text}\n")
+
+    def write(self, target: str, content: bytes | Iterable[str]) -> bool:
+        """Write a file, or a message if that fails.
+
+        Args:
+            target: A path, or ``-``.
+            content: The content, as for `files.write`.
+
+        Returns:
+            Whether the file was written.
+        """
+        try:
+            write(target, content)
+        except WriteError as error:
+            self.message(str(error))
+            return False
+        return True
+
+    def report(self, found: Sequence[Report] | Fleet, status: int) -> int:
+        """Print the report and write the files that were asked for.
+
+        Args:
+            found: The reports of one or more machines.
+            status: The exit status of the command.
+
+        Returns:
+            The exit status; after a failed write it is never that of success.
+        """
+        # Standard output that is asked for a format gets nothing else.
+        console = open_console(error=STANDARD_OUTPUT in self._targets.values())
+        complete = True
+        try:
+            show(found, console, self._detail)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            complete = False
+            abandon_output()
+            self.message(f"the report could not be printed: {error.strerror}")
+        for name, target in self._targets.items():
+            if not self.write(target, _formatted(name, found)):
+                complete = False
+            elif target != STANDARD_OUTPUT:
+                self.message(f"{name} report: {target}")
+        return status if complete else status or exits.INCONCLUSIVE
 
 
 def _formatted(name: str, found: Sequence[Report] | Fleet) -> bytes | Iterable[str]:
@@ -81,53 +117,3 @@ def _formatted(name: str, found: Sequence[Report] | Fleet) -> bytes | Iterable[s
         return as_junit(found)
     one = only(found)
     return fleet_of(found).lines() if one is None else one.to_text()
-
-
-def written(target: str, content: bytes | Iterable[str], program: str = _PROGRAM) -> bool:
-    """Write a report, and say so if that failed.
-
-    Args:
-        target: A path, or ``-``.
-        content: What to write, as for `files.write`.
-        program: Who says so.
-    """
-    try:
-        write(target, content)
-    except WriteError as error:
-        say(str(error), program)
-        return False
-    return True
-
-
-def targets_of(options: argparse.Namespace) -> dict[str, str]:
-    """Return the formats asked for and their targets, each of which can probably be written.
-
-    Args:
-        options: The command line.
-
-    Raises:
-        WriteError: One of them cannot be written, or two are the same.
-    """
-    wanted = {name: target for name in FORMATS if (target := getattr(options, name, None))}
-    for target in wanted.values():
-        check_writable(target)
-        if list(wanted.values()).count(target) > 1:
-            raise WriteError(f"two reports cannot both go to '{target}'.")
-    return wanted
-
-
-def write_anything() -> None:
-    """Let an output that cannot encode a character show a question mark for it."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def say(text: str, program: str = _PROGRAM) -> None:
-    """Write a line to standard error.
-
-    Args:
-        text: What to say.
-        program: Who says it.
-    """
-    sys.stderr.write(f"{program}: {text}\n")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``pyaclnn smoke`` does: has a child run the cases, and believes only what it completed.
+"""The command ``pyaclnn smoke``: runs the cases in a child process, and reports them.
 
-CANN is loaded in the child alone. A library that calls ``exit(0)``, crashes or hangs there is told
-as just that, and is never a success.
+Only the child loads CANN. A library that calls ``exit(0)``, crashes or hangs there is reported, and
+is never a success.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _GRACE: Final = 3.0
 
 
 def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
-    """Run the smoke test and print what came of it.
+    """Run the smoke test and print its results.
 
     Args:
         options: The command line.
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
                 word = snake_case(name.removeprefix("aclnn"))
                 near = difflib.get_close_matches(word, known, 1)
                 hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-                _say(f"there is no {what} '{name}' in the smoke test; {hint}")
+                _message(f"there is no {what} '{name}' in the smoke test; {hint}")
                 return UNUSABLE
     task = ChildTask(
         options.backend,
@@ -83,23 +83,23 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
         with terminable():
             outcome = _supervised(task)
     except Terminated as end:
-        with contextlib.suppress(OSError):  # after SIGHUP there may be nobody to tell
-            _say(f"ended by {end.name}")
+        with contextlib.suppress(OSError):  # after SIGHUP the terminal may be closed
+            _message(f"ended by {end.name}")
         return end.status
     facts = outcome.facts
     if outcome.ended != "done":
         for text in (_how_it_ended(outcome), _limits(), outcome.log, outcome.error):
             if text:
-                _say(text)
+                _message(text)
         return BROKEN_OFF
     if "error" in facts:
-        _say(facts["error"])
+        _message(facts["error"])
         return exits.NOTHING_HERE if _nothing_here(options.backend) else UNUSABLE
     return _show(outcome, options)
 
 
 def _nothing_here(backend: str | None) -> bool:
-    """Whether there is no CANN at all, for which the doctor has an exit status of its own."""
+    """Return whether there is no CANN at all, which has an exit status of its own."""
     context = CheckContext(Machine(), Options(backend=backend))
     return context.choice == "cann" and not context.installations and not context.traces
 
@@ -149,5 +149,5 @@ def _limits() -> str:
     return f"as every process that is started here, it may have {limits}" if limits else ""
 
 
-def _say(text: str) -> None:
+def _message(text: str) -> None:
     sys.stderr.write(f"pyaclnn: {text}\n")

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pyaclnn.health.checks import catalogue
 from pyaclnn.health.checks.options import Level
-from pyaclnn.health.command.output import say, targets_of, tell, write_anything
+from pyaclnn.health.command.output import Output
 from pyaclnn.health.fleet.assembly import reports_of
 from pyaclnn.health.fleet.examination import NoNpuError, examine
 from pyaclnn.health.fleet.npu import FleetError
@@ -16,14 +16,12 @@ from pyaclnn.health.fleet.view import Cells
 from pyaclnn.health.report import exits
 from pyaclnn.health.report.files import WriteError
 from pyaclnn.health.report.fleet import merge
-from pyaclnn.health.report.text import Detail, open_console
+from pyaclnn.health.report.text import open_console
 
 if TYPE_CHECKING:
     import argparse
 
 __all__ = ["doctor"]
-
-_PROGRAM: Final = "pyaclnn fleet doctor"
 
 
 def doctor(options: argparse.Namespace) -> int:
@@ -35,9 +33,8 @@ def doctor(options: argparse.Namespace) -> int:
     Returns:
         The exit status.
     """
-    write_anything()
     try:
-        wanted = targets_of(options)
+        output = Output(options, "pyaclnn fleet doctor")
         catalogue.plan(Level[options.level.upper()], options.only, options.skip)
         if options.simulate is not None and options.address is not None:
             raise ValueError("--simulate starts a cluster of its own; it goes without --address")  # noqa: TRY301  # reported as any other
@@ -60,15 +57,15 @@ def doctor(options: argparse.Namespace) -> int:
                 tell=cells.tell,
             )
     except NoNpuError as error:
-        say(str(error), _PROGRAM)
+        output.message(str(error))
         return exits.NOTHING_HERE
     except FleetError as error:
-        say(str(error), _PROGRAM)
+        output.message(str(error))
         return exits.INCONCLUSIVE
     except Stopped as end:
-        say("stopped; nothing is left running; this is what was found until then", _PROGRAM)
+        output.message("stopped; nothing is left running; this is what was found until then")
         fleet = merge(reports_of(end.ended, options.level, status=end.status))
     except KeyboardInterrupt:
-        say("stopped before anything was found", _PROGRAM)
+        output.message("stopped before anything was found")
         return exits.INTERRUPTED
-    return tell(fleet, wanted, fleet.exit_status, Detail(1 + options.detail), _PROGRAM)
+    return output.report(fleet, fleet.exit_status)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numeric smoke test: does every operator compute the right numbers on this backend?
+"""Numeric smoke test of every operator on a backend.
 
-Each operator runs over a few shapes and dtypes, on outputs filled with NaN first. What comes back
-is held against the reference evaluated in float64, by CANN's published accuracy standard.
+Each operator runs over a few shapes and dtypes, on outputs filled with NaN. They are compared with
+the reference evaluated in float64, by CANN's published accuracy standard.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ SHAPES = ((4, 64), (3, 5, 192), (48, 1024))
 """The shapes of the smoke test; the first Ascend 910 normalizes multiples of 64 only."""
 
 PATIENCE = 0.25
-"""Seconds after which wrong outputs are read once more: were they only late?"""
+"""Seconds after which wrong outputs are read once more, in case they were only late."""
 
 IMPRECISE = "within the standard, but only as exact as float16, not as float32"
-"""How the verdict begins on float32 results that another precision seems to have computed."""
+"""Beginning of the verdict on float32 results that were computed in a lower precision."""
 
 _ENOUGH, _WIDE = 64, 16
 _TYPICAL = 2**-14
@@ -65,7 +65,7 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat1
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one output of a case.
+    """Comparison of one output of a case.
 
     Attributes:
         operator: The public function.
@@ -77,7 +77,7 @@ class Outcome:
         limit: The largest absolute error the standard allows there.
         matched_ratio: Share of elements within tolerance, 0 if the call failed.
         verdict: The verdict in one line, or the error of the call.
-        seconds: How long submitting the work and waiting for it took.
+        seconds: The duration of submitting the work and waiting for it.
         error_histogram: Pairs of (upper edge, count) over |error| / tolerance; see
             `pyaclnn.health.smoke.edges`.
         code: CANN's status code if the call failed with one.
@@ -97,7 +97,7 @@ class Outcome:
     code: int | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """The outcome as plain data, without the histogram."""
+        """Return the outcome as plain data, without the histogram."""
         return {key: value for key, value in asdict(self).items() if key != "error_histogram"}
 
 
@@ -115,8 +115,8 @@ def dtypes_of(device: Device) -> list[np.dtype[Any]]:
 def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Case]:
     """List the cases: every operator in every dtype that it takes on a device's chip.
 
-    An operator that this chip is not said to have, or that an older CANN lacks, is left out unless
-    it is essential: what is without those is told so.
+    An operator that this chip or an older CANN lacks is left out, unless it is essential: a machine
+    without those is reported.
 
     Args:
         device: An open device.
@@ -134,13 +134,13 @@ def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Ca
 
 
 def _integers(operator: Operator) -> list[np.dtype[Any]]:
-    """The dtypes of integers that an operator's leading tensor may have."""
+    """Return the integer dtypes that an operator's leading tensor may have."""
     known = (DTYPES[word] for word in operator.types.allowed(operator.primary.type, {}))
     return [dtype for dtype in known if dtype.kind in "iu"]
 
 
 def _is_there(operator: Operator) -> bool:
-    """Whether the libraries have an operator; what they lack is only left out if it may lack."""
+    """Return whether to test an operator: the libraries have it, or it is essential."""
     try:
         function(operator.c_name)
     except MissingSymbolError:
@@ -159,9 +159,9 @@ def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outc
     """Run one case.
 
     Args:
-        case: What to run.
-        device: Where.
-        patience: Seconds after which outputs that nobody wrote are read once more.
+        case: The case.
+        device: The device.
+        patience: Seconds after which wrong outputs are read once more; 0 for not at all.
 
     Yields:
         One outcome for each output; a single failed one if the call itself fails.
@@ -184,12 +184,12 @@ def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outc
 def evaluate_outputs(
     launched: Launched, actual: Mapping[str, Host], seconds: float = 0.0
 ) -> Iterator[Outcome]:
-    """Hold outputs against what is expected.
+    """Compare outputs with the expected ones.
 
     Args:
         launched: The case.
         actual: Its outputs, read after its stream was waited for.
-        seconds: How long that took.
+        seconds: The duration.
 
     Yields:
         One outcome for each output.
@@ -213,15 +213,15 @@ def evaluate_outputs(
 
 
 def _is_half_precise(actual: Host, golden: Host, width: int, dtype: np.dtype[Any]) -> bool:
-    """Whether float32 results are typically as far off as float16 would be.
+    """Return whether the typical error of float32 results is that of float16.
 
-    The standard's tolerance for float32 is 2**-10, in which a float16's rounding still fits. What
-    computes in float32 is typically a thousand times better, for rows as a whole: single elements
-    cancel, and so do all gradients of narrow rows, which therefore say nothing.
+    The standard's tolerance for float32 is 2**-10, which covers the rounding of float16. Computing
+    in float32 is typically a thousand times more exact for rows as a whole. Single elements cancel,
+    and so do all gradients of narrow rows; these are not considered.
     """
     if dtype != np.float32 or golden.size < _ENOUGH or width < _WIDE:
         return False
-    # Statistics are one to a row: all of them are the row that is looked at.
+    # Statistics are one to a row: all of them together count as one row.
     rows = golden.reshape(1, -1) if golden.shape[-1] == 1 else golden.reshape(-1, golden.shape[-1])
     size = np.linalg.norm(rows, axis=1)
     error = np.linalg.norm(actual.astype(np.float64).reshape(rows.shape) - rows, axis=1)
@@ -229,7 +229,7 @@ def _is_half_precise(actual: Host, golden: Host, width: int, dtype: np.dtype[Any
 
 
 def _in_words(verdict: Verdict, actual: Host) -> str:
-    """The verdict, with what kind of wrong it looks like before it."""
+    """Return the verdict, after the kind of fault that it looks like."""
     if verdict.passed or not actual.size:
         return str(verdict)
     wide = actual.astype(np.float64)
@@ -250,7 +250,7 @@ def _histogram(actual: Host, golden: Host, dtype: np.dtype[Any]) -> tuple[tuple[
     with np.errstate(all="ignore"):
         error = np.abs(actual.astype(np.float64) - golden)
         ratio = error / (tolerance.atol + tolerance.rtol * np.abs(golden))
-    # What has no error to speak of, NaN or infinity, belongs beyond every edge.
+    # NaN and infinity count beyond every edge.
     ratio = np.where(np.isfinite(ratio), ratio, np.inf).ravel()
     bins = np.searchsorted(np.array(ERROR_EDGES), ratio, side="left")
     counts = np.bincount(bins, minlength=len(ERROR_EDGES))
@@ -258,7 +258,7 @@ def _histogram(actual: Host, golden: Host, dtype: np.dtype[Any]) -> tuple[tuple[
 
 
 def _look_again(launched: Launched, outcomes: list[Outcome], patience: float) -> list[Outcome]:
-    """Were wrong outputs only late? Then they are right after a while, and still a failure."""
+    """Read wrong outputs again after a while; late ones are right then, and still a failure."""
     time.sleep(patience)
     words = f"right, but too late: only {patience} s after aclrtSynchronizeStream had returned"
     again = evaluate_outputs(launched, launched.read())
@@ -280,7 +280,7 @@ def _failed(case: Case, error: AclError) -> Outcome:
 
 
 def _standard(case: Case, name: str, own_dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype by which an output is judged: that of what its values are only as exact as.
+    """Return the dtype by whose standard an output is compared: the least exact one it passed.
 
     CANN's LayerNorm kernel produces mean and rstd in the dtype of the weight and widens them
     afterwards (CANN: ops-nn norm/layer_norm_v4).

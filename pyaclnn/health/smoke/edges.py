@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bins of an error histogram, for those who count errors and for those who draw the counts.
-
-It stands alone because whoever draws a report needs neither NumPy nor CANN.
-"""
+"""Bins of error histograms; apart from the rest, because drawing needs neither NumPy nor CANN."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One operator on one shape and dtype: its inputs are made, and it is queued on a stream."""
+"""Cases of the smoke test: one operator on one shape and dtype, launched on a stream."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Launched:
-    """A case whose work is queued: its outputs exist, but need not hold anything yet.
+    """A case that is launched: its outputs exist, but may not be written yet.
 
     Attributes:
         case: The case.
         golden: The expected outputs by name, in float64.
-        inputs: The inputs by name, on the device: kept, should the work be later than it says.
+        inputs: The inputs by name, on the device; kept for work that is still under way.
         outputs: The outputs by name, on the device.
-        seconds: How long submitting took.
+        seconds: The duration of submitting.
     """
 
     case: Case
@@ -68,13 +68,13 @@ class Launched:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A case with its inputs and what is expected of it, which is what takes long to make.
+    """A case with its inputs and expected outputs, which take long to compute.
 
     Attributes:
         case: The case.
         given: The operator's parameters by name.
         expected: The expected outputs by name, in float64.
-        family: The chip's family, as ``find_family`` tells it.
+        family: The chip's family, as ``find_family`` returns it.
     """
 
     case: Case
@@ -83,10 +83,10 @@ class Prepared:
     family: str | None
 
     def launch(self, stream: Stream) -> Launched:
-        """Queue the case on a stream, with outputs full of NaN, and wait for nothing.
+        """Launch the case on a stream, with outputs full of NaN.
 
         Args:
-            stream: Where.
+            stream: The stream.
 
         Raises:
             AclError: The call failed.
@@ -116,11 +116,11 @@ class Prepared:
 
 
 def prepare(case: Case, device: Device) -> Prepared:
-    """Make the inputs of a case, and what is expected of it.
+    """Compute inputs and expected outputs of a case.
 
     Args:
         case: The case.
-        device: The device whose chip it is to run on.
+        device: The device that it will run on.
     """
     operator, family = all_operators()[case.operator], find_family(device.soc_name)
     given = sample(operator, case.shape, case.dtype, family)
@@ -128,11 +128,11 @@ def prepare(case: Case, device: Device) -> Prepared:
 
 
 def launch(case: Case, stream: Stream) -> Launched:
-    """Queue one case on a stream, with outputs full of NaN, and wait for nothing.
+    """Launch one case on a stream, with outputs full of NaN.
 
     Args:
-        case: What to run.
-        stream: Where.
+        case: The case.
+        stream: The stream.
 
     Raises:
         AclError: The call failed.
@@ -141,7 +141,7 @@ def launch(case: Case, stream: Stream) -> Launched:
 
 
 def _poisoned(operator: Operator, tensor: Tensor, given: Mapping[str, Any], value: Host) -> Host:
-    """A result before the call: full of NaN, or of a number that is no result's."""
+    """Return an output before the call: full of NaN, or of the largest integer."""
     words = [t for t in operator.inputs if t.type not in DTYPES]
     bound = {t.type: WORDS[given[t.name].dtype] for t in words}
     dtype = DTYPES[operator.types.allowed(tensor.type, bound)[0]]

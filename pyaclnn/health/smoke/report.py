@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the smoke test shows itself: a line an operator, a line an output, or JSON."""
+"""Report of the smoke test: a line an operator, a line an output, or JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def as_json(backend: Backend, soc_name: str, outcomes: Sequence[Outcome]) -> str
     """Return the outcomes as JSON; a figure that does not exist is null.
 
     Args:
-        backend: What the outcomes were computed by.
+        backend: The backend that computed them.
         soc_name: The chip.
         outcomes: The outcomes, in order.
     """
@@ -57,10 +57,10 @@ def as_text(
     """Print the outcomes, the backend first and the result last.
 
     Args:
-        backend: What the outcomes were computed by.
+        backend: The backend that computed them.
         soc_name: The chip.
         outcomes: The outcomes, in order.
-        every_output: Whether each has a line; otherwise each operator has.
+        every_output: Whether each output has a line, instead of each operator.
     """
     console = Console()
     if not console.is_terminal:
@@ -95,7 +95,7 @@ def _outputs(outcomes: Sequence[Outcome]) -> Table:
 
 
 def _operators(outcomes: Sequence[Outcome]) -> Table:
-    """A line an operator: what was tried, and what the worst of it came to."""
+    """Return a table with a line an operator: its cases and the worst of them."""
     table = Table()
     for heading in ("operator", "dtypes"):
         table.add_column(heading)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments to try an operator on, and what it should make of them, out of its description."""
+"""Sample arguments of an operator and its expected results, derived from its description."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def lengths_in(operator: Operator, shape: Dims) -> Lengths:
 
 
 def _divided(shape: Dims, axes: int) -> Dims:
-    """The same number of elements on more axes, of which the last ones take what is left."""
+    """Return a shape of as many elements on more axes; the last axes take the remainder."""
     while len(shape) < axes:
         part = gcd(shape[-1], _PART)
         shape = (*shape[:-1], part, shape[-1] // part)
@@ -64,7 +64,7 @@ def _divided(shape: Dims, axes: int) -> Dims:
 
 
 def is_possible(operator: Operator, shape: Dims, dtype: np.dtype[Any], family: str | None) -> bool:
-    """Tell whether an operator takes a leading tensor of a shape at all; see `sample`."""
+    """Return whether an operator accepts a leading tensor of a shape; see `sample`."""
     if operator.constraint is None:
         return True
     known = lengths_in(operator, shape)
@@ -112,7 +112,7 @@ def sample(
 
 
 def _types(operator: Operator, dtype: np.dtype[Any], family: str | None) -> dict[str, str]:
-    """The type of each tensor's word: that of the leading one, else float32 if it may be."""
+    """Return the type of each type word: the leading tensor's, else float32 if allowed."""
     rows = operator.types.families.get(family or "") or operator.types.rows
     bound: dict[str, str] = {}
     for tensor in operator.inputs:
@@ -139,7 +139,7 @@ def _values(random: np.random.Generator, tensor: Tensor, dims: Dims, dtype: np.d
 
 
 def _made(tensor: Tensor, given: Mapping[str, Any]) -> Host:
-    """What another operator returns for the same arguments, as exactly as it can be had."""
+    """Return the result of another operator for the same arguments, in float64."""
     name, result = tensor.made_by or ("", "")
     wide = {key: _widened(value) for key, value in given.items()}
     found: Host = getattr(_computed(all_operators()[name], wide, None), result)
@@ -152,11 +152,11 @@ def golden(operator: Operator, given: Mapping[str, Any], family: str | None) -> 
     Args:
         operator: The operator.
         given: Its arguments by Python names.
-        family: The chip family, where what a result means depends on it.
+        family: The chip family, for results whose meaning depends on it.
 
     Returns:
-        Results by Python names, and arguments that are updated in place; not what is not there, nor
-        what there is only for those who ask.
+        Results by Python names, and arguments that are updated in place, without absent results and
+        those that are only computed on request.
     """
     found = _computed(operator, {key: _widened(value) for key, value in given.items()}, family)
     if not hasattr(found, "_asdict"):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members of classes of C++, by the names that a linker knows. */
+/* C++ class members under their mangled names. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ aclDataType _ZNK9aclScalar11GetDataTypeEv(const aclScalar *self)
 
 /* ---- a scalar as a number ------------------------------------------------------------------ */
 
-/* What a caller of any type of number is given. */
+/* The value of a scalar as a complex number, which holds every type. */
 static aclComplex128 read(const struct scalar *scalar)
 {
     union {
@@ -152,7 +152,7 @@ void *_ZNK9aclScalar8ToStringEv(void *place, const aclScalar *self)
     memset(place, 0, sizeof(aclAscendString));
     return place;
 #else
-    /* Where the result has its place nobody has told: C has no such call. */
+    /* C cannot declare this call, so the address of the result is unknown. */
     (void)place;
     fputs("simulated NPU: aclScalar::ToString is not implemented\n", stderr);
     abort();

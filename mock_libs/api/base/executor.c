@@ -20,7 +20,7 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *handle)
     aclnnStatus status;
     struct executor *executor = mock_executor_find(handle, &status);
     if (executor != NULL && executor->from_cache) {
-        /* To ask is the only way to know, so only what disregards this answer breaks a rule. */
+        /* Asking is the only way to know, so only ignoring this answer breaks a rule. */
         executor->refused = true;
         return mock_fail(ACLNN_ERR_INNER,
                          "%s: phase 1 was answered from the cache; such an executor cannot be "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operators of a library, as its table has them, and where all of their calls arrive. */
+/* The operator table of a library, and the function that receives all of its calls. */
 #ifndef MOCK_OPERATOR_H
 #define MOCK_OPERATOR_H
 
@@ -16,7 +16,7 @@ struct mock_operator {
     const char *name, *kinds, *parameters;
 };
 
-/* Of each operator the first phase and then the second are functions of the library. */
+/* Each operator has two functions in the library: the first phase, then the second. */
 struct mock_operators {
     const struct mock_operator *operators;
     struct mock_function *functions;

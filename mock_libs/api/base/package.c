@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the code of operator packages calls: an operator's arguments one by one, then its phases. */
+/* Interface of operator packages: an operator's arguments one by one, then its phases. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static struct executor *find(const void *handle, aclnnStatus *status)
     return executor;
 }
 
-/* The package gives up with its first phase, and nobody else would free the executor. */
+/* Free the executor: the package aborts its first phase and does not free it. */
 static aclnnStatus abandon(const void *handle, struct executor *executor, aclnnStatus status)
 {
     mock_handle_close(handle, MOCK_EXECUTOR);
@@ -157,7 +157,7 @@ aclnnStatus NnopbaseAddIntArrayAttr(void *executor, const aclIntArray *array, si
     return add_object(executor, MOCK_ATTRIBUTE, 'I', array, index);
 }
 
-/* Reads a value of so many bytes; false: its type has another size. */
+/* Read a value of so many bytes; false: its type has another size. */
 static bool read_value(struct mock_part *part, const void *value, size_t length,
                        NnopbaseAttrDtype type)
 {
@@ -231,7 +231,7 @@ aclnnStatus NnopbaseAddParamName(void *executor, uint32_t index, const char *nam
     return add_name(executor, index, name, isInput);
 }
 
-/* What only CANN's own kernels need: who profiles them, and what they were compiled for. */
+/* Arguments that only CANN's own kernels need: profiling and supported chips. */
 static aclnnStatus pass(const void *handle)
 {
     aclnnStatus status;
@@ -256,8 +256,8 @@ aclnnStatus NnopbaseAddSupportList(void *executor, void *list, uint32_t *socSupp
 
 /* ---- the phases ---------------------------------------------------------------------------- */
 
-/* Takes the arguments of an executor, so that nobody else completes it; its operator goes to *name.
- * NULL: *status holds the code. */
+/* Take the arguments of an executor, so that no other thread completes it; its operator goes to
+ * *name. NULL: *status holds the code. */
 static struct assembly *take(const void *handle, const char **name, aclnnStatus *status)
 {
     struct executor *executor = find(handle, status);
@@ -305,8 +305,7 @@ aclnnStatus NnopbaseRunForWorkspace(void *executor, uint64_t *workspaceLen)
     return status;
 }
 
-/* Its operator, so that whatever is wrong with an executor is told of it. NULL: phase 1 has not
- * ended. */
+/* The operator that errors of an executor are reported for. NULL: phase 1 has not ended. */
 static const char *operator_of(const void *handle)
 {
     const struct executor *executor = mock_handle_get(handle, MOCK_EXECUTOR);
@@ -339,11 +338,11 @@ uint64_t NnopbaseMsprofSysTime(void)
 
 void NnopbaseReportApiInfo(const uint64_t beginTime, void *apiId)
 {
-    (void)beginTime; /* nobody profiles the simulated NPU */
+    (void)beginTime; /* the simulated NPU is not profiled */
     (void)apiId;
 }
 
-/* What a function above has refused, it has explained; what the package itself refuses is NULL. */
+/* The functions above explain what they refuse; the package itself refuses only NULL. */
 void _Z14NnopbaseOpLogEiPKc(int code, const char *expression)
 {
     if (code == ACLNN_ERR_PARAM_NULLPTR && expression != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* aclTensor: creating, changing and asking. */
+/* Creation, change and queries of aclTensor. */
 #include <stdlib.h>
 #include <string.h>
 

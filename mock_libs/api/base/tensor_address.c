@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New tensor addresses for an executor. What a call does depends on the kind of the executor. */
+/* New tensor addresses for an executor. The effect depends on the kind of the executor. */
 #include "error_message.h"
 #include "executor.h"
 #include "objects.h"

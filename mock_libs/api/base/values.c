@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scalars, arrays and lists: creating, measuring, destroying. */
+/* Creation, size and destruction of scalars, arrays and lists. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ aclnnStatus aclDestroyScalarList(const aclScalarList *array)
 
 /* ---- creating ----------------------------------------------------------------------------- */
 
-/* A NULL pointer makes a valid empty array, whatever the size says. */
+/* A NULL pointer makes a valid empty array, whatever the size. */
 static void *create(enum mock_kind kind, const void *items, uint64_t count, size_t item)
 {
     struct values *values = calloc(1, sizeof *values);
@@ -132,7 +132,7 @@ aclBoolArray *aclCreateBoolArray(const bool *value, uint64_t size)
     return create(MOCK_BOOL_ARRAY, value, size, sizeof *value);
 }
 
-/* A list that owned what is no object could not be destroyed: there is none then. */
+/* A list of invalid handles could not be destroyed, so none is created. */
 static void *create_list(enum mock_kind kind, enum mock_kind element, const void *const *handles,
                          uint64_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all ranks do. */
+/* Collective operations of all ranks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 #include "hccl_error.h"
 #include "submission.h"
 
-/* How much of a buffer a rank uses: as much as `count` says, that for each rank, or only where it is
- * the root, or is not. */
+/* Buffer size of a rank: `count` elements, that for each rank, or only on the root or the
+ * others. */
 enum share { NONE, OWN, ALL, OWN_OF_ROOT, ALL_OF_ROOT, OWN_OF_OTHERS };
 
 static uint64_t elements(enum share share, uint64_t count, const struct communicator *communicator,
@@ -160,7 +160,7 @@ static uint32_t lists_of(enum cut cut)
     return cut == BOTH ? 4 : 2;
 }
 
-/* Takes over the lists, which are as long as there are ranks, and sees how far they reach. */
+/* Take over the lists, which are as long as there are ranks, and sees how far they reach. */
 static void describe(struct mock_exchange_part *part, const uint64_t *lists, enum cut cut,
                      uint32_t ranks)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a communicator tells of itself, and its end. */
+/* Queries and destruction of a communicator. */
 #include "communicator.h"
 
 #include <pthread.h>

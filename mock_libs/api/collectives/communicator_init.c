@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making communicators. */
+/* Creation of communicators. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What two ranks do. */
+/* Point-to-point operations. */
 #include <stdbool.h>
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 
 #include "error_message.h"
 
-/* A creator is kept for whoever compiles graphs: nobody does, so nobody asks for it. */
+/* Ignores the creator: only a graph compiler would ask for it. */
 void _ZN2ge23OperatorCreatorRegisterC1EPKcRKSt8functionIFNS_8OperatorERKNS_12AscendStringEEE(
     void *self, const char *type, const void *creator)
 {
@@ -15,7 +15,7 @@ void _ZN2ge23OperatorCreatorRegisterC1EPKcRKSt8functionIFNS_8OperatorERKNS_12Asc
     (void)creator;
 }
 
-/* Whoever is refused destroys what was to be made: a std::shared_ptr that holds nothing. */
+/* Return an empty std::shared_ptr, which the refused caller destroys. */
 static void leave_empty(void *shared, const char *function)
 {
     if (shared != NULL) {

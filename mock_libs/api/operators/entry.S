@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both phases of every operator: each says its number and goes on to one entry, which saves what
+/* Both phases of every operator: each passes its number to one entry, which saves what
  * the caller has left in registers as struct mock_registers has it, and calls C. */
 #define OPERATOR(name, kinds, names, parameters, words) stub name##GetWorkspaceSize ; stub name ;
 

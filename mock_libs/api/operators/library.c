@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library of operators: the table of them, and that it is known as long as it is loaded. */
+/* A library of operators: its table, registered while the library is loaded. */
 #include "library.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@ enum {
 };
 #undef OPERATOR
 
-/* What the table says, one text behind the other. In a file a pointer to each takes more than they
- * do, so these are made when the library is loaded. */
+/* The texts of the table, one behind the other. Pointers to each would take more space in the
+ * file than the texts, so they are made when the library is loaded. */
 #define OPERATOR(name, letters, list, parameters, words)     \
     struct {                                                 \
         char phase1[sizeof #name "GetWorkspaceSize"];        \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library of operators. What it exports is made of a generated table, whose lines
+/* A library of operators. Its functions are made of a generated table, whose lines
  * are OPERATOR(name, "kinds", "names", (parameters of the first phase), (a word for each)); the
  * macro OPERATORS is its name. */
 #ifndef MOCK_LIBRARY_H

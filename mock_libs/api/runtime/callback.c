@@ -95,8 +95,8 @@ aclError aclrtLaunchHostFunc(aclrtStream handle, aclrtHostFunc function, void *d
     return status;
 }
 
-/* Lets the thread's streams run up to their next callback. Fails when it has no stream, and when
- * none of its streams can ever come to a callback any more. */
+/* Run the thread's streams up to their next callback. Fails when it has no stream, and when none
+ * of its streams can reach a callback any more. */
 static aclError pump(uint64_t thread)
 {
     aclError status = ACL_ERROR_RT_THREAD_SUBSCRIBE;

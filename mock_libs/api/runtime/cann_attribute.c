@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the chip can do, and the sizes of data types. */
+/* Attributes of the chip, and sizes of data types. */
 #include "chip.h"
 #include "data_type.h"
 #include "device.h"

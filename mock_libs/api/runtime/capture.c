@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Capturing what streams are given. */
+/* Start, end and state of a stream capture. */
 #include "capture.h"
 
 #include <pthread.h>
@@ -57,7 +57,7 @@ static aclError check_end(const struct stream *stream)
     return ACL_SUCCESS;
 }
 
-/* What has become of a capture that is over. */
+/* 0, or why a finished capture yields no graph. */
 static aclError check_captured(const struct graph *graph)
 {
     const struct lane *unjoined = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of the operator compiler: kept, and told again. The simulated NPU compiles nothing. */
+/* Options of the operator compiler: stored and returned. The simulated NPU compiles nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ static bool is_option(aclCompileOpt opt)
     return (int)opt >= 0 && (int)opt < OPTION_COUNT;
 }
 
-/* Whether operators are compiled when they are first called has a value on every chip: only the first
- * generation came without compiled operators. NULL: there is none. */
+/* The value of an option, or NULL. ACL_OP_JIT_COMPILE has a default: only the first generation
+ * of chips came without compiled operators. */
 static const char *value_of(aclCompileOpt opt)
 {
     if (!is_option(opt) || values[opt] != NULL || opt != ACL_OP_JIT_COMPILE) {

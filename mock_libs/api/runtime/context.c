@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts: making, ending and choosing them, and their parameters. */
+/* Creation, destruction and selection of contexts, and their parameters. */
 #include "error_message.h"
 #include "lifetime.h"
 #include "violation.h"

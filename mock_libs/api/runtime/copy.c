@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies. The direction follows from the addresses, as in CANN; `kind` only says what the caller
- * believes. */
+/* Copies. The direction follows from the addresses, as in CANN; `kind` is only checked. */
 #include "address_query.h"
 #include "address_space.h"
 #include "capture.h"
@@ -236,7 +235,7 @@ static aclError check_batch(const struct batch *batch)
     return ACL_SUCCESS;
 }
 
-/* Whether an address lies where the attribute says. */
+/* Return whether an address is at the attribute's location. */
 static bool lies(const void *address, const aclrtMemLocation *location)
 {
     const struct device *device = mock_device_of(address);
@@ -264,7 +263,7 @@ static aclError copy_one(const struct batch *batch, size_t i, const aclrtMemcpyB
                              ACL_MEMCPY_DEFAULT, *batch->stream);
 }
 
-/* One copy after the other, up to the first that fails, which *failed says. */
+/* Run the copies in order, up to the first that fails; *failed is its index. */
 static aclError copy_all(const struct batch *batch, size_t *failed)
 {
     aclError status = check_batch(batch);
@@ -276,7 +275,7 @@ static aclError copy_all(const struct batch *batch, size_t *failed)
     return status;
 }
 
-/* Of no copy at all: SIZE_MAX. */
+/* The same with the index of the failed copy, or SIZE_MAX if no copy was tried. */
 static aclError copy_with_index(const struct batch *batch, size_t *failed)
 {
     size_t last = SIZE_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices: setting, resetting, waiting for and describing them. */
+/* Selection, reset, synchronization and description of devices. */
 #include <string.h>
 #include <unistd.h>
 
@@ -192,7 +192,7 @@ aclError aclrtGetDeviceUtilizationRate(int32_t id, aclrtUtilizationInfo *info)
     if (mock_device_find(id) == NULL) {
         return ACL_ERROR_RT_INVALID_DEVICEID;
     }
-    /* -1 is CANN's word for "cannot be told". */
+    /* -1 is CANN's value for "unknown". */
     info->cubeUtilization = info->vectorUtilization = -1;
     info->aicpuUtilization = info->memoryUtilization = -1;
     return ACL_SUCCESS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The numbers of devices: the program's own, which ASCEND_RT_VISIBLE_DEVICES decides, and the logical
- * and physical ones, which are the same here. */
+/* Device numbers: the program's own, which ASCEND_RT_VISIBLE_DEVICES decides, and the logical
+ * and physical ones, which are equal here. */
 #include "device.h"
 #include "error_message.h"
 
@@ -32,7 +32,7 @@ static aclError user_id(int32_t number, int32_t *user)
     return unknown_id("device's", number);
 }
 
-/* Of logical and physical numbers, which need not be visible ones. */
+/* Convert between logical and physical numbers, of devices that need not be visible. */
 static aclError same(int32_t number, int32_t *other)
 {
     if (number < 0 || number >= mock_device_physical_count()) {

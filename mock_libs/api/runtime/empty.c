@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library that programs link for what it brings along: it names one symbol of that. */
+/* A library that programs link for its dependencies: it references one symbol of them. */
 
-/* A linker that leaves out what nobody calls is to keep it. */
+/* Keeps a linker from dropping the unused dependency. */
 #if defined(__has_attribute) && __has_attribute(retain)
 #define KEPT __attribute__((used, retain))
 #else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events as streams see them: life, recording, waiting, resetting. */
+/* Creation, recording, waiting and reset of events in streams. */
 #include "event.h"
 
 #include <stdio.h>
@@ -81,7 +81,7 @@ aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle)
     }
     event->stream = stream->handle;
     event->position = task->position;
-    if (stream->lane != NULL) { /* only the graph's own waits will know of it */
+    if (stream->lane != NULL) { /* only waits in the graph depend on it */
         event->captured = stream->lane->graph->handle;
         event->reset_requested = event->reset = event->records;
         return ACL_SUCCESS;
@@ -132,7 +132,7 @@ aclError aclrtResetEvent(aclrtEvent handle, aclrtStream stream_handle)
 static aclError wait_unrecorded(aclrtEvent handle, const struct event *event)
 {
     if (event->constructor == WITH_FLAG && (event->flags & ACL_EVENT_SYNC) != 0) {
-        return ACL_SUCCESS; /* a real wait, for whoever records it later */
+        return ACL_SUCCESS; /* a real wait, for a later record */
     }
     mock_event_report(MOCK_EVENT_UNRECORDED, handle, NEVER);
     return mock_fail(ACL_ERROR_RT_PARAM_INVALID,

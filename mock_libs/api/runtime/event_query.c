@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events as the host sees them: asking, waiting, measuring. */
+/* Queries, synchronization and timing of events on the host. */
 #include "capture.h"
 #include "error_message.h"
 #include "event.h"
@@ -29,7 +29,7 @@ static aclError check_context(const struct event *event)
     return status;
 }
 
-/* Lets the recorded work run, without waiting for anybody. */
+/* Let the recorded work run, without waiting for anybody. */
 static void advance(const struct event *event)
 {
     struct stream *stream = mock_handle_get(event->stream, MOCK_STREAM);
@@ -85,7 +85,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent handle, aclrtEventWaitStatus *resu
     return status;
 }
 
-/* Waits for a record of another process, at most until a deadline. false: timed out. */
+/* Wait for a record of another process, at most until a deadline. false: timed out. */
 static bool wait_other_process(aclrtEvent handle, uint64_t record, const struct timespec *deadline)
 {
     aclError status;
@@ -99,7 +99,7 @@ static bool wait_other_process(aclrtEvent handle, uint64_t record, const struct 
     return true;
 }
 
-/* What a wait came to: a record may have been dropped along with its stream's work. */
+/* The status of a finished wait: a record may have been dropped with its stream's work. */
 static aclError wait_status(aclrtEvent handle, uint64_t record)
 {
     aclError status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of other processes, as programs see them. */
+/* Events of other processes. */
 #include "event.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library in front of others: its names are there for the linker, and the loader goes on to the
- * libraries behind it (DT_AUXILIARY, see pyaclnn/bindgen/front.py): nobody ever arrives here. */
+/* A filter library: its symbols serve the linker, and the loader resolves them in the libraries
+ * behind it (DT_AUXILIARY, see pyaclnn/bindgen/front.py). Its code never runs. */
 
 __attribute__((used)) static void nowhere(void)
 {

@@ -34,7 +34,7 @@ static void inject_delay(struct mock_frame *frame)
     frame->effect = MOCK_NO_EFFECT;
 }
 
-/* Applies the faults. true: one of them makes the call fail. */
+/* Apply the faults. true: one of them makes the call fail. */
 static bool fail_by_fault(struct mock_frame *frame)
 {
     if (!mock_faults_armed()) {
@@ -56,7 +56,7 @@ static bool fail_by_fault(struct mock_frame *frame)
     return true;
 }
 
-/* Checks an argument. true: the call fails. */
+/* Check an argument. true: the call fails. */
 static bool fail_by_argument(struct mock_frame *frame, const struct mock_argument *argument)
 {
     if (argument->host && mock_is_device_address(argument->name, argument->value)) {

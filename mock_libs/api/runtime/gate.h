@@ -17,10 +17,11 @@ struct mock_argument {
     int null_code; /* the answer to NULL, or 0; 0: both are allowed */
 };
 
-/* Enters a call. true: a fault or a wrong argument ends it; it answers frame->code and does nothing. */
+/* Enter a call. true: a fault or a wrong argument ends it; it answers frame->code and does
+ * nothing. */
 bool mock_gate_open(struct mock_frame *frame, struct mock_function *function,
                     const struct mock_argument *arguments, size_t count, const void *caller);
-/* Ends a call; returns its status. */
+/* End a call; returns its status. */
 int mock_gate_close(struct mock_frame *frame, int status);
 
 #pragma GCC visibility pop

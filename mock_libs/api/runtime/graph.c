@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs that were captured: running them, what they are called, their end. */
+/* Execution, names and destruction of captured graphs. */
 #include "graph.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pinned host memory, and what a pointer is. */
+/* Pinned host memory, and attributes of pointers. */
 #include <string.h>
 
 #include "address_space.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys by which other processes of this machine get at memory of aclrtMalloc. */
+/* Keys under which other processes of this machine import memory of aclrtMalloc. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { KEY_BYTES = 65 }; /* what CANN's documents ask for */
 
 static const char KEY[] = "pyaclnn-%016" PRIx64;
 
-/* ---- whose memory it is ---------------------------------------------------------------------- */
+/* ---- export --------------------------------------------------------------------------------- */
 
 static aclError check_exported(const struct device *device, const void *address, size_t size)
 {
@@ -83,7 +83,7 @@ aclError aclrtIpcMemSetImportPid(const char *key, int32_t *processes, size_t cou
                            "this process exports nothing as %s, or to too many processes", key);
 }
 
-/* ---- who uses it ----------------------------------------------------------------------------- */
+/* ---- import ---------------------------------------------------------------------------------- */
 
 aclError aclrtIpcMemImportByKey(void **address, const char *key, uint64_t flags)
 {
@@ -116,7 +116,7 @@ aclError aclrtIpcMemImportByKey(void **address, const char *key, uint64_t flags)
     return ACL_SUCCESS;
 }
 
-/* Ends the import, or else the export. */
+/* End the import, or else the export. */
 aclError aclrtIpcMemClose(const char *key)
 {
     aclError status;

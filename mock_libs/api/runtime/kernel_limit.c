@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a kernel may take, and how long a stream may wait. */
+/* Time limits of kernels and of waits in streams. */
 #include "kernel.h"
 
-/* Microseconds: what the simulated device can tell apart. */
+/* Microseconds: the resolution of the simulated device. */
 enum { INTERVAL = 1000 };
 
 static aclError limit(uint64_t milliseconds)
@@ -24,7 +24,7 @@ aclError aclrtSetOpWaitTimeout(uint32_t timeout)
     return ACL_SUCCESS;
 }
 
-/* In microseconds, rounded up to what the device can tell apart. */
+/* In microseconds, rounded up to the device's resolution. */
 aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout)
 {
     const uint64_t milliseconds = timeout / INTERVAL + (timeout % INTERVAL != 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory: allocating, freeing, flushing, asking how much is left. */
+/* Allocation, freeing, flushing and usage of device memory. */
 #include <string.h>
 
 #include "address_query.h"
@@ -98,7 +98,7 @@ static void report_free(const struct device *device, const void *address,
                                   : "there is no block at this address");
 }
 
-/* Whether another process has imported a part of a block that is freed now. */
+/* Return whether another process has imported a part of a block that is freed now. */
 static bool end_share(const struct device *device, const struct block *block)
 {
     const bool used = mock_share_end(device, block->offset, block->size);
@@ -111,7 +111,7 @@ static bool end_share(const struct device *device, const struct block *block)
     return used;
 }
 
-/* Frees at once, whatever is queued: using freed memory then reads poison. */
+/* Free at once, whatever is queued: using freed memory then reads poison. */
 static aclError release(void *address)
 {
     struct device *device = mock_device_of(address);

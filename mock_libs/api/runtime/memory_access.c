@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telling what devices may do in mapped memory, and asking for it. */
+/* Access rights of devices to mapped memory. */
 #include "memory_access.h"
 
 #include "error_message.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notifies as programs see them. */
+/* The aclrt functions of notifies. */
 #include "notify.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs ask of streams, events, contexts and devices, in CANN 9.1. */
+/* Queries of streams, events, contexts and devices that CANN 9.1 adds. */
 #include "context.h"
 #include "error_message.h"
 #include "event.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies that bring numbers together with those that are there. */
+/* Copies that reduce into their destination. */
 #include "reduction.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles by which other processes of this machine get at physical memory. */
+/* Handles under which other processes of this machine import physical memory. */
 #include "share.h"
 
 #include "context.h"

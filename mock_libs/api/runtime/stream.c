@@ -113,7 +113,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
     return synchronize(stream, limit);
 }
 
-/* A query tells how things stood and then lets the work run, so that a polling loop ends. */
+/* A query returns the state and then advances the work, so that a polling loop ends. */
 aclError aclrtStreamQuery(aclrtStream handle, aclrtStreamStatus *result)
 {
     aclError status;

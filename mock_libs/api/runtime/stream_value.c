@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values in device memory that streams write, and wait for. */
+/* Stream-ordered writes of values in device memory, and waits for them. */
 #include "stream_value.h"
 
 #include "address_query.h"

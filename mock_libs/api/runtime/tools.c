@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tools of the simulated NPU ask and set: no part of CANN. */
+/* Interface of the simulated NPU's tools; no part of CANN. */
 #include "entry.h"
 #include "fault.h"
 #include "functions.h"
@@ -11,7 +11,7 @@
 #include "violation.h"
 
 #pragma GCC visibility push(default)
-/* By this symbol a program can tell the simulated NPU from a real CANN. */
+/* This symbol distinguishes the simulated NPU from a real CANN. */
 extern const char pyaclnn_mock_marker[];
 /* The release of CANN that it is of, in short. */
 const char *pyaclnn_mock_release(void);
@@ -24,11 +24,11 @@ size_t pyaclnn_mock_alive(char *text, size_t capacity);
 /* Lines of "name count" for every exported function; gives the length of the whole text. */
 size_t pyaclnn_mock_call_counts(char *text, size_t capacity);
 void pyaclnn_mock_call_counts_reset(void);
-/* Sets the faults; NULL or empty: none. Gives NULL, or the item that cannot be understood. */
+/* Set the faults; NULL or empty: none. Gives NULL, or the item that cannot be understood. */
 const char *pyaclnn_mock_faults_set(const char *text);
 /* Lines of "fault calls effects" for the faults that are set; gives the length of the whole text. */
 size_t pyaclnn_mock_faults(char *text, size_t capacity);
-/* Changes the mode and starts its random order anew. 0: done; -1: there is no such mode. */
+/* Change the mode and starts its random order anew. 0: done; -1: there is no such mode. */
 int pyaclnn_mock_mode_set(const char *text);
 /* Tells which Python runs the host program, in case no other is known. */
 void pyaclnn_mock_python_set(const char *python);

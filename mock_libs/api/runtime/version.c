@@ -30,7 +30,7 @@ aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *ve
     return ACL_SUCCESS;
 }
 
-/* Whether a package is the one of a name, in which - and _ are the same. */
+/* Return whether a package has a name, in which - and _ are equal. */
 static bool is_called(const char *package, const char *name)
 {
     for (; *package != '\0' && *name != '\0'; package++, name++) {

@@ -44,7 +44,7 @@ void mock_builder_free(struct assembly *assembly)
     }
 }
 
-/* What a parameter is called as long as nobody names it, and what an attribute is always called. */
+/* Name of a parameter that has not been named, and of every attribute. */
 static const char *number(enum mock_role role, uint32_t index)
 {
     static const char *const ROLES[] = {"input", "attr", "output"};
@@ -132,7 +132,7 @@ static void send(struct mock_call *call, const char *name, const struct mock_par
     }
 }
 
-/* An input and an output of one name are told apart, or are one. */
+/* Distinguish an input and an output of one name, or joins them. */
 static void send_part(const struct assembly *assembly, struct mock_call *call,
                       const struct mock_part *part)
 {

@@ -31,11 +31,11 @@ struct assembly *mock_builder_new(void);
 void mock_builder_free(struct assembly *assembly);
 /* false: no memory. */
 bool mock_builder_add(struct assembly *assembly, const struct mock_part *part);
-/* Names a part that was added; true also if there is none. */
+/* Name a part that was added; true also if there is none. */
 bool mock_builder_name(struct assembly *assembly, enum mock_role role, uint32_t index,
                         const char *name);
-/* Adds the arguments to a message: inputs, attributes, outputs. An input that is an output as well
- * is sent once, and its name ends in Ref. */
+/* Add the arguments to a message: inputs, attributes, outputs. An input that is an output as
+ * well is sent once, and its name ends in Ref. */
 void mock_builder_send(const struct assembly *assembly, struct mock_call *call);
 /* The same text for as long as the process lives, or NULL: no memory. */
 const char *mock_intern(const char *text);

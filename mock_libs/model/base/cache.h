@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the device said to a phase 1. */
+/* The device's answer to a phase 1. */
 struct plan {
     bool individual;    /* CANN's generated operators; the others are composite */
     uint64_t written;   /* the arguments that are written, a bit each */
     uint32_t launches;  /* 0: nothing to run, 1: a kernel, 2: phase 2 fails */
     uint64_t workspace_size;
-    uint64_t number;    /* by which the device process knows the call it has checked */
+    uint64_t number;    /* of the checked call in the device process */
     uint64_t unwritten; /* of the arguments in `written`, those that silently stay as they are */
 };
 

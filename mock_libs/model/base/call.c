@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing the arguments of an operator into a message to the device. */
+/* Encoding of an operator's arguments as a message to the device. */
 #include "call.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A message to the device in the making: the arguments of phase 1 of an operator. */
+/* Builder of a message to the device: the arguments of phase 1 of an operator. */
 #ifndef MOCK_BASE_CALL_H
 #define MOCK_BASE_CALL_H
 
 #include "aclnn/acl_meta.h"
 #include "handles.h"
 
-/* Where a tensor stands in a message, so that phase 2 can fill in its address of that moment. */
+/* The offset of a tensor in a message, at which phase 2 writes its current address. */
 struct mock_tensor_slot {
     const void *handle;
     size_t address_at;
@@ -22,7 +22,7 @@ struct mock_used {
     const char *argument;
 };
 
-/* A message in the making: the arguments of a phase 1. */
+/* A message under construction: the arguments of a phase 1. */
 struct mock_call {
     const char *operator_name;
     uint8_t *bytes;
@@ -41,8 +41,8 @@ struct mock_call {
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */
 
-/* mock_call_begin takes the lock and mock_phase1 gives it back; nothing else may be
- * called in between but the functions that add an argument. */
+/* mock_call_begin takes the lock and mock_phase1 releases it; only the functions that add an
+ * argument may be called between them. */
 void mock_call_begin(struct mock_call *call, const char *operator_name);
 
 #pragma GCC visibility pop
@@ -60,12 +60,12 @@ void mock_call_double(struct mock_call *call, const char *name, double value);
 void mock_call_bool(struct mock_call *call, const char *name, bool value);
 void mock_call_string(struct mock_call *call, const char *name, const char *value);
 
-/* What the device process takes at once. */
+/* Bytes of the longest message that the device process accepts. */
 enum { MOCK_MAX_PAYLOAD = 4 << 20 };
 
-/* Fills in what is known last: the flags of the call and the number of its arguments. */
+/* Fill in what is known last: the flags of the call and the number of its arguments. */
 void mock_call_finish(struct mock_call *call, uint32_t flags);
-/* Frees what nobody has taken over. */
+/* Free what was not taken over. */
 void mock_call_free(struct mock_call *call);
 
 #endif

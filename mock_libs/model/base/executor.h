@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executors: what stands between the two phases of an operator. The lock is held. */
+/* Executors: the state between the two phases of an operator. The lock is held. */
 #ifndef MOCK_EXECUTOR_H
 #define MOCK_EXECUTOR_H
 
@@ -7,7 +7,7 @@
 #include "cache.h"
 #include "call.h"
 
-/* What a mask of arguments can tell apart. */
+/* Bits of a mask of arguments. */
 enum { MAX_ARGUMENTS = 64 };
 
 struct executor {
@@ -26,16 +26,16 @@ struct executor {
     bool refused; /* to be made repeatable */
 };
 
-/* Takes over the bytes and slots of a call; NULL: no host memory. */
+/* Take over the bytes and slots of a call; NULL: no host memory. */
 struct executor *mock_executor_new(struct mock_call *call, const struct plan *plan,
                                    bool from_cache);
 void mock_executor_free(struct executor *executor);
-/* Fills in where the tensors are now; false: one of them is gone. */
+/* Fill in where the tensors are now; false: one of them is gone. */
 bool mock_write_addresses(uint8_t *message, const struct mock_tensor_slot *slots, size_t count);
-/* Whether the operator writes an argument, by its number. */
+/* Return whether the operator writes an argument, given its number. */
 bool mock_is_output(const struct executor *executor, uint32_t argument);
 
-/* Records that what no longer exists was used. */
+/* Report the use of an executor that no longer exists. */
 void mock_executor_report_dead(const aclOpExecutor *handle);
 /* The executor behind a handle, or NULL with CANN's code in *status. */
 struct executor *mock_executor_find(const aclOpExecutor *handle, aclnnStatus *status);

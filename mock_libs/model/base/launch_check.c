@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Before a kernel is queued: is everything there that it needs, and does nothing lie on top of
- * something else? */
+/* Checks before a kernel is queued: its memory exists, and results do not overlap. */
 #include "launch_check.h"
 
 #include <stdio.h>
@@ -64,7 +63,7 @@ size_t mock_check_objects(const struct executor *executor)
         struct mock_history history;
         if (mock_handle_fate(used->handle, used->kind, &mark, &history) != MOCK_LIVE) {
             gone++;
-            /* For a repeatable executor this was said when it happened. */
+            /* For a repeatable executor this was reported when it happened. */
             if (!executor->repeatable) {
                 mock_violate(MOCK_OBJECT_DESTROYED_BETWEEN_PHASES, mock_kind_name(used->kind),
                              used->handle, &history, "%s, given to phase 1 as %s, is gone",
@@ -89,7 +88,7 @@ void mock_check_results(const struct executor *executor)
     }
 }
 
-/* What is wrong with memory, or NULL; `what` names it in the report. */
+/* The error of a memory range, or NULL; `what` names it in the report. */
 static const char *check_memory(const char *what, int device, const void *address,
                                 int64_t distance, uint64_t bytes, enum mock_rule beyond)
 {
@@ -124,7 +123,7 @@ static const void *address_in(const uint8_t *message, const struct mock_tensor_s
     return (const void *)(uintptr_t)value;
 }
 
-/* Adds the memory of one tensor to the launch; what makes it impossible, or NULL. */
+/* Add the memory of one tensor to the launch; what makes it impossible, or NULL. */
 static const char *inspect_tensor(const struct executor *executor, size_t index, int device,
                                   struct mock_launch *launch, bool *dense)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Before a kernel is queued: is everything there that it needs? */
+/* Checks before a kernel is queued. */
 #ifndef MOCK_LAUNCH_CHECK_H
 #define MOCK_LAUNCH_CHECK_H
 
 #include "executor.h"
 #include "task.h"
 
-/* Looks at the memory a kernel is going to use: reports what is wrong with it, lists the ranges,
- * and says whether the kernel can run there. false: no host memory. */
+/* Check the memory a kernel is going to use: reports errors, lists the ranges, and sets whether
+ * the kernel can run. false: no host memory. */
 bool mock_check_memory(const struct executor *executor, const void *workspace, int device,
                   struct mock_launch *launch);
-/* Reports every object of phase 1 that was destroyed since; how many there are. */
+/* Report every object of phase 1 that was destroyed since; how many there are. */
 size_t mock_check_objects(const struct executor *executor);
-/* Reports every result that the operator is going to leave as it is without saying so. */
+/* Report every result that the operator silently leaves unwritten. */
 void mock_check_results(const struct executor *executor);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Phase 1: the device, or the cache, says what is needed, and an executor remembers it. */
+/* Phase 1: the device, or the cache, returns the plan, which an executor stores. */
 #include "phase1.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Phase 1: the device, or the cache, says what is needed, and an executor remembers it. */
+/* Phase 1: the device, or the cache, returns the plan, which an executor stores. */
 #ifndef MOCK_PHASE1_H
 #define MOCK_PHASE1_H
 
@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */
 
-/* Ends what mock_call_begin began. */
+/* End what mock_call_begin began. */
 aclnnStatus mock_phase1(struct mock_call *call, uint64_t *workspace_size,
                         aclOpExecutor **executor);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Phase 2: may this executor run here, and if so, queue its kernel. */
+/* Phase 2: checks the executor and queues its kernel. */
 #include "phase2.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static aclnnStatus check_workspace(const struct executor *executor, const void *
     return ACLNN_SUCCESS;
 }
 
-/* What the device has found a shape to be; the tensor may be gone by now. */
+/* Set the shape that the device has found; the tensor may be destroyed. */
 static void reshape(const void *handle, const int64_t *dims, uint32_t rank)
 {
     struct tensor *tensor = mock_handle_get(handle, MOCK_TENSOR);
@@ -50,7 +50,7 @@ static void reshape(const void *handle, const int64_t *dims, uint32_t rank)
     }
 }
 
-/* Which tensors stand in a message, in its order; without memory for that, none. */
+/* List the tensors of a message, in its order; none without host memory. */
 static void name_tensors(const struct executor *executor, struct mock_launch *launch)
 {
     launch->tensors = calloc(executor->slot_count + 1, sizeof *launch->tensors);

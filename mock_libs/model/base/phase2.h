@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Phase 2: may this executor run here, and if so, queue its kernel. */
+/* Phase 2: checks the executor and queues its kernel. */
 #ifndef MOCK_PHASE2_H
 #define MOCK_PHASE2_H
 
@@ -11,7 +11,7 @@
 aclnnStatus mock_phase2(const char *operator_name, void *workspace, uint64_t workspace_size,
                         aclOpExecutor *executor, aclrtStream stream);
 
-/* What becomes of an executor when phase 2 fails before it has looked at anything. */
+/* Consume an executor whose phase 2 fails before any check. */
 void mock_phase2_abandon(const aclOpExecutor *executor);
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* How far the registers and the stack have been read. */
+/* Position of the reader in the registers and the stack. */
 struct cursor {
     const struct mock_registers *registers;
     size_t integers, vectors, stack;
@@ -23,7 +23,7 @@ static uint64_t next_vector(struct cursor *cursor)
                                           : cursor->registers->stack[cursor->stack++];
 }
 
-/* Of a word the convention defines as many bits as the type has. */
+/* The convention defines only as many bits of a word as the type has. */
 static union mock_word next_word(struct cursor *cursor, char kind)
 {
     union mock_word word = {.bits = 0};

@@ -5,7 +5,7 @@
 
 #include "call.h"
 
-/* The parameters but for the last two; as many as a mask of arguments can tell apart. */
+/* Parameters but for the last two; as many as a mask of arguments has bits. */
 enum { MOCK_MAX_WORDS = 64 };
 
 /* An argument: an integer with its sign, a number of either width as a double, or a pointer. */
@@ -27,8 +27,8 @@ enum { MOCK_INTEGERS = 8, MOCK_VECTORS = 8 };
 enum { MOCK_INTEGERS = 1, MOCK_VECTORS = 1 };
 #endif
 
-/* What a call has left in registers and on the stack, in the order in which api/operators/entry.S
- * saves it; behind it lie the words of the caller's stack. */
+/* Registers and stack of a call, in the order in which api/operators/entry.S saves it; behind it
+ * lie the words of the caller's stack. */
 struct mock_registers {
 #if defined(__aarch64__)
     uint64_t frame;
@@ -46,11 +46,11 @@ struct mock_registers {
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */
 
-/* Reads the arguments of a first phase, a letter of `kinds` each, and the two pointers behind them
- * that all operators have: words is that much longer. */
+/* Read the arguments of a first phase, a letter of `kinds` each, and the two pointers behind
+ * them that all operators have: words is that much longer. */
 void mock_words_read(const struct mock_registers *registers, const char *kinds,
                      union mock_word *words);
-/* Adds them to a message; `names` are the parameters' names, each with its NUL. */
+/* Add them to a message; `names` are the parameters' names, each with its NUL. */
 void mock_words_send(struct mock_call *call, const char *kinds, const char *names,
                      const union mock_word *words);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rank's place in a group of ranks, and its socket to where they meet. */
+/* Communicators: a rank of a group, and its socket to the rendezvous process. */
 #include "communicator.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rank's place in a group of ranks, and its socket to where they meet. */
+/* Communicators: a rank of a group, and its socket to the rendezvous process. */
 #ifndef MOCK_COMMUNICATOR_H
 #define MOCK_COMMUNICATOR_H
 
@@ -9,7 +9,7 @@
 
 struct communicator;
 
-/* Something that a rank does together with others, queued on a stream. */
+/* An operation of several ranks, queued on a stream. */
 struct submission {
     struct communicator *communicator; /* NULL: destroyed meanwhile */
     struct submission *next;           /* of the same communicator */
@@ -33,12 +33,12 @@ struct communicator {
     int device;
     uint32_t rank, ranks;
     char name[COMM_NAME_MAX_LENGTH];
-    bool answered, distributed; /* all have come, or cannot; ranks of other processes are among them */
+    bool answered, distributed; /* all have joined, or cannot; ranks of other processes are among them */
     bool awaited;               /* another rank waits for something of this one */
     HcclResult refusal;         /* why it may not join */
     HcclResult asynchronous;
     char text[1024]; /* of the latter two */
-    uint64_t session; /* of the device whose memory was told of */
+    uint64_t session; /* of the device whose memory was sent */
     uint32_t submissions;
     uint64_t collectives;
     uint64_t *sends, *receives; /* to and from each rank */
@@ -50,16 +50,16 @@ struct communicator *mock_communicators(void);
 /* NULL: no host memory. Its socket is then still the caller's. */
 struct communicator *mock_communicator_new(const struct mock_address *address, int socket,
                                            int device, uint32_t rank, uint32_t ranks);
-/* Leaves the group; what is still queued fails. */
+/* Leave the group; what is still queued fails. */
 void mock_communicator_delete(struct communicator *communicator);
-/* Takes what has come; never waits. */
+/* Process received packets; never waits. */
 void mock_communicator_poll(struct communicator *communicator);
-/* Sends a packet, with a descriptor unless that is -1. */
+/* Send a packet, with a descriptor unless that is -1. */
 void mock_communicator_send(struct communicator *communicator, const void *packet, size_t length,
                             int descriptor);
-/* The process ends: says goodbye for all. */
+/* Leave all groups at the end of the process. */
 void mock_communicators_leave(void);
-/* A child has no part in what its parent does. */
+/* Drop the communicators of the parent in a forked child. */
 void mock_communicators_forked(void);
 /* The communicator of a handle, or NULL after mock_fail. */
 struct communicator *mock_communicator_find(HcclComm handle);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Becoming a rank of a group. */
+/* Joining of a group of ranks. */
 #include "communicator_join.h"
 
 #include <stdio.h>

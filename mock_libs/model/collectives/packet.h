@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a rank and the process where ranks meet tell each other: a packet each, in the order and the
- * sizes of these structs. */
+/* Packets between a rank and the rendezvous process, in the layout of these structs. */
 #ifndef MOCK_PACKET_H
 #define MOCK_PACKET_H
 
@@ -13,7 +12,7 @@ enum mock_packet { MOCK_JOIN = 1, MOCK_MEMORY, MOCK_SUBMIT, MOCK_LEAVE };
 struct mock_join_packet {
     uint32_t kind, version, rank, ranks;
     int32_t device;
-    uint32_t group_bytes; /* what tells the groups at one address apart, behind this */
+    uint32_t group_bytes; /* of the group's name, behind this */
 };
 
 /* With the descriptor of the memory. */
@@ -24,7 +23,7 @@ struct mock_memory_packet {
 
 struct mock_submit_packet {
     uint32_t kind, number, wrong, parts;
-    char abort_reason[128]; /* why the rank does not come, or empty */
+    char abort_reason[128]; /* why the rank does not take part, or empty */
 };
 
 /* A part of a submission, followed by its lists of counts and displacements. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that runs what ranks of other processes wait for, while nobody here does: a program may
- * queue an operation and then wait, without CANN, for another process that waits for just this. */
+/* Progress thread: runs operations that ranks of other processes wait for. A program may queue
+ * an operation and then wait, outside CANN, for another process that waits for this operation. */
 #include "progress_thread.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the ranks of a communicator meet. The socket has a name that no file system knows, so there
- * is nothing to clean up; whoever comes is looked at by the process, which is of one user. */
+/* Rendezvous of the ranks of a communicator. The socket has an abstract name, so there is
+ * nothing to clean up; the process checks the user of each peer. */
 #include "rendezvous.h"
 
 #include <errno.h>

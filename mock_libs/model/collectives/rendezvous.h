@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the ranks of a communicator meet: a process of its own, found by the root info. */
+/* Rendezvous of the ranks of a communicator: a process of its own, found by the root info. */
 #ifndef MOCK_RENDEZVOUS_H
 #define MOCK_RENDEZVOUS_H
 
@@ -7,23 +7,23 @@
 
 #include "hccl/hccl.h"
 
-/* What the root info begins with, and the name of the socket behind it. */
+/* Bytes of the root info: a prefix, and the name of the socket. */
 enum { MOCK_ADDRESS_BYTES = 64 };
 
 struct mock_address {
     char name[MOCK_ADDRESS_BYTES];
 };
 
-/* Starts such a process. */
+/* Start such a process. */
 HcclResult mock_rendezvous_open(struct mock_address *address);
-/* A socket to it, or -1: it has ended, or never was (mock_fail has been told). */
+/* Connect to it; -1 after mock_fail: it has ended, or never existed. */
 int mock_rendezvous_connect(const struct mock_address *address);
 void mock_address_write(const struct mock_address *address, HcclRootInfo *info);
 /* false: no root info of this simulated NPU. */
 bool mock_address_read(const HcclRootInfo *info, struct mock_address *address);
-/* Takes note of those that have ended. */
+/* Reap those that have ended. */
 void mock_rendezvous_collect(void);
-/* A child has none of its parent's. */
+/* Drop those of the parent in a forked child. */
 void mock_rendezvous_forked(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a rank does together with others: queueing it, and what comes of it. */
+/* Submission of collective operations and their results. */
 #include "submission.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static size_t element_bytes(HcclDataType data_type)
 
 /* ---- in the order of the stream ------------------------------------------------------------- */
 
-/* What a stream fails with. */
+/* The error code of a stream. */
 static aclError code_of(HcclResult result)
 {
     switch (result) {
@@ -125,7 +125,7 @@ static void end(void *work)
 
 /* ---- queueing ------------------------------------------------------------------------------- */
 
-/* Whether it is in the device's own range of addresses, and not mapped to one of the program's. */
+/* Return whether it is in the device's own address range, not in a reservation. */
 static bool is_unmapped(const struct communicator *communicator, const void *address)
 {
     struct mock_device_memory memory;
@@ -134,7 +134,7 @@ static bool is_unmapped(const struct communicator *communicator, const void *add
            at - memory.base < memory.bytes;
 }
 
-/* Adds a piece of memory to what the work uses. What is wrong with it is a broken rule. */
+/* Add a memory range to those that the work uses. Invalid memory breaks a rule. */
 static HcclResult use(const struct communicator *communicator, const char *what,
                       const void *address, uint64_t bytes, bool written, struct mock_host_task *errand)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a rank does together with others: queueing it, and what comes of it. */
+/* Submission of collective operations and their results. */
 #ifndef MOCK_SUBMISSION_H
 #define MOCK_SUBMISSION_H
 
@@ -20,7 +20,7 @@ struct mock_exchange_part {
     enum { MOCK_ALL_RANKS, MOCK_TO_PEER, MOCK_FROM_PEER } between;
 };
 
-/* Queues parts on a stream as one piece of work. */
+/* Queue parts on a stream as one piece of work. */
 HcclResult mock_submit_collective(HcclComm handle, const struct mock_exchange_part *parts, uint32_t count,
                        aclrtStream stream);
 

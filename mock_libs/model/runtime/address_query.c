@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an address is. */
+/* Classification of addresses. */
 #include "address_query.h"
 
 #include <errno.h>
@@ -66,21 +66,21 @@ void *mock_live_alias(const void *address, uint64_t bytes)
     return mock_alias(address);
 }
 
-/* Where the kernel cannot say it of a range (before Linux 5.14): whether the process may read a byte,
- * and write it. What lies between the ends of a range may be gone as well, but a wrong address is
- * hardly ever right at both. */
+/* Return whether the process may read a byte, or write it: for kernels before Linux 5.14, which
+ * cannot check a range. Memory between the ends of a range may be missing as well, but a wrong
+ * address is rarely valid at both. */
 static bool is_usable(const void *address, bool writing)
 {
     uint8_t byte;
     const struct iovec here = {&byte, 1}, there = {(void *)(uintptr_t)address, 1};
-    /* Where the system does not let anybody ask, EPERM or ENOSYS, nothing is known to be wrong. */
+    /* Where the system forbids the check (EPERM or ENOSYS), no error is known. */
     if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != 1) {
         return errno != EFAULT;
     }
     return !writing || process_vm_writev(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
 }
 
-/* Makes pages accessible, as using them would: 0, or errno. */
+/* Make pages accessible, as using them would: 0, or errno. */
 static int populate(uintptr_t first, uintptr_t end, bool writing)
 {
     enum { POPULATE_READ = 22, POPULATE_WRITE = 23 };
@@ -96,8 +96,8 @@ struct area {
     uint64_t name, build_id;
 };
 
-/* Whether a range surely may be read, or written. Of what a file is behind nothing is sure: its end
- * may have come nearer. */
+/* Return whether a range is certainly readable, or writable. File mappings are not: the file may
+ * have shrunk. */
 static bool surely_there(uintptr_t first, uintptr_t end, bool writing)
 {
     const int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -114,7 +114,7 @@ static bool surely_there(uintptr_t first, uintptr_t end, bool writing)
     return sure;
 }
 
-/* Whether the process may read, or write, every byte of a range, of which there is one at least. */
+/* Return whether the process may read, or write, every byte of a non-empty range. */
 static bool is_there(const void *address, uint64_t bytes, bool writing)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)address;

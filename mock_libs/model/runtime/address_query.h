@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an address is: memory of a device, pinned memory, other memory of the host, nothing. */
+/* Classification of addresses: memory of a device, pinned memory, other host memory, none. */
 #ifndef MOCK_ADDRESS_QUERY_H
 #define MOCK_ADDRESS_QUERY_H
 
@@ -7,28 +7,28 @@
 
 enum mock_address_class { MOCK_IN_BLOCK, MOCK_OUT_OF_BLOCK, MOCK_ON_OTHER_DEVICE, MOCK_NOT_LIVE };
 
-/* Whether `bytes` bytes, from `distance` bytes behind an address on, lie in the live block of a
+/* Classify `bytes` bytes, from `distance` bytes behind an address on, by the live block of a
  * device that holds the address; *history is that of the block, also of one freed lately. */
 enum mock_address_class mock_address_classify(int device, const void *address, int64_t distance,
                                   uint64_t bytes, struct mock_history *history);
 
-/* Whether a pointer that must lead to the host's memory is a device address, which breaks a rule and
- * which nobody may follow. Takes the lock itself, and only where the address looks like it. */
+/* Return whether a pointer to host memory is a device address, which breaks a rule and must not
+ * be followed. Takes the lock itself, and only where the address looks like it. */
 bool mock_is_device_address(const char *what, const void *address);
 
-/* Where the runtime reaches an address of an open device, allocated or not; a host address as
- * it is. */
+/* The alias through which the runtime reaches an address of an open device, allocated or not; a
+ * host address as it is. */
 void *mock_alias(const void *address);
-/* Where the runtime itself reaches `bytes` bytes at an address: the alias of device memory inside
- * one live allocation, or a host address as it is. NULL: outside every live allocation. */
+/* The alias of `bytes` bytes at an address: the alias of device memory inside one live
+ * allocation, or a host address as it is. NULL: outside every live allocation. */
 void *mock_live_alias(const void *address, uint64_t bytes);
-/* Whether all of a range is there to be read, or written. */
+/* Return whether a whole range is readable, or writable. */
 bool mock_is_live(const void *address, uint64_t bytes, bool writing);
-/* Records what is wrong with memory that is not all live. */
+/* Report the error of memory that is not all live. */
 void mock_report_invalid_memory(const char *what, const void *address, uint64_t bytes);
-/* Whether a range is live memory of a device; where it is not, a rule is broken. */
+/* Return whether a range is live memory of a device; if not, report a violation. */
 bool mock_is_on_device(const char *what, const void *address, uint64_t bytes);
-/* Whether it is host memory that the system may move: no copy of it is asynchronous. */
+/* Return whether it is pageable host memory, of which no copy is asynchronous. */
 bool mock_is_pageable(const void *address, uint64_t bytes);
 
 #endif

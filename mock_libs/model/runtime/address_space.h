@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses that a program has reserved, and the physical memory that is mapped to them. */
+/* Reserved address ranges, and the physical memory mapped to them. */
 #ifndef MOCK_ADDRESS_SPACE_H
 #define MOCK_ADDRESS_SPACE_H
 
@@ -14,7 +14,7 @@ struct reservation {
     uint64_t number; /* of what was imported to it by a key; 0: the program has reserved it */
     struct blocks mappings; /* by their distance from the base */
     struct mock_history history;
-    bool reported; /* as still alive, so that it is said once */
+    bool reported; /* as still alive, so that it is reported once */
     struct reservation *next;
 };
 
@@ -28,14 +28,14 @@ struct mapping {
 
 /* New addresses, or NULL with the reason in errno; a hint may be NULL. */
 struct reservation *mock_space_reserve(uint64_t bytes, uint64_t alignment, void *hint);
-/* Gives them back; nothing is mapped to them any more. */
+/* Give them back; nothing is mapped to them any more. */
 void mock_space_release(struct reservation *space);
 /* The reservation that holds an address, or NULL. */
 struct reservation *mock_space_of(const void *address);
 /* The first of all; `next` leads to the others. */
 struct reservation *mock_spaces(void);
 
-/* Maps a part of physical memory where nothing is mapped yet; 0, or errno. */
+/* Map a part of physical memory where nothing is mapped yet; 0, or errno. */
 int mock_space_map(struct reservation *space, uint64_t offset, struct physical *physical,
                    uint64_t from, uint64_t bytes);
 void mock_space_unmap(struct reservation *space, struct mapping *mapping);
@@ -44,8 +44,8 @@ struct mapping *mock_space_mapping_at(const struct reservation *space, uint64_t 
 struct mapping *mock_space_overlapping(const struct reservation *space, uint64_t offset,
                                    uint64_t bytes);
 
-/* Maps memory that was imported under a number, which ends with it, and says where it begins; NULL
- * with the reason in errno: nothing was mapped. */
+/* Map memory that was imported under a number, which ends with it, and return its start;
+ * NULL with the reason in errno: nothing was mapped. */
 void *mock_space_import(struct physical *physical);
 /* Where that is, or NULL / the end of it. */
 struct reservation *mock_space_imported(uint64_t number);
@@ -56,10 +56,10 @@ struct device *mock_device_of(const void *address);
 /* The live memory that holds an address: a block of the heap, or all that is mapped around it
  * without a gap. Its offset counts from the heap's base in either case. */
 bool mock_memory_find(const struct device *device, const void *address, struct block *found);
-/* Whether the runtime can reach a range; what was freed in the heap it can. */
+/* Return whether the runtime can reach a range; what was freed in the heap it can. */
 bool mock_is_mapped(const void *address, uint64_t bytes);
 
-/* Unmaps and frees all physical memory of a device, which closes. */
+/* Unmap and frees all physical memory of a device, which closes. */
 void mock_space_close(struct device *device);
 /* A child does not share what its parent has mapped. */
 void mock_space_forked(const struct device *device);

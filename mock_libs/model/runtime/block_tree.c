@@ -32,7 +32,7 @@ static void part(struct block *tree, uint64_t offset, struct block **low, struct
     }
 }
 
-/* Joins two trees, of which all of the first lies before all of the second. */
+/* Join two trees, of which all of the first lies before all of the second. */
 static struct block *join(struct block *low, struct block *high)
 {
     if (low == NULL || high == NULL) {

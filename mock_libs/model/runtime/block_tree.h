@@ -11,7 +11,7 @@ struct block {
     uint64_t number;    /* no other block has had it */
     uint64_t requested; /* by the program; the rest is padding */
     struct mock_history history;
-    bool reported; /* as still alive, so that it is said once */
+    bool reported; /* as still alive, so that it is reported once */
     bool physical; /* has no address: it is mapped elsewhere, or not at all */
 
     uint64_t gap;    /* free bytes between this block and the next one */
@@ -28,17 +28,18 @@ struct blocks {
 struct block *mock_blocks_find(const struct blocks *blocks, uint64_t offset);
 /* The first block that has so wide a gap behind it, or NULL. */
 struct block *mock_blocks_fit(const struct blocks *blocks, uint64_t bytes);
-/* Adds a block, whose offset none has yet / takes one out. Neither allocates nor frees. */
+/* Add a block, whose offset none has yet / takes one out. Neither allocates nor frees. */
 void mock_blocks_add(struct blocks *blocks, struct block *block);
 void mock_blocks_remove(struct blocks *blocks, const struct block *block);
 void mock_blocks_set_gap(struct blocks *blocks, struct block *block, uint64_t gap);
-/* Looks at every block in order; the visitor changes nothing of the set. */
+/* Look at every block in order; the visitor changes nothing of the set. */
 void mock_blocks_visit(const struct blocks *blocks, void (*visit)(struct block *block, void *data),
                       void *data);
-/* Frees every block. */
+/* Free every block. */
 void mock_blocks_clear(struct blocks *blocks);
 
-/* Whether a range that begins inside of a block, where the program may be, ends there too. */
+/* Return whether a range that begins inside of a block, where the program may be, ends there
+ * too. */
 bool mock_block_holds(const struct block *block, uint64_t offset, uint64_t bytes);
 
 #endif

@@ -9,7 +9,7 @@
 #include "acl/acl.h"
 
 struct post {
-    uint64_t thread; /* pthread_self, or what mock_post_thread says */
+    uint64_t thread; /* pthread_self, or the result of mock_post_thread */
     void *stream;
     uint64_t position;
     bool block;
@@ -34,7 +34,7 @@ void mock_unsubscribe(const void *stream);
 
 /* By what the thread of a context that runs host functions is known here. */
 uint64_t mock_post_thread(const void *context);
-/* Takes over a copy of a post; false: no host memory. */
+/* Take over a copy of a post; false: no host memory. */
 bool mock_post_add(const struct post *post);
 /* The oldest post for a thread, which is now the caller's, or NULL. */
 struct post *mock_post_take(uint64_t thread);

@@ -71,7 +71,7 @@ void mock_captures_drop(const struct context *context)
 }
 
 /* Backwards from the end: a wait that belongs to what is reached leads to the work before the record
- * that it waits for. `base` says meanwhile how much of each lane is reached. */
+ * that it waits for. `base` is the part of each lane that is reached so far. */
 static bool reach(const struct graph *graph)
 {
     bool further = false;

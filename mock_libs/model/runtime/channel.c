@@ -98,7 +98,7 @@ static const char *ended(void)
     return text;
 }
 
-/* Reads into a place; *left: the socket has nothing more. */
+/* Read into a place; *left: the socket has nothing more. */
 static const char *fill(struct channel *channel, void *place, size_t wanted, size_t *got,
                         bool *empty)
 {

@@ -15,10 +15,10 @@ struct mock_header {
     uint64_t length;
 };
 
-/* Of each kind one request is under way at a time; the answers come in any order. */
+/* At most one request of each kind is in progress; the answers come in any order. */
 struct mock_exchange {
     bool busy;
-    bool abandoned;  /* nobody wants the answer any more */
+    bool abandoned;  /* the answer will be dropped */
     uint8_t *answer; /* NULL: there is none yet */
     size_t length;
 };
@@ -37,9 +37,9 @@ struct channel {
 /* Both give NULL, or why the other end is not to be used any more. */
 const char *mock_channel_send(struct channel *channel, enum mock_request kind, const void *payload,
                               size_t length);
-/* Moves what can be moved now; true in *answered: an answer has come. */
+/* Move what can be moved now; true in *answered: an answer has come. */
 const char *mock_channel_pump(struct channel *channel, bool *answered);
-/* Forgets everything and closes the socket. */
+/* Forget everything and closes the socket. */
 void mock_channel_close(struct channel *channel);
 
 #endif

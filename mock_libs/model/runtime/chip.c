@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which chip is simulated. */
+/* The simulated chip. */
 #include "chip.h"
 
 #include <stdlib.h>

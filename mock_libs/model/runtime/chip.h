@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which chip is simulated. */
+/* The simulated chip. */
 #ifndef MOCK_CHIP_H
 #define MOCK_CHIP_H
 
@@ -15,7 +15,7 @@ struct chip {
     int64_t l2_bytes;
 };
 
-/* The chip that PYACLNN_MOCK_SOC names, or NULL when it names none (mock_fail has been told). */
+/* The chip that PYACLNN_MOCK_SOC names, or NULL when it names none (after mock_fail). */
 const struct chip *mock_chip(void);
 
 #endif

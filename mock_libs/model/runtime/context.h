@@ -31,7 +31,7 @@ struct context *mock_usable_context(aclError *status);
 
 /* The device of the calling thread's current context, or NULL. */
 struct device *mock_current_device(void);
-/* Whether the current context asks for deterministic computing. */
+/* Return whether the current context requires deterministic results. */
 bool mock_deterministic(void);
 
 #endif

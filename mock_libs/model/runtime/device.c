@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which devices the process sees, and what is known of each. */
+/* The devices that the process sees, and their state. */
 #include "device.h"
 
 #include <ctype.h>
@@ -64,7 +64,7 @@ static uint32_t count_visible(long physical)
     return count;
 }
 
-/* How many there are; where there is none, `code` and the reason. */
+/* The number of devices; if there is none, `code` and the reason. */
 static aclError count_devices(uint32_t *count, aclError code)
 {
     const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MAX_DEVICES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The devices: what is known of each, and finding them. */
+/* State and look-up of devices. */
 #ifndef MOCK_DEVICE_H
 #define MOCK_DEVICE_H
 
@@ -20,8 +20,8 @@ struct physical;
 struct device {
     int id;
     bool open, lost;
-    bool changing; /* a thread is opening or closing it, and may have let go of the lock */
-    bool reported; /* as not reset, so that it is said once */
+    bool changing; /* a thread is opening or closing it, and may have released the lock */
+    bool reported; /* as not reset, so that it is reported once */
     struct mock_history history;
     const char *loss; /* why it is lost */
     const struct chip *chip;
@@ -50,8 +50,8 @@ struct device *mock_device_find(int32_t id);
 /* The machine's number of a device that this process sees, or -1 / how many the machine has. */
 int32_t mock_device_physical_id(int32_t id);
 int32_t mock_device_physical_count(void);
-/* The chip of the open devices, for a process sees one kind; or else the one that is wanted. NULL:
- * no such chip (mock_fail has been told). */
+/* The chip of the open devices, for a process sees one kind; or else the one that is wanted.
+ * NULL: no such chip (after mock_fail). */
 const struct chip *mock_device_chip(void);
 void mock_devices_visit(void (*visit)(struct device *device)); /* the open ones */
 /* Those whose process can be talked to; one that is being opened or closed is among them. */
@@ -59,12 +59,12 @@ void mock_devices_visit_connected(void (*visit)(struct device *device));
 /* The device whose heap holds an address, or NULL. */
 struct device *mock_device_by_heap_address(const void *address);
 /* Without the lock, and roughly: whether an address may be one of a device. It lies between the
- * lowest and the highest that was ever given out. */
+ * lowest and the highest address that was ever allocated. */
 bool mock_devices_may_contain(const void *address);
 /* A device has got a range of addresses. */
 void mock_devices_add_range(const void *start, uint64_t bytes);
 
-/* Whether the process sees a device of this number; if not, mock_fail has been told. */
+/* Return whether the process sees a device of this number; if not, mock_fail was called. */
 bool mock_device_exists(int32_t id);
 /* false: the device is not open, or lost. */
 bool mock_device_memory(int id, struct mock_device_memory *memory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device process: starting and stopping it, and what becomes of it in a forked child. */
+/* Start, stop and fork of the device process. */
 #include "device_process.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ static aclError map_memory(struct device *device)
     return ACL_SUCCESS;
 }
 
-/* How long a device process may take to start, or -1: PYACLNN_MOCK_PATIENCE is no such number. */
+/* Time limit of the start of a device process, or -1: PYACLNN_MOCK_PATIENCE is no such number. */
 static int64_t seconds_to_start(void)
 {
     const char *text = getenv("PYACLNN_MOCK_PATIENCE");
@@ -247,7 +247,7 @@ static void release(struct device *device)
     mock_signal_progress();
 }
 
-/* Asks the process to end; it has when its end of the socket closes. false: it does not. */
+/* Ask the process to end; it has when its end of the socket closes. false: it does not. */
 static bool has_ended_by_itself(struct device *device)
 {
     const struct timespec deadline = mock_deadline(TO_END * 1000);
@@ -266,7 +266,7 @@ void mock_process_stop(struct device *device)
 {
     if (device->process > 0) {
         const bool ended = has_ended_by_itself(device);
-        /* Somebody else may have collected it already: its number is then not ours to kill. */
+        /* It may have been reaped elsewhere: its pid must not be killed then. */
         if (!ended && waitpid(device->process, NULL, WNOHANG) == 0) {
             kill(device->process, SIGKILL);
         }

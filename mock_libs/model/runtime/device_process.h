@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device process: starting and stopping it, and what becomes of it in a forked child. */
+/* Start, stop and fork of the device process. */
 #ifndef MOCK_DEVICE_PROCESS_H
 #define MOCK_DEVICE_PROCESS_H
 
@@ -7,9 +7,9 @@
 
 aclError mock_process_start(struct device *device);
 void mock_process_stop(struct device *device);
-/* Kills it, as a fault, and waits until the kernel says so. */
+/* Kill it, as a fault, and waits for its end. */
 void mock_process_kill(struct device *device);
-/* What a forked child does with the devices of its parent. */
+/* Drop the devices of the parent in a forked child. */
 void mock_process_forked(void);
 
 #endif

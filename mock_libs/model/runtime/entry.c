@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way in and out, and what a fork does to it. */
+/* Entry to and exit from the model, and its lock across a fork. */
 #include "entry.h"
 
 #include <pthread.h>

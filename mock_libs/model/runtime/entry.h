@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way in and out: one lock guards all state, and who leaves does what has become due. */
+/* Entry to and exit from the model: one lock guards all state, and the exit delivers what is
+ * due. */
 #ifndef MOCK_ENTRY_H
 #define MOCK_ENTRY_H
 
@@ -7,7 +8,7 @@
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */
 
-/* Everything in model/ expects the caller to be between these two, unless it says otherwise. */
+/* Everything in model/ expects the caller to be between these two, unless stated otherwise. */
 void mock_enter(void);
 void mock_leave(void);
 

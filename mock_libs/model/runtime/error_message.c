@@ -65,7 +65,7 @@ aclError mock_fail(aclError code, const char *format, ...)
     va_end(arguments);
     /* A text of the device begins with a code of its own. */
     const bool coded = has_message_code(plain);
-    /* Every other one says whose it is. */
+    /* Every other one begins with the function's name. */
     const char *function = coded ? NULL : mock_origin_current().function;
     const bool named = function == NULL || strstr(plain, function) != NULL;
     snprintf(text, TEXT_BYTES, "%.6s: [PID: %ld] %s simulated NPU: %.64s%s%.3800s",

@@ -7,12 +7,12 @@
 
 #include "acl/acl.h"
 
-/* Records a text for aclGetRecentErrMsg and, for a code of the runtime layer, the thread's last
+/* Record a text for aclGetRecentErrMsg and, for a code of the runtime layer, the thread's last
  * error; returns the code. */
 aclError mock_fail(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Records a text and returns MOCK_NOT_IMPLEMENTED. */
+/* Record a text and returns MOCK_NOT_IMPLEMENTED. */
 int mock_unimplemented(const char *function);
-/* The same, and says what there is instead. */
+/* The same with an alternative. */
 int mock_unimplemented_but(const char *function, const char *instead);
 
 /* The text, which stays valid until the call after the next one, or NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events: finding them, and what happens when a stream comes to a task. */
+/* Events: look-up, and execution of their tasks. */
 #include "event.h"
 
 #include <stdatomic.h>
@@ -63,7 +63,7 @@ static void tell(const struct event *event)
     }
 }
 
-/* Learns what the others have told. */
+/* Update it from the shared state. */
 static void refresh(struct event *event)
 {
     struct mock_signal *signal = signal_of(event);
@@ -219,7 +219,7 @@ bool mock_event_find_source(struct task *task)
 {
     struct event *event = event_of(task);
     if (event == NULL) {
-        return true; /* a destroyed event holds nobody up */
+        return true; /* a destroyed event blocks no stream */
     }
     refresh(event);
     if (!task->as.event.other_process) {

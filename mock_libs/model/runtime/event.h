@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events: what is known of each, and what happens to them when a stream comes to a task. */
+/* State of events, and execution of their tasks. */
 #ifndef MOCK_EVENT_H
 #define MOCK_EVENT_H
 
@@ -7,7 +7,7 @@
 #include "task.h"
 #include "violation.h"
 
-/* What an event does before it is recorded depends on the function that made it. */
+/* The behaviour of an unrecorded event depends on its constructor. */
 enum constructor { PLAIN, WITH_FLAG, EX_WITH_FLAG };
 
 struct event {
@@ -19,7 +19,7 @@ struct event {
     uint64_t recorded;  /* the latest record that was reached */
     uint64_t reset_requested; /* records before the latest call of reset */
     uint64_t reset;     /* records before the latest reset that was reached */
-    void *stream;       /* where the latest record stands */
+    void *stream;       /* of the latest record */
     uint64_t position;
     void *captured;    /* handle of the graph that the latest record belongs to, or NULL */
     uint64_t waits; /* waits queued and not passed */
@@ -37,20 +37,20 @@ struct event *mock_event_new(aclrtEvent *handle, enum constructor constructor, u
 void mock_event_destroy(struct event *event);
 /* The event behind a handle, or NULL with the code in *status. */
 struct event *mock_event_find(aclrtEvent handle, aclError *status);
-/* Records that an event broke a rule. */
+/* Record that an event broke a rule. */
 void mock_event_report(enum mock_rule rule, aclrtEvent handle, const char *text);
 /* Other processes may find it under its number from now on. false: too much is shared already. */
 bool mock_event_share(struct event *event);
-/* Counts another record, along with those of others who share it. */
+/* Count another record, together with those of other processes. */
 void mock_event_add_record(struct event *event);
 /* A task is queued that records it or waits for it. */
 void mock_event_retain(struct event *event, aclrtEvent handle, struct task *task);
-/* A stream has come to a record, a reset. */
+/* Execute a record, a reset. */
 void mock_event_recorded(const struct task *task);
 void mock_event_reset(void *event, uint64_t record);
 /* A wait is for the latest record. */
 void mock_event_set_source(const struct event *event, struct task *task);
-/* Of a wait that no stream of this process is known to end: whether it is over, or one is known now. */
+/* Return whether a wait without a known source is over, or has a source now. */
 bool mock_event_find_source(struct task *task);
 /* A task that recorded it, or waited for it, is over or dropped. */
 void mock_event_release(const struct task *task);

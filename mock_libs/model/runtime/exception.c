@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the exception callback is told of failed kernels. */
+/* Failed kernels, as the exception callback gets them. */
 #include "exception.h"
 
 #include <pthread.h>

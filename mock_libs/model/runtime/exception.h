@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the exception callback is told of failed kernels. */
+/* Failed kernels, as the exception callback gets them. */
 #ifndef MOCK_EXCEPTION_H
 #define MOCK_EXCEPTION_H
 
@@ -14,7 +14,7 @@ struct rtExceptionInfo {
 };
 
 void mock_exception_set(aclrtExceptionInfoCallback callback);
-/* Notes a failed kernel for the callback, which is called without the lock. */
+/* Record a failed kernel for the callback, which is called without the lock. */
 void mock_exception_record(uint32_t stream, uint32_t device, uint64_t position, aclError code);
 struct rtExceptionInfo *mock_exception_take(aclrtExceptionInfoCallback *callback);
 void mock_exception_deliver(struct rtExceptionInfo *list, aclrtExceptionInfoCallback callback);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults somebody asked for: `pyaclnn mock faults` explains the grammar. */
+/* Injected faults: `pyaclnn mock faults` explains the grammar. */
 #ifndef MOCK_FAULT_H
 #define MOCK_FAULT_H
 
@@ -18,19 +18,18 @@ extern pthread_mutex_t mock_fault_lock;
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */
 
-/* Sets the faults; NULL or empty: none. Gives NULL, or the item that cannot be understood. */
+/* Set the faults; NULL or empty: none. Gives NULL, or the item that cannot be understood. */
 const char *mock_faults_set(const char *text);
-/* Lines of "fault calls effects": what each fault was held against, and how often it came about. */
+/* Lines of "fault calls effects": the calls that each fault was compared with, and its effects. */
 size_t mock_faults_list(char *text, size_t capacity);
 
 #pragma GCC visibility pop
 
-/* Whether any fault is set; cheap. */
+/* Return whether any fault is set; cheap. */
 bool mock_faults_armed(void);
-/* Counts the call against every fault and sets the frame's effect and code. */
+/* Count the call against every fault and sets the frame's effect and code. */
 void mock_fault_decide(struct mock_frame *frame);
-/* Notes that the frame's effect came about: what only queued work can do, a call that queues
- * nothing does not. */
+/* Count the frame's effect. A call that queues nothing has no effect that only queued work can have. */
 void mock_fault_count_effect(const struct mock_frame *frame);
 /* The device that the calling thread uses from now on. */
 void mock_fault_set_device(int device);
@@ -38,7 +37,7 @@ void mock_fault_set_device(int device);
 bool mock_fault_stuck(size_t index, struct mock_stuck_bit *stuck);
 /* Bytes of device memory there are at most. */
 uint64_t mock_fault_memory_limit(void);
-/* Changes whenever faults are set: what hung before goes on. */
+/* Change whenever faults are set: what hung before goes on. */
 uint64_t mock_fault_generation(void);
 /* Why an environment variable of the simulated NPU cannot be used, or NULL. */
 const char *mock_fault_config_error(void);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 float mock_float16_to_float(uint16_t value);
-/* Rounds to the nearest, ties to even. */
+/* Round to the nearest, ties to even. */
 uint16_t mock_float16_from_float(float value);
 /* The same of bfloat16. */
 float mock_bfloat16_to_float(uint16_t value);

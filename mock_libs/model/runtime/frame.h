@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The call in progress: what each thread is inside of, and for whom. */
+/* The call in progress of each thread, and its caller. */
 #ifndef MOCK_FRAME_H
 #define MOCK_FRAME_H
 
@@ -41,15 +41,15 @@ struct mock_frame {
     uint64_t generation; /* and of which setting of faults */
 };
 
-/* Where something was done: the exported function, who called it, and for which line of Python, as
- * far as the caller has told; each NULL if it is not known. */
+/* Origin of an action: the exported function, its caller, and the line of Python, if the caller
+ * has set it; each NULL if it is unknown. */
 struct mock_origin {
     const char *function;
     const void *caller;
     const char *line;
 };
 
-/* Makes a frame the calling thread's call in progress / ends it. */
+/* Make a frame the calling thread's call in progress / ends it. */
 void mock_frame_push(struct mock_frame *frame);
 void mock_frame_pop(const struct mock_frame *frame);
 

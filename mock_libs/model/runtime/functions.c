@@ -13,7 +13,7 @@ static struct {
 } tables[MAX_TABLES];
 pthread_mutex_t mock_functions_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The linker says where the section of what is there to be linked and refuses is, if there is any. */
+/* The linker defines the bounds of the section of refusing functions, if there is any. */
 extern const char __start_mock_refusals[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_mock_refusals[] __attribute__((weak, visibility("hidden")));
 

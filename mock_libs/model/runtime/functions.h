@@ -7,8 +7,8 @@
 
 #include "frame.h"
 
-/* What is needed without the one lock has a lock of its own: these tables, the faults, the
- * violations. Whoever holds one takes no other; a fork takes all of them. */
+/* State that is used without the global lock has a lock of its own: these tables, the faults,
+ * the violations. A thread that holds one takes no other; a fork takes all of them. */
 extern pthread_mutex_t mock_functions_lock;
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */

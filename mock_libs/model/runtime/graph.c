@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captured work: what a graph is made of. */
+/* Tasks, streams and memory of captured graphs. */
 #include "graph.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captured work: the tasks of one stream or several, in the order in which they were captured. */
+/* Captured graphs: the tasks of one stream or several, in the order of their capture. */
 #ifndef MOCK_GRAPH_H
 #define MOCK_GRAPH_H
 
@@ -14,7 +14,7 @@ struct lane {
     void *captured; /* handle of the stream it was captured from */
     void *own;      /* handle of the graph's own stream on which it is replayed */
     uint64_t count; /* tasks */
-    void *replayed; /* during a replay: handle of the stream, and what stands there before */
+    void *replayed; /* during a replay: handle of the stream, and its position before */
     uint64_t base;
 };
 
@@ -43,14 +43,14 @@ struct graph {
 
 /* Without a lane, a handle or a context yet; NULL: no memory. */
 struct graph *mock_graph_new(void);
-/* Frees what a graph holds, and ends its handle; its own streams are somebody else's. */
+/* Free what a graph holds, and ends its handle; its own streams are not freed. */
 void mock_graph_free(struct graph *graph);
 struct lane *mock_graph_add_lane(struct graph *graph, void *stream);
 /* The lane that was captured from a stream. */
 struct lane *mock_graph_lane(const struct graph *graph, const void *stream);
-/* Puts a task last. */
+/* Put a task last. */
 void mock_graph_add(struct lane *lane, struct task *task);
-/* Remembers which blocks of memory a task uses, which is complete now. */
+/* Store which blocks of memory a task uses, which is complete now. */
 void mock_graph_record_memory(const struct lane *lane, const struct task *task);
 /* The number of the live block that holds an address, on a device or pinned; 0: there is none. */
 uint64_t mock_block_number(const void *address);

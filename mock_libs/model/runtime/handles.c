@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table behind every handle the simulated NPU gives out, and what it remembers of them. */
+/* Table of all handles of the simulated NPU, and their history. */
 #include "handles.h"
 
 #include <stdlib.h>

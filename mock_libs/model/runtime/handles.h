@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table behind every handle the simulated NPU gives out, and what it remembers of them. */
+/* Table of all handles of the simulated NPU, and their history. */
 #ifndef MOCK_HANDLES_H
 #define MOCK_HANDLES_H
 
@@ -24,7 +24,7 @@ enum mock_kind {
     MOCK_KIND_COUNT
 };
 
-/* What is remembered of a handle beside its object. */
+/* State of a handle beside its object. */
 enum mock_mark {
     MOCK_UNMARKED,
     MOCK_MARK_USED,       /* executor: phase 2 consumed it */
@@ -41,21 +41,21 @@ struct mock_history {
 enum mock_handle_state { MOCK_LIVE, MOCK_DESTROYED, MOCK_OF_ANOTHER_KIND, MOCK_UNKNOWN };
 
 /* A handle is a number that looks like a pointer and faults when dereferenced; a number is never
- * given out twice, so a stale handle is recognised and not mistaken for a newer object.
- * NULL from mock_handle_new: out of memory; from the others: not a live handle of that kind. */
+ * reused, so a stale handle is recognised and not mistaken for a newer object. NULL from
+ * mock_handle_new: out of memory; from the others: not a live handle of that kind. */
 void *mock_handle_new(enum mock_kind kind, void *object);
 void *mock_handle_get(const void *handle, enum mock_kind kind);
 void *mock_handle_close(const void *handle, enum mock_kind kind);
-/* Puts another object behind a live handle; gives the one before. */
+/* Put another object behind a live handle; gives the one before. */
 void *mock_handle_exchange(const void *handle, enum mock_kind kind, void *object);
 const char *mock_kind_name(enum mock_kind kind);
 
-/* What became of a handle, where one of a kind is expected. *mark and *history are filled in as
+/* The state of a handle, where one of a kind is expected. *mark and *history are filled in as
  * far as they are known. */
 enum mock_handle_state mock_handle_fate(const void *handle, enum mock_kind kind, enum mock_mark *mark,
                                 struct mock_history *history);
 void mock_handle_mark(const void *handle, enum mock_mark mark);
-/* How many executors need a live handle; those that are repeatable. Changed by `by`. */
+/* The number of executors that need a live handle; those that are repeatable. Changed by `by`. */
 void mock_handle_add_users(const void *handle, int by, int repeatable_by);
 unsigned mock_handle_users(const void *handle, bool repeatable);
 
@@ -65,10 +65,10 @@ struct mock_live_object {
     enum mock_kind kind;
     enum mock_mark mark;
     const struct mock_history *history;
-    bool *reported; /* as still alive, so that it is said once */
+    bool *reported; /* as still alive, so that it is reported once */
 };
 
-/* Looks at every live handle. The visitor may not make or close handles. */
+/* Look at every live handle. The visitor may not make or close handles. */
 void mock_handles_visit(void (*visit)(const struct mock_live_object *living, void *data), void *data);
 
 #endif

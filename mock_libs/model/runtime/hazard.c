@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What queued work needs, against what is done to it meanwhile. */
+/* Hazards: memory of queued work that is freed, read or written meanwhile. */
 #include "hazard.h"
 
 #include "address_space.h"
@@ -51,7 +51,7 @@ static const char *name_of(const struct task *task)
     return task->origin.function == NULL ? "a call" : task->origin.function;
 }
 
-/* Whether a task waits for what may be queued later: a record, a flag, a value. */
+/* Return whether a task waits for something that may be queued later: a record, a flag, a value. */
 static bool is_open(const struct task *task)
 {
     return (task->kind == TASK_WAIT && task->as.event.source == NULL) ||
@@ -155,14 +155,14 @@ static uint64_t sum_of(const struct task *task, const uint8_t *bytes, uint64_t p
     return (lanes[0] * 3) ^ (lanes[1] * 5) ^ (lanes[2] * 7) ^ (lanes[3] * 11);
 }
 
-/* What may lawfully change host memory before a task runs: a callback; the host itself, when a
- * stream waits for an event that the host lets somebody record later; another queued task. */
+/* Causes that may change host memory before a task runs: a callback; the host itself, when a
+ * stream waits for an event that is recorded later; another queued task. */
 static bool may_change(const void *address, uint64_t bytes, const struct task *but)
 {
     struct mock_range own[2];
     for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
         if (stream->submitted - stream->executed > MAX_TASKS) {
-            return true; /* so far nobody looks */
+            return true; /* further back is not searched */
         }
         for (const struct task *task = stream->first; task != NULL; task = task->next) {
             if (task->kind == TASK_CALLBACK || is_open(task) ||
@@ -224,7 +224,8 @@ void mock_hazard_host_written(const void *address, uint64_t bytes)
 
 /* ---- streams against each other ------------------------------------------------------------- */
 
-/* Whether a stream, before one of its positions, waits for what may be queued behind any work. */
+/* Return whether a stream, before one of its positions, waits for what may be queued behind any
+ * work. */
 static bool is_retained(const struct stream *stream, uint64_t before)
 {
     const struct task *task = stream->first;
@@ -234,8 +235,8 @@ static bool is_retained(const struct stream *stream, uint64_t before)
     return task != NULL && task->position < before;
 }
 
-/* Whether a stream, before one of its positions, waits for a position of another, directly or by
- * way of third streams. A wait that cannot be followed yet counts as one. */
+/* Return whether a stream, before one of its positions, waits for a position of another,
+ * directly or by way of third streams. A wait that cannot be followed yet counts as one. */
 static bool waits_for(const struct stream *stream, uint64_t before, const struct stream *source,
                       uint64_t position, int hops)
 {

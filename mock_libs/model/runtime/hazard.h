@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What queued work needs, against what is done to it meanwhile. */
+/* Hazards: memory of queued work that is freed, read or written meanwhile. */
 #ifndef MOCK_HAZARD_H
 #define MOCK_HAZARD_H
 
 #include "stream.h"
 #include "violation.h"
 
-/* What each of these finds, it reports. Memory is about to be gone, which breaks a rule of its own: */
+/* Each of these reports what it finds. Memory is about to be freed, which breaks a rule of its
+ * own: */
 void mock_hazard_free(const void *address, uint64_t bytes, enum mock_rule rule);
 /* the host reads or writes memory now: */
 void mock_hazard_host_access(const void *address, uint64_t bytes, bool writes);

@@ -26,8 +26,8 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* A block that is nobody's stands at the start, with all that is free before the first one behind
- * it: an address equal to the base would hide an off-by-one below it. */
+/* An unowned block lies at the start, followed by the free memory before the first block: an
+ * address equal to the base would hide an off-by-one below it. */
 static bool reserve_start(struct heap *heap)
 {
     if (heap->blocks.root != NULL) {

@@ -22,10 +22,10 @@ struct heap {
 struct block *mock_heap_add_block(struct heap *heap, uint64_t size, uint64_t requested,
                              uint64_t alignment);
 void mock_heap_remove_block(struct heap *heap, struct block *block);
-/* The same by address, of a block that has one. */
+/* The same by address, for a block that has one. */
 bool mock_heap_allocate(struct heap *heap, uint64_t size, uint64_t requested, void **address);
 bool mock_heap_free(struct heap *heap, const void *address);
-/* Takes its address from a block that another process still uses, and keeps it. */
+/* Detach a block that another process still uses from its address. */
 void mock_heap_detach(struct heap *heap, const void *address);
 /* The live block that holds an address of the heap, or NULL. */
 const struct block *mock_heap_find(const struct heap *heap, const void *address);
@@ -35,7 +35,7 @@ const struct block *mock_heap_freed(const struct heap *heap, const void *address
 void mock_heap_visit(struct heap *heap,
                     void (*visit)(struct heap *heap, const struct block *block, void *data),
                     void *data);
-/* Forgets every block. */
+/* Forget every block. */
 void mock_heap_clear(struct heap *heap);
 
 #endif

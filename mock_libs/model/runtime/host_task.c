@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work that another of the mock libraries does in the order of a stream. */
+/* Host tasks: work of another mock library in the order of a stream. */
 #include "host_task.h"
 
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work that another of the mock libraries does in the order of a stream. */
+/* Host tasks: work of another mock library in the order of a stream. */
 #ifndef MOCK_HOST_TASK_H
 #define MOCK_HOST_TASK_H
 
 #include "stream.h"
 
-/* Goes on with it. false: it is not over. */
+/* Advance a host task. false: it is not over. */
 bool mock_host_task_run(struct stream *stream, const struct task *task);
 
-/* Queues work on a stream (NULL: the default stream of the current context), which takes over what
- * this points to, also when it refuses; *position is that in the queue. */
+/* Queue work on a stream (NULL: the default stream of the current context), which takes over
+ * what this points to, also when it refuses; *position is that in the queue. */
 aclError mock_stream_submit_host_task(aclrtStream stream, const struct mock_host_task *errand,
                              uint64_t *position);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread of a context that runs the host functions its streams come to. */
+/* The thread of a context that runs the host functions of its streams. */
 #include "host_thread.h"
 
 #include <pthread.h>
@@ -12,8 +12,8 @@
 #include "scheduler.h"
 #include "wire.h"
 
-/* So long nobody else has moved anything before the thread lets the streams run by itself: CANN's
- * would without anybody's waiting for them. */
+/* Time without progress after which the thread runs the streams itself: CANN's streams run
+ * without being waited for. */
 enum { PATIENCE_MILLISECONDS = 50 };
 
 /* The position of the first host function on a stream, or 0. */
@@ -35,7 +35,7 @@ static struct stream *first_with_one(const struct context *context)
     return stream;
 }
 
-/* Waits for a function to be posted; or, before long, sees to it that one is. */
+/* Wait for a function to be posted; or, before long, sees to it that one is. */
 static void await(const struct context *context)
 {
     const struct timespec soon = mock_deadline(PATIENCE_MILLISECONDS);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread of a context that runs the host functions its streams come to. */
+/* The thread of a context that runs the host functions of its streams. */
 #ifndef MOCK_HOST_THREAD_H
 #define MOCK_HOST_THREAD_H
 
 #include "context.h"
 
-/* Starts it, unless it runs. false: there can be no more threads. It ends with the context. */
+/* Start it, unless it runs. false: there can be no more threads. It ends with the context. */
 bool mock_host_thread_start(struct context *context);
 
 #endif

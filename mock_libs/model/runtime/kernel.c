@@ -12,8 +12,8 @@
 #include "wire.h"
 #include "wire_reader.h"
 
-/* How long a kernel may take, in milliseconds; 0: for ever. The simulated cores cannot be stopped:
- * a kernel that took longer ends, and is then reported as CANN reports the one it stops. */
+/* Time limit of a kernel, in milliseconds; 0: none. The simulated cores cannot be stopped: a
+ * kernel that took longer ends, and is then reported as CANN reports the one it stops. */
 static uint64_t kernel_limit;
 
 static uint64_t milliseconds_now(void)
@@ -35,7 +35,7 @@ static void kernel_failed(struct stream *stream, const struct task *task, aclErr
     mock_exception_record((uint32_t)stream->id, (uint32_t)stream->context->device->id, task->position, code);
 }
 
-/* What an operator whose shapes depend on the data has found them to be, behind the text. */
+/* Shapes that an operator has found from the data, behind the text. */
 static void take_shapes(const struct mock_launch *kernel, struct mock_reader *reader)
 {
     enum { MAX_DIMENSIONS = 25 };
@@ -72,7 +72,7 @@ static void take_answer(struct stream *stream, const struct task *task, const ui
     }
 }
 
-/* Where the flags of the call stand in a message: behind its prefix and the operator's name. */
+/* The offset of the call's flags in a message: behind its prefix and the operator's name. */
 static void request_wrong_results(uint8_t *message)
 {
     enum { WRONG_NUMBERS = 8 };

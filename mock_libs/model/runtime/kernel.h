@@ -5,13 +5,13 @@
 
 #include "stream.h"
 
-/* How long a kernel may take, in milliseconds; 0: for ever. */
+/* Time limit of a kernel, in milliseconds; 0: none. */
 void mock_kernel_limit(uint64_t milliseconds);
-/* Sends the kernel to the device, or takes its answer. false: the device works on this one, or on
+/* Send the kernel to the device, or takes its answer. false: the device works on this one, or on
  * another. */
 bool mock_kernel_run(struct stream *stream, struct task *task);
 
-/* Queues a kernel on a stream (NULL: the default stream of the current context). The stream takes
+/* Queue a kernel on a stream (NULL: the default stream of the current context). The stream takes
  * over what this points to, also when it refuses. */
 aclError mock_stream_launch(aclrtStream stream, const struct mock_launch *launch);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of devices and contexts. */
+/* Lifetime of devices and contexts. */
 #include "lifetime.h"
 
 #include <stdlib.h>

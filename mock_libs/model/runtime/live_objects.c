@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is alive: at aclFinalize, when a device closes, at the end, and for whoever asks. */
+/* Live objects: reported at aclFinalize, when a device closes, at exit, and on request. */
 #include "live_objects.h"
 
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static void report_device(struct device *device)
 static void report_addresses(void)
 {
     for (struct reservation *space = mock_spaces(); space != NULL; space = space->next) {
-        if (!space->reported && space->number == 0) { /* or else a handle stands for it */
+        if (!space->reported && space->number == 0) { /* or else a handle represents it */
             space->reported = true;
             mock_violate(at_end, "reserved addresses", space->base, &space->history,
                          "these %llu bytes of addresses were not given back by "

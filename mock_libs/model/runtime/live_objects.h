@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is alive: at aclFinalize, when a device closes, at the end, and for whoever asks. */
+/* Live objects: reported at aclFinalize, when a device closes, at exit, and on request. */
 #ifndef MOCK_LIVE_OBJECTS_H
 #define MOCK_LIVE_OBJECTS_H
 
 #include "violation.h"
 
-/* Reports what is alive that was not reported before. */
+/* Report live objects that were not reported before. */
 void mock_live_objects_report(enum mock_rule rule);
-/* A forked child is not to be blamed for what its parent holds. */
+/* Ignore the objects of the parent in a forked child. */
 void mock_live_objects_forget(void);
 #pragma GCC visibility push(default) /* used by the libraries of a release */
 

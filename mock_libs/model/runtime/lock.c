@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lock and its condition. Of the threads that wait, one looks at the sockets of the devices; it
- * is woken by a descriptor, the others by the condition. */
+/* The lock and its condition. One of the waiting threads polls the sockets of the devices; a
+ * descriptor wakes it, the condition the others. */
 #include "lock.h"
 
 #include <errno.h>
@@ -95,7 +95,7 @@ static int milliseconds_until(const struct timespec *deadline)
     return nanoseconds <= 0 ? 0 : (int)((nanoseconds + 999999) / 1000000);
 }
 
-/* Looks at the descriptors without the lock. true: one is ready, or somebody woke this thread. */
+/* Poll the descriptors without the lock. true: one is ready, or this thread was woken. */
 static bool look(const struct pollfd *descriptors, size_t count, const struct timespec *until)
 {
     struct pollfd all[MAX_DESCRIPTORS];

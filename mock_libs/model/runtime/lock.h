@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one lock that guards all state of the simulated NPU, and waiting for a change of it. */
+/* The lock that guards all state of the simulated NPU, and waits for a change of it. */
 #ifndef MOCK_LOCK_H
 #define MOCK_LOCK_H
 
@@ -14,17 +14,17 @@ void mock_unlock(void);
 /* The locks of a child are new: threads that wait exist in the parent only. */
 void mock_lock_forked(void);
 
-/* Tells waiting threads that something moved. */
+/* Wake waiting threads after progress. */
 void mock_signal_progress(void);
 
-/* Somebody may have to wait for a descriptor from now on / not any more. */
+/* Create / close the eventfd that wakes a polling thread. */
 void mock_lock_enable_polling(void);
 void mock_lock_disable_polling(void);
 
 enum mock_wait_result { MOCK_PROGRESS, MOCK_NO_PROGRESS, MOCK_TIMED_OUT };
 
-/* Lets go of the lock until something moves here or one of the descriptors is ready, at most for a
- * short pause, which is over then, and not beyond a deadline (NULL: none). */
+/* Release the lock until there is progress or one of the descriptors is ready, at most for a
+ * short pause, and not beyond a deadline (NULL: none). */
 enum mock_wait_result mock_lock_wait(const struct pollfd *descriptors, size_t count,
                                const struct timespec *deadline);
 /* The moment so many milliseconds from now. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a device process must map before it runs a kernel. */
+/* Mappings of a kernel for the device process. */
 #include "mappings.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct mapped_range {
     uint64_t address, bytes;
     uint64_t offset; /* in the file */
     uint64_t source; /* the file's number; 0: it is the device's own memory */
-    uint64_t process, descriptor; /* who has the file open */
+    uint64_t process, descriptor; /* that has the file open */
 };
 
 struct list {
@@ -37,7 +37,7 @@ static bool add(struct list *list, const struct mapped_range *piece)
     return true;
 }
 
-/* Adds what is mapped from an address of a reservation on, as far as there is no gap. */
+/* Add what is mapped from an address of a reservation on, as far as there is no gap. */
 static bool add_range(struct list *list, const struct device *device,
                       const struct mock_range *range)
 {
@@ -72,7 +72,7 @@ static int compare(const void *one, const void *other)
     return first < second ? -1 : first > second;
 }
 
-/* Makes one piece of those that follow each other both in the file and by address. */
+/* Make one piece of those that follow each other both in the file and by address. */
 static void join(struct list *list)
 {
     size_t kept = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a device process must map before it runs a kernel: the physical memory behind the addresses
- * that the kernel uses. */
+/* Mappings of a kernel: the physical memory behind the addresses that it uses, for the device
+ * process. */
 #ifndef MOCK_MAPPINGS_H
 #define MOCK_MAPPINGS_H
 
 #include "device.h"
 #include "task.h"
 
-/* Puts behind the prefix what is mapped now to the ranges of a kernel. Without memory for that it
+/* Put behind the prefix what is mapped now to the ranges of a kernel. Without memory for that it
  * leaves the message alone, and the kernel fails. */
 void mock_mappings_add(const struct device *device, struct mock_launch *kernel);
 

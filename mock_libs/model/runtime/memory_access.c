@@ -13,7 +13,7 @@ uint8_t mock_access_of(const struct mapping *mapping, const struct device *devic
                                                : ACL_RT_MEM_ACCESS_FLAGS_NONE;
 }
 
-/* The mapping of a range, or NULL, that a device was told to leave alone. */
+/* The mapping of a range that the device may not access, or NULL. */
 static const struct mapping *access_error(const struct mock_range *range, const struct device *device)
 {
     const uint8_t needed =

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PYACLNN_MOCK_MODE.
+/* PYACLNN_MOCK_MODE: order and time of the execution of streams.
  *
- *     deferred       work runs only when somebody waits for it, and only what must (the default)
- *     shuffled:SEED  when somebody waits, tasks of all streams run in a random order that the seed
+ *     deferred       work runs only when it is waited for, and only what must (the default)
+ *     shuffled:SEED  during a wait, tasks of all streams run in a random order that the seed
  *                    decides; only events order streams
- *     eager          work runs when it is submitted, as far as nothing holds it up */
+ *     eager          work runs when it is submitted, unless something blocks it */
 #include "mode.h"
 
 #include <ctype.h>

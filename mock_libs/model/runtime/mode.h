@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PYACLNN_MOCK_MODE: in which order streams run, and when. */
+/* PYACLNN_MOCK_MODE: order and time of the execution of streams. */
 #ifndef MOCK_MODE_H
 #define MOCK_MODE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether streams run in a seeded random order, task by task; whether work runs at once. */
+/* Return whether streams run in a seeded random order, task by task; whether work runs at once. */
 bool mock_is_shuffled(void);
 bool mock_is_eager(void);
 /* A random number of the seeded order. */
 uint64_t mock_mode_random(void);
 #pragma GCC visibility push(default) /* used by the libraries of a release */
 
-/* Changes the mode and starts its random order anew; false: there is no such mode. */
+/* Change the mode and starts its random order anew; false: there is no such mode. */
 bool mock_mode_set(const char *text);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notifies: finding them, and what happens when a stream comes to a task. */
+/* Notifies: look-up, and execution of their tasks. */
 #include "notify.h"
 
 #include <stdatomic.h>

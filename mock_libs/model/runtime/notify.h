@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notifies: a flag that a stream sets, and that a stream which waits for it takes back. */
+/* Notifies: a flag that one stream sets, and that a waiting stream clears. */
 #ifndef MOCK_NOTIFY_H
 #define MOCK_NOTIFY_H
 
@@ -17,11 +17,11 @@ struct notify {
 
 /* The notify behind a handle, or NULL with the code in *status. */
 struct notify *mock_notify_find(const void *handle, bool destroying, aclError *status);
-/* Sets its flag or takes it back, and says what it was. */
+/* Set or clear its flag; returns the value before. */
 bool mock_notify_exchange(struct notify *notify, bool set);
-/* A stream has come to a record. */
+/* Execute a record. */
 void mock_notify_recorded(const void *handle);
-/* A wait is dropped. */
+/* Undo a wait that is dropped. */
 void mock_notify_release(const struct task *task);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream that waits for a notify. */
+/* Waits of streams for notifies. */
 #include "notify_wait.h"
 
 #include <time.h>
@@ -11,7 +11,7 @@ static bool records(const struct task *task, const void *handle)
     return task->kind == TASK_NOTIFY_RECORD && task->as.notify.notify == handle;
 }
 
-/* Whether a wait has taken longer than it may. */
+/* Return whether a wait has exceeded its time limit. */
 static bool is_timed_out(struct task *task)
 {
     struct timespec now;
@@ -29,7 +29,7 @@ bool mock_notify_taken(struct stream *stream, struct task *task, struct stream *
     struct notify *notify = mock_handle_get(task->as.notify.notify, MOCK_NOTIFY);
     *source = NULL;
     if (notify == NULL) {
-        return true; /* a destroyed one holds nobody up */
+        return true; /* a destroyed one blocks no stream */
     }
     if (mock_notify_exchange(notify, false)) {
         notify->waits--;

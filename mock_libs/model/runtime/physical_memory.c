@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Physical memory: its life, and finding it. */
+/* Physical memory: allocation and look-up. */
 #include "physical_memory.h"
 
 #include <stdlib.h>

@@ -27,7 +27,7 @@ struct physical *mock_physical_new(struct device *device, uint64_t bytes);
 /* The same for memory in a file that is not the device's. */
 struct physical *mock_physical_foreign(struct device *device, uint64_t source, int file,
                                        uint64_t offset, uint64_t bytes);
-/* Ends its handle as well. What another process still uses stays taken. */
+/* Also ends its handle. Memory that another process still uses stays allocated. */
 void mock_physical_free(struct physical *physical, bool used_elsewhere);
 /* The memory behind a handle, or NULL with the code in *status. */
 struct physical *mock_physical_find(aclrtDrvMemHandle handle, aclError *status);

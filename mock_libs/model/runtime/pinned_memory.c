@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The blocks of aclrtMallocHost, and those that were freed last. */
+/* Pinned host memory, and the blocks that were freed last. */
 #include "pinned_memory.h"
 
 #include <stdlib.h>

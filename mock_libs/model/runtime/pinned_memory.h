@@ -9,11 +9,11 @@
 void *mock_pinned_allocate(size_t size);
 /* The block that holds an address, or NULL; its offset is its address. */
 const struct block *mock_pinned_find(const void *address);
-/* Frees the block that starts at an address. */
+/* Free the block that starts at an address. */
 void mock_pinned_free(const void *address);
 /* The block freed lately that started at an address, or NULL. */
 const struct block *mock_pinned_freed(const void *address);
-/* Whether a range lies in what the program asked for of one block. */
+/* Return whether a range lies in the requested part of one block. */
 bool mock_host_is_pinned(const void *address, uint64_t bytes);
 void mock_pinned_visit(void (*visit)(struct block *block, void *data), void *data);
 

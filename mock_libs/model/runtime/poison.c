@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Poison makes memory real. */
+/* Poison patterns. They make memory resident. */
 #include "poison.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fills memory that nobody has written to. */
+/* Poison patterns of memory that was not written. */
 #ifndef MOCK_POISON_H
 #define MOCK_POISON_H
 
@@ -12,7 +12,7 @@ enum { MOCK_FRESH = 0x7FFF, MOCK_FREED = 0xFFFE };
 /* A range of whole half-words is filled; of one that could exhaust the host, both ends and a few
  * bytes of every stretch between. */
 void mock_poison(uint8_t *bytes, uint64_t size, unsigned pattern);
-/* Whether so large a range is filled here and there only. */
+/* Return whether a range of this size is filled sparsely. */
 bool mock_poison_is_sparse(uint64_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets beside those of the devices, by which something may move. */
+/* Sockets that are polled during waits, beside those of the devices. */
 #include "poll_source.h"
 
 #include "lock.h"

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets beside those of the devices, by which something may move. */
+/* Sockets that are polled during waits, beside those of the devices. */
 #ifndef MOCK_POLL_SOURCE_H
 #define MOCK_POLL_SOURCE_H
 
 #include <poll.h>
 #include <stddef.h>
 
-/* What is beyond these is looked at when a pause ends. */
+/* Further ones are polled when a pause ends. */
 enum { MOCK_MAX_POLL_SOURCES = 64 };
 
 struct mock_poll_source {
     int descriptor;
-    void (*look)(void *owner); /* takes what has come, and never waits */
+    void (*look)(void *owner); /* reads available data, and never waits */
     void *owner;
     struct mock_poll_source *next;
 };
 
-/* Puts the descriptors into a list that has room for some; gives how many. */
+/* Copy the descriptors into a list with limited room; returns how many. */
 size_t mock_poll_source_list(struct pollfd *list, size_t room);
-/* Lets every owner look. */
+/* Call every owner. */
 void mock_poll_source_dispatch(void);
-/* A child watches nothing that its parent has watched. */
+/* Drop the sources of the parent in a forked child. */
 void mock_poll_source_forked(void);
 
-/* Whoever waits looks at a descriptor, too, until it is dropped. */
+/* Add a descriptor to every wait, until it is removed. */
 void mock_poll_source_add(struct mock_poll_source *watch);
 void mock_poll_source_remove(struct mock_poll_source *watch);
 

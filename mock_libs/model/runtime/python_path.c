@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which Python runs the device process. */
+/* Path of the Python that runs the device process. */
 #include "python_path.h"
 
 #include <dlfcn.h>
@@ -35,7 +35,7 @@ static bool python_of_build(const char *directory, char *python)
     return read && is_program(python);
 }
 
-/* Whether nobody but the owner of a file, this process's user or root can have put a path there. */
+/* Return whether only the owner of a file, this process's user or root can have created a path. */
 static bool is_trusted(const char *path, uid_t owner)
 {
     struct stat found;
@@ -43,7 +43,7 @@ static bool is_trusted(const char *path, uid_t owner)
            (found.st_uid == 0 || found.st_uid == owner || found.st_uid == geteuid());
 }
 
-/* Takes the last part off a path, which must be a word, or begin with it where `begins` says so. */
+/* Remove the last part of a path, which must equal a word, or begin with it if `begins`. */
 static bool strip(char *path, const char *word, bool begins)
 {
     char *slash = strrchr(path, '/');

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which Python runs the device process. */
+/* Path of the Python that runs the device process. */
 #ifndef MOCK_PYTHON_PATH_H
 #define MOCK_PYTHON_PATH_H
 
 #include <stdbool.h>
 
-/* Fills a buffer of PATH_MAX bytes with the interpreter: the one that PYACLNN_MOCK_PYTHON names, that
- * of the build, that of the environment this library is installed in, or the one that a host program
- * in Python has told of itself. false: none is known. */
+/* Fill a buffer of PATH_MAX bytes with the interpreter: the one that PYACLNN_MOCK_PYTHON names,
+ * that of the build, that of the environment this library is installed in, or the one that a host
+ * program in Python has set. false: none is known. */
 bool mock_python_find(char *python);
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting Python as a process that serves this one. */
+/* Start of Python as a server process. */
 #include "python_process.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ static bool sets(const char *entry, const char *name)
     return strncmp(entry, name, strlen(name)) == 0 && entry[strlen(name)] == '=';
 }
 
-/* Only what the process needs; a sanitizer or profiler preloaded here is not for it. The release is
- * told whether the host has been told or not; `release` has room for that. */
+/* Only what the process needs; a sanitizer or profiler preloaded here is not for it. It gets the
+ * release even if the host has not set it; `release` has room for that. */
 static char **child_environment(char *release, size_t room)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers that are brought together while they are copied. */
+/* Reductions of numbers during copies. */
 #include "reduction.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static int64_t of_whole(aclrtReduceKind kind, int64_t one, int64_t other)
     return (kind == ACL_RT_MEMCPY_SDMA_AUTOMATIC_MAX) == (one > other) ? one : other;
 }
 
-/* Of the numbers of one type: read both, bring them together, write. */
+/* For the numbers of one type: read both, reduce, write. */
 #define EACH(type_, of, read, write)                                        \
     for (uint64_t at = 0; at + sizeof(type_) <= bytes; at += sizeof(type_)) { \
         type_ one, other;                                                   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers that are brought together while they are copied. */
+/* Reductions of numbers during copies. */
 #ifndef MOCK_REDUCTION_H
 #define MOCK_REDUCTION_H
 

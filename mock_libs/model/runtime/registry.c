@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A part of each release's libascendcl, by which its other libraries need that one. */
+/* Registration of a release and its functions, in each release's libascendcl. */
 #include "registry.h"
 
 #include "functions.h"

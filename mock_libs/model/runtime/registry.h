@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the libraries of a release tell of themselves: which release it is, and their functions. */
+/* Registration of the libraries of a release: its name, and their functions. */
 #ifndef MOCK_REGISTRY_H
 #define MOCK_REGISTRY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which release of CANN is simulated. */
+/* The simulated release of CANN. */
 #include "release.h"
 
 #include <dlfcn.h>
@@ -56,7 +56,7 @@ const struct mock_release *mock_release_current(void)
     return &now;
 }
 
-/* Whether all libraries are of one release; if not, why that is refused. */
+/* NULL if all libraries are of one release, or the refusal. */
 static bool is_one(char *text, size_t room)
 {
     bool one = true;

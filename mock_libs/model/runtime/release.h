@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which release of CANN is simulated: that of the libraries by which programs come here. */
+/* The simulated release of CANN: that of the libraries that the program loaded. */
 #ifndef MOCK_RELEASE_H
 #define MOCK_RELEASE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs that are ready. */
+/* Replay of captured graphs. */
 #include "replay.h"
 
 #include "address_query.h"
@@ -27,7 +27,7 @@ aclError mock_graph_create_streams(struct graph *graph, struct context *context)
     return ACL_SUCCESS;
 }
 
-/* What was captured may use memory that has gone since, or belongs to somebody else by now. */
+/* Captured work may use memory that was freed since, or reallocated. */
 static void report_freed(const struct graph *graph)
 {
     for (size_t i = 0; i < graph->memory_use_count; i++) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs that are ready: running them, and their end. */
+/* Replay and destruction of captured graphs. */
 #ifndef MOCK_REPLAY_H
 #define MOCK_REPLAY_H
 
 #include "graph.h"
 #include "stream.h"
 
-/* Gives a graph the streams of its own on which it is replayed. */
+/* Give a graph the streams of its own on which it is replayed. */
 aclError mock_graph_create_streams(struct graph *graph, struct context *context);
-/* Queues what was captured once more, as it was queued first; the first lane on a stream, NULL: on
- * the graph's own. */
+/* Queue what was captured once more, as it was queued first; the first lane on a stream, NULL:
+ * on the graph's own. */
 aclError mock_graph_replay(struct graph *graph, struct stream *stream);
-/* Whether a replay is queued that has not ended. */
+/* Return whether a queued replay has not ended. */
 bool mock_graph_is_running(const struct graph *graph);
-/* Frees a graph that is not running, with its streams. */
+/* Free a graph that is not running, with its streams. */
 void mock_graph_destroy(struct graph *graph);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limits on memory that this process and those that it starts have. */
+/* Resource limits of memory for this process and its children. */
 #include "rlimit.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of CANN's contract in words, and which of them the user lets the program break. */
+/* Texts of the rules of CANN's contract, and the rules that the user allows to break. */
 #include "rules.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ bool mock_rule_allowed(unsigned rule)
     return false;
 }
 
-/* A name that is written wrong allows nothing; its user must know. */
+/* A misspelt name allows nothing, and is reported. */
 __attribute__((constructor)) static void check_allowed(void)
 {
     size_t length;

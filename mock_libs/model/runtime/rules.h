@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of CANN's contract in words, and which of them the user lets the program break. */
+/* Texts of the rules of CANN's contract, and the rules that the user allows to break. */
 #ifndef MOCK_RULES_H
 #define MOCK_RULES_H
 
@@ -14,7 +14,7 @@ struct mock_rule_text {
 /* By the numbers of rule_numbers.inc. */
 extern const struct mock_rule_text mock_rules[];
 
-/* Whether PYACLNN_MOCK_ALLOW names the rule. */
+/* Return whether PYACLNN_MOCK_ALLOW names the rule. */
 bool mock_rule_allowed(unsigned rule);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running what streams have queued. A stream that waits for another runs that one first, and so on,
- * however many: they form a chain, so that the caller's stack stays as it is. */
+/* Scheduler of the streams. A stream that waits for another runs that one first, and so on: they
+ * form a chain, so that their number costs no stack. */
 #include "scheduler.h"
 
 #include <stdlib.h>
@@ -17,12 +17,12 @@
 #include "stream_value.h"
 #include "transfer.h"
 
-/* What came of trying to run the first task of a stream. */
+/* Result of an attempt to run the first task of a stream. */
 enum step {
     MOVED,
     WORKING, /* the device has not finished it, or is busy with another */
     BLOCKED, /* on something another thread must do */
-    WAITS    /* for another stream to come to a position */
+    WAITS    /* for a position of another stream */
 };
 
 static enum step run_wait(struct stream *stream, struct task *task)
@@ -41,7 +41,7 @@ static enum step run_wait(struct stream *stream, struct task *task)
     return MOVED;
 }
 
-/* Of a wait that is over, or that says who is ahead, if anybody is. */
+/* For a wait that is over, or that returns the blocking stream, if there is one. */
 static enum step step_of(const struct stream *stream, bool over)
 {
     if (over) {
@@ -54,7 +54,7 @@ static enum step step_of(const struct stream *stream, bool over)
 static bool run_fault(struct stream *stream, const struct task *task)
 {
     if (task->effect == MOCK_HANGS) {
-        /* Faults that were taken away let the stream go on, for the sake of whoever cleans up. */
+        /* Faults that were removed let the stream continue, so that a program can clean up. */
         return task->effect_generation != mock_fault_generation();
     }
     mock_stream_fail(stream, task->effect_code, "a fault was injected into %s; it failed when it ran",
@@ -150,7 +150,7 @@ static bool is_unreachable(const struct stream *stream)
     return stream->context->stopped != ACL_SUCCESS || stream->context->device->lost;
 }
 
-/* Runs the first task of a stream that has one. */
+/* Run the first task of a stream that has one. */
 static enum step step(struct stream *stream)
 {
     struct task *task = stream->first;
@@ -167,7 +167,7 @@ static enum step step(struct stream *stream)
     return result;
 }
 
-/* Puts a stream on top of a chain of streams, each of which waits for the one above it. */
+/* Put a stream on top of a chain of streams, each of which waits for the one above it. */
 static struct stream *push(struct stream *below, struct stream *stream, uint64_t target)
 {
     stream->below = below;
@@ -251,7 +251,7 @@ static bool is_working(void)
     return working;
 }
 
-/* Runs tasks of any streams until one has come to a position. The order is that of the seed, however
+/* Run tasks of all streams until one reaches a position. The order is that of the seed, however
  * long a kernel takes: the next task is chosen when it has ended. */
 static enum mock_run run_shuffled(struct stream *stream, uint64_t position)
 {
@@ -302,7 +302,7 @@ bool mock_run_awaited(void)
 enum mock_run mock_stream_run(struct stream *stream, uint64_t position)
 {
     enum mock_run result = run(stream, position);
-    /* What holds it up may itself wait for what others of this program have queued. */
+    /* The blocking stream may itself wait for other streams of this program. */
     while (result == MOCK_BLOCKED && mock_run_awaited()) {
         result = run(stream, position);
     }

@@ -21,7 +21,7 @@ enum { SLOTS = 1 << SLOT_BITS };
 struct slot {
     uint64_t number; /* 0: free */
     uint64_t offset, bytes;
-    _Atomic uint32_t users; /* those who have imported it */
+    _Atomic uint32_t users; /* processes that have imported it */
     uint32_t rounds, all_processes, allowed;
     int32_t processes[MAX_ALLOWED];
     struct mock_signal signal; /* without bytes, this is what is shared */

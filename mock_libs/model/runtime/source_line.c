@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of the program's source. A program has few that call CANN, and they are kept for good. */
+/* Source lines of the program. A program has few that call CANN, and they are never freed. */
 #include "source_line.h"
 
 #include <pthread.h>

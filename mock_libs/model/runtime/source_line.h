@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of the program's source, as text that stays. */
+/* Source lines of the program, as interned text. */
 #ifndef MOCK_SOURCE_LINE_H
 #define MOCK_SOURCE_LINE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams: their life, finding them, and what is queued on them. */
+/* Streams: creation, look-up, and their queues. */
 #include "stream.h"
 
 #include <stdarg.h>

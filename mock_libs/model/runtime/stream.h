@@ -22,7 +22,7 @@ struct stream {
     void *graph;       /* handle of the graph whose own stream this is, or NULL */
     void *reports_to;  /* of such a one: the stream that replays, whose failure is this one's */
     uint64_t awaited; /* a position that others than this program wait for */
-    bool running; /* it stands in the scheduler's chain of streams that wait for each other */
+    bool running; /* it is in the scheduler's chain of streams that wait for each other */
     struct stream *below;
     uint64_t target;
     struct stream *blocker; /* what its first task waits for, as found a moment ago, and how far */
@@ -44,30 +44,30 @@ void mock_stream_delete(struct stream *stream);
 /* The stream behind a handle, NULL: the current context's default stream. On failure NULL, and
  * *status holds the code. `same_context`: refuse a stream of another context. */
 struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError *status);
-/* Records that a stream stands in another context than the current one. */
+/* Report that a stream belongs to another context than the current one. */
 void mock_stream_report_foreign(const struct stream *stream, const struct context *context);
 
-/* A task that stands nowhere yet, with what a fault makes of it. NULL after mock_fail. */
+/* A task that is not queued yet, with its injected fault. NULL after mock_fail. */
 struct task *mock_stream_task(enum task_kind kind);
-/* Puts a task last: into the queue or, of a stream that is captured, into the graph. */
+/* Put a task last: into the queue or, of a stream that is captured, into the graph. */
 void mock_stream_append(struct stream *stream, struct task *task);
 /* Both; NULL after mock_fail, and *status holds the code. */
 struct task *mock_stream_submit(struct stream *stream, enum task_kind kind, aclError *status);
-/* Takes the first task off the queue: it has run. */
+/* Take the first task off the queue: it has run. */
 void mock_stream_pop(struct stream *stream);
-/* Drops a stream's queued work without running it; true: there was some. */
+/* Drop a stream's queued work without running it; true: there was some. */
 bool mock_stream_drop(struct stream *stream);
-/* Gives a stream a failure for whoever asks next. */
+/* Set the failure of a stream, which the next query reports. */
 void mock_stream_fail(struct stream *stream, aclError code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The failure to report now; a failure under ACL_CONTINUE_ON_FAILURE is reported once. */
 aclError mock_stream_take_error(struct stream *stream);
-/* Whether work is queued that has not run. */
+/* Return whether queued work has not run. */
 bool mock_stream_pending(const struct stream *stream);
 
 /* The device of a stream (NULL: of the current context), or -1. */
 int mock_stream_device(aclrtStream stream);
-/* Somebody beyond this program waits for a stream to come to a position. */
+/* Mark a position of a stream that another process waits for. */
 void mock_stream_set_awaited(aclrtStream stream, uint64_t position);
 
 #endif

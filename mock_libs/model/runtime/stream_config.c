@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stream configurations: those there are, and those that were destroyed last. */
+/* Stream configurations: the live ones, and the ones destroyed last. */
 #include "stream_config.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "block_tree.h"
 #include "violation.h"
 
-/* RESTING: so many keep their memory, so that their addresses are not given out again at once. */
+/* RESTING: so many keep their memory, so that their addresses are not reused at once. */
 enum { RESTING = 64 };
 
 static struct blocks configurations;

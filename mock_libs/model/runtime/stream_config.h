@@ -9,7 +9,7 @@
 
 /* A new configuration, or NULL. */
 aclrtStreamConfigHandle *mock_stream_config_new(void);
-/* Whether there is such a configuration; that there is none breaks a rule. */
+/* Return whether the configuration is live; an unknown one breaks a rule. */
 bool mock_stream_config_check(const aclrtStreamConfigHandle *handle, bool destroying);
 void mock_stream_config_free(const aclrtStreamConfigHandle *handle);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for streams. */
+/* Waits for streams. */
 #include "stream_wait.h"
 
 #include "error_message.h"
@@ -22,7 +22,7 @@ bool mock_stream_wait(struct stream *stream, uint64_t position, const struct tim
     return true;
 }
 
-/* So long somebody waits who only asked. */
+/* Seconds that a query waits at most. */
 enum { PATIENCE_MILLISECONDS = 1000 };
 
 void mock_stream_advance(struct stream *stream, uint64_t position)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream can be asked to do. */
+/* Tasks of a stream. */
 #include "task.h"
 
 #include <stdlib.h>

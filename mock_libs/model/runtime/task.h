@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream can be asked to do. */
+/* Tasks of a stream. */
 #ifndef MOCK_TASK_H
 #define MOCK_TASK_H
 
@@ -17,8 +17,8 @@ struct mock_range {
     bool written, workspace;
 };
 
-/* The workspace's address and size, the number of the plan and that of the pieces of memory to map
- * stand before the call in the payload of MOCK_RUN. */
+/* The workspace's address and size, the number of the plan and that of the pieces of memory to
+ * map precede the call in the payload of MOCK_RUN. */
 enum { MOCK_PREFIX = 32 };
 
 /* A kernel to queue: the payload of MOCK_RUN, and the device memory it uses. */
@@ -28,21 +28,21 @@ struct mock_launch {
     struct mock_range *ranges;
     size_t range_count;
     char *refused; /* why the kernel fails with 507015 without running, or NULL */
-    const void **tensors; /* handles in the order of the message, whose shapes may come to be known */
+    const void **tensors; /* handles in the order of the message, whose shapes the kernel may determine */
     size_t tensor_count;
     void (*reshape)(const void *tensor, const int64_t *dims, uint32_t rank);
-    bool placed;   /* the message says what is mapped */
+    bool placed;   /* the message lists the mappings */
     bool sent;     /* the device has it */
     uint64_t since; /* when it was sent, in milliseconds */
 };
 
-/* Work that another of the mock libraries does in the order of a stream. */
+/* Host tasks: work of another mock library in the order of a stream. */
 struct mock_host_task {
     void *work;
-    /* Goes on with it, waiting for nobody; `wrong`: with wrong numbers. true: it is over, and
-     * *failed what it failed with, whose text it keeps. */
+    /* Advances the work without waiting; `wrong`: with wrong numbers. true: it is over, and
+     * *failed is its status, whose text it owns. */
     bool (*run)(void *work, bool wrong, aclError *failed, const char **text);
-    void (*end)(void *work); /* it is over, or the stream never comes to it any more */
+    void (*end)(void *work); /* it is over, or the stream will never reach it */
     struct mock_range *ranges;
     size_t range_count;
 };
@@ -77,7 +77,7 @@ struct task {
     struct task *next;
     uint64_t position; /* 1 is the first task of the stream */
     struct mock_origin origin;
-    struct lane *lane; /* of a captured task: where it stands */
+    struct lane *lane; /* of a captured task */
     void *graph;       /* of a replayed one: handle of the graph, or NULL */
     enum mock_effect effect; /* an injected fault */
     aclError effect_code;
@@ -90,7 +90,7 @@ struct task {
             bool to_device, from_device;
             int reduction; /* aclrtReduceKind, with numbers of this type; 0: it is a plain copy */
             aclDataType type;
-            bool checked; /* `sum` says what the host memory held when the copy was queued */
+            bool checked; /* `sum` is the checksum of the host memory when the copy was queued */
             uint64_t sum;
         } copy;
         struct {
@@ -115,7 +115,7 @@ struct task {
         struct {
             void *notify; /* handle */
             uint32_t seconds; /* a wait may take, or 0 */
-            int64_t since;    /* when the stream came to it, or 0 */
+            int64_t since;    /* when the stream reached it, or 0 */
         } notify;
         struct {
             void *address;
@@ -127,13 +127,13 @@ struct task {
 
 /* The bytes from the first to the last of a rectangle; UINT64_MAX when that is no number. */
 uint64_t mock_pitched_bytes(uint64_t width, uint64_t height, uint64_t pitch);
-/* Of a copy: the side it writes, the side it reads. */
+/* The range that a copy writes / reads. */
 struct mock_range mock_copy_written(const struct copy *copy);
 struct mock_range mock_copy_read(const struct copy *copy);
 /* The memory of a task, as a list; `own` holds it where the task has no list of its own. */
 size_t mock_task_ranges(const struct task *task, struct mock_range own[2],
                         const struct mock_range **ranges);
-/* Gives a task what another one is to do, and its origin and fault. false: no memory. */
+/* Give a task what another one is to do, and its origin and fault. false: no memory. */
 bool mock_task_copy(struct task *task, const struct task *from);
 void mock_task_free(struct task *task);
 

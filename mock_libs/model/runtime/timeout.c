@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time limit that a waiting function is given. */
+/* Timeouts of waiting functions. */
 #include "timeout.h"
 
 #include "error_message.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time limit that a waiting function is given. */
+/* Timeouts of waiting functions. */
 #ifndef MOCK_TIMEOUT_H
 #define MOCK_TIMEOUT_H
 
@@ -8,8 +8,8 @@
 
 #include "acl/acl.h"
 
-/* *limit gets the deadline, or NULL for -1, which is for ever. What is no such number is refused
- * with a code. */
+/* *limit gets the deadline, or NULL for -1, which is for ever. Other numbers are refused with a
+ * code. */
 aclError mock_limit(int32_t milliseconds, aclError refusal, struct timespec *deadline,
                     const struct timespec **limit);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies and fills that are carried out. */
+/* Execution of copies and fills. */
 #include "transfer.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "pinned_memory.h"
 #include "reduction.h"
 
-/* What was written to a range is not what is there, where a bit is stuck. */
+/* Apply stuck bits to a range that was written. */
 static void corrupt(const void *address, uint64_t bytes)
 {
     struct mock_stuck_bit stuck;

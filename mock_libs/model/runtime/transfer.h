@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies and fills that are carried out: now, or when a stream comes to them. */
+/* Execution of copies and fills: at once, or as tasks of a stream. */
 #ifndef MOCK_TRANSFER_H
 #define MOCK_TRANSFER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of broken rules: on stderr, in a file, and for whoever asks. */
+/* Records of broken rules: on stderr, in a file, and in memory. */
 #include "violation.h"
 
 #include <dlfcn.h>
@@ -63,8 +63,8 @@ static void add_json(struct text *text, const char *key, const char *value)
     add(text, "\"");
 }
 
-/* Where a return address stands: function and offset if the object has symbols, and the offset in
- * the file, which addr2line understands. NULL: there is none. */
+/* The place of a return address: function and offset if the object has symbols, and the offset
+ * in the file, which addr2line understands. NULL: there is none. */
 static const char *native_place(const struct mock_origin *origin, char *place)
 {
     Dl_info info;
@@ -162,7 +162,7 @@ static bool write_all(int descriptor, const struct text *text)
     return true;
 }
 
-/* The report is lost, the program must not be; but its user must know, once. */
+/* A lost report must not end the program; it is reported once. */
 static void print_violation(const char *path)
 {
     static bool complained;

@@ -10,8 +10,9 @@
 
 extern pthread_mutex_t mock_violation_lock;
 
-/* Records that the call in progress broke a rule, a number of rule_numbers.inc. The handle, or
- * address, may be NULL, and its history as well. Under PYACLNN_MOCK_STRICT the process ends here. */
+/* Record that the call in progress broke a rule, a number of rule_numbers.inc. The handle, or
+ * address, may be NULL, and its history as well. Under PYACLNN_MOCK_STRICT the process ends here.
+ * */
 void mock_violate(unsigned rule, const char *what, const void *handle,
                   const struct mock_history *history, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to device processes, and noticing their death. */
+/* Requests to device processes, and detection of their death. */
 #include "wire.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "lock.h"
 #include "poll_source.h"
 
-/* A device process that stands still so long is taken for dead, as a device that misses its
+/* A device process that is stopped for so long is taken for dead, as a device that misses its
  * heartbeats; one that works is given all the time it takes. */
 enum { HEARTBEAT_SECONDS = 5 };
 
@@ -136,7 +136,7 @@ static bool is_stopped(pid_t process)
     return name_end != NULL && name_end[1] == ' ' && name_end[2] == 'T';
 }
 
-/* Looks after a device that somebody waits for. */
+/* Check a device that is waited for. */
 static void watch(struct device *device)
 {
     struct timespec now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to device processes, and noticing their death. Whoever waits has let go of the lock. */
+/* Requests to device processes, and detection of their death. Waits release the lock. */
 #ifndef MOCK_WIRE_H
 #define MOCK_WIRE_H
 
@@ -7,13 +7,13 @@
 
 #include "device.h"
 
-/* Sends a request and waits for its answer, which is then the caller's to free. The device may have
- * been closed meanwhile. false: the device is lost, or the deadline (NULL: none) has passed; the
- * answer, should it come, is nobody's. */
+/* Send a request and waits for its answer, which is then the caller's to free. The device may
+ * have been closed meanwhile. false: the device is lost, or the deadline (NULL: none) has passed; a
+ * later answer is dropped. */
 bool mock_device_request(struct device *device, enum mock_request kind, const void *payload,
                          size_t length, const struct timespec *deadline, uint8_t **answer,
                          size_t *answer_length);
-/* Waits until something moves, but not long. false: the deadline (NULL: none) has passed. */
+/* Wait until something moves, but not long. false: the deadline (NULL: none) has passed. */
 bool mock_wait_progress(const struct timespec *deadline);
 /* 0, or the code of a lost device: looks whether the device process is still there. */
 aclError mock_device_alive(struct device *device);

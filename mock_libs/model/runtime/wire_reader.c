@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what came over the wire. */
+/* Reader of the payloads of the wire protocol. */
 #include "wire_reader.h"
 
 #include <string.h>

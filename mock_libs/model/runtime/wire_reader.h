@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what came over the wire. */
+/* Reader of the payloads of the wire protocol. */
 #ifndef MOCK_WIRE_READER_H
 #define MOCK_WIRE_READER_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one header most programs include: base types, start and end of the process, and the runtime.
- * Provided by libascendcl.so. Of models and single operators only what programs of today still link
- * is declared.
+ * Provided by libascendcl.so. Of models and single operators it declares only the functions that
+ * current programs still link.
  */
 #ifndef INCLUDE_STUBS_ACL_ACL_H_
 #define INCLUDE_STUBS_ACL_ACL_H_

@@ -70,7 +70,7 @@ ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char *func, const
 }
 #endif
 
-/* At the end: it needs what stands above. */
+/* At the end: it needs the declarations above. */
 #include "acl/acl_base_mdl.h"
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tensor descriptions and data buffers of the single-operator interface that came before aclnn.
- * Provided by libascendcl.so. Only what programs of today still link is declared.
+ * Provided by libascendcl.so. It declares only the functions that current programs still link.
  */
 #ifndef INCLUDE_STUBS_ACL_ACL_BASE_MDL_H_
 #define INCLUDE_STUBS_ACL_ACL_BASE_MDL_H_

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Attributes of the single-operator interface that came before aclnn. Provided by libascendcl.so.
- * Only what programs of today still link is declared.
+ * It declares only the functions that current programs still link.
  */
 #ifndef INCLUDE_STUBS_ACL_ACL_OP_H_
 #define INCLUDE_STUBS_ACL_ACL_OP_H_

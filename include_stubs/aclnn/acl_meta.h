@@ -13,7 +13,7 @@
 #include "aclnn/aclnn_base.h"
 #include "opdev/op_errno.h"
 
-/* What a header of one operator, made of the table of all of them, begins a declaration with. */
+/* Prefix of a declaration in the generated header of an operator. */
 #ifdef __cplusplus
 #define ACL_STUBS_OPERATOR extern "C" ACL_FUNC_VISIBILITY
 #else

@@ -40,8 +40,8 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);
 }
 #endif
 
-/* Most headers of operators include this one alone, and use tensors. Last, because the other one
- * needs what stands above. */
+/* Most headers of operators include only this one, and use tensors. Last, because the other one
+ * needs the declarations above. */
 #include "aclnn/acl_meta.h"
 
 #endif

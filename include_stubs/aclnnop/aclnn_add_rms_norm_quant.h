@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* Of the inputs after scales1 each may be NULL; y2Out may not, although nothing is written to it
- * without scales2Optional. */
+/* Each input after scales1 may be NULL; y2Out may not, although nothing is written to it without
+ * scales2Optional. */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnAddRmsNormQuantGetWorkspaceSize(const aclTensor *x1,
     const aclTensor *x2, const aclTensor *gamma, const aclTensor *scales1,
     const aclTensor *scales2Optional, const aclTensor *zeroPoints1Optional,

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* gamma and beta may be NULL; N, C and HxW must say what self is. */
+/* gamma and beta may be NULL; N, C and HxW must match self. */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnGroupNormGetWorkspaceSize(const aclTensor *self,
     const aclTensor *gamma, const aclTensor *beta, int64_t N, int64_t C, int64_t HxW,
     int64_t group, double eps, aclTensor *out, aclTensor *meanOut, aclTensor *rstdOut,

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* No elements in dims stand for all axes; dtype must be that of out. */
+/* An empty dims means all axes; dtype must be that of out. */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnLinalgVectorNormGetWorkspaceSize(const aclTensor *self,
     const aclScalar *ord, const aclIntArray *dims, bool keepDims, const aclDataType dtype,
     aclTensor *out, uint64_t *workspaceSize, aclOpExecutor **executor);

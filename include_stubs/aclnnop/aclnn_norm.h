@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* An empty dim stands for all axes. */
+/* An empty dim means all axes. */
 ACL_FUNC_VISIBILITY aclnnStatus aclnnNormGetWorkspaceSize(const aclTensor *self,
     const aclScalar *pScalar, const aclIntArray *dim, bool keepdim, aclTensor *out,
     uint64_t *workspaceSize, aclOpExecutor **executor);

@@ -104,7 +104,7 @@ void Unary(const Call &call, const Walk &walk, const LocalTensor<T> &dst,
           Walker<T>(call, "src", src, p.srcBlkStride, p.srcRepStride));
 }
 
-/* Keeps a scalar out of template argument deduction: the tensors say the type. */
+/* Keeps a scalar out of template argument deduction: the tensors determine the type. */
 template <typename T> struct Same {
     using Type = T;
 };

@@ -25,10 +25,10 @@ struct Chip {
     bool RegBase() const { return family == Family::Ascend950; }
 };
 
-/* What is known about a byte of on-chip memory. */
+/* State of a byte of on-chip memory. */
 enum class Shadow : uint8_t { Unwritten, Written, Consumed };
 
-/* On-chip memory: the unified buffer, or what stands for the memory of the matrix unit. */
+/* On-chip memory: the unified buffer, or the substitute for the memory of the matrix unit. */
 struct Arena {
     std::vector<uint8_t> bytes;
     std::vector<Shadow> shadow;
@@ -60,7 +60,7 @@ struct Buffer {
     BufferState state = BufferState::Free;
     uint32_t generation = 0;  /* counts AllocTensor: handles of an earlier one are stale */
     Site touched{};           /* where it last changed its state */
-    pipe_t writer = PIPE_ALL; /* who wrote last; PIPE_ALL: nobody */
+    pipe_t writer = PIPE_ALL; /* the last writer; PIPE_ALL: none */
     uint32_t ordered = 0;     /* bit p: unit p has waited for that write */
     const char *consumer = ""; /* the call that used it up, and where */
     Site consumed{};
@@ -100,7 +100,7 @@ struct Region {
     const char *name;
     uint8_t *data;
     size_t size;
-    const char *dtype;            /* a TypeName, or "" if the host did not say */
+    const char *dtype;            /* a TypeName, or "" if the host did not set it */
     std::vector<uint32_t> writer; /* per byte: the block that wrote it + 1; empty: one block */
 };
 

@@ -65,7 +65,7 @@ inline Walk Masked(const Call &call, uint64_t mask, uint8_t repeats, size_t size
     return walk;
 }
 
-/* Bit i of the two words says whether element i of every repeat takes part. */
+/* Bit i of the two words selects element i of every repeat. */
 inline Walk Masked(const Call &call, const uint64_t *mask, uint8_t repeats, size_t size)
 {
     Walk walk{{}, repeats};

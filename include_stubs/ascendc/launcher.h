@@ -92,7 +92,7 @@ inline void CatchCrashes()
     }
 }
 
-/* Pages of the file between two that nobody may touch. */
+/* Pages of the file between two guard pages. */
 inline uint8_t *Map(int file, const Argument &argument, size_t page)
 {
     void *reserved = mmap(nullptr, argument.mapped + 2 * page, PROT_NONE,

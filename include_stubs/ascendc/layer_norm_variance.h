@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LayerNorm with mean and variance, over [B, S, H]: rows in chunks of the size the tiling says,
- * in float whatever the elements are.
+ * LayerNorm with mean and variance, over [B, S, H]: rows in chunks of the tiling's size, computed
+ * in float for every type.
  */
 #ifndef INCLUDE_STUBS_ASCENDC_LAYER_NORM_VARIANCE_H_
 #define INCLUDE_STUBS_ASCENDC_LAYER_NORM_VARIANCE_H_

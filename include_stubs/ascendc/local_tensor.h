@@ -100,7 +100,7 @@ struct Maker {
     }
 };
 
-/* What tensor(index) gives: reads as a value, writes as a variable, checked either way. */
+/* Result of tensor(index): reads as a value, writes as a variable, checked either way. */
 template <typename T> class Element {
  public:
     Element(const LocalTensor<T> &tensor, uint32_t index, Site site)

@@ -54,7 +54,7 @@ inline void RequireTiling(const Call &call, bool condition, const std::string &m
     }
 }
 
-/* A field that is 0 where work is to be done: the host function gave up and did not say so. */
+/* A field that is 0 although there is work: the host function failed silently. */
 inline void RequireChunk(const Call &call, const char *field, uint32_t value, uint32_t row)
 {
     RequireTiling(call, value != 0 && value % row == 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operand: a LocalTensor in its role in one call. Every byte that the interface reads or writes
- * goes through here, and so every check of on-chip memory stands here.
+ * passes here, and so does every check of on-chip memory.
  */
 #ifndef INCLUDE_STUBS_ASCENDC_OPERAND_H_
 #define INCLUDE_STUBS_ASCENDC_OPERAND_H_
@@ -193,7 +193,7 @@ template <typename T> class Operand {
     LocalTensor<T> tensor_;
     Buffer *buffer_;
     pipe_t pipe_;
-    pipe_t reader_; /* who a missing order is told of; pipe_ but for single elements */
+    pipe_t reader_; /* pipe reported for a missing order; pipe_ but for single elements */
 };
 
 }  // namespace AscendC::emulation

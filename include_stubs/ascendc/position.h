@@ -84,7 +84,7 @@ inline const char *PipeName(pipe_t pipe)
     return names[pipe];
 }
 
-/* Whether a position is part of the unified buffer, the memory of the vector unit. */
+/* Returns whether a position is part of the unified buffer, the memory of the vector unit. */
 constexpr bool InUnifiedBuffer(TPosition position)
 {
     return position == TPosition::VECIN || position == TPosition::VECOUT ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a kernel gets at its tiling data: a structure at the last address it was launched with.
+ * Access of a kernel to its tiling data: a structure at its last argument.
  *
  * GET_TILING_DATA needs to know the structure. CANN generates it from the operator's host code;
- * here it is registered, by REGISTER_TILING_DEFAULT in the kernel or by whoever builds it.
+ * here it is registered, by REGISTER_TILING_DEFAULT in the kernel or by the build.
  */
 #ifndef INCLUDE_STUBS_ASCENDC_TILING_DATA_H_
 #define INCLUDE_STUBS_ASCENDC_TILING_DATA_H_

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constructors and members of classes of C++ that programs link to describe operators of graphs:
- * ge::OperatorCreatorRegister, ge::Operator, ge::AscendString. They stand here as a linker and a
- * caller see them: the object is an argument. Provided by libgraph.so.
+ * Constructors and members of C++ classes that programs link to describe operators of graphs:
+ * ge::OperatorCreatorRegister, ge::Operator, ge::AscendString. They are declared by their mangled
+ * names: the object is an argument. Provided by libgraph.so.
  */
 #ifndef INCLUDE_STUBS_GRAPH_MEMBERS_H_
 #define INCLUDE_STUBS_GRAPH_MEMBERS_H_

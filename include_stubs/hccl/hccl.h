@@ -34,7 +34,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclGetRankSize(HcclComm comm, uint32_t *rankSize
 ACL_FUNC_VISIBILITY HcclResult HcclGetRankId(HcclComm comm, uint32_t *rank);
 /* The name takes up to COMM_NAME_MAX_LENGTH bytes. */
 ACL_FUNC_VISIBILITY HcclResult HcclGetCommName(HcclComm comm, char *commName);
-/* What went wrong behind the back of the caller, who is told by *asyncError alone. */
+/* Returns an asynchronous error, which is reported by *asyncError alone. */
 ACL_FUNC_VISIBILITY HcclResult HcclGetCommAsyncError(HcclComm comm, HcclResult *asyncError);
 ACL_FUNC_VISIBILITY HcclResult HcclCommResume(HcclComm comm);
 ACL_FUNC_VISIBILITY const char *HcclGetErrorString(HcclResult code);
@@ -43,7 +43,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclSetConfig(HcclConfig config, HcclConfigValue 
 ACL_FUNC_VISIBILITY HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue);
 ACL_FUNC_VISIBILITY uint32_t HcclGetCommConfigCapability(void);
 
-/* What all ranks do. Counts are elements of one rank. */
+/* Collective operations of all ranks. Counts are elements of one rank. */
 ACL_FUNC_VISIBILITY HcclResult HcclAllReduce(void *sendBuf, void *recvBuf, uint64_t count,
     HcclDataType dataType, HcclReduceOp op, HcclComm comm, aclrtStream stream);
 ACL_FUNC_VISIBILITY HcclResult HcclReduce(void *sendBuf, void *recvBuf, uint64_t count,
@@ -71,7 +71,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclReduceScatterV(void *sendBuf, const void *sen
     const void *sendDispls, void *recvBuf, uint64_t recvCount, HcclDataType dataType,
     HcclReduceOp op, HcclComm comm, aclrtStream stream);
 
-/* What two ranks do. */
+/* Point-to-point operations. */
 ACL_FUNC_VISIBILITY HcclResult HcclSend(void *sendBuf, uint64_t count, HcclDataType dataType,
     uint32_t destRank, HcclComm comm, aclrtStream stream);
 ACL_FUNC_VISIBILITY HcclResult HcclRecv(void *recvBuf, uint64_t count, HcclDataType dataType,
@@ -79,7 +79,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclRecv(void *recvBuf, uint64_t count, HcclDataT
 ACL_FUNC_VISIBILITY HcclResult HcclBatchSendRecv(HcclSendRecvItem *sendRecvInfo, uint32_t itemNum,
     HcclComm comm, aclrtStream stream);
 
-/* Fills in a configuration that says nothing yet. */
+/* Initialises a configuration with the defaults. */
 static inline void HcclCommConfigInit(HcclCommConfig *config)
 {
     const struct {

@@ -84,7 +84,7 @@ typedef struct HcclSendRecvItemDef {
     uint32_t remoteRank;
 } HcclSendRecvItem;
 
-/* What HcclSetConfig sets for the whole process. */
+/* Settings of HcclSetConfig for the whole process. */
 typedef enum HcclConfig {
     HCCL_DETERMINISTIC = 0,
     HCCL_CONFIG_RESERVED,
@@ -95,7 +95,7 @@ union HcclConfigValue {
 };
 typedef union HcclConfigValue HcclConfigValue;
 
-/* What HcclCommConfig can say: all below the answer of HcclGetCommConfigCapability. */
+/* Fields of HcclCommConfig: all below the result of HcclGetCommConfigCapability. */
 typedef enum HcclCommConfigCapability {
     HCCL_COMM_CONFIG_BUFFER_SIZE = 0,
     HCCL_COMM_CONFIG_DETERMINISTIC = 1,
@@ -109,7 +109,7 @@ typedef enum HcclCommConfigCapability {
 #define COMM_NAME_MAX_LENGTH 128
 #define UDI_MAX_LENGTH 128
 
-/* HcclCommConfigInit fills it in; its first bytes say how long it is, and which version. */
+/* HcclCommConfigInit fills it in; its first bytes are its length and its version. */
 typedef struct HcclCommConfigDef {
     char reserved[HCCL_COMM_CONFIG_INFO_BYTES];
     uint32_t hcclBufferSize;

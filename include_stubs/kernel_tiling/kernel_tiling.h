@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-/* Of LayerNorm with mean and variance. */
+/* Tiling of LayerNorm with mean and variance. */
 struct LayerNormTiling {
     uint32_t bLength = 0;
     uint32_t sLength = 0;
@@ -40,7 +40,7 @@ struct LayerNormTiling {
 };
 static_assert(sizeof(LayerNormTiling) == 26 * 4);
 
-/* Of LayerNorm with mean and 1/standard deviation. */
+/* Tiling of LayerNorm with mean and 1/standard deviation. */
 struct LayerNormSeparateTiling {
     uint32_t aLength = 0;
     uint32_t rLength = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Members of classes of C++ that programs link beside the functions of C: what a tensor, a scalar
- * and an array hold. They stand here as a linker and a caller see them: the object is an argument.
- * Provided by libnnopbase.so.
+ * C++ class members that programs link beside the C functions: the content of tensors, scalars and
+ * arrays. They are declared by their mangled names: the object is an argument. Provided by
+ * libnnopbase.so.
  */
 #ifndef INCLUDE_STUBS_NNOPBASE_MEMBERS_H_
 #define INCLUDE_STUBS_NNOPBASE_MEMBERS_H_

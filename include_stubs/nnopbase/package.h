@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the two phases of an operator call that a generator of operator packages has written
- * (libcust_opapi.so): such code declares these functions itself. Provided by libnnopbase.so. Of
- * those that a package does without where they are missing, the two that compare a call with
- * earlier ones are not declared.
+ * Functions that the two phases of an operator in a generated package (libcust_opapi.so) call: such
+ * code declares them itself. Provided by libnnopbase.so. The two optional functions that compare a
+ * call with earlier ones are not declared.
  */
 #ifndef INCLUDE_STUBS_NNOPBASE_PACKAGE_H_
 #define INCLUDE_STUBS_NNOPBASE_PACKAGE_H_
@@ -27,7 +26,7 @@ typedef enum NnopbaseAttrDtype {
 
 /* Once for each operator; the space is never given back. */
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseCreateExecutorSpace(void **space);
-/* The descriptions have a byte for each parameter, which says whether it is optional. */
+/* The descriptions have a byte for each parameter: whether it is optional. */
 ACL_FUNC_VISIBILITY void *NnopbaseGetExecutor(void *space, const char *opType, char *inputsDesc,
     uint32_t inputNum, char *outputsDesc, uint32_t outputNum, char *attrsDesc, uint32_t attrsNum);
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddTilingId(void *executor, void *tilingId);
@@ -40,14 +39,14 @@ ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddOutput(void *executor, const aclTenso
     uint32_t index);
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddDynamicOutput(void *executor,
     const aclTensorList *tensorList, uint32_t index);
-/* Of a result whose shape the kernel finds. */
+/* Adds a result whose shape the kernel determines. */
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddOutputShapeDependTensor(void *executor,
     const aclTensor *tensor, uint32_t index);
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddAttrWithDtype(void *executor, void *attrAddr,
     size_t attrLen, size_t index, NnopbaseAttrDtype dtype);
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddIntArrayAttr(void *executor, const aclIntArray *array,
     size_t index);
-/* Of an input, or of an output. */
+/* Names an input or an output. */
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddParamName(void *executor, uint32_t index,
     const char *name, bool isInput);
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddSupportList(void *executor, void *list,

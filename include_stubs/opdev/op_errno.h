@@ -16,8 +16,8 @@
 /* The runtime underneath failed. */
 #define ACLNN_ERR_RUNTIME_ERROR 361001
 
-/* Internal; 561002 also stands for shapes that an operator's tiling refuses, 561003 for a kernel
- * that is not installed for this chip and type. */
+/* Internal; 561002 also means shapes that an operator's tiling refuses, 561003 for a kernel that
+ * is not installed for this chip and type. */
 #define ACLNN_ERR_INNER                             561000
 #define ACLNN_ERR_INNER_INFERSHAPE_ERROR            561001
 #define ACLNN_ERR_INNER_TILING_ERROR                561002

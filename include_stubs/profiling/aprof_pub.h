@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a library tells the profiler about its own calls. Provided by libprofapi.so; the simulated
- * NPU has these functions in libruntime.so.
+ * Reports of a library to the profiler about its own calls. Provided by libprofapi.so; the
+ * simulated NPU has these functions in libruntime.so.
  */
 #ifndef INCLUDE_STUBS_PROFILING_APROF_PUB_H_
 #define INCLUDE_STUBS_PROFILING_APROF_PUB_H_

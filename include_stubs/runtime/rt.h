@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The runtime below AscendCL: registering and launching kernels by the address of a stub. Provided
- * by libruntime.so. Only what programs of today still link is declared.
+ * by libruntime.so. It declares only the functions that current programs still link.
  */
 #ifndef INCLUDE_STUBS_RUNTIME_RT_H_
 #define INCLUDE_STUBS_RUNTIME_RT_H_

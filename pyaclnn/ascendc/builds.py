@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Building programs with the host's C++ compiler, once for every content.
+"""Cache of programs built with the host's C++ compiler, once for every content.
 
 The cache is a folder that may be deleted at any time. It is the caller's ``cache_dir``; by default
 ``$XDG_CACHE_HOME/pyaclnn/ascendc`` (``~/.cache/pyaclnn/ascendc``), or a folder of the same name
@@ -39,7 +39,7 @@ _SANITIZE = (
 
 
 class Recipe(NamedTuple):
-    """Everything a build depends on, besides the contents of the files it reads.
+    """Inputs of a build, besides the contents of the files it reads.
 
     Attributes:
         source: The kernel's file, for messages.
@@ -83,7 +83,7 @@ def build(recipe: Recipe, cache_dir: Path | None = None) -> Path:
 
 
 def _compiler() -> tuple[list[str], str]:
-    """The command, and what tells this compiler from another one of the same name."""
+    """Return the compiler's command and identity, as several have the same name."""
     command = shlex.split(os.environ.get("CXX") or "c++")
     program = shutil.which(command[0])
     if program is None:
@@ -127,7 +127,7 @@ def _compile(recipe: Recipe, command: Sequence[str], work: Path, folder: Path) -
 
 
 def _known(folder: Path) -> Path | None:
-    """The program of a folder, if every file it was built from is as it was."""
+    """Return the program of a folder, if no file it was built from has changed."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         program = folder / Path(manifest["program"]).name
@@ -138,7 +138,7 @@ def _known(folder: Path) -> Path | None:
 
 
 def _dependencies(makefile: str) -> list[Path]:
-    """The files of a rule that the compiler wrote for make."""
+    """Return the files of a rule that the compiler wrote for make."""
     text = makefile.replace("\\\n", " ").partition(":")[2]
     return [Path(word) for word in shlex.split(text.replace("$$", "$"))]
 

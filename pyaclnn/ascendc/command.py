@@ -39,7 +39,7 @@ class _Passed(NamedTuple):
 
 
 class _Pass(argparse.Action):
-    """Puts what a converter gives into the one list of arguments, whichever option it came by."""
+    """Action that adds converted values to one list of arguments, for several options."""
 
     def __call__(
         self,

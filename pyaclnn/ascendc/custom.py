@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calling the operators of a custom package from Python.
+"""Operators of a custom package, called from Python.
 
-What they take is read from the headers of the package, and they are launched like CANN's own.
+Their parameters are read from the headers of the package; they are launched like CANN's own.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the C++ compiler says, brought back to the lines of the kernel's author."""
+"""Errors of the C++ compiler, at the lines of the kernel's author."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Diagnostic(NamedTuple):
     Attributes:
         file: The file, the author's where there is one.
         line: Its line; 0 if the compiler named none.
-        message: What the compiler says.
+        message: The compiler's text.
     """
 
     file: str
@@ -122,7 +122,7 @@ def _at_kernel(source: Path, text: str, lines: list[str], found: Diagnostic) -> 
 
 
 def _errors(output: str, foreign: tuple[str, ...]) -> list[Diagnostic]:
-    """The errors; one in a foreign file moves to the last line before or after that is not."""
+    """Return the errors; one in a foreign file moves to the nearest line that is not."""
     linecache.checkcache()
     errors: list[Diagnostic] = []
     leading: tuple[str, int] | None = None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["SCALARS", "Entry", "Parameter", "find_entries"]
+__all__ = ["SCALARS", "KernelEntry", "KernelParameter", "find_entries"]
 
 SCALARS = {
     "bool": np.dtype(np.bool_),
@@ -37,13 +37,13 @@ _ENTRY = re.compile(
 _PARAMETER = re.compile(r"(?P<type>.*?[\s*&])(?P<name>\w+)", re.DOTALL)
 
 
-class Parameter(NamedTuple):
+class KernelParameter(NamedTuple):
     """A parameter of a kernel.
 
     Attributes:
         name: Its name.
         type: Its C++ type.
-        scalar: How a value is passed; None for an address in global memory.
+        scalar: The NumPy type of a value; None for an address in global memory.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Parameter(NamedTuple):
     scalar: np.dtype[np.generic] | None
 
 
-class Entry(NamedTuple):
+class KernelEntry(NamedTuple):
     """A kernel function.
 
     Attributes:
@@ -60,10 +60,10 @@ class Entry(NamedTuple):
     """
 
     name: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[KernelParameter, ...]
 
 
-def find_entries(source: str) -> tuple[Entry, ...]:
+def find_entries(source: str) -> tuple[KernelEntry, ...]:
     """Find the kernels of a source text, in its order.
 
     Args:
@@ -74,7 +74,7 @@ def find_entries(source: str) -> tuple[Entry, ...]:
     """
     code = _NO_CODE.sub(_blank, source)
     return tuple(
-        Entry(match["name"], tuple(_parameters(match["name"], match["parameters"])))
+        KernelEntry(match["name"], tuple(_parameters(match["name"], match["parameters"])))
         for match in _ENTRY.finditer(code)
         if match["after"] == "{"
     )
@@ -84,13 +84,13 @@ def _blank(match: re.Match[str]) -> str:
     return " " + "\n" * match[0].count("\n")
 
 
-def _parameters(kernel: str, text: str) -> list[Parameter]:
+def _parameters(kernel: str, text: str) -> list[KernelParameter]:
     if text.strip() in {"", "void"}:
         return []
     return [_parameter(kernel, number, part) for number, part in enumerate(text.split(","))]
 
 
-def _parameter(kernel: str, number: int, text: str) -> Parameter:
+def _parameter(kernel: str, number: int, text: str) -> KernelParameter:
     kind, name = text, f"argument{number}"
     match = _PARAMETER.fullmatch(text.strip())
     if match is not None and match["name"] not in SCALARS:  # otherwise it has no name
@@ -98,10 +98,10 @@ def _parameter(kernel: str, number: int, text: str) -> Parameter:
     words = " ".join(kind.split())
     plain = re.sub(r"\b(?:const|__gm__)\b", "", words).strip()
     if plain == "GM_ADDR" or plain.endswith("*"):
-        return Parameter(name, words, None)
+        return KernelParameter(name, words, None)
     if plain not in SCALARS:
         raise ValueError(
             f"{kernel} has the parameter {name} of type {words}; a launch passes GM_ADDR, "
             f"other addresses, and {', '.join(SCALARS)}: hand structures over as tiling"
         )
-    return Parameter(name, words, SCALARS[plain])
+    return KernelParameter(name, words, SCALARS[plain])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a check of the emulation reports."""
+"""Faults that the checks of the emulation report."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KernelFault(RuntimeError):  # noqa: N818  # the chip's word for it, and CA
     """A kernel broke a rule of the chip or of the interface; the arrays are as before the launch.
 
     Attributes:
-        rule: Which rule, a key of `RULES`.
+        rule: The rule, a key of `RULES`.
         api: The call that found it, such as ``"DataCopy"``.
         tensor: The tensor: its parameter name and, if they are known, the memory it is a part of,
             the queue's name in the source, and where that was set up.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A built kernel, to be launched on NumPy arrays.
+"""Built kernels, launched on NumPy arrays.
 
 A launch is a process of its own. The checks end a kernel by a C++ exception, and everything that
 goes through the interface is checked; but a kernel may also dereference an address, divide by zero
@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from pyaclnn.ascendc.fault import KernelFault
-from pyaclnn.ascendc.request import Argument, SharedRequest
+from pyaclnn.ascendc.request import LaunchArgument, SharedRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from pyaclnn.ascendc.entries import Entry, Parameter
+    from pyaclnn.ascendc.entries import KernelEntry, KernelParameter
     from pyaclnn.ascendc.target import Target
 
 __all__ = ["Kernel", "TilingData", "tiling_bytes"]
@@ -54,7 +54,7 @@ class Kernel:
         program: The program that runs it.
     """
 
-    def __init__(self, program: Path, number: int, entry: Entry, target: Target) -> None:
+    def __init__(self, program: Path, number: int, entry: KernelEntry, target: Target) -> None:
         self._number = number
         self._entry = entry
         self._target = target
@@ -132,7 +132,7 @@ class Kernel:
 
     def _arguments(
         self, values: list[NDArray[Any] | float], tiling: TilingData | None, workspace: int
-    ) -> list[Argument]:
+    ) -> list[LaunchArgument]:
         parameters = self._entry.parameters
         roles = self._roles(tiling is not None)
         expected = roles.count("")
@@ -197,11 +197,11 @@ def tiling_bytes(tiling: TilingData | None) -> bytes:
     )
 
 
-def _untyped(parameter: Parameter, data: NDArray[Any]) -> Argument:
-    return Argument(parameter.name, data, typed=False)
+def _untyped(parameter: KernelParameter, data: NDArray[Any]) -> LaunchArgument:
+    return LaunchArgument(parameter.name, data, typed=False)
 
 
-def _argument(parameter: Parameter, value: NDArray[Any] | float) -> Argument:
+def _argument(parameter: KernelParameter, value: NDArray[Any] | float) -> LaunchArgument:
     if parameter.scalar is not None:
         if np.ndim(value) != 0:
             raise TypeError(f"{parameter.name} is an array; it must be a {parameter.type}")
@@ -218,4 +218,4 @@ def _argument(parameter: Parameter, value: NDArray[Any] | float) -> Argument:
             f"{parameter.name} is not C-contiguous; it must be, because it is written in place: "
             "pass numpy.ascontiguousarray(…)"
         )
-    return Argument(parameter.name, value)
+    return LaunchArgument(parameter.name, value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packages of custom operators: what makes kernels into operators of the simulated NPU.
+"""Packages of custom operators for the simulated NPU, built from kernels.
 
 A package has the layout of CANN's custom operator packages, and is found in the same way: by the
 environment variable ``ASCEND_CUSTOM_OPP_PATH``, which names folders, separated by colons:
@@ -95,7 +95,7 @@ def build_package(
 
 
 def _read(headers: list[Path], include: Path) -> Declarations:
-    """What the headers declare, seen where CANN has its own operators' headers."""
+    """Read the declarations of headers as if they lay beside CANN's own."""
     # The reader's packages are no dependency of running; only who builds packages needs them.
     from pyaclnn.bindgen.reader import read  # noqa: PLC0415
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a source file to a kernel."""
+"""Compilation of a source file to a kernel."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
-    from pyaclnn.ascendc.entries import Entry
+    from pyaclnn.ascendc.entries import KernelEntry
 
 __all__ = ["compile"]
 
 
-def compile(  # noqa: A001  # that it is also a builtin's name hurts nobody below pyaclnn.ascendc
+def compile(  # noqa: A001  # below pyaclnn.ascendc it does not hide the builtin
     source: str | os.PathLike[str],
     *,
     name: str | None = None,
@@ -75,7 +75,7 @@ def compile(  # noqa: A001  # that it is also a builtin's name hurts nobody belo
     return Kernel(program, number, entries[number], target)
 
 
-def _number_of(name: str | None, entries: tuple[Entry, ...], path: Path) -> int:
+def _number_of(name: str | None, entries: tuple[KernelEntry, ...], path: Path) -> int:
     names = [entry.name for entry in entries]
     if not names:
         raise CompileError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory that a launch and the kernel's process share; its C++ side is ascendc/launcher.h.
+"""Shared memory of a launch and the kernel's process; its C++ side is ascendc/launcher.h.
 
 One anonymous file: a head with the request, the description of every argument and the place for the
 report; then the arguments, each in pages of its own and at their end, so that what lies behind an
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-__all__ = ["Argument", "SharedRequest"]
+__all__ = ["LaunchArgument", "SharedRequest"]
 
 _MAGIC = 0x314B43534E4C4341
 _HEAD = struct.Struct("=Q7I3i32s96s96s128s1024s1024s1024s")
@@ -35,13 +35,13 @@ _FINISHED, _FAULT, _CRASH = 1, 2, 3
 _TYPE_NAMES = {"float32": "float", "float16": "half", "float64": "double", "bool": "uint8_t"}
 
 
-class Argument(NamedTuple):
+class LaunchArgument(NamedTuple):
     """An argument of a launch.
 
     Attributes:
         name: The parameter's name.
         data: Its bytes, or the array itself.
-        typed: Whether the type of the array is meant; False for tiling and workspace.
+        typed: The type of the array is checked; False for tiling and workspace.
     """
 
     name: str
@@ -69,7 +69,7 @@ class SharedRequest:
         blocks: int,
         family: int,
         unified_buffer: int,
-        arguments: Sequence[Argument],
+        arguments: Sequence[LaunchArgument],
     ) -> None:
         if _HEAD.size + len(arguments) * _DESCRIPTION.size > _HEAD_BYTES:
             raise ValueError(f"the kernel has {len(arguments)} parameters, more than can be passed")
@@ -109,7 +109,7 @@ class SharedRequest:
         return bytes(described), end
 
     def _same_memory(self, number: int) -> int:
-        """The first argument with the memory of this one, or itself."""
+        """Return the first argument with the same memory, or itself."""
         argument = self._arguments[number]
         for earlier, other in enumerate(self._arguments[:number]):
             if np.may_share_memory(argument.data, other.data):
@@ -122,7 +122,7 @@ class SharedRequest:
                 )
         return number
 
-    def _inside(self, argument: Argument, start: int) -> NDArray[Any]:
+    def _inside(self, argument: LaunchArgument, start: int) -> NDArray[Any]:
         data = argument.data
         inside: NDArray[Any] = np.ndarray(data.shape, data.dtype, self._map, start)
         return inside
@@ -178,7 +178,7 @@ class SharedRequest:
         os.close(self.descriptor)
 
 
-def _type_name(argument: Argument) -> bytes:
+def _type_name(argument: LaunchArgument) -> bytes:
     if not argument.typed:
         return b""
     name = argument.data.dtype.name

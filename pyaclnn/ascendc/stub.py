@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The launch stub: the C++ program around a kernel's source, which it includes as it is."""
+"""Launch stub: the C++ program around a kernel's source, which it includes unchanged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pyaclnn.ascendc.entries import Entry, Parameter
+    from pyaclnn.ascendc.entries import KernelEntry, KernelParameter
 
 __all__ = ["launch_stub"]
 
@@ -20,7 +20,7 @@ _TYPE = re.compile(r"[A-Za-z_][\w:<>, ]*")
 
 
 def launch_stub(
-    source: Path, entries: Sequence[Entry], tiling_data: Mapping[str, str] | None
+    source: Path, entries: Sequence[KernelEntry], tiling_data: Mapping[str, str] | None
 ) -> str:
     """Write the program that runs the kernels of a source file.
 
@@ -28,7 +28,7 @@ def launch_stub(
         source: The absolute path of the file.
         entries: Its kernels.
         tiling_data: The structure that ``GET_TILING_DATA`` gives: C++ types by field name, in
-            order; None if the source says it, or does without.
+            order; None if the source defines it, or needs none.
 
     Raises:
         ValueError: A field or its type is no C++ name.
@@ -37,7 +37,7 @@ def launch_stub(
 
 
 def _lines(
-    source: Path, entries: Sequence[Entry], tiling_data: Mapping[str, str] | None
+    source: Path, entries: Sequence[KernelEntry], tiling_data: Mapping[str, str] | None
 ) -> Iterator[str]:
     yield '#include "ascendc/launcher.h"'
     if tiling_data is not None:
@@ -67,7 +67,7 @@ def _field(name: str, kind: str) -> str:
     return f"    {kind} {name};"
 
 
-def _pass(index: int, parameter: Parameter) -> str:
+def _pass(index: int, parameter: KernelParameter) -> str:
     if parameter.scalar is None:
         return f"({parameter.type})arguments[{index}]"
     return f"*static_cast<const {parameter.type} *>(arguments[{index}])"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a chip is to a kernel: the size of its unified buffer and the macros that name it."""
+"""Chips as targets of kernels: the size of the unified buffer, and the macros of the chip."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Target(NamedTuple):
 
     Attributes:
         soc_name: Its full name.
-        family: The number by which the emulation knows its family.
+        family: The number of its family in the emulation.
         unified_buffer: Bytes of on-chip memory of a vector core.
         macros: Macros that a kernel's source can ask.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates the C source of the compiled binding, ``pyaclnn._binding``.
+"""Generator of the C source of the compiled binding, ``pyaclnn._binding``.
 
 The module is never linked against CANN. Every declared function gets a slot, a function pointer
 that ``binding_resolve`` fills from an opened library, and a trampoline of the function's own type
@@ -49,14 +49,14 @@ _IN_PYTHON = (
         "int binding_in_python(const struct binding_operator *op, "
         "const union binding_value *values, uint64_t *size, void **executor);"
     ),
-    # Are told of calls, where these are traced.
+    # Callbacks of traced calls.
     "void binding_traced(const char *name, const void *const *arguments, const void *result);",
     (
         "void binding_traced_phase_1(const struct binding_operator *op, "
         "const union binding_value *values, const uint64_t *size, void *const *executor, "
         "int status);"
     ),
-    # Is called when a stream comes to a function of Python's.
+    # Callback of a stream that reaches a Python function.
     "void binding_reached(void *number);",
 )
 """What C calls."""
@@ -112,7 +112,7 @@ def _source(declarations: Declarations, functions: list[Function], sources: Path
     yield from (f"    (void (*)(void))twin_{function.name}," for function in functions)
     yield "};"
     yield from ((sources / name).read_text(encoding="utf-8") for name in _BY_HAND)
-    # From here on, which is where cffi's wrappers stand, each name means its trampoline.
+    # From here on, in cffi's wrappers, each name means its trampoline.
     yield from (f"#define {f.name} call_{f.name}" for f in functions)
     # Half of the module would be wrappers if they were not made small: what they call takes longer.
     yield from (
@@ -122,7 +122,7 @@ def _source(declarations: Declarations, functions: list[Function], sources: Path
 
 
 def _trampoline(function: Function) -> Iterator[str]:
-    """What calls through the slot of a function, and its twin."""
+    """Write the trampoline of a function's slot, and its twin."""
     name = function.name
     given = ", ".join(p.name for p in function.parameters)
     places = ", ".join(f"&{p.name}" for p in function.parameters) or "0"

@@ -107,7 +107,7 @@ static uint64_t start_of(const struct binding_tensor *tensor)
     return (uint64_t)(uintptr_t)tensor->block->address + tensor->offset;
 }
 
-/* Whether the byte ranges of two tensors have a byte in common. */
+/* Return whether the byte ranges of two tensors overlap. */
 static int touches(const struct binding_tensor *one, const struct binding_tensor *other)
 {
     return one->layout->span != 0 && other->layout->span != 0 &&
@@ -115,7 +115,7 @@ static int touches(const struct binding_tensor *one, const struct binding_tensor
            start_of(other) < start_of(one) + one->layout->span;
 }
 
-/* Whether a tensor that is written touches any other. */
+/* Return whether a tensor that is written overlaps any other. */
 static int overlaps(const struct call *call)
 {
     for (uint32_t i = 0; i < call->tensor_count; i++) {

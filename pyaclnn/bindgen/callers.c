@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who calls, in Python. The simulated NPU keeps that with what it records; a CANN is not told, and
- * costs nothing. It is found while the caller still has Python's lock, before any other is taken. */
+/* Python line of each call. The simulated NPU stores it with its records; a CANN does not get
+ * it, and costs nothing. It is found while the caller still holds the GIL, before any other lock is
+ * taken. */
 #include <stdlib.h>
 
 static const void *(*callers_begin)(const char *file, int line);
@@ -8,8 +9,8 @@ static void (*callers_end)(const void *before);
 static char *callers_own;
 static PyObject *name_of_file, *name_of_back;
 
-/* From now on `begin` is told of every call, and `end` gets its answer back; both NULL: nobody is.
- * Files are passed over whose names begin with one of the lines of `own`, each with its end. */
+/* Register `begin`, which gets the line of every call, and `end`, which gets its result back;
+ * both NULL: none. Files whose names begin with one of the lines of `own` are skipped. */
 void binding_tell_callers(void *begin, void *end, const char *own)
 {
     free(callers_own);
@@ -43,7 +44,7 @@ static int tell_frame(PyFrameObject *frame, const void **before)
     const char *file = name == NULL ? NULL : PyUnicode_AsUTF8AndSize(name, NULL);
     const int told = file == NULL || !is_own(file);
     if (told) {
-        PyErr_Clear(); /* a name that cannot be told */
+        PyErr_Clear(); /* an unknown name */
         *before = callers_begin(file, PyFrame_GetLineNumber(frame));
     }
     Py_XDECREF(name);
@@ -51,7 +52,7 @@ static int tell_frame(PyFrameObject *frame, const void **before)
     return told;
 }
 
-/* Whether a wrapper calls CANN: all do but most of the binding's own functions. */
+/* Return whether a wrapper calls CANN: all do but most of the binding's own functions. */
 static inline int reaches_cann(const char *wrapper)
 {
     static const char own[] = "_cffi_f_binding_";
@@ -61,7 +62,7 @@ static inline int reaches_cann(const char *wrapper)
            strcmp(name, "hold") == 0;
 }
 
-/* Called with Python's lock, before it is let go of for a call. */
+/* Called with the GIL, before a call releases it. */
 static const void *begin_call(void)
 {
     const void *before = NULL;
@@ -78,7 +79,7 @@ static const void *begin_call(void)
     return told ? before : callers_begin(NULL, 0);
 }
 
-/* What stands around every call in cffi's wrappers. */
+/* Prologue and epilogue of every call in cffi's wrappers. */
 #undef Py_BEGIN_ALLOW_THREADS
 #undef Py_END_ALLOW_THREADS
 #define Py_BEGIN_ALLOW_THREADS                                                                     \

@@ -11,7 +11,7 @@ import runpy
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from .declarations import RELEASES, Function, Parameter
+from .declarations import RELEASES, CParameter, Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,13 +34,13 @@ RELEASE_HEADER = "acl/acl_release.h"
 _STUBS = "acl/acl_stubs.h"
 """The header that every other one includes first."""
 _ONCE = "#pragma once"
-TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
+TAIL = (CParameter("uint64_t *", "workspaceSize"), CParameter("aclOpExecutor **", "executor"))
 """The last parameters of every first phase."""
 PHASE_2 = (
-    Parameter("void *", "workspace"),
-    Parameter("uint64_t", "workspaceSize"),
-    Parameter("aclOpExecutor *", "executor"),
-    Parameter("aclrtStream", "stream"),
+    CParameter("void *", "workspace"),
+    CParameter("uint64_t", "workspaceSize"),
+    CParameter("aclOpExecutor *", "executor"),
+    CParameter("aclrtStream", "stream"),
 )
 """The parameters of every second phase."""
 # Short, because there are hundreds of them; the LICENSE of the installation is theirs.
@@ -73,7 +73,7 @@ def phases(entry: Any) -> Iterator[Function]:
     since = next(later)
     until = next((name for name in later if not entry.is_in(name)), None)
     header = f"{_FOLDER}/{entry.header}"
-    given = tuple(Parameter(parameter.c_type, parameter.name) for parameter in entry.parameters)
+    given = tuple(CParameter(parameter.c_type, parameter.name) for parameter in entry.parameters)
     phase_1 = f"{entry.name}GetWorkspaceSize"
     yield Function(phase_1, "aclnnStatus", (*given, *TAIL), False, header, since, until)
     yield Function(entry.name, "aclnnStatus", PHASE_2, False, header, since, until)
@@ -94,7 +94,7 @@ def write_headers(
         output: The folder to make.
     """
     shutil.copytree(include, output)
-    # The folder is of the release that is simulated if nothing else is said.
+    # By default the folder is of the simulated release.
     (output / RELEASE_HEADER).write_text(
         release_header(next(iter(RELEASES.values())).headers), "utf-8"
     )
@@ -115,7 +115,7 @@ def write_headers(
 
 
 def headers_of(functions: Iterable[Function]) -> dict[str, str]:
-    """Write the headers of operators that stand in the table alone.
+    """Write the headers of operators that only the table has.
 
     Args:
         functions: Their phases.

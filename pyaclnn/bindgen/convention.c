@@ -23,7 +23,7 @@ enum { VECTORS = 8, STACK = 64 };
     item(from + 4), item(from + 5), item(from + 6), item(from + 7)
 #define EACH_OF_16(item, from) EACH_OF_8(item, from), EACH_OF_8(item, from + 8)
 
-/* What a called function finds, in the order of its parameters. */
+/* Arguments of a called function, in the order of its parameters. */
 struct arguments {
     uint64_t integers[INTEGERS];
     double vectors[VECTORS];
@@ -57,7 +57,7 @@ static inline void add_real(struct arguments *to, double value, char kind)
     }
 }
 
-/* Whether the calling convention is known, and a call fits it. */
+/* Return whether the calling convention is known, and a call fits it. */
 int binding_reaches(const char *kinds)
 {
     uint32_t integers = 2, vectors = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates the module through which ``pyaclnn.reference`` calls its C conversions.
+"""Generator of the module through which ``pyaclnn.reference`` calls its C conversions.
 
 Usage: ``python conversions.py HEADER OUTPUT``.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the headers declare, as plain data."""
+"""Declarations of the headers, as plain data."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = [
     "FOLDERS",
     "GENERATED",
     "RELEASES",
+    "CParameter",
     "Constant",
     "Declarations",
     "Function",
-    "Parameter",
     "Release",
 ]
 
 GENERATED = "/* Generated from include_stubs; edit the headers or the generator instead. */"
-"""How every file begins that follows from the headers."""
+"""First line of every generated file."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ _PHASE_1_SUFFIX = "GetWorkspaceSize"
 
 
 @dataclass(frozen=True)
-class Parameter:
+class CParameter:
     """One parameter of a function: its C type (``const aclTensor *``) and its name."""
 
     type: str
@@ -83,7 +83,7 @@ class Parameter:
 
     @property
     def declaration(self) -> str:
-        """It in C, as it stands in a list of parameters."""
+        """Its C text in a list of parameters."""
         return f"{self.type}{'' if self.type.endswith('*') else ' '}{self.name}"
 
 
@@ -103,7 +103,7 @@ class Function:
 
     name: str
     returns: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[CParameter, ...]
     variadic: bool
     header: str
     since: str
@@ -123,13 +123,13 @@ class Function:
         return None
 
     def is_in(self, release: str) -> bool:
-        """Whether a release of CANN has it."""
+        """Return whether a release of CANN has it."""
         names = list(RELEASES)
         last = len(names) if self.until is None else names.index(self.until)
         return names.index(self.since) <= names.index(release) < last
 
     def signature(self, name: str) -> str:
-        """The C declarator of this function under another name, e.g. ``(*slot)``."""
+        """Return the C declarator of this function under another name, e.g. ``(*slot)``."""
         arguments = ", ".join(p.declaration for p in self.parameters) or "void"
         if self.variadic:
             arguments += ", ..."

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a failed launch leaves for Python, and the thread's context right around a launch. */
+/* Failures of launches for Python, and the thread's context during a launch. */
 
 static _Thread_local struct binding_failure failure;
 
@@ -19,7 +19,7 @@ static int fail(int status, const char *routine)
         strncpy(failure.text, text, sizeof failure.text - 1);
         failure.text[sizeof failure.text - 1] = '\0';
     }
-    /* aclnn only says that something in the runtime failed; the thread's last error says what. */
+    /* aclnn only reports that the runtime failed; the thread's last error is the cause. */
     if (status == ACLNN_ERR_RUNTIME_ERROR && slots.aclrtPeekAtLastError != NULL) {
         failure.cause = slots.aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL);
     }
@@ -45,7 +45,7 @@ static int enter_context(const struct binding_timeline *timeline, void **previou
     return status == 0 ? 0 : fail(status, "aclrtSetCurrentContext");
 }
 
-/* What went wrong before goes before what fails here. */
+/* An earlier failure takes precedence over one here. */
 static int leave_context(void *previous, int status)
 {
     const int refused = previous == NULL ? 0 : slots.aclrtSetCurrentContext(previous);
@@ -63,8 +63,8 @@ int binding_give_back(void **slot, int (*function)(void *))
     return object == NULL ? 0 : function(object);
 }
 
-/* Opens what a number stands for and notes that it is held, or gives it back and notes that it is
- * not: once, however often it is tried. */
+/* Open the resource of a number and record it as held, or release it and clear the record: once,
+ * however often it is tried. */
 int binding_hold(int *held, int wanted, int (*function)(int32_t), int32_t number)
 {
     if (__atomic_exchange_n(held, wanted, __ATOMIC_ACQ_REL) == wanted) {

@@ -11,7 +11,7 @@
 #endif
 
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-enum { FATAL = sizeof fatal_signals / sizeof *fatal_signals, MOST_PLACES = 64 };
+enum { FATAL = sizeof fatal_signals / sizeof *fatal_signals, MAX_PLACES = 64 };
 
 static struct sigaction before_fatal[FATAL];
 static int faults_file = -1;
@@ -80,8 +80,8 @@ static void note_everything(const ucontext_t *context)
     }
     note_place(place_in(context));
 #ifdef __GLIBC__
-    void *places[MOST_PLACES];
-    const int count = backtrace(places, MOST_PLACES);
+    void *places[MAX_PLACES];
+    const int count = backtrace(places, MAX_PLACES);
     for (int i = 0; i < count; i++) {
         note_place((uintptr_t)places[i]);
     }
@@ -98,7 +98,7 @@ static void on_question(int number, siginfo_t *info, void *context)
     errno = kept;
 }
 
-/* Whoever handled the signal before is next, and ends the process. */
+/* The previous handler of the signal runs next, and ends the process. */
 static void on_fatal(int number, siginfo_t *info, void *context)
 {
     (void)info;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call of an operator in one crossing from Python: what a launch reads and writes. */
 
-/* Device or pinned memory. A use says up to which submission of a timeline the memory is needed, and
- * which was the last to write there: bytes from `first` to before `end`. */
+/* Device or pinned memory. A use records the submission of a timeline up to which the memory is
+ * needed, and the last one that wrote bytes from `first` to before `end`. */
 struct binding_use {
     uint64_t timeline;
     uint64_t submission;
@@ -17,8 +17,8 @@ struct binding_block {
     struct binding_use uses[4];
 };
 
-/* How an array lies in memory; 25 axes are the most that aclCreateTensor takes. Without a storage
- * shape of its own, an array's storage is what it needs of its block, as one axis. */
+/* Layout of an array in memory; aclCreateTensor takes at most 25 axes. Without a storage shape
+ * of its own, an array's storage is what it needs of its block, as one axis. */
 struct binding_layout {
     uint64_t span;
     int data_type;
@@ -30,7 +30,8 @@ struct binding_layout {
     int64_t storage[25];
 };
 
-/* An array over a block: what aclCreateTensor is told. offset counts bytes, the rest elements. */
+/* An array over a block: the arguments of aclCreateTensor. offset counts bytes, the rest
+ * elements. */
 struct binding_tensor {
     struct binding_block *block;
     const struct binding_layout *layout;
@@ -115,9 +116,9 @@ struct binding_failure {
     char text[4096];
 };
 
-/* What a launch answers beside 0 and CANN's status. UNTIDY: all went well but for destroying a
- * descriptor, or for putting the thread's context back. TORN: CANN refused to exchange the arrays
- * of a plan half-way and to take that back. */
+/* Status of a launch beside 0 and CANN's. UNTIDY: launched, but destroying a descriptor or
+ * restoring the thread's context failed. TORN: CANN refused to exchange the arrays of a plan
+ * half-way, and to undo that. */
 #define BINDING_GROW    -1
 #define BINDING_CLOSED  -2
 #define BINDING_OVERLAP -3

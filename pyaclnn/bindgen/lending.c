@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that other libraries look at where it is: what a capsule of DLPack holds, and who gives it
- * back. Whoever has it may let go of it on any thread, with an exception on its way, or when Python
- * has ended: then nothing is left to be told. */
+/* Memory exported by DLPack: the content of a capsule, and its deleter. The consumer may release
+ * it on any thread, with an exception pending, or after Python has ended, when nothing is left to
+ * release. */
 #include <stdlib.h>
 
 struct lent {
@@ -43,7 +43,7 @@ static void drop_capsule(PyObject *capsule)
     }
 }
 
-/* What is to be called at the end of a capsule. */
+/* The destructor of a capsule. */
 void *binding_lent_end(void)
 {
     void (*const function)(PyObject *) = drop_capsule;
@@ -52,8 +52,8 @@ void *binding_lent_end(void)
     return end;
 }
 
-/* What a capsule is to hold; NULL without memory. Keeps the Python object at `owner`. `numbers` are
- * the lengths of the axes, and then their strides in elements. */
+/* Create the content of a capsule; NULL without memory. It holds a reference to `owner`.
+ * `numbers` are the lengths of the axes, and then their strides in elements. */
 void *binding_lend(uintptr_t owner, uint64_t address, const int32_t *device, uint8_t code,
                    uint8_t bits, int32_t axes, const int64_t *numbers)
 {

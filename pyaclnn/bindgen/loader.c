@@ -70,7 +70,7 @@ const char *binding_error(void)
 
 static int binding_tracing;
 
-/* From now on Python is told of calls: of functions that are resolved from now on, and of operators. */
+/* Trace calls in Python: of functions that are resolved from now on, and of operators. */
 void binding_trace(void)
 {
     binding_tracing = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compiled binding offers beside the functions of the headers: the loader, where a process
- * was when it crashed, and memory that is lent to other libraries. */
+/* Functions of the compiled binding beside those of the headers: the loader, crash reports, and
+ * memory exported to other libraries. */
 struct binding_function {
     const char *name;
     const char *header;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates the C sources of the mock libraries that follow from declarations and data.
+"""Generator of the C sources of the mock libraries that follow from declarations and data.
 
-A fallback for every runtime and base function that is not written by hand; the table of simulated
-chips; what a simulated release says of itself.
+A fallback for every runtime and base function that is not written by hand; the table of
+simulated chips; the description of a simulated release.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _INSTEAD: Final = {
     "aclmdlRICaptureTaskGrpBegin": _AGAIN,
     "aclmdlRICaptureTaskUpdateBegin": _AGAIN,
 }
-"""A function, or a header that has several -> what there is instead of what is refused."""
+"""A function, or a header that has several -> the alternative to what is refused."""
 
 
 def write_fallbacks(declarations: Declarations, library: str, release: str, output: Path) -> None:
@@ -75,7 +75,7 @@ def _fallbacks(declarations: Declarations, library: str, release: str) -> Iterat
 
 
 def write_release(release: Release, output: Path) -> None:
-    """Write what a release says of itself as a C initialiser."""
+    """Write the description of a release as a C initialiser."""
     major, minor, rest = release.version.split(".")
     texts = ", ".join(f'"{text}"' for text in (release.name, release.version, major, minor, rest))
     interface = ", ".join(map(str, release.interface))

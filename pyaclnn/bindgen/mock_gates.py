@@ -34,16 +34,16 @@ __all__ = [
 LIBRARIES = ("runtime", "base", "packages", "graph", "tasks", "ge", "collectives")
 """The kinds of library that the simulated NPU has, but for that of operators."""
 REFUSALS = "mock_refusals"
-"""The section of what is there to be linked and refuses."""
+"""The section of the functions that refuse."""
 STATUS = frozenset({"aclError", "aclnnStatus", "HcclResult", "int32_t", "rtError_t"})
-"""The types of a result that tells of failure by a code."""
+"""The result types that report failure by a code."""
 NOTHING = {
     "aclDataType": "ACL_DT_UNDEFINED",
     "aclFormat": "ACL_FORMAT_UNDEFINED",
     "aclComplex64": "(aclComplex64){0}",
     "aclComplex128": "(aclComplex128){0}",
 }
-"""Type of another result -> what tells of failure, if it is not 0."""
+"""Type of another result -> its value on failure, if it is not 0."""
 NULL_CODES = {
     "base": "ACLNN_ERR_PARAM_NULLPTR",
     "packages": "ACLNN_ERR_PARAM_NULLPTR",
@@ -58,7 +58,7 @@ _INCOMPLETE = re.compile(r"^typedef struct \w+ (\w+);", re.MULTILINE)
 
 
 def exported(functions: Iterable[Function], library: str, release: str) -> list[Function]:
-    """The functions of a release's library that have a gate: all it exports but variadic ones."""
+    """Return the functions of a release's library that have a gate: all but variadic ones."""
     return [
         f
         for f in functions
@@ -212,7 +212,7 @@ def _gate(
 
 
 def _checked(function: Function, handles: set[str], entry_point: EntryPoint) -> Iterator[str]:
-    """The C initialisers of the arguments that the gate checks."""
+    """Write the C initialisers of the arguments that the gate checks."""
     for parameter in function.parameters:
         name, integer = parameter.name, parameter.type in _INTEGERS
         host = name in entry_point.host or _is_host_pointer(parameter.type, handles)

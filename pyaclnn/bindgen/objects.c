@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a launch makes for its operator and destroys again: tensors, scalars, arrays, lists. They are
- * told of by the message, which has a word of eight bytes for each parameter and a tail. A word is a
- * number; the address of a struct binding_tensor; or, counted from the start of the message, where
- * in the tail the value stands: an array or a list as its length and its items, a scalar as its data
- * type and sixteen bytes, a string with its end. 0 stands for NULL. */
+/* Temporary objects of a launch: tensors, scalars, arrays, lists. The message describes them by
+ * a word of eight bytes for each parameter, and a tail. A word is a number; the address of a struct
+ * binding_tensor; or the offset in the message of a value in the tail: an array or a list as its
+ * length and its items, a scalar as its data type and sixteen bytes, a string with its end. 0 is
+ * NULL. */
 
 enum { WORD = 8, SCALAR = 3 * WORD };
 
@@ -56,8 +56,8 @@ static int destroy(void *object, char kind, const char **routine)
     }
 }
 
-/* Destroys all, newest first. What the call itself had to say goes before what fails here, unless
- * it only has to be made again: then nothing is queued, and this is what ends it. */
+/* Destroy all, newest first. The status of the call takes precedence over a failure here, unless
+ * the call only has to be repeated: then nothing is queued, and the failure ends it. */
 static int destroy_made(void **made, const char *kinds, uint32_t *count, int status)
 {
     while (*count > 0) {
@@ -85,7 +85,7 @@ static void *make_tensor(const struct binding_tensor *tensor, const char **routi
                                 own ? layout->storage_rank : 1, tensor->block->address);
 }
 
-/* CANN's scalars copy the value but do not say so in the type. */
+/* CANN's scalars copy the value, although the parameter is not const. */
 static void *make_scalar(const char *place, const char **routine)
 {
     uint64_t value[2];
@@ -136,7 +136,7 @@ static void *make_list(const char *place, char kind, void **elements, const char
     return list;
 }
 
-/* What a word of the message stands for, which is not 0; NULL if it cannot be made. */
+/* Create the object of a word of the message, which is not 0; NULL on failure. */
 static void *make(const char *message, uint64_t word, char kind, void **elements,
                   const char **routine)
 {

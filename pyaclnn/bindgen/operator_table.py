@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates the table of a library of operators: of CANN's, and of a package of custom ones."""
+"""Generator of the operator table of a library: CANN's, or a package of custom operators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from .declarations import Function, Parameter
+    from .declarations import CParameter, Function
 
 __all__ = ["KINDS", "write_operators"]
 
@@ -44,7 +44,7 @@ _MOST = 64
 def write_operators(functions: Iterable[Function], output: Path) -> None:
     """Write the table of a library of operators, a line each.
 
-    A line is all that an operator needs: both of its phases are exported by what stands around the
+    A line is all that an operator needs: both of its phases are exported by the code around the
     table, ``mock_libs/api/operators``.
 
     Args:
@@ -78,7 +78,7 @@ def _line(function: Function, operator: str) -> str:
     return f'OPERATOR({operator}, "{kinds}", "{names}", ({", ".join(types)}), ({", ".join(words)}))'
 
 
-def _kind(function: Function, parameter: Parameter) -> str:
+def _kind(function: Function, parameter: CParameter) -> str:
     kind = KINDS.get(parameter.type.removeprefix("const "))
     if kind is None:
         raise HeaderError(

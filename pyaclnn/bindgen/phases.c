@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two phases of any operator, and Python told of them where calls are traced. */
+/* The two phases of any operator, traced in Python if calls are traced. */
 
 static int run_phase1(const struct binding_operator *op, const union binding_value *values,
                       uint64_t *size, void **executor)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executors that are kept and run again, on the same tensors or on others in their place. */
 
-enum { MOST_AXES = 25 };
+enum { MAX_AXES = 25 };
 
 static void empty(struct binding_plan *plan)
 {
@@ -48,7 +48,7 @@ static void hand_over(struct call *call, struct binding_plan *plan)
     call->made_count = 0;
 }
 
-/* Phase 1 has answered. Where CANN does not want the executor kept, plan->repeatable says so. */
+/* Keep the executor of phase 1. plan->repeatable is 0 if CANN refuses that. */
 static void keep_executor(struct call *call, struct binding_plan *plan, void *executor, uint64_t size)
 {
     plan->workspace_size = size;
@@ -76,14 +76,15 @@ static void keep_executor(struct call *call, struct binding_plan *plan, void *ex
     }
 }
 
-/* A tensor can stand for another if CANN would be told the same but for the address. */
+/* Return whether a tensor can replace another: only the address differs. */
 static int fits(const struct binding_tensor *tensor, const struct binding_tensor *bound)
 {
     return tensor->layout == bound->layout && tensor->offset == bound->offset &&
            tensor->extent == bound->extent;
 }
 
-/* Whether a tensor in the place of another touches one that is written, or is written and touches. */
+/* Return whether a tensor in the place of another overlaps one that is written, or is written
+ * itself. */
 static int would_overlap(const struct binding_plan *plan, uint64_t index,
                          const struct binding_tensor *tensor)
 {
@@ -104,8 +105,8 @@ static int set_address(const struct binding_plan *plan, uint64_t index,
     return status == 0 ? 0 : fail(status, "aclSetTensorAddr");
 }
 
-/* Puts other tensors in the place of some, of all of them or of none. Whether they overlap is looked
- * at unless the caller has judged it, who knows of several that change places. */
+/* Replace some, all or none of the tensors. Overlaps are checked unless the caller has judged
+ * them, because it knows of several that change places. */
 static int exchange(struct binding_plan *plan, int judged, uint32_t count, const char *message)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -146,8 +147,8 @@ static int exchange(struct binding_plan *plan, int judged, uint32_t count, const
     return status;
 }
 
-/* Runs the executor, on other tensors in the place of `count` of those it has, which stay. The message
- * says for each of them which it replaces, and the address of its struct binding_tensor. */
+/* Run the executor after replacing `count` of its tensors for good. The message has for each the
+ * index that it replaces, and the address of its struct binding_tensor. */
 static int run_plan(struct binding_plan *plan, struct binding_timeline *timeline, int judged,
                     uint32_t count, const char *message)
 {
@@ -254,7 +255,7 @@ int binding_plan_close(struct binding_plan *plan)
     return status;
 }
 
-/* The shape that a tensor has now, of at most MOST_AXES axes. */
+/* The shape that a tensor has now, of at most MAX_AXES axes. */
 int binding_view_shape(const struct binding_plan *plan, uint32_t descriptor, int64_t *dims,
                        uint64_t *rank)
 {
@@ -264,7 +265,7 @@ int binding_view_shape(const struct binding_plan *plan, uint32_t descriptor, int
     if (status != 0) {
         return fail(status, "aclGetViewShape");
     }
-    for (uint64_t axis = 0; axis < *rank && axis < MOST_AXES; axis++) {
+    for (uint64_t axis = 0; axis < *rank && axis < MAX_AXES; axis++) {
         dims[axis] = found[axis];
     }
     free(found); /* new[] of numbers is malloc */

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads C headers into :class:`~.declarations.Declarations`.
+"""Reader of C headers into :class:`~.declarations.Declarations`.
 
 pcpp preprocesses, pycparser parses; what is left here is the choice of what to keep. Each set of
-headers is read once per release of CANN, which tells since when a function exists.
+headers is read once per release of CANN, which shows the first release of each function.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pcpp.preprocessor import Action, OutputDirective, Preprocessor
 from pycparser import c_ast, c_generator, c_parser
 
-from .declarations import FOLDERS, RELEASES, Constant, Declarations, Function, Parameter
+from .declarations import FOLDERS, RELEASES, Constant, CParameter, Declarations, Function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ class HeaderError(ValueError):
 
 
 class _HeaderPreprocessor(Preprocessor):  # type: ignore[misc]  # pcpp ships no types
-    """pcpp, told to leave system headers alone and to raise instead of printing."""
+    """pcpp, configured to skip system headers and to raise instead of printing."""
 
     def on_include_not_found(
         self, is_malformed: bool, is_system_include: bool, curdir: str, includepath: str
@@ -132,7 +132,7 @@ def _constants(preprocessor: _HeaderPreprocessor) -> Iterator[Constant]:
 
 
 def _declared(tree: c_ast.FileAST) -> Iterator[c_ast.Node]:
-    """The nodes that came from a header, not from the system types above."""
+    """Return the nodes of a header, without the system types above."""
     return (node for node in tree.ext if node.coord.file != "all.h")
 
 
@@ -153,7 +153,7 @@ def _functions(tree: c_ast.FileAST, include: Path, since: dict[str, str]) -> Ite
             yield Function(
                 name=node.name,
                 returns=_type_text(node.type.type),
-                parameters=tuple(Parameter(_type_text(p.type), p.name) for p in named),
+                parameters=tuple(CParameter(_type_text(p.type), p.name) for p in named),
                 variadic=any(isinstance(p, c_ast.EllipsisParam) for p in arguments),
                 header=_relative(node.coord.file, include),
                 since=since.get(node.name, newest),
@@ -166,7 +166,7 @@ def _relative(file: str, include: Path) -> str:
 
 
 def _type_text(node: c_ast.Node) -> str:
-    """The C text of a type, without the name it declares."""
+    """Return the C text of a type, without the name it declares."""
     nameless = copy.deepcopy(node)
     declarator = nameless
     while not isinstance(declarator, c_ast.TypeDecl):

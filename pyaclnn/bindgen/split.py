@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates what the libraries of a release have that has several where older ones have one.
+"""Generator of the libraries of a release that splits one library of older releases.
 
 Operators are spread over libraries by their areas, each with a table of its own. The runtime stays
 in one library, which has the state; libraries in front of it have the names of its functions.
@@ -45,7 +45,7 @@ def write_split(
         declarations: What the headers declare.
         operators: Both phases of the operators of the release.
         release: The release.
-        areas: The module that knows the areas of operators, ``pyaclnn/facts/operators/areas.py``.
+        areas: The module of the areas of operators, ``pyaclnn/facts/operators/areas.py``.
         output: The folder to write to.
     """
     area_of = runpy.run_path(str(areas), run_name="areas")["area_of"]

@@ -2,7 +2,7 @@
 /* Which submissions of which timelines need a block of memory. */
 #include <pthread.h>
 
-enum { MOST_USES = 4 };
+enum { MAX_USES = 4 };
 
 /* Guards uses of blocks and counters of timelines: launches run without Python's lock. */
 static pthread_mutex_t uses_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -72,12 +72,12 @@ void binding_block_take(struct binding_block *block, struct binding_use *uses)
     pthread_mutex_unlock(&uses_lock);
 }
 
-/* Whether a block is open and no other timeline has ever noted a use of it. */
+/* Return whether a block is open and no other timeline has ever recorded a use of it. */
 int binding_block_is_of(struct binding_block *block, const struct binding_timeline *timeline)
 {
     pthread_mutex_lock(&uses_lock);
     int own = block->open && !block->shared;
-    for (int i = 0; i < MOST_USES; i++) {
+    for (int i = 0; i < MAX_USES; i++) {
         own = own && (block->uses[i].timeline == 0 || block->uses[i].timeline == timeline->id);
     }
     pthread_mutex_unlock(&uses_lock);
@@ -88,7 +88,7 @@ int binding_block_is_of(struct binding_block *block, const struct binding_timeli
 static struct binding_use *use_for(struct binding_block *block, uint64_t timeline)
 {
     struct binding_use *found = NULL;
-    for (int i = MOST_USES; i-- > 0;) {
+    for (int i = MAX_USES; i-- > 0;) {
         struct binding_use *use = &block->uses[i];
         if (use->timeline == timeline) {
             return use;
@@ -118,7 +118,8 @@ static struct binding_use *note_use(const struct binding_timeline *timeline,
     return use;
 }
 
-/* Bytes that are written. What earlier submissions write is still to come unless they are over. */
+/* Record the bytes that are written. Writes of earlier submissions are pending until these have
+ * passed. */
 static void note_write(const struct binding_timeline *timeline, struct binding_use *use,
                        uint64_t first, uint64_t end)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated NPU: where its libraries and headers are, what it has noticed, its faults."""
+"""The simulated NPU: its libraries and headers, its reports, its faults."""
 
 from __future__ import annotations
 

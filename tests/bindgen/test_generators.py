@@ -14,7 +14,7 @@ import pytest
 from pyaclnn import _binding
 from pyaclnn.bindgen import __main__ as generate
 from pyaclnn.bindgen.binding import write_binding
-from pyaclnn.bindgen.declarations import BOUND, RELEASES, Declarations, Function, Parameter
+from pyaclnn.bindgen.declarations import BOUND, RELEASES, CParameter, Declarations, Function
 from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks
 from pyaclnn.bindgen.mock_gates import read_entry_points
 from pyaclnn.bindgen.operator_table import write_operators
@@ -26,21 +26,21 @@ from .test_reader import SOURCES, STUBS
 
 # Generated files of each library.
 ENDS = ("names.h", "fallbacks.c", *(f"gates_{release}.c" for release in RELEASES))
-TAIL = (Parameter("uint64_t *", "workspaceSize"), Parameter("aclOpExecutor **", "executor"))
+TAIL = (CParameter("uint64_t *", "workspaceSize"), CParameter("aclOpExecutor **", "executor"))
 
 
 def declare(*functions: Function) -> Declarations:
     return Declarations(("aclnnop/x.h",), (), functions, ())
 
 
-def phase_1(*parameters: Parameter) -> Function:
+def phase_1(*parameters: CParameter) -> Function:
     return Function(
         "aclnnXGetWorkspaceSize", "aclnnStatus", (*parameters, *TAIL), False, "aclnnop/x.h", "8.1"
     )
 
 
 def test_more_parameters_than_a_mask_tells_apart_are_refused(tmp_path: Path) -> None:
-    head = phase_1(*(Parameter("bool", f"a{i}") for i in range(65)))
+    head = phase_1(*(CParameter("bool", f"a{i}") for i in range(65)))
     with pytest.raises(HeaderError, match="more than 64 parameters"):
         write_operators([head, PHASE_2], tmp_path / "o.inc")
 
@@ -50,12 +50,12 @@ PHASE_2 = Function("aclnnX", "aclnnStatus", (), False, "aclnnop/x.h", "8.1")
 
 def test_each_argument_is_sent_by_its_type_and_name(tmp_path: Path) -> None:
     head = phase_1(
-        Parameter("const aclTensor *", "x"),
-        Parameter("aclTensorList *", "list"),
-        Parameter("const aclBoolArray *", "mask"),
-        Parameter("double", "eps"),
-        Parameter("char *", "mode"),
-        Parameter("int32_t", "count"),
+        CParameter("const aclTensor *", "x"),
+        CParameter("aclTensorList *", "list"),
+        CParameter("const aclBoolArray *", "mask"),
+        CParameter("double", "eps"),
+        CParameter("char *", "mode"),
+        CParameter("int32_t", "count"),
     )
     write_operators([head, PHASE_2], tmp_path / "o.inc")
     written = (tmp_path / "o.inc").read_text(encoding="utf-8").splitlines()
@@ -69,7 +69,7 @@ def test_each_argument_is_sent_by_its_type_and_name(tmp_path: Path) -> None:
 
 
 def test_an_argument_that_cannot_be_sent_is_refused_by_name(tmp_path: Path) -> None:
-    head = phase_1(Parameter("struct odd *", "thing"))
+    head = phase_1(CParameter("struct odd *", "thing"))
     with pytest.raises(HeaderError, match=r"aclnnXGetWorkspaceSize takes thing as 'struct odd \*'"):
         write_operators([head, PHASE_2], tmp_path / "o.inc")
 
@@ -80,7 +80,7 @@ def test_an_operator_without_its_second_phase_is_refused(tmp_path: Path) -> None
 
 
 def test_fallbacks_are_weak_and_only_for_what_the_release_has(tmp_path: Path) -> None:
-    old = Function("aclrtOld", "aclError", (Parameter("int", "a"),), False, "acl/x.h", "8.1")
+    old = Function("aclrtOld", "aclError", (CParameter("int", "a"),), False, "acl/x.h", "8.1")
     newer = Function("aclrtNewer", "aclError", (), False, "acl/x.h", "9.1")
     text = Function("aclrtText", "const char *", (), False, "acl/x.h", "8.1")
     write_fallbacks(declare(old, newer, text), "runtime", "9.1", tmp_path / "f.c")

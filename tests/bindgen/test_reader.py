@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pyaclnn.bindgen.declarations import Constant, Declarations, Function, Parameter
+from pyaclnn.bindgen.declarations import Constant, CParameter, Declarations, Function
 from pyaclnn.bindgen.reader import HeaderError, read
 from pyaclnn.facts.operators import by_c_name
 from pyaclnn.facts.operators.catalogue import catalogue
@@ -99,7 +99,7 @@ def test_numeric_macros_become_constants(tmp_path: Path) -> None:
 
 def test_a_signature_can_be_written_under_another_name() -> None:
     f = Function(
-        "f", "int", (Parameter("void *", "p"), Parameter("int", "n")), False, "acl/x.h", "8.1"
+        "f", "int", (CParameter("void *", "p"), CParameter("int", "n")), False, "acl/x.h", "8.1"
     )
     assert f.signature("(*slot)") == "int (*slot)(void *p, int n)"
 

@@ -46,7 +46,7 @@ _TENSOR_MIDDLE = Struct("<qI")
 _SCALAR_HEAD = Struct("<iI")
 _HELLO = Struct("<IiQQ")
 _RUN = Struct("<QQQQ")
-_PIECE = Struct("<QQQQQQ")
+_MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _CHECKED = Struct("<iIQIQQQ")
 
@@ -98,9 +98,9 @@ def encode_request(request: Request) -> bytes:
         return encode_frame(Kind.CHECK, writer.data)
     if isinstance(request, Run):
         head = (request.workspace_address, request.workspace_size, request.number)
-        writer.pack(_RUN, *head, len(request.pieces))
-        for piece in request.pieces:
-            writer.pack(_PIECE, *piece)
+        writer.pack(_RUN, *head, len(request.mapped))
+        for piece in request.mapped:
+            writer.pack(_MAPPED, *piece)
         write_call(writer, request.decoded())
         return encode_frame(Kind.RUN, writer.data)
     return encode_frame(Kind.BYE, b"")

@@ -21,7 +21,7 @@ from pyaclnn.mock.protocol.dtypes import (
     format_name,
     numpy_dtype,
 )
-from pyaclnn.mock.protocol.mapping import Piece, adjoining
+from pyaclnn.mock.protocol.mapping import MappedRange, adjoining
 from pyaclnn.mock.protocol.memory import DeviceMemory, DeviceMemoryError
 from pyaclnn.mock.protocol.values import Tensor
 
@@ -244,7 +244,7 @@ def test_names_of_types_and_formats() -> None:
     assert (format_name(29), format_name(-7)) == ("FRACTAL_NZ", "unknown (-7)")
 
 
-A, B, C = Piece(0x1000, 16, 0), Piece(0x1010, 16, 64), Piece(0x1030, 16, 32)
+A, B, C = MappedRange(0x1000, 16, 0), MappedRange(0x1010, 16, 64), MappedRange(0x1030, 16, 32)
 
 
 @pytest.mark.parametrize(
@@ -261,6 +261,6 @@ A, B, C = Piece(0x1000, 16, 0), Piece(0x1010, 16, 64), Piece(0x1030, 16, 32)
     ],
 )
 def test_pieces_hold_a_range_only_without_a_gap(
-    low: int, high: int, found: tuple[Piece, ...]
+    low: int, high: int, found: tuple[MappedRange, ...]
 ) -> None:
     assert adjoining((A, B, C), low, high) == found

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyaclnn.bindgen.catalogued import PHASE_2, TAIL
-from pyaclnn.bindgen.declarations import Function, Parameter
+from pyaclnn.bindgen.declarations import CParameter, Function
 from pyaclnn.facts.operators.catalogue import C_TYPES
 from tests.bindgen.convention_cases import values_of
 
@@ -78,7 +78,7 @@ def functions_of(cases: Sequence[str]) -> Iterator[Function]:
     for number, kinds in enumerate(cases):
         name, header = f"aclnnCase{number}", "aclnnop/cases.h"
         given = tuple(
-            Parameter(C_TYPES[kind if kind != "w" else "t"], f"a{i}")
+            CParameter(C_TYPES[kind if kind != "w" else "t"], f"a{i}")
             for i, kind in enumerate(kinds)
         )
         yield Function(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.bindgen.declarations import Declarations, Function, Parameter
+    from pyaclnn.bindgen.declarations import CParameter, Declarations, Function
 
 __all__ = ["WAITS_FOR_A_THREAD", "write_program"]
 
@@ -104,7 +104,7 @@ def _keeper(function: Function) -> str:
     return "keep_heaped" if _is_heaped(function) else "keep"
 
 
-def _gives(parameter: Parameter, handles: frozenset[str]) -> bool:
+def _gives(parameter: CParameter, handles: frozenset[str]) -> bool:
     """Return whether a function writes a handle or an address through a parameter."""
     target = parameter.type.removesuffix("*").strip()
     if parameter.name == "space":
@@ -115,7 +115,7 @@ def _gives(parameter: Parameter, handles: frozenset[str]) -> bool:
 
 
 def _argument(  # noqa: C901, PLR0911 (a table)
-    function: Function, parameter: Parameter, handles: frozenset[str]
+    function: Function, parameter: CParameter, handles: frozenset[str]
 ) -> str:
     type_, name = parameter.type, parameter.name
     if name.startswith("flag") and function.name.startswith("aclrtCreateEvent"):

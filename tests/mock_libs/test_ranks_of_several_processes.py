@@ -56,9 +56,9 @@ class World:
             )
             processes.append(process)
             assert process.stdin is not None
-            told = {"ranks": ranks, "here": [rank], "root_info": root_info, "steps": own}
-            told["processes"] = len(steps)
-            process.stdin.write(json.dumps(told))
+            request = {"ranks": ranks, "here": [rank], "root_info": root_info, "steps": own}
+            request["processes"] = len(steps)
+            process.stdin.write(json.dumps(request))
             process.stdin.close()
             process.stdin = None
         ended = [(*process.communicate(timeout=_TIMEOUT), process) for process in processes]

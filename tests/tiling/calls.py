@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from pyaclnn.ascendc.tiling.request import Request
+from pyaclnn.ascendc.tiling.request import TilingRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ INTERFACES = ("layernorm", "layernorm-rstd", "layernorm-grad", "layernorm-grad-b
 @st.composite
 def requests(
     draw: st.DrawFn, interfaces: Sequence[str] = INTERFACES, socs: Sequence[str] = (A2,)
-) -> Request:
+) -> TilingRequest:
     interface = draw(st.sampled_from(interfaces))
     type_size = draw(st.sampled_from([2, 4]))
     if interface == "layernorm-rstd":
@@ -32,13 +32,13 @@ def requests(
     else:
         h = draw(st.integers(1, 20)) * 32 // type_size
         shape = (draw(st.integers(1, 9)), draw(st.integers(1, 40)), h, draw(st.integers(1, h)))
-    return Request(
+    return TilingRequest(
         interface, shape, type_size, draw(st.booleans()), draw(st.booleans()),
         draw(st.sampled_from(socs)),
     )  # fmt: skip
 
 
-def row_length(request: Request) -> int:
+def row_length(request: TilingRequest) -> int:
     """The length of a stored row."""
     if request.interface == "layernorm-rstd":
         block = 32 // request.type_size
@@ -46,7 +46,7 @@ def row_length(request: Request) -> int:
     return request.src_shape[2]
 
 
-def elements(request: Request) -> int:
+def elements(request: TilingRequest) -> int:
     """All elements, padding included."""
     rows = request.src_shape[0]
     if request.interface != "layernorm-rstd":

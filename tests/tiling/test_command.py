@@ -20,7 +20,7 @@ from pyaclnn.ascendc.tiling import TilingError
 from pyaclnn.ascendc.tiling.command import add_to
 from pyaclnn.ascendc.tiling.picture import as_json, as_picture
 from pyaclnn.ascendc.tiling.plan import make_plan
-from pyaclnn.ascendc.tiling.request import Request
+from pyaclnn.ascendc.tiling.request import TilingRequest
 
 from .calls import A2, A5, INTERFACES, requests
 
@@ -78,7 +78,7 @@ class TestPicture:
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setattr(sys, "stdout", stream)
         shape = (2, 300, 160, 160)
-        as_picture(make_plan(Request("layernorm-grad-beta", shape, 2, False, True, A2)))
+        as_picture(make_plan(TilingRequest("layernorm-grad-beta", shape, 2, False, True, A2)))
         stream.seek(0)
         text = stream.read()
         assert "resForGammaTmpTensor" in text
@@ -99,7 +99,7 @@ class TestPicture:
         )
         for interface in INTERFACES:
             shape = (5, 100) if interface == "layernorm-rstd" else (2, 32, 16, 16)
-            as_picture(make_plan(Request(interface, shape, 4, False, True, A2)))
+            as_picture(make_plan(TilingRequest(interface, shape, 4, False, True, A2)))
         lines = [line for line in stream.getvalue().splitlines() if line[:1] in "│┃"]
         assert lines
         assert all(len(line) <= width for line in lines)
@@ -205,7 +205,7 @@ class TestWarnings:
 
     @settings(deadline=None, max_examples=150)
     @given(request=requests(socs=(A2, A5)), stack=st.none() | st.integers(0, 100_000))
-    def test_every_plan_can_be_shown(self, request: Request, stack: int | None) -> None:
+    def test_every_plan_can_be_shown(self, request: TilingRequest, stack: int | None) -> None:
         try:
             plan = make_plan(request, stack)
         except TilingError:

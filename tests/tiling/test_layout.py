@@ -24,7 +24,7 @@ from pyaclnn.ascendc.tiling import (
 from .calls import A5, elements, needed_by, requests, row_length
 
 if TYPE_CHECKING:
-    from pyaclnn.ascendc.tiling.request import Request
+    from pyaclnn.ascendc.tiling.request import TilingRequest
 
 EXACT = ("layernorm", "layernorm-rstd", "layernorm-grad-beta")
 SHAPE = (2, 32, 16, 16)
@@ -105,7 +105,7 @@ class TestTheTrap:
     @settings(deadline=None, max_examples=200)
     @given(request=requests(["layernorm-grad"]), stack=stacks)
     def test_what_it_addresses_is_a_buffer_that_it_fits_into(
-        self, request: Request, stack: int
+        self, request: TilingRequest, stack: int
     ) -> None:
         try:
             needed = addressed_bytes(request.tiling(stack))
@@ -128,7 +128,7 @@ def whole(tiling: TilingStructure) -> tuple[int, int, int]:
 
 @settings(deadline=None, max_examples=300)
 @given(request=requests(), stack=stacks)
-def test_rounds_and_tail_make_the_whole(request: Request, stack: int) -> None:
+def test_rounds_and_tail_make_the_whole(request: TilingRequest, stack: int) -> None:
     try:
         tiling = request.tiling(stack)
     except TilingError:
@@ -142,7 +142,7 @@ def test_rounds_and_tail_make_the_whole(request: Request, stack: int) -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(request=requests(), stack=stacks)
-def test_parts_lie_one_behind_the_other(request: Request, stack: int) -> None:
+def test_parts_lie_one_behind_the_other(request: TilingRequest, stack: int) -> None:
     try:
         parts = buffer_map(request.tiling(stack))
     except TilingError:
@@ -155,7 +155,7 @@ def test_parts_lie_one_behind_the_other(request: Request, stack: int) -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(request=requests(EXACT), stack=stacks)
-def test_parts_lie_in_the_buffer(request: Request, stack: int) -> None:
+def test_parts_lie_in_the_buffer(request: TilingRequest, stack: int) -> None:
     try:
         tiling = request.tiling(stack)
     except TilingError as error:
@@ -166,7 +166,7 @@ def test_parts_lie_in_the_buffer(request: Request, stack: int) -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(request=requests(EXACT))
-def test_the_size_that_is_asked_for_is_the_smallest_that_works(request: Request) -> None:
+def test_the_size_that_is_asked_for_is_the_smallest_that_works(request: TilingRequest) -> None:
     with pytest.raises(TilingError) as caught:
         request.tiling(0)
     needed = needed_by(caught.value)
@@ -179,7 +179,7 @@ def test_the_size_that_is_asked_for_is_the_smallest_that_works(request: Request)
 @settings(deadline=None, max_examples=200)
 @given(request=requests(), stack=stacks, more=st.integers(0, 5000))
 def test_a_larger_buffer_never_makes_smaller_rounds(
-    request: Request, stack: int, more: int
+    request: TilingRequest, stack: int, more: int
 ) -> None:
     try:
         tiling = request.tiling(stack)

@@ -18,7 +18,7 @@ from pyaclnn.ascendc.tiling import (
 from .calls import A2, A5, requests
 
 if TYPE_CHECKING:
-    from pyaclnn.ascendc.tiling.request import Request
+    from pyaclnn.ascendc.tiling.request import TilingRequest
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ def test_layer_norm_grad_beta(
 
 @settings(deadline=None, max_examples=200)
 @given(request_=requests(socs=(A2, A5)))
-def test_the_minimum_is_no_more_than_the_maximum(request_: Request) -> None:
+def test_the_minimum_is_no_more_than_the_maximum(request_: TilingRequest) -> None:
     size = request_.tmp_size()
     assert 0 <= size.min_value <= size.max_value
 
 
 @settings(deadline=None, max_examples=200)
 @given(request_=requests(socs=(A2, A5)))
-def test_more_rows_never_take_less(request_: Request) -> None:
+def test_more_rows_never_take_less(request_: TilingRequest) -> None:
     size = request_.tmp_size()
     more = (request_.src_shape[0] + 1, *request_.src_shape[1:])
     larger = request_._replace(src_shape=more).tmp_size()

@@ -25,13 +25,13 @@ typedef enum aclmdlRICaptureStatus {
     ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED = 2,
 } aclmdlRICaptureStatus;
 
-/* What the stream is given from here on does not run: it becomes a graph. */
+/* Captures the tasks queued on the stream from here on as a graph, without running them. */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
 /* On the stream where it began and, unless it was relaxed, by the same thread. */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI);
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream,
     aclmdlRICaptureStatus *status, aclmdlRI *modelRI);
-/* Of the calling thread; gives what it was before. */
+/* Sets the mode of the calling thread; returns the mode before. */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode);
 
 /* As often as wanted, on any stream of the context. */
@@ -42,7 +42,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIDestroy(aclmdlRI modelRI);
 /* Tasks captured in between form a group, which can be updated. */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle);
-/* What the stream is given in between takes the place of the group's tasks. */
+/* The tasks queued in between replace the group's tasks. */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream,
     aclrtTaskGrp handle);
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);

@@ -39,7 +39,7 @@ typedef enum aclrtFloatOverflowMode {
 
 typedef struct aclrtUtilizationExtendInfo aclrtUtilizationExtendInfo;
 
-/* -1 where the device cannot tell; utilizationExtend must be NULL. */
+/* -1 if unknown; utilizationExtend must be NULL. */
 typedef struct aclrtUtilizationInfo {
     int32_t cubeUtilization;
     int32_t vectorUtilization;

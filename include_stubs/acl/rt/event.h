@@ -36,7 +36,7 @@ typedef enum aclrtEventRecordedStatus {
     ACL_EVENT_RECORDED_STATUS_COMPLETE = 1,
 } aclrtEventRecordedStatus;
 
-/* Of the deprecated aclrtQueryEvent: turned round, 0 means complete here. */
+/* Results of the deprecated aclrtQueryEvent: inverted, 0 means complete here. */
 typedef enum aclrtEventStatus {
     ACL_EVENT_STATUS_COMPLETE = 0,
     ACL_EVENT_STATUS_NOT_READY = 1,

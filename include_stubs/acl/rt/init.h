@@ -37,8 +37,8 @@ typedef struct aclCANNPackageVersion {
     char reserved[ACL_PKG_VERSION_MAX_SIZE];
 } aclCANNPackageVersion;
 
-/* NULL, an empty path and an empty JSON object all mean defaults. 100002 says that somebody else
- * has initialised the process already, who then also finalises it. */
+/* NULL, an empty path and an empty JSON object all mean defaults. 100002: other code has already
+ * initialised the process, and will finalise it. */
 ACL_FUNC_VISIBILITY aclError aclInit(const char *configPath);
 /* Tears everything down at once, however often aclInit was called; a second call gives 100037. */
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams: creating, destroying, waiting. NULL stands for the default stream of the current
+ * Creation, destruction and synchronization of streams. NULL is the default stream of the current
  * context. Provided by libascendcl.so (newer releases: libacl_rt.so).
  */
 #ifndef INCLUDE_STUBS_ACL_RT_STREAM_H_
@@ -24,7 +24,7 @@ extern "C" {
 #define ACL_STREAM_DEVICE_USE_ONLY 0x00000020
 #endif
 
-/* What a stream does after a failed task. */
+/* Behaviour of a stream after a failed task. */
 #define ACL_CONTINUE_ON_FAILURE 0x00000000
 #define ACL_STOP_ON_FAILURE     0x00000001
 
@@ -66,7 +66,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);
 /* Does not wait for queued work. */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
 
-/* Returns what went wrong in the stream since the last time somebody asked. */
+/* Returns the error of the stream since the last query. */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 /* timeout in milliseconds, -1 waits for ever, 0 is refused (107000); 507046 when it runs out. */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);

@@ -75,7 +75,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSwitchStream(void *leftValue, aclrtCondition c
     void *rightValue, aclrtCompareDataType dataType, aclrtStream trueStream,
     aclrtStream falseStream, aclrtStream stream);
 
-/* How many cores of a kind a stream, or this thread through a stream, may use. */
+/* Limit of the cores of a kind that a stream, or this thread through a stream, may use. */
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type,
     uint32_t *value);
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * LayerNormGrad: the gradient with respect to x, and the normalized x that LayerNormGradBeta takes.
- * It takes the variance, and it sums x - mean as the formula says, although that is zero for the
- * true mean. Everything is computed in float.
+ * It takes the variance, and it sums x - mean as in the formula, although that is zero for the true
+ * mean. Everything is computed in float.
  */
 #ifndef INCLUDE_STUBS_LIB_NORMALIZATION_LAYERNORMGRAD_H_
 #define INCLUDE_STUBS_LIB_NORMALIZATION_LAYERNORMGRAD_H_

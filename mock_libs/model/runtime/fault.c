@@ -277,7 +277,7 @@ static double share_now(void)
     return (double)(x >> 11) / 9007199254740992.0;
 }
 
-static bool overlaps(struct fault *fault)
+static bool matches(struct fault *fault)
 {
     const uint64_t call = ++fault->seen;
     switch (fault->when) {
@@ -301,7 +301,7 @@ void mock_fault_decide(struct mock_frame *frame)
     for (size_t i = 0; i < plan.count; i++) {
         struct fault *fault = &plan.faults[i];
         if ((fault->device == ANY_DEVICE || fault->device == device_now) &&
-            fnmatch(fault->function, frame->function->name, 0) == 0 && overlaps(fault) &&
+            fnmatch(fault->function, frame->function->name, 0) == 0 && matches(fault) &&
             frame->effect == MOCK_NO_EFFECT) {
             frame->effect = fault->effect;
             frame->code = fault->code;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tiling of Ascend C's normalization interfaces, computed without CANN.
+"""Tilings of Ascend C's normalization interfaces, computed without CANN.
 
 A kernel that calls `AscendC::LayerNorm`, `LayerNormGrad` or `LayerNormGradBeta` needs a temporary
-buffer and a structure that says how to work through its rows. On the host CANN has a pair of
+buffer and a structure that describes how to process its rows. On the host CANN has a pair of
 functions for each interface: one says how large the buffer should be, one fills the structure. The
 functions here do the same arithmetic and return what CANN's write through references. Where CANN's
 leave the structure untouched or fail an assertion, these raise `TilingError`.

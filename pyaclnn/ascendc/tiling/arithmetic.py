@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic of CANN's host functions: unsigned 32-bit integers and floats."""
+"""Arithmetic of CANN's host functions: unsigned 32-bit integers and floats."""
 
 from __future__ import annotations
 

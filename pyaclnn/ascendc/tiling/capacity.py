@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a temporary buffer fits into the memory of a core, beside what it works on."""
+"""Capacity check of a temporary buffer in the memory of a core, beside its operands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyaclnn.facts.chips import FAMILIES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.ascendc.tiling.request import Request
+    from pyaclnn.ascendc.tiling.request import TilingRequest
 
 __all__ = ["of_the_capacity"]
 
@@ -25,7 +25,7 @@ _BLOCK_BYTES = 32
 _LESS = "less what outputs of their own take"
 
 
-def of_the_capacity(request: Request, stack: int) -> Iterator[str]:
+def of_the_capacity(request: TilingRequest, stack: int) -> Iterator[str]:
     """Warn of a temporary buffer that the unified buffer has no room for.
 
     Args:
@@ -55,8 +55,8 @@ def of_the_capacity(request: Request, stack: int) -> Iterator[str]:
         )
 
 
-def _room(request: Request, rows: int) -> int:
-    """What the large inputs of so many rows leave of the unified buffer."""
+def _room(request: TilingRequest, rows: int) -> int:
+    """Return the free bytes of the unified buffer beside the large inputs of so many rows."""
     length = request.src_shape[1 if request.interface == "layernorm-rstd" else 2]
     stored = align_up(length, elements_in_a_block(request.type_size)) * request.type_size
     inputs = _LARGE_INPUTS[request.interface] * rows * stored
@@ -64,8 +64,8 @@ def _room(request: Request, rows: int) -> int:
     return left // _BLOCK_BYTES * _BLOCK_BYTES
 
 
-def _fits(request: Request, rows: int) -> bool:
-    """Whether so many rows leave room for the smallest temporary buffer that works."""
+def _fits(request: TilingRequest, rows: int) -> bool:
+    """Return whether so many rows leave room for the smallest working temporary buffer."""
     room = _room(request, rows)
     if room <= 0:
         return False
@@ -80,6 +80,6 @@ def _fits(request: Request, rows: int) -> bool:
     return needed <= room
 
 
-def _rows(request: Request) -> int:
+def _rows(request: TilingRequest) -> int:
     first, second, *_ = request.src_shape
     return first if request.interface == "layernorm-rstd" else first * second

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a chip's name says about its vector units."""
+"""Vector units of a chip, by its name."""
 
 from __future__ import annotations
 

@@ -102,9 +102,9 @@ def _run(options: argparse.Namespace) -> int:
     # Only a command line that asks for a tiling pays for computing and drawing one.
     from pyaclnn.ascendc.tiling import picture  # noqa: PLC0415
     from pyaclnn.ascendc.tiling.plan import make_plan  # noqa: PLC0415
-    from pyaclnn.ascendc.tiling.request import Request  # noqa: PLC0415
+    from pyaclnn.ascendc.tiling.request import TilingRequest  # noqa: PLC0415
 
-    request = Request(
+    request = TilingRequest(
         interface=options.interface,
         src_shape=_src_shape(options),
         type_size=_TYPE_SIZES[options.dtype],

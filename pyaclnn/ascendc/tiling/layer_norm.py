@@ -124,5 +124,5 @@ def get_layer_norm_nd_tiling_info(
 
 
 def _buffers(type_size: int, is_reuse_source: bool) -> int:
-    """How many buffers of rows the kernel works with."""
+    """Return the number of row buffers of the kernel."""
     return 2 if is_reuse_source and type_size == FLOAT_SIZE else 3

@@ -141,7 +141,7 @@ def get_layer_norm_grad_nd_tiling_info(
 
 
 def _rows(shape: BshShape, stack_buffer_size: int, type_size: int, is_reuse_source: bool) -> int:
-    """How many rows a round works through."""
+    """Return the number of rows of a round."""
     buffers = _buffers(type_size, is_reuse_source)
     rows_together = 16 if type_size == HALF_SIZE else 8
     fitting = stack_buffer_size // FLOAT_BYTES // buffers // shape.h
@@ -159,7 +159,7 @@ def _rows(shape: BshShape, stack_buffer_size: int, type_size: int, is_reuse_sour
 
 
 def _buffers(type_size: int, is_reuse_source: bool) -> int:
-    """How many buffers of rows the kernel works with."""
+    """Return the number of row buffers of the kernel."""
     if type_size == HALF_SIZE:
         return 9
     return 4 if is_reuse_source else 6

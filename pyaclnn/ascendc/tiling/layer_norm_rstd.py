@@ -126,7 +126,7 @@ def _folding(shape: ArShape) -> LayerNormSeparateTiling:
 
 
 def _rounds(shape: ArShape, stack_buffer_size: int) -> LayerNormSeparateTiling:
-    """The other chips work through as many whole rows at a time as the buffer has room for."""
+    """Return the rounds on the other chips: as many whole rows as fit into the buffer."""
     row = shape.r_padded
     variance = align_up(shape.a, 8)
     floats = stack_buffer_size // FLOAT_BYTES

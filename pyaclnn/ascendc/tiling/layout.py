@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a tiling puts what in the temporary buffer."""
+"""Layout of the temporary buffer of a tiling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Buffer(NamedTuple):
     """One of the parts of a temporary buffer.
 
     Attributes:
-        name: What the fields of the structure call it.
+        name: Its name in the fields of the structure.
         start: Its first byte.
         size: Its size in bytes.
     """
@@ -33,7 +33,7 @@ class Buffer(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The first byte behind it."""
+        """Return the first byte behind it."""
         return self.start + self.size
 
 
@@ -113,7 +113,7 @@ def _layer_norm_grad(tiling: LayerNormGradTiling) -> list[tuple[str, int, int]]:
         ("tmpTensor1", tiling.tmpTensor1Pos, tiling.tmpTensor1Size),
         ("tmpTensor2", tiling.tmpTensor2Pos, tiling.tmpTensor2Size),
     ]
-    # Position 0 is the first one's; with the others it says that they lie elsewhere or nowhere.
+    # Position 0 is the first one's; for the others it means elsewhere or nowhere.
     return parts[:1] + [part for part in parts[1:] if part[1]]
 
 

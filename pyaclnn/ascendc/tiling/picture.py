@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a tiling shows itself: tables and a picture of the buffer, or JSON."""
+"""Output of a tiling: tables and a picture of the buffer, or JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.text import Text
 from pyaclnn.ascendc.tiling.layout import Buffer, addressed_bytes
 
 if TYPE_CHECKING:
-    from pyaclnn.ascendc.tiling.plan import Plan
+    from pyaclnn.ascendc.tiling.plan import TilingPlan
 
 __all__ = ["as_json", "as_picture"]
 
@@ -27,7 +27,7 @@ _WIDE = 96
 """Columns from which three fields of a structure stand side by side."""
 
 
-def as_json(plan: Plan) -> str:
+def as_json(plan: TilingPlan) -> str:
     """Return the plan as JSON.
 
     Args:
@@ -58,7 +58,7 @@ def as_json(plan: Plan) -> str:
     )
 
 
-def as_picture(plan: Plan) -> None:
+def as_picture(plan: TilingPlan) -> None:
     """Print the plan: sizes, fields, the buffer to scale, warnings.
 
     Args:
@@ -77,7 +77,7 @@ def as_picture(plan: Plan) -> None:
         console.print(Text.assemble(("warning: ", "bold yellow"), warning), soft_wrap=True)
 
 
-def _print_sizes(console: Console, plan: Plan) -> None:
+def _print_sizes(console: Console, plan: TilingPlan) -> None:
     request = plan.request
     dtype = {2: "half", 4: "float"}[request.type_size]
     console.print(
@@ -90,7 +90,7 @@ def _print_sizes(console: Console, plan: Plan) -> None:
     )
 
 
-def _print_fields(console: Console, plan: Plan) -> None:
+def _print_fields(console: Console, plan: TilingPlan) -> None:
     table = Table(title=type(plan.tiling).__name__, title_justify="left", show_header=False)
     cells = [
         (name, f"{value:.9g}" if isinstance(value, float) else str(value))
@@ -106,7 +106,7 @@ def _print_fields(console: Console, plan: Plan) -> None:
     console.print(table)
 
 
-def _print_buffers(console: Console, plan: Plan) -> None:
+def _print_buffers(console: Console, plan: TilingPlan) -> None:
     whole = Buffer("stackBufferSize", 0, plan.stack)
     rows = [
         (buffer.name, str(buffer.start), str(buffer.end), str(buffer.size))
@@ -136,7 +136,7 @@ def _print_buffers(console: Console, plan: Plan) -> None:
 
 
 class _Scale(NamedTuple):
-    """How bytes become columns."""
+    """Scale from bytes to columns."""
 
     stack: int
     whole: int

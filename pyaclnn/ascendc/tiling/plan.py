@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that can be said about the tiling of one kernel call: sizes, structure, layout, warnings."""
+"""Report on the tiling of one kernel call: sizes, structure, layout, warnings."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pyaclnn.ascendc.tiling.source_shape import HALF_SIZE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.ascendc.tiling.request import Request
+    from pyaclnn.ascendc.tiling.request import TilingRequest
     from pyaclnn.ascendc.tiling.source_shape import TmpSize
     from pyaclnn.ascendc.tiling.structures import TilingStructure
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["TilingPlan", "make_plan"]
 
 _GRADIENTS = {"layernorm-grad", "layernorm-grad-beta"}
 
 
-class Plan(NamedTuple):
-    """What there is to say about one kernel call.
+class TilingPlan(NamedTuple):
+    """Report on one kernel call.
 
     Attributes:
         request: The call.
@@ -32,10 +32,10 @@ class Plan(NamedTuple):
         stack: The size of the temporary buffer, in bytes.
         tiling: The structure.
         buffers: The layout.
-        warnings: What is wrong with all this, in sentences.
+        warnings: Problems of the tiling, in sentences.
     """
 
-    request: Request
+    request: TilingRequest
     tmp_size: TmpSize
     stack: int
     tiling: TilingStructure
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def make_plan(request: Request, stack: int | None = None) -> Plan:
+def make_plan(request: TilingRequest, stack: int | None = None) -> TilingPlan:
     """Compute everything about one kernel call.
 
     Args:
@@ -65,10 +65,10 @@ def make_plan(request: Request, stack: int | None = None) -> Plan:
         *_of_the_buffer(given, tmp_size.min_value, addressed_bytes(tiling)),
         *of_the_capacity(request, given),
     )
-    return Plan(request, tmp_size, given, tiling, buffer_map(tiling), warnings)
+    return TilingPlan(request, tmp_size, given, tiling, buffer_map(tiling), warnings)
 
 
-def _of_the_call(request: Request) -> Iterator[str]:
+def _of_the_call(request: TilingRequest) -> Iterator[str]:
     if request.reuse and request.type_size == HALF_SIZE:
         yield "isReuseSource is not supported for half; the kernel must be compiled without it."
     if request.reuse and request.interface == "layernorm-rstd":
@@ -85,7 +85,7 @@ def _of_the_call(request: Request) -> Iterator[str]:
         yield "On Ascend 950 this kernel leaves its temporary buffer unused."
 
 
-def _of_the_minimum(request: Request, minimum: int) -> Iterator[str]:
+def _of_the_minimum(request: TilingRequest, minimum: int) -> Iterator[str]:
     try:
         addressed = addressed_bytes(request.tiling(minimum))
     except TilingError as error:

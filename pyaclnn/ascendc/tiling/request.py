@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One call of a normalization kernel, and the host functions that belong to it."""
+"""Calls of normalization kernels, and their host functions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyaclnn.ascendc.tiling.source_shape import TmpSize
     from pyaclnn.ascendc.tiling.structures import TilingStructure
 
-__all__ = ["Request"]
+__all__ = ["TilingRequest"]
 
 _FUNCTIONS: dict[str, tuple[Callable[..., TmpSize], Callable[..., TilingStructure]]] = {
     "layernorm": (get_layer_norm_max_min_tmp_size, get_layer_norm_nd_tiling_info),
@@ -41,7 +41,7 @@ _FUNCTIONS: dict[str, tuple[Callable[..., TmpSize], Callable[..., TilingStructur
 }
 
 
-class Request(NamedTuple):
+class TilingRequest(NamedTuple):
     """One kernel call.
 
     Attributes:

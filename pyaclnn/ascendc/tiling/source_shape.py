@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `srcShape` of CANN's host functions, checked for what the kernels ask of it."""
+"""The `srcShape` of CANN's host functions, checked for the requirements of the kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BLOCK_BYTES = 32
 
 
 class TmpSize(NamedTuple):
-    """What the functions `Get…MaxMinTmpSize` return, in bytes.
+    """Results of the functions `Get…MaxMinTmpSize`, in bytes.
 
     Attributes:
         max_value: The size of the temporary buffer with which the kernel is fastest.
@@ -45,7 +45,7 @@ class BshShape(NamedTuple):
         b: B.
         s: S.
         h: The length of a stored row, padding included.
-        origin_h: How many elements of a row are data.
+        origin_h: The number of data elements of a row.
     """
 
     b: int

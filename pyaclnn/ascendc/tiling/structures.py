@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: N815  # the fields are C's, and so are their names
-"""The tiling structures that a host function fills and a kernel reads.
+"""Tiling structures that a host function fills and a kernel reads.
 
 Field for field those of CANN's `TILING_DATA` definitions (CANN: asc-devkit adv_api/normalization),
 in the same order and under the same names, without padding. Positions and sizes count floats.
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class TilingStructure:
-    """What the four structures can do: become bytes for a kernel, and come back.
+    """Base of the four structures: conversion to and from the bytes of a kernel.
 
     A field annotated `int` is a `uint32_t`, one annotated `float` is a C float and holds what a C
     float can hold.
@@ -83,7 +83,7 @@ class TilingStructure:
 
 @dataclass(frozen=True, kw_only=True)
 class LayerNormTiling(TilingStructure):
-    """For LayerNorm with mean and variance."""
+    """Tiling of LayerNorm with mean and variance."""
 
     bLength: int = 0
     sLength: int = 0
@@ -115,7 +115,7 @@ class LayerNormTiling(TilingStructure):
 
 @dataclass(frozen=True, kw_only=True)
 class LayerNormSeparateTiling(TilingStructure):
-    """For LayerNorm with mean and reciprocal standard deviation.
+    """Tiling of LayerNorm with mean and reciprocal standard deviation.
 
     On Ascend 950 `oneTmpSize` holds the binary logarithm of `rHeadLength`.
     """
@@ -150,7 +150,7 @@ class LayerNormSeparateTiling(TilingStructure):
 
 @dataclass(frozen=True, kw_only=True)
 class LayerNormGradTiling(TilingStructure):
-    """For LayerNormGrad.
+    """Tiling of LayerNormGrad.
 
     `stackBufferSize` counts floats. The last two fields hold the bits of C floats.
     """
@@ -189,7 +189,7 @@ class LayerNormGradTiling(TilingStructure):
 
 @dataclass(frozen=True, kw_only=True)
 class LayerNormGradBetaTiling(TilingStructure):
-    """For LayerNormGradBeta. `stackBufferSize` counts floats."""
+    """Tiling of LayerNormGradBeta. `stackBufferSize` counts floats."""
 
     stackBufferSize: int = 0
     bLength: int = 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the ranks of a communicator meet: a process that reaches the memory of all of them.
+"""Rendezvous process of the ranks of a communicator, which maps the memory of all of them.
 
-A rank tells it what its stream has come to. When all ranks have come, the operation is done here,
-in the memory of their devices, and each is told. So it makes no difference whether ranks are
-devices of one process or of several.
+A rank sends each operation that its stream reaches. When all ranks have arrived, the operation is
+computed here, in the memory of their devices, and each rank gets the result. So ranks of one
+process and of several processes behave alike.
 """
 
 from __future__ import annotations

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether ranks ask for the same thing."""
+"""Consistency of the requests of all ranks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyaclnn.mock.collectives.arithmetic import name_of_type, reduction_name
+from pyaclnn.mock.collectives.arithmetic import data_type_name, reduction_name
 from pyaclnn.mock.collectives.operations import LISTED, PAIRED, REDUCING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pyaclnn.mock.collectives.operations import Taking
+    from pyaclnn.mock.collectives.operations import RankWork
     from pyaclnn.mock.collectives.packets import Part
 
 __all__ = ["disagreement"]
 
 
 def _words(part: Part) -> str:
-    """What a rank asks for, as far as ranks have to agree."""
+    """Describe the part of a request in which all ranks must agree."""
     words = [part.operation]
     if part.operation != "Barrier":
         own = part.operation in LISTED
         words += [] if own else ["of", str(part.count)]
-        words.append(name_of_type(part.data_type))
+        words.append(data_type_name(part.data_type))
     if part.operation in REDUCING:
         words.append(f"with {reduction_name(part.reduction)}")
     if part.operation in {"Reduce", "Broadcast", "Scatter"}:
@@ -31,26 +31,26 @@ def _words(part: Part) -> str:
     return " ".join(words)
 
 
-def disagreement(all_: Sequence[Taking]) -> str:
-    """Say how ranks differ in what they ask for; empty if they agree.
+def disagreement(all_: Sequence[RankWork]) -> str:
+    """Describe how the requests of ranks differ; empty if they agree.
 
     Args:
         all_: All of an operation, in the order of the ranks.
     """
-    asked = [_words(each.part) for each in all_]
-    compared = [_pair(each.part) for each in all_] if all_[0].part.operation in PAIRED else asked
-    for each, words, told in zip(all_, compared, asked, strict=True):
+    requests = [_words(each.part) for each in all_]
+    compared = [_pair(each.part) for each in all_] if all_[0].part.operation in PAIRED else requests
+    for each, words, request in zip(all_, compared, requests, strict=True):
         if words != compared[0]:
-            return f"rank {all_[0].rank} asks for {asked[0]}, rank {each.rank} for {told}"
+            return f"rank {all_[0].rank} asks for {requests[0]}, rank {each.rank} for {request}"
     check = _LISTS.get(all_[0].part.operation)
     return next(check(all_), "") if check else ""
 
 
 def _pair(part: Part) -> str:
-    return f"{part.count} {name_of_type(part.data_type)}"
+    return f"{part.count} {data_type_name(part.data_type)}"
 
 
-def _all_to_all_v(all_: Sequence[Taking]) -> Iterator[str]:
+def _all_to_all_v(all_: Sequence[RankWork]) -> Iterator[str]:
     ranks = len(all_)
     for sender in all_:
         for receiver in all_:
@@ -63,7 +63,7 @@ def _all_to_all_v(all_: Sequence[Taking]) -> Iterator[str]:
                 )
 
 
-def _all_gather_v(all_: Sequence[Taking]) -> Iterator[str]:
+def _all_gather_v(all_: Sequence[RankWork]) -> Iterator[str]:
     for receiver in all_:
         for sender in all_:
             expected = receiver.listed(0, len(all_))[sender.rank]
@@ -74,7 +74,7 @@ def _all_gather_v(all_: Sequence[Taking]) -> Iterator[str]:
                 )
 
 
-def _reduce_scatter_v(all_: Sequence[Taking]) -> Iterator[str]:
+def _reduce_scatter_v(all_: Sequence[RankWork]) -> Iterator[str]:
     for sender in all_:
         for receiver in all_:
             sent = sender.listed(0, len(all_))[receiver.rank]
@@ -85,7 +85,7 @@ def _reduce_scatter_v(all_: Sequence[Taking]) -> Iterator[str]:
                 )
 
 
-_LISTS: Mapping[str, Callable[[Sequence[Taking]], Iterator[str]]] = {
+_LISTS: Mapping[str, Callable[[Sequence[RankWork]], Iterator[str]]] = {
     "AlltoAllV": _all_to_all_v,
     "AllGatherV": _all_gather_v,
     "ReduceScatterV": _reduce_scatter_v,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["data_type", "name_of_type", "reduced", "reduction_name"]
+__all__ = ["data_type", "data_type_name", "reduced", "reduction_name"]
 
 _HEADER: Final = "hccl/hccl_types.h"
 _NUMPY: Final[Mapping[str, Any]] = {
@@ -39,7 +39,7 @@ _REDUCTIONS: Final = {
 _FUNCTIONS: Final = {"SUM": np.add, "PROD": np.multiply, "MAX": np.maximum, "MIN": np.minimum}
 
 
-def name_of_type(number: int) -> str:
+def data_type_name(number: int) -> str:
     """Name a data type of HCCL, ``"FP32"``."""
     return _NAMES[number]
 

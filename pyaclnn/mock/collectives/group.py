@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A group of ranks: who has come, what they wait for, and what becomes of it."""
+"""Groups of ranks: membership, pending operations, and their results."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.mock.collectives.agreement import disagreement
-from pyaclnn.mock.collectives.operations import OPERATIONS, PAIRED, Taking
-from pyaclnn.mock.collectives.packets import RESULTS, Answer, Answering
+from pyaclnn.mock.collectives.operations import OPERATIONS, PAIRED, RankWork
+from pyaclnn.mock.collectives.packets import RESULTS, AnswerKind, AnswerPacket
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from pyaclnn.mock.collectives.memory import RankMemory
-    from pyaclnn.mock.collectives.packets import Part, Submission
+    from pyaclnn.mock.collectives.packets import Part, SubmitPacket
 
-    Send = Callable[[Answer], None]
+    Send = Callable[[AnswerPacket], None]
 
-__all__ = ["Group", "Patience", "Rank"]
+__all__ = ["Group", "Rank", "Timeouts"]
 
 Key: TypeAlias = tuple[int, ...]
-"""What tells operations of a group apart: the turn, and of a message who sends it to whom."""
+"""Key of an operation: its sequence number; of a message also its sender and receiver."""
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long ranks wait for each other, in seconds; 0: for ever.
+class Timeouts:
+    """Timeouts of ranks that wait for each other, in seconds; 0: none.
 
     Attributes:
-        connect: Until all have come to the group (``HCCL_CONNECT_TIMEOUT``).
-        execute: Until all have come to an operation (``HCCL_EXEC_TIMEOUT``).
+        connect: Until all have joined the group (``HCCL_CONNECT_TIMEOUT``).
+        execute: Until all have arrived at an operation (``HCCL_EXEC_TIMEOUT``).
     """
 
     connect: float
@@ -43,13 +43,13 @@ class Rank:
     """A rank of a group.
 
     Attributes:
-        number: Which one.
+        number: Its number.
         process: That of the host.
         device: Its device, as that process counts them.
         send: Sends it a packet.
         memory: That of its device; None before its first operation.
-        gone: Why it takes part in nothing any more, or empty.
-        awaited: Whether it was told that others wait for it.
+        lost: Why it no longer takes part, or empty.
+        awaited: It was notified that others wait for it.
     """
 
     number: int
@@ -57,7 +57,7 @@ class Rank:
     device: int
     send: Send
     memory: RankMemory | None = None
-    gone: str = ""
+    lost: str = ""
     awaited: bool = False
 
 
@@ -66,23 +66,23 @@ class _Work:
     """A submission whose parts may end at different times."""
 
     rank: Rank
-    submission: Submission
+    submission: SubmitPacket
     left: int
     failed: bool = False
 
     def end(self, result: int = 0, text: str = "") -> None:
-        """A part of it has ended."""
+        """End a part of it."""
         self.left -= 1
         if self.failed or (result == 0 and self.left > 0):
             return
         self.failed = result != 0
         number = self.submission.number
-        self.rank.send(Answer(Answering.DONE, number, result, text=text))
+        self.rank.send(AnswerPacket(AnswerKind.DONE, number, result, text=text))
 
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """An operation to which not all have come."""
+    """An operation at which not all ranks have arrived."""
 
     ranks: frozenset[int]
     until: float
@@ -95,14 +95,14 @@ class Group:
 
     Args:
         ranks: How many it has.
-        patience: How long they wait for each other.
+        timeouts: How long they wait for each other.
     """
 
-    def __init__(self, ranks: int, patience: Patience) -> None:
-        self._count, self._patience = ranks, patience
+    def __init__(self, ranks: int, timeouts: Timeouts) -> None:
+        self._count, self._timeouts = ranks, timeouts
         self._ranks: dict[int, Rank] = {}
         self._waiting: dict[Key, _Waiting] = {}
-        self._until = _moment(patience.connect)
+        self._until = _moment(timeouts.connect)
         self._complete = False
 
     def join(self, rank: Rank, ranks: int) -> tuple[int, str]:
@@ -110,7 +110,7 @@ class Group:
 
         Args:
             rank: The rank.
-            ranks: How many ranks the group has in its eyes.
+            ranks: The number of ranks that it expects.
 
         Returns:
             A result and its text; 0: it is in.
@@ -132,50 +132,53 @@ class Group:
             self._complete = True
             several = len({each.process for each in self._ranks.values()}) > 1
             for each in self._ranks.values():
-                each.send(Answer(Answering.WELCOME, flag=several))
+                each.send(AnswerPacket(AnswerKind.WELCOME, flag=several))
         return 0, ""
 
-    def submit(self, rank: Rank, submission: Submission) -> None:
-        """A rank's stream has come to a piece of work."""
+    def submit(self, rank: Rank, submission: SubmitPacket) -> None:
+        """Add the work that a rank's stream has reached."""
         work = _Work(rank, submission, len(submission.parts))
         for part in submission.parts:
             key, members = self._key(rank, part)
             waiting = self._waiting.get(key)
             if waiting is None:
-                waiting = _Waiting(members, _moment(self._patience.execute))
+                waiting = _Waiting(members, _moment(self._timeouts.execute))
                 self._waiting[key] = waiting
             waiting.come[rank.number] = work, part
-            if submission.given_up:
-                text = f"EI0004: rank {rank.number} gave up {part.operation}: {submission.given_up}"
+            if submission.abort_reason:
+                reason = submission.abort_reason
+                text = f"EI0004: rank {rank.number} gave up {part.operation}: {reason}"
                 self._fail(waiting, RESULTS["E_REMOTE"], text)
-            self._settle(key, waiting)
-        self._tell_awaited()
+            self._finish(key, waiting)
+        self._notify_awaited()
 
-    def lose(self, rank: Rank, why: str, *, suddenly: bool) -> None:
-        """A rank takes part in nothing any more.
+    def remove(self, rank: Rank, why: str, *, unexpected: bool) -> None:
+        """Remove a rank from the group.
 
         Args:
             rank: The rank.
-            why: Why, as the end of a sentence that begins with it.
-            suddenly: Whether the others are to be told although they may not wait for it.
+            why: The reason, as the end of a sentence that begins with the rank.
+            unexpected: Notify the others even if they do not wait for it.
         """
-        rank.gone = f"EI0004: rank {rank.number} {why}"
+        rank.lost = f"EI0004: rank {rank.number} {why}"
         if not self._complete:
             self._ranks.pop(rank.number, None)
             return
         for key, waiting in list(self._waiting.items()):
-            self._settle(key, waiting)
-        if suddenly:
+            self._finish(key, waiting)
+        if unexpected:
             for each in self._present():
-                each.send(Answer(Answering.BROKEN, result=RESULTS["E_REMOTE"], text=rank.gone))
-        self._tell_awaited()
+                each.send(
+                    AnswerPacket(AnswerKind.BROKEN, result=RESULTS["E_REMOTE"], text=rank.lost)
+                )
+        self._notify_awaited()
 
     def is_over(self) -> bool:
-        """Whether nobody is left."""
+        """Return whether no rank is left."""
         return not any(self._present())
 
     def deadline(self) -> float:
-        """The moment at which somebody's patience ends."""
+        """Return the time of the next timeout."""
         if not self._complete:
             return self._until
         return min((each.until for each in self._waiting.values()), default=_moment(0))
@@ -185,54 +188,54 @@ class Group:
         if not self._complete and now >= self._until:
             missing = _names(number for number in range(self._count) if number not in self._ranks)
             text = (
-                f"EI0006: after {self._patience.connect:g} s, {missing} of {self._count} "
+                f"EI0006: after {self._timeouts.connect:g} s, {missing} of {self._count} "
                 "did not come"
             )
             for rank in self._present():
-                rank.send(Answer(Answering.WELCOME, result=RESULTS["E_TIMEOUT"], text=text))
+                rank.send(AnswerPacket(AnswerKind.WELCOME, result=RESULTS["E_TIMEOUT"], text=text))
             self._ranks.clear()
         for key, waiting in list(self._waiting.items()):
             if now >= waiting.until and waiting.outcome is None:
                 operation = next(iter(waiting.come.values()))[1].operation
                 missing = _names(sorted(waiting.ranks - waiting.come.keys()))
                 text = (
-                    f"EI0002: {operation}: after {self._patience.execute:g} s, {missing} did not "
+                    f"EI0002: {operation}: after {self._timeouts.execute:g} s, {missing} did not "
                     "come to it"
                 )
                 self._fail(waiting, RESULTS["E_TIMEOUT"], text)
-                self._settle(key, waiting)
-        self._tell_awaited()
+                self._finish(key, waiting)
+        self._notify_awaited()
 
     def _present(self) -> Iterable[Rank]:
-        return (rank for rank in self._ranks.values() if not rank.gone)
+        return (rank for rank in self._ranks.values() if not rank.lost)
 
     def _key(self, rank: Rank, part: Part) -> tuple[Key, frozenset[int]]:
         if part.operation not in PAIRED:
-            return (part.turn,), frozenset(range(self._count))
+            return (part.sequence,), frozenset(range(self._count))
         pair = (rank.number, part.peer)
         sender, receiver = pair if part.operation == "Send" else pair[::-1]
-        return (part.turn, sender, receiver), frozenset(pair)
+        return (part.sequence, sender, receiver), frozenset(pair)
 
     def _fail(self, waiting: _Waiting, result: int, text: str) -> None:
         waiting.outcome = waiting.outcome or (result, text)
 
-    def _settle(self, key: Key, waiting: _Waiting) -> None:
+    def _finish(self, key: Key, waiting: _Waiting) -> None:
         """End an operation if all have come, or if some never will."""
         missing = waiting.ranks - waiting.come.keys()
-        gone = [self._ranks[number].gone for number in missing if self._ranks[number].gone]
-        if gone:
-            self._fail(waiting, RESULTS["E_REMOTE"], gone[0])
+        lost = [self._ranks[number].lost for number in missing if self._ranks[number].lost]
+        if lost:
+            self._fail(waiting, RESULTS["E_REMOTE"], lost[0])
         if missing and waiting.outcome is None:
             return
         if waiting.outcome is None:
             waiting.outcome = self._run(waiting)
         for work, _ in waiting.come.values():
             work.end(*waiting.outcome)
-        # Those who come later are told the same.
+        # Ranks that arrive later get the same result.
         waiting.ranks -= waiting.come.keys()
         waiting.come.clear()
         waiting.until = _moment(0)
-        if not waiting.ranks or all(self._ranks[number].gone for number in waiting.ranks):
+        if not waiting.ranks or all(self._ranks[number].lost for number in waiting.ranks):
             del self._waiting[key]
 
     def _run(self, waiting: _Waiting) -> tuple[int, str]:
@@ -241,7 +244,7 @@ class Group:
             work, part = waiting.come[number]
             if work.rank.memory is None:
                 return RESULTS["E_INTERNAL"], f"EI0007: rank {number} has no memory"
-            all_.append(Taking(number, part, work.rank.memory, work.submission.wrong))
+            all_.append(RankWork(number, part, work.rank.memory, work.submission.wrong))
         differ = disagreement(all_)
         if differ:
             return RESULTS["E_PARA"], f"EI0005: {differ}"
@@ -251,7 +254,7 @@ class Group:
             return RESULTS["E_INTERNAL"], f"EI0007: {all_[0].part.operation}: {error}"
         return 0, ""
 
-    def _tell_awaited(self) -> None:
+    def _notify_awaited(self) -> None:
         """Tell each rank whether others wait for it, if that has changed."""
         awaited: set[int] = set()
         for waiting in self._waiting.values():
@@ -259,7 +262,7 @@ class Group:
         for rank in self._present():
             if (rank.number in awaited) != rank.awaited:
                 rank.awaited = not rank.awaited
-                rank.send(Answer(Answering.AWAITED, flag=rank.awaited))
+                rank.send(AnswerPacket(AnswerKind.AWAITED, flag=rank.awaited))
 
 
 def _moment(seconds: float) -> float:

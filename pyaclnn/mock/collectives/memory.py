@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of a rank's device, as far as operations of all ranks need it."""
+"""Memory of a rank's device, for collective operations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ranks do together, in the memory of their devices: a function for each operation of HCCL.
+"""Operations of HCCL, in the memory of the ranks' devices: a function each.
 
 Everything is read before anything is written, so that a rank may receive where it has sent.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyaclnn.mock.collectives.memory import RankMemory
     from pyaclnn.mock.collectives.packets import Part
 
-__all__ = ["LISTED", "OPERATIONS", "PAIRED", "REDUCING", "Taking"]
+__all__ = ["LISTED", "OPERATIONS", "PAIRED", "REDUCING", "RankWork"]
 
 REDUCING: Final = frozenset({"AllReduce", "Reduce", "ReduceScatter", "ReduceScatterV"})
 """Operations with a reduction."""
@@ -32,14 +32,14 @@ PAIRED: Final = frozenset({"Send", "Recv"})
 
 
 @dataclass(frozen=True, slots=True)
-class Taking:
-    """A rank that takes part in an operation.
+class RankWork:
+    """The part of one rank in an operation.
 
     Attributes:
         rank: Which one.
-        part: What it asks for.
+        part: Its request.
         memory: That of its device.
-        wrong: Whether what it receives is to be wrong.
+        wrong: It receives wrong numbers, by an injected fault.
     """
 
     rank: int
@@ -67,26 +67,26 @@ class Taking:
         return self.memory.array(address + start * dtype.itemsize, count, dtype)
 
 
-def _total(all_: Sequence[Taking], count: int, start: int = 0) -> NDArray[Any]:
+def _total(all_: Sequence[RankWork], count: int, start: int = 0) -> NDArray[Any]:
     return reduced(all_[0].part.reduction, [each.sent(count, start) for each in all_])
 
 
-def _barrier(all_: Sequence[Taking]) -> None:
+def _barrier(all_: Sequence[RankWork]) -> None:
     """That all have come is all."""
 
 
-def _all_reduce(all_: Sequence[Taking]) -> None:
+def _all_reduce(all_: Sequence[RankWork]) -> None:
     total = _total(all_, all_[0].part.count)
     for each in all_:
         each.receive(total)
 
 
-def _reduce(all_: Sequence[Taking]) -> None:
+def _reduce(all_: Sequence[RankWork]) -> None:
     part = all_[0].part
     all_[part.peer].receive(_total(all_, part.count))
 
 
-def _broadcast(all_: Sequence[Taking]) -> None:
+def _broadcast(all_: Sequence[RankWork]) -> None:
     part = all_[0].part
     values = all_[part.peer].sent(part.count).copy()
     for each in all_:
@@ -94,33 +94,33 @@ def _broadcast(all_: Sequence[Taking]) -> None:
             each.receive(values)
 
 
-def _scatter(all_: Sequence[Taking]) -> None:
+def _scatter(all_: Sequence[RankWork]) -> None:
     part = all_[0].part
     values = all_[part.peer].sent(part.count * len(all_)).copy().reshape(len(all_), -1)
     for each in all_:
         each.receive(values[each.rank])
 
 
-def _reduce_scatter(all_: Sequence[Taking]) -> None:
+def _reduce_scatter(all_: Sequence[RankWork]) -> None:
     totals = _total(all_, all_[0].part.count * len(all_)).reshape(len(all_), -1)
     for each in all_:
         each.receive(totals[each.rank])
 
 
-def _all_gather(all_: Sequence[Taking]) -> None:
+def _all_gather(all_: Sequence[RankWork]) -> None:
     values = np.concatenate([each.sent(each.part.count) for each in all_])
     for each in all_:
         each.receive(values)
 
 
-def _all_to_all(all_: Sequence[Taking]) -> None:
+def _all_to_all(all_: Sequence[RankWork]) -> None:
     ranks, count = len(all_), all_[0].part.count
     values = np.stack([each.sent(count * ranks).copy().reshape(ranks, -1) for each in all_])
     for each in all_:
         each.receive(values[:, each.rank].reshape(-1))
 
 
-def _all_to_all_v(all_: Sequence[Taking]) -> None:
+def _all_to_all_v(all_: Sequence[RankWork]) -> None:
     ranks = len(all_)
     values = [
         [
@@ -134,14 +134,14 @@ def _all_to_all_v(all_: Sequence[Taking]) -> None:
             each.receive(values[sender][each.rank], start)
 
 
-def _all_gather_v(all_: Sequence[Taking]) -> None:
+def _all_gather_v(all_: Sequence[RankWork]) -> None:
     values = [each.sent(each.part.count).copy() for each in all_]
     for each in all_:
         for sender, start in enumerate(each.listed(1, len(all_))):
             each.receive(values[sender], start)
 
 
-def _reduce_scatter_v(all_: Sequence[Taking]) -> None:
+def _reduce_scatter_v(all_: Sequence[RankWork]) -> None:
     ranks = len(all_)
     totals = [
         reduced(
@@ -157,12 +157,12 @@ def _reduce_scatter_v(all_: Sequence[Taking]) -> None:
         each.receive(total)
 
 
-def _send(pair: Sequence[Taking]) -> None:
+def _send(pair: Sequence[RankWork]) -> None:
     sender, receiver = sorted(pair, key=lambda each: each.part.operation == "Recv")
     receiver.receive(sender.sent(sender.part.count).copy())
 
 
-OPERATIONS: Final[Mapping[str, Callable[[Sequence[Taking]], None]]] = {
+OPERATIONS: Final[Mapping[str, Callable[[Sequence[RankWork]], None]]] = {
     "Barrier": _barrier,
     "AllReduce": _all_reduce,
     "Reduce": _reduce,
@@ -177,4 +177,4 @@ OPERATIONS: Final[Mapping[str, Callable[[Sequence[Taking]], None]]] = {
     "Send": _send,
     "Recv": _send,
 }
-"""What is done when all of an operation have come, in the order of the ranks."""
+"""Name of an operation -> its function, which gets all ranks in their order."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packets between a rank and the process where ranks meet: ``mock_libs/model/collectives``."""
+"""Packets between a rank and the rendezvous process: ``mock_libs/model/collectives``."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 __all__ = [
     "RESULTS",
     "VERSION",
-    "Answer",
-    "Answering",
-    "Join",
-    "Leave",
-    "Memory",
+    "AnswerKind",
+    "AnswerPacket",
+    "JoinPacket",
+    "LeavePacket",
+    "MemoryPacket",
     "PacketError",
     "Part",
-    "Request",
-    "Submission",
+    "RankPacket",
+    "SubmitPacket",
     "decode",
     "encode",
 ]
@@ -34,7 +34,7 @@ RESULTS: Final[Mapping[str, int]] = {
     name.removeprefix("HCCL_"): number
     for name, number in enumerators("hccl/hccl_types.h", "HcclResult").items()
 }
-"""What HCCL answers, by names such as ``E_TIMEOUT`` (CANN: hccl/hccl_types.h)."""
+"""Results of HCCL, by names such as ``E_TIMEOUT`` (CANN: hccl/hccl_types.h)."""
 
 _JOIN = Struct("<IIIIiI")
 _MEMORY = Struct("<IIQQ")
@@ -46,7 +46,7 @@ _TEXT = 1023
 
 
 class PacketError(Exception):
-    """A packet makes no sense."""
+    """A malformed packet."""
 
 
 class _Kind(IntEnum):
@@ -56,8 +56,8 @@ class _Kind(IntEnum):
     LEAVE = 4
 
 
-class Answering(IntEnum):
-    """What a packet to a rank is about."""
+class AnswerKind(IntEnum):
+    """Kind of a packet to a rank."""
 
     WELCOME = 1
     DONE = 2
@@ -66,15 +66,15 @@ class Answering(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
-    """A rank asks for its place in a group.
+class JoinPacket:
+    """Request of a rank to join a group.
 
     Attributes:
         version: Must be `VERSION`.
-        rank: Which rank it is.
-        ranks: How many there are.
+        rank: Its number.
+        ranks: The number of ranks.
         device: Its device, as its process counts them.
-        group: What tells apart the groups that meet here.
+        group: The name of its group.
     """
 
     version: int
@@ -85,8 +85,8 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """Where the memory of a rank's device lies; its file comes along."""
+class MemoryPacket:
+    """Address range of a rank's device memory; its file descriptor is attached."""
 
     base: int
     size: int
@@ -104,7 +104,7 @@ class Part:
         count: Elements, as the operation counts them.
         send: The device address of what is sent.
         receive: The device address of what is received.
-        turn: How many operations of the kind this rank has asked for before.
+        sequence: The number of earlier operations of this kind by this rank.
         lists: Counts and displacements, as many lists as the operation has, one after the other.
     """
 
@@ -115,60 +115,60 @@ class Part:
     count: int
     send: int
     receive: int
-    turn: int
+    sequence: int
     lists: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
-    """A rank's stream has come to a piece of work.
+class SubmitPacket:
+    """Add the work that a rank's stream has reached.
 
     Attributes:
-        number: By which the answer is known.
-        wrong: Whether the numbers are to be wrong.
-        given_up: Why the rank will never do it, or empty.
+        number: It identifies the answer.
+        wrong: The results must be wrong, by an injected fault.
+        abort_reason: Why the rank will never take part, or empty.
         parts: The operations.
     """
 
     number: int
     wrong: bool
-    given_up: str
+    abort_reason: str
     parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class LeavePacket:
     """The last packet of a rank."""
 
 
-Request: TypeAlias = Join | Memory | Submission | Leave
+RankPacket: TypeAlias = JoinPacket | MemoryPacket | SubmitPacket | LeavePacket
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerPacket:
     """A packet to a rank.
 
     Attributes:
-        about: What it is about.
+        about: Its kind.
         number: That of the submission.
-        result: How it ended.
-        flag: Of `Answering.WELCOME` whether ranks of several processes meet; of
-            `Answering.AWAITED` whether others wait for this rank.
+        result: The result.
+        flag: Of `AnswerKind.WELCOME` whether ranks of several processes meet; of
+            `AnswerKind.AWAITED` whether others wait for this rank.
         text: Explains the result.
     """
 
-    about: Answering
+    about: AnswerKind
     number: int = 0
     result: int = 0
     flag: bool = False
     text: str = ""
 
 
-def decode(packet: bytes) -> Request:
+def decode(packet: bytes) -> RankPacket:
     """Decode a packet.
 
     Raises:
-        PacketError: It makes no sense.
+        PacketError: It is malformed.
     """
     if len(packet) < _KIND.size:
         raise PacketError(f"a packet of {len(packet)} bytes")
@@ -178,19 +178,19 @@ def decode(packet: bytes) -> Request:
         raise PacketError(f"a packet of kind {kind} and {len(packet)} bytes")
     if kind == _Kind.JOIN:
         _, version, rank, ranks, device, length = _JOIN.unpack_from(packet)
-        return Join(version, rank, ranks, device, packet[_JOIN.size : _JOIN.size + length])
+        return JoinPacket(version, rank, ranks, device, packet[_JOIN.size : _JOIN.size + length])
     if kind == _Kind.MEMORY:
         _, _, base, size = _MEMORY.unpack_from(packet)
-        return Memory(base, size)
-    return _submission(packet) if kind == _Kind.SUBMIT else Leave()
+        return MemoryPacket(base, size)
+    return _submission(packet) if kind == _Kind.SUBMIT else LeavePacket()
 
 
 def _text(field: bytes) -> str:
     return field.partition(b"\0")[0].decode(errors="replace")
 
 
-def _submission(packet: bytes) -> Submission:
-    _, number, wrong, count, given_up = _SUBMIT.unpack_from(packet)
+def _submission(packet: bytes) -> SubmitPacket:
+    _, number, wrong, count, abort_reason = _SUBMIT.unpack_from(packet)
     at, parts = _SUBMIT.size, []
     for _ in range(count):
         if len(packet) < at + _PART.size:
@@ -201,14 +201,16 @@ def _submission(packet: bytes) -> Submission:
         if len(packet) < end:
             raise PacketError("the lists of a submission are cut off")
         lists = tuple(memoryview(packet)[at:end].cast("Q"))
-        elements, send, receive, turn = numbers
-        part = Part(_text(name), data_type, reduction, peer, elements, send, receive, turn, lists)
+        elements, send, receive, sequence = numbers
+        part = Part(
+            _text(name), data_type, reduction, peer, elements, send, receive, sequence, lists
+        )
         parts.append(part)
         at = end
-    return Submission(number, bool(wrong), _text(given_up), tuple(parts))
+    return SubmitPacket(number, bool(wrong), _text(abort_reason), tuple(parts))
 
 
-def encode(answer: Answer) -> bytes:
+def encode(answer: AnswerPacket) -> bytes:
     """Encode a packet to a rank."""
     text = answer.text.encode()[:_TEXT]
     return _ANSWER.pack(answer.about, answer.number, answer.result, answer.flag, text)

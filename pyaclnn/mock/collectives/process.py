@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The process where ranks meet: one thread that listens to all of them until the last has left."""
+"""Rendezvous process: one thread that serves all ranks until the last has left."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from pyaclnn.mock.collectives.group import Group, Patience, Rank
+from pyaclnn.mock.collectives.group import Group, Rank, Timeouts
 from pyaclnn.mock.collectives.memory import RankMemory
 from pyaclnn.mock.collectives.packets import (
     RESULTS,
     VERSION,
-    Answer,
-    Answering,
-    Join,
-    Leave,
-    Memory,
+    AnswerKind,
+    AnswerPacket,
+    JoinPacket,
+    LeavePacket,
+    MemoryPacket,
     PacketError,
     decode,
     encode,
@@ -33,20 +33,20 @@ from pyaclnn.mock.collectives.packets import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyaclnn.mock.collectives.packets import Request
+    from pyaclnn.mock.collectives.packets import RankPacket
 
-__all__ = ["main", "patience_of", "serve"]
+__all__ = ["main", "read_timeouts", "serve"]
 
 _MOST_BYTES = 1 << 20
 _PAUSE = 1.0
-"""Seconds after which to see whether whoever started this is still there."""
+"""Seconds between checks that the process which started this one still exists."""
 _CONNECT = 120
 _EXECUTE = 1836
 _MOST = 1 << 31
 
 
-def patience_of(environment: Mapping[str, str]) -> Patience:
-    """Read how long ranks wait for each other.
+def read_timeouts(environment: Mapping[str, str]) -> Timeouts:
+    """Read the timeouts of ranks that wait for each other.
 
     Args:
         environment: ``HCCL_CONNECT_TIMEOUT`` and ``HCCL_EXEC_TIMEOUT``, seconds, whose defaults are
@@ -64,13 +64,13 @@ def patience_of(environment: Mapping[str, str]) -> Patience:
             )
         return int(text)
 
-    return Patience(
+    return Timeouts(
         seconds("HCCL_CONNECT_TIMEOUT", _CONNECT, 1), seconds("HCCL_EXEC_TIMEOUT", _EXECUTE, 0)
     )
 
 
-def _process_behind(own: socket.socket) -> tuple[int, int]:
-    """Who connected a socket, or listens at it: the process, and its user."""
+def _peer(own: socket.socket) -> tuple[int, int]:
+    """Return the process that connected a socket, or listens at it, and its user."""
     process, user, _ = struct.unpack(
         "iii", own.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     )
@@ -84,22 +84,22 @@ class _Connection:
         self.socket = own
         self.rank: Rank | None = None
         self.group: Group | None = None
-        self.process, self.user = _process_behind(own)
+        self.process, self.user = _peer(own)
 
-    def send(self, answer: Answer) -> None:
-        """Send a packet; a rank that is gone is seen to be when its socket is read."""
+    def send(self, answer: AnswerPacket) -> None:
+        """Send a packet; a lost rank is detected when its socket is read."""
         try:
             self.socket.send(encode(answer), socket.MSG_DONTWAIT)
         except OSError:
             self.socket.shutdown(socket.SHUT_RDWR)
 
-    def receive(self) -> tuple[Request, list[int]] | None:
-        """Take a packet and the descriptors that came along; None: there are no more."""
+    def receive(self) -> tuple[RankPacket, list[int]] | None:
+        """Receive a packet and its descriptors; None: there are no more."""
         space = socket.CMSG_SPACE(array.array("i").itemsize)
         try:
             packet, controls, _, _ = self.socket.recvmsg(_MOST_BYTES, space)
         except ConnectionResetError:
-            # Closed over packets it had not read: Linux says so once, before what it sent last.
+            # Closed with unread packets: Linux reports that once, before the last packets.
             packet, controls, _, _ = self.socket.recvmsg(_MOST_BYTES, space)
         descriptors = array.array("i")
         for level, kind, data in controls:
@@ -108,8 +108,8 @@ class _Connection:
         return (decode(packet), list(descriptors)) if packet else None
 
 
-class _Meeting:
-    """All groups that meet at one address."""
+class _Rendezvous:
+    """All groups at one address."""
 
     def __init__(self, listening: socket.socket, environment: Mapping[str, str]) -> None:
         self._listening = listening
@@ -118,16 +118,16 @@ class _Meeting:
         self._selector.register(listening, selectors.EVENT_READ)
         self._connections = 0
         # Not the parent of now: the host may have ended while this process was starting.
-        self._host, _ = _process_behind(listening)
-        self._patience: Patience | None = None
+        self._host, _ = _peer(listening)
+        self._timeouts: Timeouts | None = None
         self._refusal = ""
         try:
-            self._patience = patience_of(environment)
+            self._timeouts = read_timeouts(environment)
         except ValueError as error:
             self._refusal = str(error)
 
     def run(self) -> None:
-        """Go on until nobody is left, or nobody can come any more."""
+        """Serve until no rank is left, or none can connect any more."""
         came = False
         while self._connections or not (came or os.getppid() != self._host):
             deadline = min((group.deadline() for group in self._groups.values()), default=0.0)
@@ -137,7 +137,7 @@ class _Meeting:
                     self._accept()
                     came = True
                 else:
-                    self._hear(key.data)
+                    self._receive(key.data)
             for group in self._groups.values():
                 group.expire(time.monotonic())
             over = [name for name, group in self._groups.items() if group.is_over()]
@@ -153,15 +153,15 @@ class _Meeting:
         self._connections += 1
         self._selector.register(own, selectors.EVENT_READ, connection)
 
-    def _hear(self, connection: _Connection) -> None:
+    def _receive(self, connection: _Connection) -> None:
         try:
-            heard = connection.receive()
+            received = connection.receive()
         except PacketError:
-            heard = None
-        if heard is None:
+            received = None
+        if received is None:
             self._close(connection, "has died")
             return
-        request, descriptors = heard
+        request, descriptors = received
         try:
             self._answer(connection, request, descriptors)
         finally:
@@ -169,37 +169,37 @@ class _Meeting:
                 os.close(descriptor)
 
     def _answer(
-        self, connection: _Connection, request: Request, descriptors: Sequence[int]
+        self, connection: _Connection, request: RankPacket, descriptors: Sequence[int]
     ) -> None:
         rank, group = connection.rank, connection.group
-        if isinstance(request, Join):
+        if isinstance(request, JoinPacket):
             self._join(connection, request)
         elif rank is None or group is None:
             self._close(connection, "spoke before it joined")
-        elif isinstance(request, Memory):
+        elif isinstance(request, MemoryPacket):
             if rank.memory is not None:
                 rank.memory.close()
             rank.memory = RankMemory(descriptors[0], request.base, request.size)
-        elif isinstance(request, Leave):
+        elif isinstance(request, LeavePacket):
             self._close(connection, "")
         else:
             group.submit(rank, request)
 
-    def _join(self, connection: _Connection, request: Join) -> None:
+    def _join(self, connection: _Connection, request: JoinPacket) -> None:
         rank = Rank(request.rank, connection.process, request.device, connection.send)
         refusal = (RESULTS["E_PARA"], self._refusal)
         if request.version != VERSION:
             refusal = (RESULTS["E_INTERNAL"], "EI0008: the ranks come from different installations")
-        elif self._patience is not None:
+        elif self._timeouts is not None:
             group = self._groups.get(request.group)
             if group is None or group.is_over():
-                group = self._groups[request.group] = Group(request.ranks, self._patience)
+                group = self._groups[request.group] = Group(request.ranks, self._timeouts)
             refusal = group.join(rank, request.ranks)
             if refusal[0] == 0:
                 connection.rank, connection.group = rank, group
                 return
         result, text = refusal
-        connection.send(Answer(Answering.WELCOME, result=result, text=text))
+        connection.send(AnswerPacket(AnswerKind.WELCOME, result=result, text=text))
 
     def _close(self, connection: _Connection, died: str) -> None:
         self._selector.unregister(connection.socket)
@@ -208,22 +208,22 @@ class _Meeting:
         rank, group = connection.rank, connection.group
         if rank is not None and group is not None:
             why = died or "has destroyed its communicator, or ended"
-            group.lose(rank, why, suddenly=bool(died))
+            group.remove(rank, why, unexpected=bool(died))
 
 
 def serve(listening: socket.socket, environment: Mapping[str, str]) -> None:
-    """Let ranks meet until the last has left.
+    """Serve ranks until the last has left.
 
     Args:
-        listening: The socket they come to; whoever is of another user is sent away.
-        environment: Where `patience_of` reads.
+        listening: The listening socket; connections of other users are refused.
+        environment: Where `read_timeouts` reads.
     """
     np.seterr(all="ignore")
-    _Meeting(listening, environment).run()
+    _Rendezvous(listening, environment).run()
 
 
 def main(argv: Sequence[str]) -> NoReturn:
-    """Be the process where ranks meet; never returns.
+    """Run the rendezvous process; never returns.
 
     Args:
         argv: The file descriptor of the listening socket.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules the simulated NPU holds programs to: the only table of them.
+"""Rules that the simulated NPU checks: the only table of them.
 
 The C side gets its numbers and texts from here when it is built.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the rules for the C side, run by the build: ``python -m contract OUTPUT_DIRECTORY``.
+"""Generator of the rules for the C side, run by the build: ``python -m contract OUTPUT_DIRECTORY``.
 
-It runs before ``pyaclnn`` can be imported, so this folder stands alone.
+It runs before ``pyaclnn`` can be imported, so this folder imports nothing of it.
 """
 
 from __future__ import annotations

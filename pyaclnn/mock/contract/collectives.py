@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about communicators and what their ranks do together."""
+"""Rules about communicators and their collective operations."""
 
 from __future__ import annotations
 

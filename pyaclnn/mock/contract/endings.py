@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about what is left at the end."""
+"""Rules about objects that are left at the end."""
 
 from __future__ import annotations
 

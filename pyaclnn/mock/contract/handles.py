@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about handles: what is alive, of which kind, and who destroys it."""
+"""Rules about handles: their life, their kind, and their destruction."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about what must hold from phase 1 until the kernel has run."""
+"""Rules about the time from phase 1 until the kernel has run."""
 
 from __future__ import annotations
 

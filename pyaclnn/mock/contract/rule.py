@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a rule is."""
+"""Definition of a rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Rule"]
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing a program must not do.
+    """A rule of CANN's contract: something that a program must not do.
 
     The two snippets are complete: the tests compile and run every one of them, on a stage that has
     two streams (``stream``, ``other``), the tensors of an RmsNorm (``x``, ``g``, ``y``, ``rstd``,

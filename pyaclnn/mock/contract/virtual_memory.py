@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules about addresses and physical memory that a program brings together itself."""
+"""Rules about reserved addresses and the physical memory mapped to them."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def add_to(parts: _Parts) -> None:
 
 
 def explanation(rule: Rule) -> str:
-    """The full text of a rule."""
+    """Return the full text of a rule."""
     paragraphs = [
         f"{rule.id}: {rule.title}",
         textwrap.fill(rule.explanation, _WIDTH),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated libraries export, and how much of it there is: ``pyaclnn mock functions``."""
+"""Exported functions of the simulated libraries and their state: ``pyaclnn mock functions``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Exported(NamedTuple):
 def functions() -> list[Exported]:
     """List every function that the libraries of the simulated release export.
 
-    The libraries are loaded, and tell it of their own tables.
+    The libraries are loaded, and the list is read from their tables.
     """
     # Known to the device process, and slow to load: no other command needs it.
     from pyaclnn.mock.operators.finding import computes  # noqa: PLC0415

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder that looks like an installation of CANN and leads to the simulated NPU."""
+"""Folder with the layout of a CANN installation, which links to the simulated NPU."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIRST_AFTER_8_5 = "9.1"
 
 
 def build_home(folder: str | os.PathLike[str]) -> Path:
-    """Make a folder that looks like the home of an installed CANN.
+    """Make a folder with the layout of an installed CANN.
 
     It has the following:
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The include folder for compilers, with a header for each operator of CANN.
+"""Include folder for compilers, with a header for each operator of CANN.
 
 An installation brings along what is written by hand. The headers of all other operators, hundreds,
 follow from the table of these; they are made when a compiler first wants them, and kept.
@@ -30,7 +30,7 @@ __all__ = ["cflags", "includedir", "write_include"]
 
 
 def includedir() -> Path:
-    """The folder to give a C or C++ compiler with ``-I``: it holds ``acl/acl.h``.
+    """Return the folder for ``-I`` of a C or C++ compiler: it holds ``acl/acl.h``.
 
     It lies below ``$XDG_CACHE_HOME/pyaclnn/include``, with ``~/.cache`` for the variable, and is
     made when it is first asked for; without a home that can be written to, below the folder for
@@ -57,7 +57,7 @@ def cflags() -> list[str]:
 
 
 def write_include(folder: Path, release: Release) -> None:
-    """Write an include folder that is of one release unless the compiler is told otherwise.
+    """Write an include folder of one release, unless a macro of the compiler selects another.
 
     Args:
         folder: The folder; it must not exist.
@@ -105,7 +105,7 @@ def _kept(cache: Path) -> Path:
 
 
 def _is_whole(folder: Path, contents: Mapping[str, bytes]) -> bool:
-    """Whether a folder holds the files; what clears up takes the oldest first."""
+    """Return whether a folder holds the files; cleaners delete the oldest first."""
     try:
         return all((folder / name).stat().st_size == len(text) for name, text in contents.items())
     except OSError:

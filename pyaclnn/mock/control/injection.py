@@ -61,12 +61,12 @@ Examples:
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault that is set, and what became of it.
+    """One fault that is set, and its effects so far.
 
     Attributes:
         text: The fault as it was written, without blanks.
         calls: How many calls of its functions there were since it was set.
-        effects: How often it came about. What only queued work can do (``async``, ``hang``,
+        effects: How often it took effect. What only queued work can do (``async``, ``hang``,
             ``wrong``) does not come about in a call that queues nothing.
     """
 
@@ -89,10 +89,10 @@ def set_faults(text: str) -> None:
     """Replace the faults of this process; every count begins anew.
 
     Args:
-        text: Faults as `GRAMMAR` says; an empty text takes all away.
+        text: Faults in the notation of `GRAMMAR`; an empty text removes all.
 
     Raises:
-        ValueError: The text is not to be understood; nothing is changed.
+        ValueError: The text is malformed; nothing is changed.
         RuntimeError: No simulated NPU is loaded yet.
     """
     for library in _libraries("faults"):
@@ -112,9 +112,9 @@ def faults(text: str) -> Iterator[None]:
     """Inject faults for the length of a ``with`` block.
 
     Args:
-        text: Faults as `GRAMMAR` says, e.g. ``"aclrtMalloc:3=207001"``. They replace those of an
-            outer block; afterwards the faults of PYACLNN_MOCK_FAULTS are in force again, counted
-            anew.
+        text: Faults in the notation of `GRAMMAR`, e.g. ``"aclrtMalloc:3=207001"``. They replace
+            those of an outer block; afterwards the faults of PYACLNN_MOCK_FAULTS are in force
+            again, counted anew.
 
     Raises:
         ValueError: The text is not to be understood.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated libraries that lack something: an older CANN, or an incomplete installation."""
+"""Simulated libraries without some symbols: an older CANN, or an incomplete installation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["without"]
 def without(*names: str) -> Iterator[Path]:
     """Make a folder of simulated libraries that lack symbols or whole libraries.
 
-    The folder can be a backend, or stand first in ``LD_LIBRARY_PATH``.
+    The folder can be a backend, or the first one in ``LD_LIBRARY_PATH``.
 
     Args:
         names: C functions (``"aclnnRmsNorm"``) or libraries (``"opapi"``).

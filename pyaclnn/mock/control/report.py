@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated NPU has noticed: broken rules, calls, and what is alive."""
+"""Reports of the simulated NPU: broken rules, calls, and live objects."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Living:
-    """Something that the program made and has not given back.
+    """A live object of the program.
 
     Attributes:
         kind: ``"aclTensor"``, ``"stream"``, ``"device_memory"``, ``"device"`` …
@@ -82,7 +82,7 @@ class Living:
 
 
 def violation_count() -> int:
-    """How many rules this process has broken: the length of `violations`, without their texts."""
+    """Return the number of broken rules: the length of `violations`, without their texts."""
     return sum(_count(library) for library in loaded())
 
 
@@ -112,7 +112,7 @@ def clear_violations() -> None:
 
 
 def calls() -> Counter[str]:
-    """How often each C function was called since `reset_calls`; 0 for one never called."""
+    """Return the calls of each C function since `reset_calls`; 0 for one never called."""
     counts: Counter[str] = Counter()
     for name, number in (line.split() for line in lines_of("pyaclnn_mock_call_counts")):
         counts[name] += int(number)
@@ -126,7 +126,7 @@ def reset_calls() -> None:
 
 
 def alive() -> list[Living]:
-    """What the program has made and not given back.
+    """List the live objects of the program.
 
     Returns:
         Objects, explicit contexts and streams, pinned memory, then devices and their memory. What

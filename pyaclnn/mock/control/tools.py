@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated libraries of this process, asked and told by the tools."""
+"""Access of the tools to the simulated libraries of this process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _Visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_SharedObject), ctypes.c_
 
 
 def loaded() -> list[ctypes.CDLL]:
-    """The simulated ``libascendcl`` of this process, whoever loaded it.
+    """Find the simulated ``libascendcl`` of this process, whatever loaded it.
 
     Returns:
         One library, for several copies are all of one simulated NPU; none before its first use.
@@ -46,12 +46,12 @@ def loaded() -> list[ctypes.CDLL]:
 
 
 def _loads_and_unloads() -> tuple[int, int]:
-    """How many libraries this process has ever loaded, and unloaded: cheap to ask."""
+    """Return how many libraries this process has ever loaded, and unloaded; cheap."""
     counts = []
 
     def visit(shared_object: Any, _size: int) -> int:
         counts.append((shared_object[0].dlpi_adds, shared_object[0].dlpi_subs))
-        return 1  # the first one knows for all
+        return 1  # the first one has the numbers of all
 
     _process.dl_iterate_phdr(_Visit(visit), None)
     return counts[0]
@@ -90,7 +90,7 @@ def read_text(function: Callable[[object, int], int]) -> str:
 
 
 def lines_of(function: str) -> list[str]:
-    """Read the lines that a function of the loaded library tells, as `read_text` does."""
+    """Read the lines that a function of the loaded library writes, as `read_text` does."""
     lines: list[str] = []
     for library in loaded():
         call = getattr(library, function)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that phase 1 has accepted, kept for their kernels."""
+"""Cache of the calls that phase 1 has accepted, for their kernels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyaclnn.mock.protocol.values import Call
     from pyaclnn.mock.protocol.wire import Run
 
-__all__ = ["Checked", "CheckedCalls"]
+__all__ = ["CheckedCall", "CheckedCalls"]
 
 _U64 = Struct("<Q")
 _FLAGS = Struct("<I")
@@ -26,14 +26,14 @@ _MOST = 1024
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckedCall:
     """A call that phase 1 has accepted.
 
     Attributes:
         operator: Its operator.
-        arguments: What the operator has made of its arguments.
-        setting: Where it is made.
-        plan: What phase 1 said.
+        arguments: The operator's arguments, resolved.
+        setting: Its chip, release and memory.
+        plan: The result of phase 1.
         call: The call.
     """
 
@@ -52,21 +52,21 @@ class Checked:
 
 
 class CheckedCalls:
-    """The calls that were accepted last, by numbers that no other device process gives.
+    """The calls that were accepted last, by numbers that are unique across device processes.
 
     One thread adds calls, and another one finds them.
     """
 
     def __init__(self) -> None:
         self._next = os.getpid() << 32
-        self._calls: OrderedDict[int, Checked] = OrderedDict()
+        self._calls: OrderedDict[int, CheckedCall] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """How many calls are kept."""
+        """Return the number of cached calls."""
         return len(self._calls)
 
-    def add(self, checked: Checked) -> int:
+    def add(self, checked: CheckedCall) -> int:
         """Keep a call; gives its number, 0 for one that did not come in bytes."""
         if not checked.call.encoded_bytes:
             return 0
@@ -77,8 +77,8 @@ class CheckedCalls:
                 self._calls.popitem(last=False)
             return self._next
 
-    def find(self, request: Run) -> Checked | None:
-        """Find the call that is to run, with the addresses of this run; None: nobody knows it."""
+    def find(self, request: Run) -> CheckedCall | None:
+        """Find the call to run, with the addresses of this run; None: its number is unknown."""
         with self._lock:
             checked = self._calls.get(request.number)
             if checked is None or len(request.encoded) != checked.call.encoded_bytes:

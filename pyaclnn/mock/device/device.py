@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulated device does: phase 1 of operators, and their kernels in its memory."""
+"""Simulated device: phase 1 of operators, and their kernels in its memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pyaclnn.facts.releases import simulated
-from pyaclnn.mock.device.checked import Checked, CheckedCalls
+from pyaclnn.mock.device.checked import CheckedCall, CheckedCalls
 from pyaclnn.mock.device.outputs import poison_outputs, restore_unwritten, spoil_outputs
 from pyaclnn.mock.operators.finding import find_operator
 from pyaclnn.mock.operators.operator import Launch, RefusalError, Setting
@@ -70,13 +70,13 @@ class Device:
     def run(self, request: Run) -> Reply:
         """Run the kernels of an operator; whatever goes wrong becomes an asynchronous status.
 
-        They run on what phase 1 has left. A call that nobody knows by its number goes through
+        They run on what phase 1 has left. A call with an unknown number goes through
         phase 1 first, so that no kernel ever sees what that refuses.
 
         Raises:
             WireError: The call is not well-formed.
         """
-        self.memory.pieces = request.pieces
+        self.memory.mapped = request.mapped
         checked = self.calls.find(request)
         call = request.decoded() if checked is None else checked.call
         try:
@@ -95,16 +95,16 @@ class Device:
             return Reply(Status.AICORE_EXCEPTION, _fault(call.operator, error))
         return Reply()
 
-    def _checked(self, call: Call, reply: CheckReply) -> Checked:
+    def _checked(self, call: Call, reply: CheckReply) -> CheckedCall:
         """Run phase 1; notes in the reply what is known of the operator even if it refuses."""
         operator = find_operator(call, self.release)
         if operator is None:
             raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _not_implemented(call.operator))
         reply.executor_kind, reply.written = operator.executor_kind, operator.written_mask
         arguments, setting = operator.bind(call), Setting(self.chip, call.flags)
-        return Checked(operator, arguments, setting, operator.check(arguments, setting), call)
+        return CheckedCall(operator, arguments, setting, operator.check(arguments, setting), call)
 
-    def _launch(self, checked: Checked, workspace: int) -> Reply:
+    def _launch(self, checked: CheckedCall, workspace: int) -> Reply:
         """Run the kernels between poison and, if that is asked for, wrong numbers."""
         operator, call, size = checked.operator, checked.call, checked.plan.workspace_size
         if size:

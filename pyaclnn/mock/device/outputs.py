@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens to outputs beside the kernel: poison before it, wrong numbers after it."""
+"""Poison of outputs before a kernel, and injected wrong numbers after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
     from pyaclnn.mock.protocol.values import Call, Value
 
-__all__ = ["OUTPUT_POISON", "Poisoned", "poison_outputs", "restore_unwritten", "spoil_outputs"]
+__all__ = [
+    "OUTPUT_POISON",
+    "PoisonedOutput",
+    "poison_outputs",
+    "restore_unwritten",
+    "spoil_outputs",
+]
 
 # A NaN in every floating type; seen in a result, the kernel has not written there.
 OUTPUT_POISON = 0x7FFB
@@ -25,7 +31,7 @@ _WORD = OUTPUT_POISON * 0x0001_0001_0001_0001
 _WIDEST = 8
 
 
-class Poisoned(NamedTuple):
+class PoisonedOutput(NamedTuple):
     """An output that was filled with poison.
 
     Attributes:
@@ -41,7 +47,7 @@ class Poisoned(NamedTuple):
 
 def poison_outputs(
     memory: DeviceMemory, call: Call, written: int, updated: int = 0
-) -> list[Poisoned]:
+) -> list[PoisonedOutput]:
     """Fill every output with `OUTPUT_POISON`, as far as no input lies there.
 
     What cannot be reached is left to the kernel, which then fails.
@@ -64,12 +70,12 @@ def poison_outputs(
         ):
             bits = array.view(f"u{array.itemsize}")
             pattern = _WORD & ((1 << (8 * array.itemsize)) - 1)
-            poisoned.append(Poisoned(bits, pattern, bits.copy()))
+            poisoned.append(PoisonedOutput(bits, pattern, bits.copy()))
             bits[...] = pattern
     return poisoned
 
 
-def restore_unwritten(poisoned: Iterable[Poisoned]) -> None:
+def restore_unwritten(poisoned: Iterable[PoisonedOutput]) -> None:
     """Give back what they held to outputs that the kernel left alone, such as masked ones."""
     for output in poisoned:
         if (output.bits == output.pattern).all():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The device process: answers the host's requests until it says goodbye or goes away.
+"""Device process: answers the host's requests until the host ends or disconnects.
 
 One thread talks to the host, which is answered phase 1 at once; the other one runs kernels.
 
@@ -47,7 +47,7 @@ NO_MEMORY_EXIT = 4
 
 
 class Server:
-    """What the device process is.
+    """Server of the device process.
 
     Args:
         memory_descriptor: File descriptor of the memory file.
@@ -77,7 +77,7 @@ class Server:
         raise WireError(f"{type(request).__name__} cannot be answered")
 
     def is_ready(self) -> bool:
-        """Whether operators may come; the first time, this loads what they need."""
+        """Return whether operators can be served; the first call loads their modules."""
         if self._device is None and self._hello is not None:
             self._device = self._start(self._hello)
         return self._device is not None
@@ -124,7 +124,7 @@ class Server:
 
 
 class Kernels(threading.Thread):
-    """Runs kernels one after the other, so that phase 1 need not wait for them.
+    """Thread that runs kernels one after the other, so that phase 1 need not wait for them.
 
     Args:
         server: What answers.
@@ -132,7 +132,7 @@ class Kernels(threading.Thread):
     """
 
     def __init__(self, server: Server, descriptor: int) -> None:
-        # The process ends when the host says so, or is gone, whatever a kernel is doing.
+        # The process ends on the host's request, or with the host, even while a kernel runs.
         super().__init__(name="kernels", daemon=True)
         self._server = server
         self._descriptor = descriptor

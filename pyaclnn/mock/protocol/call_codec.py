@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of an operator call: a tag and a value for each argument."""
+"""Encoding of an operator call: a tag and a value for each argument."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NULL = ord("n")
 
 
 class WireError(ValueError):
-    """Bytes that are no well-formed frame, or a value that has no place in one."""
+    """A malformed frame, or a value that cannot be encoded."""
 
 
 class Reader:

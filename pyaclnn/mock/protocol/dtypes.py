@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data types and formats of CANN by number, and the NumPy types that stand for them."""
+"""Data types and formats of CANN by number, and their NumPy types."""
 
 from __future__ import annotations
 

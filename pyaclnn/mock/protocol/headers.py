@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers as the headers declare them, for the device process, which has no binding."""
+"""Constants of the headers, for the device process, which has no binding."""
 
 from __future__ import annotations
 

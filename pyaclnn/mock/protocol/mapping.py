@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory file of a device in the address space of its process: whole, or in pieces.
+"""Mapping of a device's memory file in its process: whole, or by ranges.
 
-What a program has mapped to addresses of its own choice is put together here in the same order.
+Ranges that a program has mapped to reserved addresses are mapped here in the same order.
 
 A device has tens of gigabytes, and the file is sparse: mapping it costs address space and nothing
 else. Where there is not enough of that (a limit, an emulated processor), what is looked at is
@@ -22,24 +22,24 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["JoinedPieces", "MappedFile", "Piece", "adjoining"]
+__all__ = ["JoinedRanges", "MappedFile", "MappedRange", "adjoining"]
 
-_PIECE = 64 << 20
-_MOST_PIECES = 16
+_MAPPED = 64 << 20
+_MAX_WINDOWS = 16
 _MAP_FIXED = 0x10
 _NO_ADDRESS = ctypes.c_void_p(-1).value
 
 
-class Piece(NamedTuple):
-    """Memory that the host has mapped to an address.
+class MappedRange(NamedTuple):
+    """A range of memory that the host has mapped to an address.
 
     Attributes:
         address: Its device address.
         size: Its bytes.
-        offset: Where it begins in its file.
+        offset: Its offset in its file.
         source: The number of the file; 0 for the device's own memory.
-        process: Who has the file open, where it is another one.
-        descriptor: The descriptor by which.
+        process: The process that has the file open, if it is another one.
+        descriptor: The descriptor of the file in that process.
     """
 
     address: int
@@ -50,23 +50,23 @@ class Piece(NamedTuple):
     descriptor: int = 0
 
 
-def adjoining(pieces: Sequence[Piece], low: int, high: int) -> tuple[Piece, ...]:
+def adjoining(mapped: Sequence[MappedRange], low: int, high: int) -> tuple[MappedRange, ...]:
     """Find the pieces that hold a range of addresses, none missing; empty if one is.
 
     Args:
-        pieces: In the order of their addresses.
+        mapped: In the order of their addresses.
         low: The range's first address.
         high: The address behind its last.
     """
-    run = tuple(p for p in pieces if p.address < high and low < p.address + p.size)
+    run = tuple(p for p in mapped if p.address < high and low < p.address + p.size)
     if not run or run[0].address > low or run[-1].address + run[-1].size < high:
         return ()
     gaps = (one.address + one.size != other.address for one, other in pairwise(run))
     return () if any(gaps) else run
 
 
-class JoinedPieces:
-    """Pieces of memory, next to each other as their addresses are.
+class JoinedRanges:
+    """Mapped ranges of memory, contiguous like their addresses.
 
     Args:
         descriptor: File descriptor of the device's memory file; it stays the caller's.
@@ -74,9 +74,9 @@ class JoinedPieces:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._runs: OrderedDict[tuple[Piece, ...], mmap.mmap] = OrderedDict()
+        self._runs: OrderedDict[tuple[MappedRange, ...], mmap.mmap] = OrderedDict()
 
-    def region(self, run: tuple[Piece, ...]) -> mmap.mmap:
+    def region(self, run: tuple[MappedRange, ...]) -> mmap.mmap:
         """Map pieces that adjoin each other.
 
         Args:
@@ -94,13 +94,13 @@ class JoinedPieces:
             for piece in run:
                 self._lay(joined, piece, piece.address - run[0].address)
             self._runs[run] = joined
-            if len(self._runs) > _MOST_PIECES:
+            if len(self._runs) > _MAX_WINDOWS:
                 # Arrays that lie in it keep it mapped until they go.
                 self._runs.popitem(last=False)
         self._runs.move_to_end(run)
         return joined
 
-    def _lay(self, joined: mmap.mmap, piece: Piece, at: int) -> None:
+    def _lay(self, joined: mmap.mmap, piece: MappedRange, at: int) -> None:
         """Put a piece of a file in the place of a part of what is mapped."""
         place = ctypes.addressof(ctypes.c_char.from_buffer(joined, at))
         descriptor = self._descriptor
@@ -156,8 +156,8 @@ class MappedFile:
     """
 
     def __init__(self, descriptor: int, size: int) -> None:
-        self._size, self._piece = size, _PIECE
-        self._pieces: OrderedDict[tuple[int, int], mmap.mmap] = OrderedDict()
+        self._size, self._piece = size, _MAPPED
+        self._windows: OrderedDict[tuple[int, int], mmap.mmap] = OrderedDict()
         self._whole: mmap.mmap | None = None
         try:
             self._whole = mmap.mmap(descriptor, size)
@@ -183,7 +183,7 @@ class MappedFile:
             return self._whole, 0
         start = low - low % self._piece
         length = min(high + -high % self._piece, self._size) - start
-        piece = self._pieces.get((start, length))
+        piece = self._windows.get((start, length))
         if piece is None:
             try:
                 piece = mmap.mmap(self._descriptor, length, offset=start)
@@ -192,22 +192,22 @@ class MappedFile:
                     f"the device process cannot map {length} bytes ({error.strerror}): a limit on "
                     "its address space (ulimit -v) or on memory (a container's) is too low"
                 ) from error
-            self._pieces[start, length] = piece
-            if len(self._pieces) > _MOST_PIECES:
+            self._windows[start, length] = piece
+            if len(self._windows) > _MAX_WINDOWS:
                 # Arrays that lie in it keep it mapped until they go.
-                self._pieces.popitem(last=False)
-        self._pieces.move_to_end((start, length))
+                self._windows.popitem(last=False)
+        self._windows.move_to_end((start, length))
         return piece, start
 
     def close(self) -> None:
         """Unmap the file; arrays that are still alive keep their part mapped until they go."""
-        for mapped in (self._whole, *self._pieces.values()):
+        for mapped in (self._whole, *self._windows.values()):
             if mapped is not None:
                 try:
                     mapped.close()
                 except BufferError:
                     continue
-        self._pieces.clear()
+        self._windows.clear()
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

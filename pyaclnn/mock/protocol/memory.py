@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device memory: the arrays that lie in the shared memory file."""
+"""Device memory: arrays in the shared memory file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.mock.protocol.dtypes import numpy_dtype
-from pyaclnn.mock.protocol.mapping import JoinedPieces, MappedFile, Piece, adjoining
+from pyaclnn.mock.protocol.mapping import JoinedRanges, MappedFile, MappedRange, adjoining
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class DeviceMemory:
         size: Bytes of device memory; the file may be sparse but must be that long.
 
     Attributes:
-        pieces: Beside the file, what is mapped to addresses that the next calls use.
+        mapped: Mapped ranges, beside the file, that the next calls use.
 
     Raises:
         ValueError: The file is shorter than ``size``.
@@ -48,9 +48,9 @@ class DeviceMemory:
     def __init__(self, descriptor: int, base_address: int, size: int) -> None:
         self.base_address = base_address
         self.size = size
-        self.pieces: tuple[Piece, ...] = ()
+        self.mapped: tuple[MappedRange, ...] = ()
         self._file = MappedFile(descriptor, size)
-        self._joined = JoinedPieces(descriptor)
+        self._joined = JoinedRanges(descriptor)
 
     def view(self, name: str, tensor: Tensor) -> NDArray[Any]:
         """Give the array a tensor describes, with its strides; writing writes device memory.
@@ -91,7 +91,7 @@ class DeviceMemory:
         return self._array(name, tensor, tuple(reversed(strides)))
 
     def poison(self, address: int, size: int, pattern: int = WORKSPACE_POISON) -> None:
-        """Put a pattern into a workspace; by default the one that says a kernel has used it.
+        """Put a pattern into a workspace; by default the one of a used workspace.
 
         Up to 128 KiB are filled; of more, 64 KiB at both ends and a word in every page between.
 
@@ -126,7 +126,7 @@ class DeviceMemory:
         if start >= 0 and high - self.base_address <= self.size:
             mapped, first = self._file.region(start, high - self.base_address)
             return mapped, start - first
-        run = adjoining(self.pieces, low, high)
+        run = adjoining(self.mapped, low, high)
         if not run:
             return None
         if len(run) == 1 and not run[0].source:  # a stretch of the device's own file

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Status codes the device process answers with."""
+"""Status codes of the device process."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of an operator call, as they travel from the host to the device process."""
+"""Arguments of an operator call in the protocol between host and device process."""
 
 from __future__ import annotations
 
@@ -63,21 +63,21 @@ class Tensor:
 
     @property
     def type(self) -> str:
-        """The data type as a word of `pyaclnn.facts.operators.types`."""
+        """Return the data type as a word of `pyaclnn.facts.operators.types`."""
         from pyaclnn.mock.protocol.dtypes import type_word  # noqa: PLC0415  # it loads NumPy
 
         return type_word(self.data_type)
 
     @property
     def format_name(self) -> str:
-        """The format by its name, such as ``"NCHW"``."""
+        """Return the format's name, such as ``"NCHW"``."""
         from pyaclnn.mock.protocol.dtypes import format_name  # noqa: PLC0415  # it loads NumPy
 
         return format_name(self.format)
 
     @property
     def contiguous(self) -> bool:
-        """Whether the strides are those of a dense row-major view of this shape."""
+        """Return whether the strides are those of a dense row-major view of this shape."""
         expected = 1
         for dim, stride in zip(reversed(self.dims), reversed(self.strides), strict=True):
             if dim != 1 and stride != expected:
@@ -147,7 +147,7 @@ Value: TypeAlias = (
 
 
 class Flag(IntFlag):
-    """Facts about a call that are no arguments of the operator."""
+    """Flags of a call beside the operator's arguments."""
 
     NO_WORKSPACE_POINTER = 1
     NO_EXECUTOR_POINTER = 2
@@ -163,7 +163,7 @@ class Call:
         operator: Name without suffix, ``"aclnnRmsNormGrad"``.
         flags: Bits of `Flag`; unknown bits are carried along.
         arguments: Values by the C parameter's name, in the order of the C signature.
-        addresses: Where in the encoded call the address of each tensor stands, if it was decoded.
+        addresses: Offset of each tensor's address in the encoded call, if it was decoded.
         encoded_bytes: How many bytes the encoded call has, if it was decoded.
     """
 

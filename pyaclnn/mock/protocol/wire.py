@@ -15,7 +15,7 @@ from struct import Struct, error as struct_error
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.mock.protocol.call_codec import Reader, WireError, read_call
-from pyaclnn.mock.protocol.mapping import Piece
+from pyaclnn.mock.protocol.mapping import MappedRange
 
 if TYPE_CHECKING:
     from pyaclnn.mock.protocol.values import Call
@@ -47,7 +47,7 @@ MAX_PAYLOAD = 4 << 20
 _HEADER = Struct("<IIQ")
 _HELLO = Struct("<IiQQ")
 _RUN = Struct("<QQQQ")
-_PIECE = Struct("<QQQQQQ")
+_MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _COUNT = Struct("<I")
 _CHECKED = Struct("<iIQIQQQ")
@@ -64,7 +64,7 @@ class Kind(IntEnum):
 
 @dataclass(slots=True)
 class Hello:
-    """First request: which chip to be and where its memory lies.
+    """First request: the chip to simulate, and its memory.
 
     Attributes:
         protocol_version: Must be `PROTOCOL_VERSION`.
@@ -98,7 +98,7 @@ class Run:
         call: The call; None if it is still encoded.
         number: That of the answer to `Check`, 0 for none.
         encoded: The call in the bytes of the request, valid until the next request.
-        pieces: What is mapped to the addresses that the call uses, in their order.
+        mapped: The mapped ranges that the call uses, in the order of their addresses.
     """
 
     workspace_address: int
@@ -106,7 +106,7 @@ class Run:
     call: Call | None
     number: int = 0
     encoded: memoryview | bytes = b""
-    pieces: tuple[Piece, ...] = ()
+    mapped: tuple[MappedRange, ...] = ()
 
     def decoded(self) -> Call:
         """Give the call.
@@ -134,7 +134,7 @@ class Reply:
     """Answer to `Hello`, `Run` and `Bye`.
 
     Attributes:
-        status: What went wrong, or 0.
+        status: The error, or 0.
         text: Explains it.
         shapes: Of a call's tensors, counted without those that are NULL, the shapes that were
             found to be other ones than those of the descriptors.
@@ -194,13 +194,13 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
         request = Check(read_call(reader))
     elif kind == Kind.RUN:
         address, size, number, count = reader.unpack(_RUN)
-        if count > len(payload) // _PIECE.size:
+        if count > len(payload) // _MAPPED.size:
             raise WireError(f"{count} pieces of memory cannot stand in {len(payload)} bytes")
-        pieces = tuple(Piece(*reader.unpack(_PIECE)) for _ in range(count))
-        if number:  # it is decoded only if nobody knows the number
-            start = _RUN.size + count * _PIECE.size
-            return Run(address, size, None, number, payload[start:], pieces)
-        request = Run(address, size, read_call(reader), pieces=pieces)
+        mapped = tuple(MappedRange(*reader.unpack(_MAPPED)) for _ in range(count))
+        if number:  # it is decoded only if the number is unknown
+            start = _RUN.size + count * _MAPPED.size
+            return Run(address, size, None, number, payload[start:], mapped)
+        request = Run(address, size, read_call(reader), mapped=mapped)
     elif kind == Kind.HELLO:
         version, device_id, base, size = reader.unpack(_HELLO)
         request = Hello(version, device_id, base, size, reader.string())
@@ -239,7 +239,7 @@ def encode_reply(kind: int, reply: Reply | CheckReply) -> bytes:
 
 
 class FrameReader:
-    """Reads frames from a stream socket into a buffer that is used again and again.
+    """Reader of frames from a stream socket, with a reused buffer.
 
     Args:
         descriptor: File descriptor of the socket; it stays the caller's.

@@ -54,7 +54,7 @@ def get_version() -> tuple[int, int, int, int]:
 
 
 def get_recent_err_msg() -> str:
-    """The thread's last error in words, taken away (``aclGetRecentErrMsg``); empty without one."""
+    """Return and clear the thread's last error text (``aclGetRecentErrMsg``); empty without one."""
     function = library().aclGetRecentErrMsg
     function.restype = ctypes.c_char_p
     text = function()
@@ -62,7 +62,7 @@ def get_recent_err_msg() -> str:
 
 
 def get_soc_name() -> str | None:
-    """The chip's name (``aclrtGetSocName``)."""
+    """Return the chip's name (``aclrtGetSocName``)."""
     function = library().aclrtGetSocName
     function.restype = ctypes.c_char_p
     name = function()
@@ -91,7 +91,7 @@ def data_type_size(data_type: int) -> int:
 
 
 def get_device_capability(device_id: int, info: int) -> tuple[int, int]:
-    """A figure of a device, and the status (``aclGetDeviceCapability``).
+    """Return an attribute of a device, and the status (``aclGetDeviceCapability``).
 
     Args:
         device_id: Number of the device.

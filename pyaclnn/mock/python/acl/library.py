@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library behind the functions, and the two ways of calling it."""
+"""Library behind the functions, and the two ways of calling it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ask", "call", "library"]
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """The simulated ``libascendcl.so``, opened once."""
+    """Return the simulated ``libascendcl.so``, opened once."""
     return ctypes.CDLL(str(libdir() / "libascendcl.so"))
 
 

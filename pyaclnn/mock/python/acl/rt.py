@@ -33,7 +33,7 @@ __all__ = [
 
 
 def get_device_count() -> tuple[int, int]:
-    """How many devices there are, and the status (``aclrtGetDeviceCount``)."""
+    """Return the number of devices, and the status (``aclrtGetDeviceCount``)."""
     return ask("aclrtGetDeviceCount", ctypes.c_uint32)
 
 
@@ -43,7 +43,7 @@ def set_device(device_id: int) -> int:
 
 
 def get_device() -> tuple[int, int]:
-    """The thread's device, and the status (``aclrtGetDevice``)."""
+    """Return the thread's device, and the status (``aclrtGetDevice``)."""
     return ask("aclrtGetDevice", ctypes.c_int32)
 
 
@@ -68,7 +68,7 @@ def get_run_mode() -> tuple[int, int]:
 
 
 def create_context(device_id: int) -> tuple[int, int]:
-    """A new context, which becomes the thread's, and the status (``aclrtCreateContext``)."""
+    """Create a current context; return it and the status (``aclrtCreateContext``)."""
     return ask("aclrtCreateContext", ctypes.c_void_p, device_id, first=True)
 
 
@@ -83,7 +83,7 @@ def destroy_context(context: int) -> int:
 
 
 def create_stream() -> tuple[int, int]:
-    """A new stream, and the status (``aclrtCreateStream``)."""
+    """Create a stream; return it and the status (``aclrtCreateStream``)."""
     return ask("aclrtCreateStream", ctypes.c_void_p)
 
 
@@ -98,7 +98,7 @@ def synchronize_stream(stream: int) -> int:
 
 
 def malloc(size: int, policy: int) -> tuple[int, int]:
-    """The address of new device memory of ``size`` bytes, and the status (``aclrtMalloc``)."""
+    """Allocate device memory; return its address and the status (``aclrtMalloc``)."""
     return ask("aclrtMalloc", ctypes.c_void_p, size, policy, first=True)
 
 
@@ -108,7 +108,7 @@ def free(device_ptr: int) -> int:
 
 
 def malloc_host(size: int) -> tuple[int, int]:
-    """The address of new pinned memory, and the status (``aclrtMallocHost``)."""
+    """Allocate pinned memory; return the address and the status (``aclrtMallocHost``)."""
     return ask("aclrtMallocHost", ctypes.c_void_p, size, first=True)
 
 
@@ -137,5 +137,5 @@ def memcpy(destination: int, most: int, source: int, count: int, direction: int)
 def memcpy_async(
     destination: int, most: int, source: int, count: int, direction: int, stream: int
 ) -> int:
-    """The same in the order of a stream (``aclrtMemcpyAsync``); the status."""
+    """Copy in the order of a stream (``aclrtMemcpyAsync``); return the status."""
     return call("aclrtMemcpyAsync", destination, most, source, count, direction, stream)

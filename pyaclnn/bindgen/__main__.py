@@ -63,17 +63,16 @@ def _generate(
     include: Path, catalogue: Path, areas: Path, entry_points: Path, chips: Path, output: Path
 ) -> None:
     declarations = read(include)
-    by_hand = {function.name for function in declarations.functions}
-    table = [function for function in read_table(catalogue) if function.name not in by_hand]
+    table = read_table(catalogue)
     write_binding(declarations, Path(__file__).parent, output / "binding.c")
     for name, release in RELEASES.items():
-        operators = [f for f in (*declarations.functions, *table) if f.is_in(name)]
+        operators = [f for f in table if f.is_in(name)]
         write_operators(operators, output / f"operators_{name}.inc")
         write_split(declarations, operators, release, areas, output)
         write_release(release, output / f"release_{name}.inc")
     for library in LIBRARIES:  # the newest release has whatever one has
         write_fallbacks(declarations, library, name, output / f"{library}_fallbacks.c")
-    write_headers(include, declarations.functions, table, output / _HEADERS)
+    write_headers(include, declarations.functions, output / _HEADERS)
     write_gates(declarations, entry_points, output)
     write_chips(chips, output / "chips.inc")
 

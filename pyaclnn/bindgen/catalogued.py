@@ -75,22 +75,19 @@ def phases(entry: Any) -> Iterator[Function]:
     header = f"{_FOLDER}/{entry.header}"
     given = tuple(CParameter(parameter.c_type, parameter.name) for parameter in entry.parameters)
     phase_1 = f"{entry.name}GetWorkspaceSize"
-    yield Function(phase_1, "aclnnStatus", (*given, *TAIL), False, header, since, until)
+    yield Function(phase_1, "aclnnStatus", (*given, *TAIL), False, header, since, until, entry.note)
     yield Function(entry.name, "aclnnStatus", PHASE_2, False, header, since, until)
 
 
-def write_headers(
-    include: Path, by_hand: Iterable[Function], functions: Iterable[Function], output: Path
-) -> None:
+def write_headers(include: Path, functions: Iterable[Function], output: Path) -> None:
     """Write the headers that an installation brings along.
 
-    They are those written by hand, each with what belongs behind it. Of the other operators there
-    are none: :func:`headers_of` makes them where they are wanted, from the table.
+    They are those written by hand, each with diagnostics of newer functions. :func:`headers_of`
+    makes those of operators from the table, when a compiler first wants them.
 
     Args:
         include: The headers that are written by hand; they are copied.
-        by_hand: What they declare.
-        functions: The operators that none of them declares.
+        functions: What they declare.
         output: The folder to make.
     """
     shutil.copytree(include, output)
@@ -100,22 +97,15 @@ def write_headers(
     )
     with (output / _STUBS).open("a", encoding="utf-8") as file:
         file.writelines(_chosen())
-    # A header may stand for some of its operators by hand.
-    beside = {h: f for h, f in _by_header(functions).items() if (output / h).exists()}
-    for header, declared in beside.items():
-        with (output / header).open("a", encoding="utf-8") as file:
-            file.write("\n".join(_header(declared)) + "\n")
-    all_of_them = (*by_hand, *(function for declared in beside.values() for function in declared))
-    newer = _by_header(function for function in all_of_them if _is_newer(function))
+    newer = _by_header(function for function in functions if _is_newer(function))
     for header, declared in newer.items():
-        text = (output / header).read_text(encoding="utf-8")
-        # What is written by hand has a guard, which ends before this.
-        once = "" if _ONCE in text else f"\n{_ONCE}\n"
-        (output / header).write_text(f"{text}{once}{''.join(_newer(declared))}", encoding="utf-8")
+        # The guard of the header ends before this.
+        with (output / header).open("a", encoding="utf-8") as file:
+            file.write(f"\n{_ONCE}\n{''.join(_newer(declared))}")
 
 
 def headers_of(functions: Iterable[Function]) -> dict[str, str]:
-    """Write the headers of operators that only the table has.
+    """Write the headers of operators.
 
     Args:
         functions: Their phases.
@@ -182,7 +172,9 @@ def _header(functions: list[Function]) -> Iterator[str]:
         conditions += [f"ACL_STUBS_CANN < {RELEASES[until].headers}"] if until else []
         if conditions:
             yield f"#if {' && '.join(conditions)}"
-        yield from (f"ACL_STUBS_OPERATOR {f.signature(f.name)};" for f in declared)
+        for function in declared:
+            note = f"/* {function.note} */\n" if function.note else ""
+            yield f"{note}ACL_STUBS_OPERATOR {function.signature(function.name)};"
         if conditions:
             yield "#endif"
 

@@ -99,6 +99,7 @@ class Function:
         header: Path of the declaring header below ``include_stubs/``.
         since: The first of `RELEASES` whose headers declare it.
         until: The first later one that does not declare it any more, or None.
+        note: A remark for callers, for a generated header; or empty.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Function:
     header: str
     since: str
     until: str | None = None
+    note: str = ""
 
     @property
     def library(self) -> str:

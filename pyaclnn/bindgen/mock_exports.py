@@ -56,7 +56,7 @@ def write_fallbacks(declarations: Declarations, library: str, release: str, outp
 
 def _fallbacks(declarations: Declarations, library: str, release: str) -> Iterator[str]:
     yield GENERATED
-    yield from (f'#include "{h}"' for h in declarations.headers if not h.startswith("aclnnop/"))
+    yield from (f'#include "{header}"' for header in declarations.headers)
     yield '#include "error_message.h"'
     for function in exported(declarations.functions, library, release):
         yield f'\n__attribute__((weak, section("{REFUSALS}")))'

@@ -125,7 +125,7 @@ def write_gates(declarations: Declarations, table: Path, output: Path) -> None:
     """
     entry_points = read_entry_points(table, declarations.functions)
     newest = next(reversed(RELEASES))
-    work = [GENERATED, *(f'#include "{h}"' for h in _headers(declarations))]
+    work = [GENERATED, *(f'#include "{h}"' for h in declarations.headers)]
     for library in LIBRARIES:
         functions = exported(declarations.functions, library, newest)
         renames = [GENERATED, *(f"#define {f.name} impl_{f.name}" for f in functions)]
@@ -141,10 +141,6 @@ def write_gates(declarations: Declarations, table: Path, output: Path) -> None:
     (output / "work.c").write_text("\n".join(work) + "\n", encoding="utf-8")
 
 
-def _headers(declarations: Declarations) -> list[str]:
-    return [header for header in declarations.headers if not header.startswith("aclnnop/")]
-
-
 def _table_of(library: str) -> str:
     return f"void (*const mock_{library}_work[])(void)"
 
@@ -157,7 +153,7 @@ def _gates(
     entry_points: dict[str, EntryPoint],
 ) -> Iterator[str]:
     yield GENERATED
-    yield from (f'#include "{header}"' for header in _headers(declarations))
+    yield from (f'#include "{header}"' for header in declarations.headers)
     yield '#include "gate.h"'
     yield '#include "registry.h"'
     yield from (f"#undef {f.name}" for f in functions)

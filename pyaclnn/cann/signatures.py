@@ -144,28 +144,22 @@ class OperatorHeaders:
         return found
 
 
-class _OwnHeaders(OperatorHeaders):
-    """Those written for this project, and the table, which has all that they declare and more."""
+class _Table(OperatorHeaders):
+    """The table of all operators, from which their headers are generated."""
 
     def find(self, name: str) -> Signature | None:
-        """Return a function of the table, as its header declares it if there is one."""
+        """Return a function of the table."""
         entry = catalogue().get(name.removesuffix(PHASE_1))
-        if entry is None:
-            return None
-        # There is one folder.
-        path = self.folders[0] / entry.header
-        written = _operators_in(path).get(name) if path.is_file() else None
-        return written or _listed(entry, name)
+        return None if entry is None else _listed(entry, name)
 
     @functools.cache  # noqa: B019  # as above
     def everything(self) -> Mapping[str, Signature]:
-        """Return all of the table, by C name; reads every header."""
-        table = {
+        """Return all of the table, by C name."""
+        return {
             name: _listed(entry, name)
             for operator, entry in catalogue().items()
             for name in (f"{operator}{PHASE_1}", operator)
         }
-        return {**table, **super().everything()}
 
 
 def _text(value: CData) -> str:
@@ -174,7 +168,7 @@ def _text(value: CData) -> str:
 
 @functools.cache
 def signatures() -> Mapping[str, Signature]:
-    """Return every function of this project's headers by its C name; reads all of operators."""
+    """Return every function of this project's headers and table, by its C name."""
     return {**_compiled(), **own_headers().everything()}
 
 
@@ -249,11 +243,8 @@ def _compiled() -> Mapping[str, Signature]:
 
 @functools.cache
 def own_headers() -> OperatorHeaders:
-    """Return what this project declares of operators: its own headers, and the table."""
-    # Imported on demand: who calls no operator needs no headers.
-    from pyaclnn.cann.simulator import writtendir  # noqa: PLC0415
-
-    return _OwnHeaders([writtendir() / _FOLDER])
+    """Return this project's declarations of operators."""
+    return _Table(())
 
 
 def _operators_in(path: Path) -> Mapping[str, Signature]:

@@ -33,11 +33,11 @@ _WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic")
 _INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
-def compiler(language: str) -> list[str]:
-    """The compiler of a language, a value of ``-std=``."""
+def compiler(language: str, include: Path = INCLUDE) -> list[str]:
+    """Return the compiler of a language, a value of ``-std=``, with an include folder."""
     variable, default = ("CXX", "c++") if language.startswith("c++") else ("CC", "cc")
     command = shlex.split(os.environ.get(variable, default))
-    return [*command, f"-std={language}", f"-I{INCLUDE}"]
+    return [*command, f"-std={language}", f"-I{include}"]
 
 
 def _run(command: list[str]) -> str:
@@ -47,7 +47,12 @@ def _run(command: list[str]) -> str:
 
 
 def compile_all(
-    folder: Path, language: str, sources: list[str], *, to_object: bool = False
+    folder: Path,
+    language: str,
+    sources: list[str],
+    *,
+    to_object: bool = False,
+    include: Path = INCLUDE,
 ) -> Path:
     """Compile translation units in one call of the compiler, warnings being errors.
 
@@ -56,6 +61,7 @@ def compile_all(
         language: The value of ``-std=``.
         sources: The text of each translation unit.
         to_object: Produce objects instead of only checking.
+        include: The include folder.
 
     Returns:
         The object of the first unit, which exists when ``to_object`` is set.
@@ -66,7 +72,7 @@ def compile_all(
         path.write_text(text, encoding="utf-8")
     first_object = folder / "unit0.o"
     output = ["-c", "-o", str(first_object)] if to_object else ["-fsyntax-only"]
-    _run([*compiler(language), *_WARNINGS, *output, *map(str, paths)])
+    _run([*compiler(language, include), *_WARNINGS, *output, *map(str, paths)])
     return first_object
 
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.mock import includedir
+
 from .stub_tree import HEADERS, LANGUAGES, LEVELS, compile_all
 
 if TYPE_CHECKING:
@@ -72,9 +74,12 @@ def test_the_newest_release_is_the_default(language: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_program_written_for_cann_compiles(language: str, tmp_path: Path) -> None:
     compile_all(
-        tmp_path, language, [f"#define ACL_STUBS_CANN {level}\n{_PROGRAM}" for level in LEVELS]
+        tmp_path,
+        language,
+        [f"#define ACL_STUBS_CANN {level}\n{_PROGRAM}" for level in LEVELS],
+        include=includedir(),
     )
 
 
 def test_status_constants_serve_deduced_variables(tmp_path: Path) -> None:
-    compile_all(tmp_path, "c++17", [_DEDUCED])
+    compile_all(tmp_path, "c++17", [_DEDUCED], include=includedir())

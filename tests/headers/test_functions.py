@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.facts.operators import by_c_name
-from pyaclnn.facts.operators.catalogue import catalogue
-
 from .presence import LEFT_OUT, SINCE_8_1, SINCE_9_1
 from .stub_tree import HEADERS, INCLUDE, LANGUAGES, LEVELS, compile_all, preprocess
 
@@ -17,12 +14,8 @@ if TYPE_CHECKING:
 
     from .declared import Declared
 
-# The operators stand in tables of their own, under tests/operators; the build makes most headers.
-# The build adds functions newer than 8.1 to the project's headers as well.
-_OLD = {name: catalogue()[name] for name in by_c_name() if catalogue()[name].is_in("8.1")}
-_BY_HAND = {name for name, entry in _OLD.items() if f"aclnnop/{entry.header}" in HEADERS}
-_PHASES = {name + phase for name in _BY_HAND for phase in ("", "GetWorkspaceSize")}
-_EXPECTED = {801: SINCE_8_1 | _PHASES, 901: SINCE_8_1 | SINCE_9_1 | _PHASES}
+# Headers of operators are generated: test_generated.py.
+_EXPECTED = {801: SINCE_8_1, 901: SINCE_8_1 | SINCE_9_1}
 # Defined in the header, and in no library.
 _INLINE = {"HcclCommConfigInit"}
 _PROTOTYPE = re.compile(
@@ -70,25 +63,6 @@ def test_a_function_has_c_linkage_and_its_plain_symbol(language: str, tmp_path: 
 
 def test_every_parameter_has_a_name(everything: dict[int, Declared]) -> None:
     assert not everything[901].unnamed
-
-
-def test_every_operator_has_two_phases_of_the_one_shape(everything: dict[int, Declared]) -> None:
-    prototypes = everything[901].functions
-    operators = {
-        name.removesuffix("GetWorkspaceSize")
-        for name in prototypes
-        if name.startswith("aclnn") and name.endswith("GetWorkspaceSize")
-    }
-    assert operators == _BY_HAND
-    assert len(operators) >= 28
-    for operator in operators:
-        first = prototypes[f"{operator}GetWorkspaceSize"]
-        assert first.startswith("aclnnStatus ")
-        assert first.endswith(", uint64_t *workspaceSize, aclOpExecutor **executor)")
-        assert prototypes[operator] == (
-            f"aclnnStatus {operator}(void *workspace, uint64_t workspaceSize, "
-            "aclOpExecutor *executor, aclrtStream stream)"
-        )
 
 
 @pytest.mark.parametrize("name", sorted(LEFT_OUT))

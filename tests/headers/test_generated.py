@@ -47,6 +47,27 @@ def test_headers_written_by_hand_are_there_as_they_are() -> None:
         assert found.startswith((INCLUDE / header).read_text(encoding="utf-8")), header
 
 
+def test_every_operator_has_two_phases_of_the_one_shape() -> None:
+    for name, entry in catalogue().items():
+        text = (includedir() / "aclnnop" / entry.header).read_text(encoding="utf-8")
+        first = re.search(rf"aclnnStatus {name}GetWorkspaceSize\((.*)\);", text)
+        assert first, name
+        assert first[1].endswith("uint64_t *workspaceSize, aclOpExecutor **executor"), name
+        assert (
+            f"aclnnStatus {name}(void *workspace, uint64_t workspaceSize, "
+            "aclOpExecutor *executor, aclrtStream stream);"
+        ) in text
+
+
+def test_a_note_of_the_table_precedes_the_first_phase() -> None:
+    noted = [entry for entry in catalogue().values() if entry.note]
+    assert len(noted) > 20
+    for entry in noted:
+        text = (includedir() / "aclnnop" / entry.header).read_text(encoding="utf-8")
+        declaration = f"ACL_STUBS_OPERATOR aclnnStatus {entry.name}GetWorkspaceSize("
+        assert f"/* {entry.note} */\n{declaration}" in text
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_program_can_include_them_all(language: str, tmp_path: Path) -> None:
     assert compiled(tmp_path, language, max(LEVELS), TABLE) == ""

@@ -51,14 +51,14 @@ class Nothing(mmap.mmap):
         raise OSError(errno.ENOMEM, f"Cannot allocate memory: {descriptor}, {length}")
 
 
-@pytest.fixture(name="memory", scope="module", params=["whole", "in pieces"])
+@pytest.fixture(name="memory", scope="module", params=["whole", "by windows"])
 def fixture_memory(request: pytest.FixtureRequest) -> Iterator[DeviceMemory]:
     descriptor = os.memfd_create("device-memory")
     os.ftruncate(descriptor, SIZE)
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "in pieces":
+        if request.param == "by windows":
             patch.setattr("mmap.mmap", Little)
-            patch.setattr(mapping, "_PIECE", mmap.PAGESIZE)
+            patch.setattr(mapping, "_WINDOW", mmap.PAGESIZE)
         memory = DeviceMemory(descriptor, BASE, SIZE)
     os.close(descriptor)
     view = memory.view("all", tensor(SIZE, data_type=DATA_TYPES["UINT8"]))
@@ -125,12 +125,12 @@ def test_a_part_that_cannot_be_mapped_is_an_error_that_names_the_limit() -> None
     file.close()
 
 
-def test_pieces_do_not_pile_up() -> None:
+def test_windows_do_not_pile_up() -> None:
     descriptor = os.memfd_create("device-memory")
     os.ftruncate(descriptor, 100 * mmap.PAGESIZE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mmap.mmap", Little)
-        patch.setattr(mapping, "_PIECE", mmap.PAGESIZE)
+        patch.setattr(mapping, "_WINDOW", mmap.PAGESIZE)
         file = mapping.MappedFile(descriptor, 100 * mmap.PAGESIZE)
     kept = np.frombuffer(file.region(0, 8)[0], np.uint8, 8)
     before = mappings()
@@ -260,7 +260,7 @@ A, B, C = MappedRange(0x1000, 16, 0), MappedRange(0x1010, 16, 64), MappedRange(0
         (0x1030, 0x1040, (C,)),
     ],
 )
-def test_pieces_hold_a_range_only_without_a_gap(
+def test_mapped_ranges_hold_a_range_only_without_a_gap(
     low: int, high: int, found: tuple[MappedRange, ...]
 ) -> None:
     assert adjoining((A, B, C), low, high) == found

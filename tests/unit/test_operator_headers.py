@@ -87,6 +87,7 @@ def test_our_own_headers_leave_nothing_over() -> None:
 
 
 def test_asking_for_an_operator_reads_its_header_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = known.OperatorHeaders([includedir() / "aclnnop"])
     asked: list[str] = []
 
     def read_one(path: Path) -> object:
@@ -95,12 +96,14 @@ def test_asking_for_an_operator_reads_its_header_alone(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(known, "read_header", read_one)
     known._of_header.cache_clear()
-    found = known.signature("aclnnRmsNormGetWorkspaceSize")
+    found = known.signature("aclnnRmsNormGetWorkspaceSize", installed)
     assert found is not None
     assert found.parameters[0] == "x"
-    assert known.signature("aclnnRmsNorm") is not None
-    assert known.signature("aclrtMalloc") is not None
+    assert known.signature("aclnnRmsNorm", installed) is not None
+    assert known.signature("aclrtMalloc", installed) is not None
     assert asked == ["aclnn_rms_norm.h"]
+    assert known.signature("aclnnAdd") is not None
+    assert asked == ["aclnn_rms_norm.h"], "the table needs no header"
 
 
 def test_what_cannot_be_a_header_is_not_read(tmp_path: Path) -> None:

@@ -89,6 +89,7 @@ class Entry(NamedTuple):
         guessed: Whether its directions are guessed from names and types, for want of a document.
         parameters: The parameters of its first phase but for the last two, ``uint64_t *`` and
             ``aclOpExecutor **``, which are the same for all.
+        note: A remark for callers, which its C header has; or empty.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Entry(NamedTuple):
     removed: str | None
     guessed: bool
     parameters: tuple[Parameter, ...]
+    note: str = ""
 
     def is_in(self, release: str) -> bool:
         """Whether a release such as ``9.1`` has it: later ones do as well, until it is removed."""
@@ -136,6 +138,7 @@ def _number(release: str) -> tuple[int, ...]:
 
 
 def _entry(line: str) -> Entry:
+    line, _, note = line.partition(" # ")
     name, header, column, source, *parameters = line.split(" ")
     releases = column.split(",")
     removed = releases.pop()[1:] if releases[-1].startswith("-") else None
@@ -146,6 +149,7 @@ def _entry(line: str) -> Entry:
         removed,
         source == "guessed",
         tuple(map(_parameter, parameters)),
+        note,
     )
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Include folder for compilers, with a header for each operator of CANN.
 
-An installation brings along what is written by hand. The headers of all other operators, hundreds,
-follow from the table of these; they are made when a compiler first wants them, and kept.
+An installation brings along the headers that are written by hand. Those of operators, hundreds,
+follow from the table of operators; they are made when a compiler first wants them, and kept.
 """
 
 from __future__ import annotations
@@ -75,9 +75,8 @@ def _contents() -> Mapping[str, bytes]:
         for path in sorted(written.rglob("*"))
         if path.is_file()
     }
-    every = (function for entry in catalogue().values() for function in phases(entry))
-    alone = headers_of(function for function in every if function.header not in files)
-    return {**files, **{name: text.encode() for name, text in alone.items()}}
+    operators = (function for entry in catalogue().values() for function in phases(entry))
+    return {**files, **{name: text.encode() for name, text in headers_of(operators).items()}}
 
 
 @functools.cache

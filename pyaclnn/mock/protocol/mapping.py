@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JoinedRanges", "MappedFile", "MappedRange", "adjoining"]
 
-_MAPPED = 64 << 20
+_WINDOW = 64 << 20
 _MAX_WINDOWS = 16
 _MAP_FIXED = 0x10
 _NO_ADDRESS = ctypes.c_void_p(-1).value
@@ -51,7 +51,7 @@ class MappedRange(NamedTuple):
 
 
 def adjoining(mapped: Sequence[MappedRange], low: int, high: int) -> tuple[MappedRange, ...]:
-    """Find the pieces that hold a range of addresses, none missing; empty if one is.
+    """Find the mapped ranges that hold a range of addresses, none missing; empty if one is.
 
     Args:
         mapped: In the order of their addresses.
@@ -77,13 +77,13 @@ class JoinedRanges:
         self._runs: OrderedDict[tuple[MappedRange, ...], mmap.mmap] = OrderedDict()
 
     def region(self, run: tuple[MappedRange, ...]) -> mmap.mmap:
-        """Map pieces that adjoin each other.
+        """Map mapped ranges that adjoin each other.
 
         Args:
-            run: The pieces, in the order of their addresses.
+            run: The mapped ranges, in the order of their addresses.
 
         Returns:
-            What is mapped, from the first byte of the first piece on.
+            What is mapped, from the first byte of the first part on.
 
         Raises:
             OSError: A file is gone, or there is no room for so much.
@@ -91,8 +91,8 @@ class JoinedRanges:
         joined = self._runs.get(run)
         if joined is None:
             joined = mmap.mmap(-1, run[-1].address + run[-1].size - run[0].address)
-            for piece in run:
-                self._lay(joined, piece, piece.address - run[0].address)
+            for part in run:
+                self._lay(joined, part, part.address - run[0].address)
             self._runs[run] = joined
             if len(self._runs) > _MAX_WINDOWS:
                 # Arrays that lie in it keep it mapped until they go.
@@ -100,28 +100,28 @@ class JoinedRanges:
         self._runs.move_to_end(run)
         return joined
 
-    def _lay(self, joined: mmap.mmap, piece: MappedRange, at: int) -> None:
-        """Put a piece of a file in the place of a part of what is mapped."""
+    def _lay(self, joined: mmap.mmap, part: MappedRange, at: int) -> None:
+        """Put a part of a file in the place of a part of what is mapped."""
         place = ctypes.addressof(ctypes.c_char.from_buffer(joined, at))
         descriptor = self._descriptor
-        if piece.source:
-            path = f"/proc/{piece.process}/fd/{piece.descriptor}"
+        if part.source:
+            path = f"/proc/{part.process}/fd/{part.descriptor}"
             descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:
             found = _system_mmap()(
                 place,
-                piece.size,
+                part.size,
                 mmap.PROT_READ | mmap.PROT_WRITE,
                 mmap.MAP_SHARED | _MAP_FIXED,
                 descriptor,
-                piece.offset,
+                part.offset,
             )
         finally:
-            if piece.source:
+            if part.source:
                 os.close(descriptor)
         if found == _NO_ADDRESS:
             error = ctypes.get_errno()
-            raise OSError(error, f"{piece.size} bytes cannot be mapped: {os.strerror(error)}")
+            raise OSError(error, f"{part.size} bytes cannot be mapped: {os.strerror(error)}")
 
     def close(self) -> None:
         """Unmap everything; arrays that are still alive keep their part mapped until they go."""
@@ -156,7 +156,7 @@ class MappedFile:
     """
 
     def __init__(self, descriptor: int, size: int) -> None:
-        self._size, self._piece = size, _MAPPED
+        self._size, self._window = size, _WINDOW
         self._windows: OrderedDict[tuple[int, int], mmap.mmap] = OrderedDict()
         self._whole: mmap.mmap | None = None
         try:
@@ -181,23 +181,23 @@ class MappedFile:
         """
         if self._whole is not None:
             return self._whole, 0
-        start = low - low % self._piece
-        length = min(high + -high % self._piece, self._size) - start
-        piece = self._windows.get((start, length))
-        if piece is None:
+        start = low - low % self._window
+        length = min(high + -high % self._window, self._size) - start
+        window = self._windows.get((start, length))
+        if window is None:
             try:
-                piece = mmap.mmap(self._descriptor, length, offset=start)
+                window = mmap.mmap(self._descriptor, length, offset=start)
             except OSError as error:
                 raise MemoryError(
                     f"the device process cannot map {length} bytes ({error.strerror}): a limit on "
                     "its address space (ulimit -v) or on memory (a container's) is too low"
                 ) from error
-            self._windows[start, length] = piece
+            self._windows[start, length] = window
             if len(self._windows) > _MAX_WINDOWS:
                 # Arrays that lie in it keep it mapped until they go.
                 self._windows.popitem(last=False)
         self._windows.move_to_end((start, length))
-        return piece, start
+        return window, start
 
     def close(self) -> None:
         """Unmap the file; arrays that are still alive keep their part mapped until they go."""

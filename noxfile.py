@@ -145,7 +145,7 @@ def mutation(session: nox.Session) -> None:
         if Path(name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(name, copy / name)
-    session.install(*LOCK, *PYPROJECT["build-system"]["requires"])
+    session.install(*LOCK, *BUILD_REQUIRES)
     session.chdir(copy)
     setup = ("--no-build-isolation", "-Csetup-args=-Doptimization=0")
     session.install(*LOCK, *setup, "-e.[test]")

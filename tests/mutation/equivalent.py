@@ -18,11 +18,6 @@ EQUIVALENT = {
         "self.strings = bytes(image[strings : strings + self.values.get(_DT_STRSZ, 1)])",
     ): "the linker never leaves out the size; one byte without it has no more names than none",
     (
-        "pyaclnn/cann/headers.py",
-        "late = any(start <= match.start() < end for start, end in newer)",
-        "late = any(start < match.start() < end for start, end in newer)",
-    ): "a part begins with its directive, so no declaration begins where the part does",
-    (
         "pyaclnn/cann/faults.py",
         'if len(words) == 6 and "-" in words[0]:',
         'if len(words) == 6 and "-" in words[1]:',

@@ -66,7 +66,7 @@ class AddRmsNormQuantV2Result(NamedTuple):
 
 
 def normalized(added: Added, dtype: np.dtype[Any], *, per_tensor: bool = False) -> NDArray[Any]:
-    """Give `x * rstd * gamma`, (M, N): of float16 rounded in between where the family does so."""
+    """Return `x * rstd * gamma`, (M, N): of float16 rounded in between where the family does so."""
     y = added.x * added.rstd
     if not added.rounds or dtype != FLOAT16 or per_tensor:
         return np.asarray(y * added.gamma)

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 RECIPROCAL_DEVIATION = (None, "950")
-"""Whose save_invstd is what its name says; that of the other families is the variance."""
+"""Families whose save_invstd is the inverse deviation; elsewhere it is the variance."""
 
 
 class BatchNormResult(NamedTuple):

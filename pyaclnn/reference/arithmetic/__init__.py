@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operators' definitions are written in: number types, rounding, rows, channels."""
+"""Arithmetic of the definitions: number types, rounding, rows, channels."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ ROUNDING = ("910b", "910_93", "310p")
 
 
 class Added(NamedTuple):
-    """What kernels that add before an RMS normalization share.
+    """Common part of kernels that add before an RMS normalization.
 
     Attributes:
         layout: How x1 splits into rows.
@@ -64,14 +64,14 @@ class Added(NamedTuple):
         return cls(layout, x, rstd, layout.wide_row("gamma", scale), rounds)
 
     def scaled(self, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Give `x * rstd * gamma`, rounded to the type of x1, in the tensor's shape."""
+        """Return `x * rstd * gamma`, rounded to the type of x1, in the tensor's shape."""
         normalized = self.x * self.rstd
         if self.rounds:
             normalized = wide(rounded(normalized, dtype), self.layout.dtype)
         return self.layout.tensor(normalized * self.gamma, dtype)
 
     def sum(self, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Give the sum, rounded to the type of x1, in the tensor's shape."""
+        """Return the sum, rounded to the type of x1, in the tensor's shape."""
         return self.layout.tensor(self.x, dtype)
 
     @property

@@ -19,7 +19,7 @@ FEWEST_AXES = 2
 
 
 class ChannelLayout(NamedTuple):
-    """How a tensor splits into samples (N), channels (C), and what is left (S).
+    """A tensor as samples (N), channels (C) and positions (S).
 
     Attributes:
         shape: The tensor's shape: N, C, and any other axes, which together are S.
@@ -91,7 +91,7 @@ class ChannelLayout(NamedTuple):
             )
 
     def groups(self, count: int) -> tuple[int, int]:
-        """Give the shape that has a row for each group of channels of each sample."""
+        """Return the shape that has a row for each group of channels of each sample."""
         return self.samples * count, self.channels // count * self.positions
 
     def per_channel(self, name: str, parameter: ArrayLike | None, absent: float) -> NDArray[Any]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the gradients of group normalizations share, and the activation that follows some."""
+"""Common parts of gradients of group normalizations, and the activation after some."""
 
 from __future__ import annotations
 

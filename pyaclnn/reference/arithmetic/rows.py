@@ -21,7 +21,7 @@ Layout = TypeVar("Layout", bound="RowLayout")
 
 
 class RowLayout(NamedTuple):
-    """How a tensor that is normalized over its trailing axes splits into rows and columns.
+    """A tensor that is normalized over its trailing axes, as rows and columns.
 
     Attributes:
         leading: The axes that count the rows.

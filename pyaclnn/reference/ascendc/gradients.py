@@ -21,7 +21,7 @@ __all__ = [
 
 
 class LayerNormGradOutputs(NamedTuple):
-    """What `layer_norm_grad` returns, all [B, S, H] and in the data type of its inputs.
+    """Results of `layer_norm_grad`, all [B, S, H] and in the data type of its inputs.
 
     Attributes:
         output_pd_x: The gradient of x.
@@ -33,7 +33,7 @@ class LayerNormGradOutputs(NamedTuple):
 
 
 class LayerNormGradBetaOutputs(NamedTuple):
-    """What `layer_norm_grad_beta` returns, all [H] and in the data type of its inputs.
+    """Results of `layer_norm_grad_beta`, all [H] and in the data type of its inputs.
 
     Attributes:
         output_pd_gamma: The gradient of gamma.

@@ -26,7 +26,7 @@ __all__ = ["LayerNormConfig", "LayerNormPara", "LayerNormRstdOutputs", "layer_no
 
 @dataclass(frozen=True)
 class LayerNormConfig:
-    """What the kernel is compiled to do; the default is CANN's `LNCFG_NORM`.
+    """Compile-time options of the kernel; the default is CANN's `LNCFG_NORM`.
 
     Attributes:
         is_no_beta: `isNoBeta`: beta is not used.
@@ -44,7 +44,7 @@ class LayerNormConfig:
 
 @dataclass(frozen=True)
 class LayerNormPara:
-    """How the rows lie in memory.
+    """Layout of the rows in memory.
 
     Attributes:
         a_length: `aLength`: the number of rows.
@@ -58,7 +58,7 @@ class LayerNormPara:
 
 
 class LayerNormRstdOutputs(NamedTuple):
-    """What `layer_norm_rstd` returns.
+    """Results of `layer_norm_rstd`.
 
     Attributes:
         output: The normalized tensor, [A, R with padding], in the data type of the input.

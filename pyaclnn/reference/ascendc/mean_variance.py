@@ -16,7 +16,7 @@ __all__ = ["LayerNormOutputs", "layer_norm"]
 
 
 class LayerNormOutputs(NamedTuple):
-    """What `layer_norm` returns, all in the data type of its input.
+    """Results of `layer_norm`, all in the data type of its input.
 
     Attributes:
         output: The normalized tensor, [B, S, H].

@@ -35,7 +35,7 @@ def layer_norm(
     bias: ArrayLike | None = None,
     eps: float = 1e-5,
 ) -> LayerNormResult:
-    """Do what the definition says, `definition("layer_norm")`, tile by tile."""
+    """Compute the same as `definition("layer_norm")`, tile by tile."""
     tensor = np.asarray(input)
     layout = TiledRows.of("input", tensor, "normalized_shape", normalized_shape)
     x = layout.matrix("input", tensor)
@@ -83,7 +83,7 @@ def layer_norm_with_impl_mode(
     eps: float = 1e-5,
     impl_mode: int = 0,
 ) -> LayerNormResult:
-    """Do what the definition says, `definition("layer_norm_with_impl_mode")`, tile by tile."""
+    """Compute the same as `definition("layer_norm_with_impl_mode")`, tile by tile."""
     if impl_mode not in IMPL_MODES:
         raise ValueError(f"impl_mode is {impl_mode}; it must be 0, 1 or 2")
     return layer_norm(input, normalized_shape, weight, bias, eps)
@@ -96,7 +96,7 @@ def fast_layer_norm(
     bias: ArrayLike | None = None,
     eps: float = 1e-5,
 ) -> LayerNormResult:
-    """Do what the definition says, `definition("fast_layer_norm")`, tile by tile."""
+    """Compute the same as `definition("fast_layer_norm")`, tile by tile."""
     return layer_norm(input, normalized_shape, weight, bias, eps)
 
 
@@ -111,7 +111,7 @@ def layer_norm_backward(
     *,
     output_mask: tuple[bool, bool, bool] = (True, True, True),
 ) -> LayerNormGrads:
-    """Do what the definition says, `definition("layer_norm_backward")`, tile by tile."""
+    """Compute the same as `definition("layer_norm_backward")`, tile by tile."""
     tensor = np.asarray(input)
     layout = TiledRows.of("input", tensor, "normalized_shape", normalized_shape)
     x = layout.matrix("input", tensor)

@@ -22,7 +22,7 @@ __all__ = ["rms_norm", "rms_norm_grad"]
 
 
 def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormResult:
-    """Do what the definition says, `definition("rms_norm")`, tile by tile."""
+    """Compute the same as `definition("rms_norm")`, tile by tile."""
     tensor, parameter = np.asarray(x), np.asarray(gamma)
     layout = TiledRows.of("x", tensor, "the shape of gamma", parameter.shape)
     x = layout.matrix("x", tensor)
@@ -46,7 +46,7 @@ def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormRe
 
 
 def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike) -> RmsNormGrads:
-    """Do what the definition says, `definition("rms_norm_grad")`, tile by tile."""
+    """Compute the same as `definition("rms_norm_grad")`, tile by tile."""
     tensor, parameter = np.asarray(x), np.asarray(gamma)
     layout = TiledRows.of("x", tensor, "the shape of gamma", parameter.shape)
     x = layout.matrix("x", tensor)

@@ -38,7 +38,7 @@ EVERYTHING = slice(None)
 
 
 class Visit(Protocol):
-    """What an operator does with a tile."""
+    """The work of an operator on a tile."""
 
     def __call__(self, tile: Tile, sums: Sums, totals: Totals | None, /) -> Totals:
         """Visit a tile.

@@ -31,13 +31,13 @@ MOST_GROUPS = 16
 
 
 class TiledRows(RowLayout):
-    """How a matrix of rows is cut."""
+    """A matrix of rows, cut into tiles."""
 
     __slots__ = ()
 
     @property
     def tile_elements(self) -> int:
-        """How many elements a tile has about."""
+        """The approximate number of elements of a tile."""
         return min(TILE_ELEMENTS, max(FEWEST_ELEMENTS, self.rows * self.columns // TILES))
 
     @property

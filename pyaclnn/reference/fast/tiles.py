@@ -31,7 +31,7 @@ DOUBLE = np.dtype(np.float64)
 
 
 class Memory(threading.local):
-    """What a thread keeps from tile to tile and from call to call.
+    """Buffers that a thread keeps from tile to tile and from call to call.
 
     Attributes:
         slots: Memory by name and type.

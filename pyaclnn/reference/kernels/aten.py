@@ -32,12 +32,12 @@ __all__ = ["CAUTION", "KERNELS", "aten_calls", "aten_kernel", "is_asked_for"]
 KERNELS: Final = "PYACLNN_MOCK_KERNELS"
 """The environment variable that asks for them."""
 CAUTION: Final = "computed by PyTorch, which may differ from CANN in data types and defaults"
-"""What has to be said of them."""
+"""The note that accompanies them."""
 _LINE: Final = re.compile(r"(?P<names>[A-Za-z0-9 ]+): (?P<call>.*?)(?: \[(?P<null>[\w ]+)\])?")
 
 
 class AtenCall(NamedTuple):
-    """What an operator is in PyTorch.
+    """The expression of an operator in PyTorch.
 
     Attributes:
         text: An expression of functions of ``torch.ops.aten`` and of C's parameter names.
@@ -49,7 +49,7 @@ class AtenCall(NamedTuple):
 
 
 def is_asked_for() -> bool:
-    """Tell whether the environment asks for PyTorch's kernels.
+    """Report whether the environment asks for PyTorch's kernels.
 
     Raises:
         ValueError: It asks for something else.

@@ -116,7 +116,7 @@ def nonzero_v2(self: Array, out: Array) -> Array:
 
 @operator("aclnnGather")
 def gather(self: Array, dim: int, index: Array) -> Array:
-    """Of each line along a dimension the elements that ``index`` names at that place."""
+    """The elements that ``index`` names at its place, of each line along a dimension."""
     axis = _axis(self, dim)
     if index.ndim != self.ndim:
         raise ValueError(f"index has {index.ndim} dimensions; it must have {self.ndim}, as self")

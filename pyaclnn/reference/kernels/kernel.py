@@ -45,7 +45,7 @@ class Kernel:
         return inspect.signature(self.function).parameters
 
     def may_lack(self, c_name: str) -> bool:
-        """Tell whether a parameter of C may be NULL: the function does without it.
+        """Report whether a parameter of C may be NULL: the function does without it.
 
         Args:
             c_name: The C name.
@@ -54,7 +54,7 @@ class Kernel:
         return name is not None and self.parameters[name].default is None
 
     def parameter_for(self, c_name: str) -> str | None:
-        """Give the function's parameter for a parameter of C, or None if it has none.
+        """Return the function's parameter for a parameter of C, or None if it has none.
 
         Args:
             c_name: The C name. Its ending ``Ref`` or ``Optional`` may be left out, and a name
@@ -97,7 +97,7 @@ def operator(*names: str, shrinks: bool = False) -> Callable[[Function], Functio
 
 
 def kernels_of(module: ModuleType) -> Iterator[Kernel]:
-    """Give the kernels that are defined in a module."""
+    """Return the kernels that are defined in a module."""
     for value in vars(module).values():
         found = getattr(value, _ATTRIBUTE, ()) if callable(value) else ()
         yield from (kernel for kernel in found if isinstance(kernel, Kernel))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How data types go together: what two operands are computed in, and what a result is cast to.
+"""Promotion of data types: the common type of operands, and the casts of results.
 
 Floats of 16 bits are computed in float32 and rounded once. CANN calls the rules of promotion the
 deduction of data types of its operators on tensors (互推导关系); they are those of PyTorch.
@@ -24,14 +24,14 @@ _ORDER = "bifc"
 
 
 def category(dtype: np.dtype[Any]) -> str:
-    """Give ``b`` for bool, ``i`` for integers, ``f`` for floats, ``c`` for complex numbers."""
+    """Return ``b`` for bool, ``i`` for integers, ``f`` for floats, ``c`` for complex numbers."""
     if dtype == BFLOAT16:
         return "f"
     return {"u": "i"}.get(dtype.kind, dtype.kind)
 
 
 def promoted(*operands: Any) -> np.dtype[Any]:
-    """Give the type that operands are computed in; a number counts by its category alone.
+    """Return the type that operands are computed in; a number counts by its category alone.
 
     Raises:
         ValueError: Two types do not go together.
@@ -75,12 +75,12 @@ def _with_number(dtype: np.dtype[Any], number: complex) -> np.dtype[Any]:
 
 
 def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Give the type of a function of real numbers: integers and bool become float32."""
+    """Return the type of a function of real numbers: integers and bool become float32."""
     return dtype if category(dtype) in "fc" else np.dtype(np.float32)
 
 
 def wide(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
-    """Give a tensor or number in the type that it is computed in."""
+    """Return a tensor or number in the type that it is computed in."""
     wanted = np.asarray(value).dtype if dtype is None else dtype
     wanted = np.dtype(np.float32) if wanted in _HALF else wanted
     return np.asarray(value).astype(wanted, copy=False)

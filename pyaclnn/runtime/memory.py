@@ -7,7 +7,8 @@ timeline the memory is needed. Giving memory back waits for those submissions an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import struct
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pyaclnn._binding import lib
 from pyaclnn.cann import raw
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.timeline import Timeline
 
 __all__ = ["Memory", "Use"]
+
+_USE: Final = struct.Struct("@5Q")
+"""A ``struct binding_use``."""
 
 
 class Use(NamedTuple):
@@ -99,10 +103,10 @@ class Memory(Resource):
             timeline: The timeline whose own writes do not count.
         """
         own = timeline.struct.id
-        for use in self.block.uses:
-            if use.written and use.timeline != own:
-                writer = timeline_of(use.timeline)
-                if writer is not None and not writer.is_complete(use.written):
+        for number, _, written, _, _ in _USE.iter_unpack(raw.ffi.buffer(self.block.uses)):
+            if written and number != own:
+                writer = timeline_of(number)
+                if writer is not None and not writer.is_complete(written):
                     return True
         return bool(self.block.shared)
 

@@ -42,7 +42,7 @@ def main() -> None:
 def place(fresh: Path, output: Path) -> None:
     """Put what was generated in its place, but for what is there already and the same.
 
-    What is not written anew compiles nothing anew. Headers that are no more are removed.
+    An unchanged file is not written, so that nothing is compiled again. Stale headers are removed.
 
     Args:
         fresh: The folder it was generated into.

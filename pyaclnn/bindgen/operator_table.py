@@ -38,7 +38,7 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """C type of a phase-1 argument, without const -> its letter in ``struct mock_operator``."""
 _MOST = 64
-"""Parameters that a mask can tell apart."""
+"""Largest number of parameters in a mask."""
 
 
 def write_operators(functions: Iterable[Function], output: Path) -> None:

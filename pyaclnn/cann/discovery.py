@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where CANN's libraries may lie: pure reasoning about paths, nothing is opened here.
+"""Candidate folders of CANN's libraries, derived from paths alone; nothing is opened here.
 
 Both layouts are known: up to 8.3 under ``ascend-toolkit/latest`` with one ``libopapi.so``, and
 since 8.5 under ``cann`` with ``libopapi_nn.so``, ``libopapi_math.so`` and so on.

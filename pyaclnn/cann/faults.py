@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a process is when code of the vendor's crashes it, or when it is asked while it hangs."""
+"""Location of a process in the vendor's code at a crash, or on request while it hangs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def places_in(text: str) -> list[Place]:
     if not addresses:
         return []
     own, *stack = addresses
-    # Where a caller goes on is behind its call, perhaps behind its end.
+    # A return address is behind the call, perhaps behind the end of the function.
     callers = stack[stack.index(own) + 1 :] if own in stack else stack
     found = [p for a in (own, *(address - 1 for address in callers)) for p in _within(maps, a)]
     theirs = [place for place in found if not _is_of(place, (*_OURS, *_LOADER))]

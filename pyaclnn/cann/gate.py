@@ -47,7 +47,7 @@ _resolve = functools.cache(function)
 
 
 class Silence:
-    """Whether CANN may still be called, and whether clean-up reports failures.
+    """State of the gate: CANN may still be called, and clean-up reports failures.
 
     Attributes:
         finalised: There is nothing left to release.
@@ -207,7 +207,7 @@ def give_back(name: str, slot: Pointer) -> None:
 
     Args:
         name: The C function, whose only parameter is the object.
-        slot: Where the object stands, as a ``void **``; empty afterwards.
+        slot: The slot that holds the object, as a ``void **``; empty afterwards.
     """
 
     def release() -> int:

@@ -3,8 +3,8 @@
 
 Such a header declares functions and nothing else, so that what is left when comments, directives
 and attributes are taken away is a list of declarations. Each header is read for itself: two of
-CANN's own share an include guard, and one of them would be lost. What is not understood is told
-with its file and line, and costs only itself.
+CANN's own share an include guard, and one of them would be lost. Anything not understood is
+reported with its file and line, and costs only itself.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Declaration(NamedTuple):
 
 
 class Header(NamedTuple):
-    """What a header holds.
+    """Contents of a header.
 
     Attributes:
         declarations: Its functions, in order.
@@ -92,7 +92,7 @@ def no_header(path: Path) -> str | None:
     try:
         status = path.stat()
     except OSError:
-        return None  # whether it can be read is for the reader to find out
+        return None  # reading it reports the error
     # To open a pipe waits for a writer.
     if not stat.S_ISREG(status.st_mode):
         return "it is no ordinary file"
@@ -114,7 +114,7 @@ def read_header(path: Path) -> Header:
     return Header(declarations, tuple(f"{path}:{line}: {what}" for line, what in problems))
 
 
-# Of the headers of two installations, or of one and ours, most are the same.
+# Most headers are the same in two installations, or in one and here.
 @functools.lru_cache(maxsize=2048)
 def _read(text: str) -> tuple[tuple[Declaration, ...], tuple[tuple[int, str], ...]]:
     limited = list(_limited_parts(text))

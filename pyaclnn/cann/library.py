@@ -43,7 +43,7 @@ _PACKAGES: Final = {
     "base": "the toolkit package (libnnopbase.so)",
     "operators": "the operator package for this chip (libopapi.so, or libopapi_*.so since 8.5)",
 }
-"""What installs the libraries of each group."""
+"""The package that installs the libraries of each group."""
 
 _lock: Final = threading.RLock()
 _loaded: Loaded | None = None
@@ -57,7 +57,7 @@ def select_backend(choice: str | os.PathLike[str]) -> Backend:
             the root of an installation, or the directory of its libraries; ``~`` is the home.
 
     Returns:
-        What was loaded; the same again if this choice is the loaded one already.
+        The loaded libraries; the same again if this choice is loaded already.
 
     Raises:
         BackendNotFoundError: Nothing usable there; the text lists every path with the reason.
@@ -73,7 +73,7 @@ def backend() -> Backend:
     """Return the backend of this process, loading it if no call needed it so far.
 
     Returns:
-        What is loaded.
+        The loaded libraries.
 
     Raises:
         BackendNotFoundError: None was chosen and no CANN was found, or the chosen one is unusable.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a file of the package lies, as plain text: a device process has no need of pathlib."""
+"""Path of a file of the package, as plain text: a device process does not need pathlib."""
 
 from __future__ import annotations
 

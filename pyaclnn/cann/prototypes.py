@@ -81,7 +81,7 @@ class Prototype(NamedTuple):
         name: Its C name.
         returns: The type it returns, normalized.
         parameters: The types it takes, normalized: no names, no ``const``, handles as ``void*``.
-        text: The declaration as it stands in the header, on one line.
+        text: The declaration as in the header, on one line.
         source: The header.
     """
 
@@ -120,7 +120,7 @@ def prototypes_in(source: str, path: Path, names: frozenset[str]) -> dict[str, P
 
     Args:
         source: The text.
-        path: Where it stands.
+        path: The header.
         names: The functions to look for.
     """
     found: dict[str, Prototype] = {}
@@ -129,7 +129,7 @@ def prototypes_in(source: str, path: Path, names: frozenset[str]) -> dict[str, P
     return found
 
 
-# Of the headers of two installations, or of one and ours, most are the same.
+# Most headers are the same in two installations, or in one and here.
 @functools.lru_cache(maxsize=2048)
 def _read(source: str, names: frozenset[str]) -> tuple[_Parts, ...]:
     code = _ATTRIBUTE.sub(" ", _NOISE.sub(" ", source))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finding and opening the libraries of a backend.
 
-What is in the process already comes before everything else; see
+Libraries that the process has loaded already come before everything else; see
 :mod:`pyaclnn.cann.loaded_libraries`.
 """
 
@@ -48,7 +48,7 @@ _RELEASE: Final = b"pyaclnn_mock_release"
 _SET_PYTHON: Final = b"pyaclnn_mock_python_set"
 _CALLS: Final = (b"pyaclnn_mock_call_begins", b"pyaclnn_mock_call_ends")
 _OWN: Final = (str(Path(__file__).parents[1]) + os.sep, "<pyaclnn.", weakref.__file__)
-"""What begins the names of files in which no program of a user stands."""
+"""Prefixes of the names of files that contain no program of a user."""
 _WORDS: Final = ("cann", "mock")
 _HOW_TO_CHOOSE: Final = (
     "Hint: on a machine with CANN, source the set_env.sh of its installation, or name the "
@@ -63,7 +63,7 @@ class Backend:
     """The libraries in use.
 
     Attributes:
-        name: ``cann``, or ``mock`` for the simulated NPU; told by the library, not by its path.
+        name: ``cann``, or ``mock`` for the simulated NPU; read from the library, not from its path.
         directory: Where the runtime library lies.
         files: The libraries of each group in search order: runtime, base, operators.
         origin: How they were found, in words.
@@ -100,7 +100,7 @@ class Loaded:
 
     @functools.cached_property
     def simulated(self) -> str | None:
-        """The release of CANN that is simulated, as the library says; None for an installed one."""
+        """The simulated release of CANN, read from the library; None for an installed one."""
         if self.info.name != "mock":
             return None
         tell = lib.binding_symbol(self.opened[self.info.files["runtime"][0]], _RELEASE)
@@ -168,7 +168,7 @@ def _candidates(
 ) -> Iterator[tuple[LibrarySet, Path, str]]:
     """Yield what to try, best first: libraries, root of their installation, how it was found.
 
-    What is never tried, as it would be a second copy, goes to the attempts with the first one.
+    Libraries that would be a second copy are not tried; the first candidate records them.
     """
     joined = "in this process already" if there.runtime else None
     if choice in _WORDS:

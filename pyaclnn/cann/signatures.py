@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the headers declare about each C function.
+"""Signatures of the C functions that the headers declare.
 
 The functions of the runtime and of the base library are those of the compiled binding. Operators
-are read from headers when they are asked for: those of the installation whose libraries are open,
-else those written for this project; what nobody wrote a header for is a line of the table of all
+are read from headers on demand: those of the installation whose libraries are open,
+else those written for this project; an operator without a header is a line of the table of all
 operators, of which compilers have their headers too.
 """
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 PHASE_1: Final = "GetWorkspaceSize"
-"""What the name of an operator's first phase ends in."""
+"""Suffix of the name of an operator's first phase."""
 _FOLDER: Final = "aclnnop"
 _STATUS: Final = "aclnnStatus"
 _TAIL_1: Final = {"workspaceSize": "uint64_t *", "executor": "aclOpExecutor **"}
@@ -78,7 +78,7 @@ class Signature(NamedTuple):
 
     @property
     def declaration(self) -> str:
-        """How C declares it; of operators only."""
+        """The declaration in C; of operators only."""
         rows = zip(self.types, self.parameters, strict=True)
         return f"{self.returns} {self.name}({', '.join(f'{t} {name}' for t, name in rows)});"
 
@@ -89,7 +89,7 @@ class Signature(NamedTuple):
 
 
 class OperatorHeaders:
-    """The headers of operators in some folders, each read when one of its names is asked for.
+    """The headers of operators in some folders, each read on the first use of one of its names.
 
     Attributes:
         folders: The folders, best first: what several declare is taken from the first.
@@ -107,7 +107,7 @@ class OperatorHeaders:
 
     @functools.cached_property
     def _index(self) -> Mapping[str, Path]:
-        """Where each operator may be declared; a comment can name one too: the reader decides."""
+        """Candidate header of each operator; a comment can name one too: the reader decides."""
         found: dict[str, Path] = {}
         for path in self.paths:
             for name in declared_in(path.read_bytes()):
@@ -131,7 +131,7 @@ class OperatorHeaders:
             if path.is_file() and name in _operators_in(path):
                 return _operators_in(path)[name]
         indexed = self._index.get(operator)
-        # What has no first phase is in no index.
+        # A function without a first phase is in no index.
         return (self.everything() if indexed is None else _operators_in(indexed)).get(name)
 
     @functools.cache  # noqa: B019  # there is one of these for a backend, and it stays
@@ -188,7 +188,7 @@ def signature(name: str, installed: OperatorHeaders | None = None) -> Signature 
 
 
 def _listed(entry: Entry, name: str) -> Signature:
-    """What the table says of a phase of an operator."""
+    """Return the signature of a phase of an operator by the table."""
     rows = _PHASE_2
     if name.endswith(PHASE_1):
         rows = {**{p.name: p.c_type for p in entry.parameters}, **_TAIL_1}
@@ -212,7 +212,7 @@ def read_operators(path: Path) -> Mapping[str, Signature]:
         path: The file.
 
     Returns:
-        What it declares and could be understood, by C name.
+        The understood declarations by C name.
     """
     header = f"{_FOLDER}/{path.name}"
     return {d.name: _of(d, header) for d in read_header(path).declarations}
@@ -253,5 +253,5 @@ def _operators_in(path: Path) -> Mapping[str, Signature]:
 
 @functools.lru_cache(maxsize=2048)
 def _of_header(path: Path, _changed: int) -> Mapping[str, Signature]:
-    """What a header declares, as it was at a time."""
+    """Return the declarations of a header in its state at a time."""
     return read_operators(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the simulated NPU is installed, in the words a compiler and a linker understand."""
+"""Paths of the simulated NPU, and the arguments of compilers and linkers for them."""
 
 from __future__ import annotations
 

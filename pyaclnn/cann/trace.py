@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trace of calls: every C call as a line of the log, if PYACLNN_LOG says so.
+"""Trace of calls: every C call as a line of the log, if PYACLNN_LOG enables it.
 
-The binding tells of each call after it has returned, of those that the launcher makes without
+The binding reports each call after it has returned, of those that the launcher makes without
 Python's lock too. Where nothing is traced, it calls CANN as if there were no trace.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["LOGGER", "VARIABLE", "begin_trace", "traced", "tracing"]
 
 VARIABLE: Final = "PYACLNN_LOG"
-"""The environment variable that says what is logged."""
+"""The environment variable that enables logging."""
 LOGGER: Final = "pyaclnn.calls"
 """The name of the logger that gets the calls, at level DEBUG."""
 
@@ -41,7 +41,7 @@ _PHASE_2: Final = "aclnnStatus(*)(void *, uint64_t, aclOpExecutor *, aclrtStream
 
 
 class _State:
-    """Whether calls are traced; the binding cannot be told to stop."""
+    """Whether calls are traced; the binding cannot stop tracing."""
 
     on = False
     tell: Callable[..., None]
@@ -107,7 +107,7 @@ def _status(status: int) -> str:
 
 
 def _answer(kind: CType, result: Any) -> tuple[str, bool]:
-    """What a function has answered, in words, and whether that is a success."""
+    """Return the result of a function in words, and whether it is a success."""
     if kind.kind == "void":
         return "", True
     value = ffi.cast(ffi.typeof(f"{kind.cname} *"), result)[0]

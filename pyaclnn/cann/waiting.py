@@ -28,7 +28,7 @@ _EXPIRED: Final = ("ACL_ERROR_RT_STREAM_SYNC_TIMEOUT", "ACL_ERROR_RT_EVENT_SYNC_
 def wait_for(
     name: str, *arguments: object, limit: int, given_up: Callable[[], bool] = lambda: False
 ) -> None:
-    """Call a function that waits, by its twin that waits no longer than it is told.
+    """Call a function that waits, by its twin that takes a timeout.
 
     The wait is cut into slices, between which Python handles signals: while C waits, Ctrl-C has no
     effect. Only where CANN lacks the twin is a wait without a limit one call.

@@ -14,7 +14,7 @@ Where the standard leaves room, this module reads it so:
 * **The limit** is an element's own: the larger of the two, with the ULP (unit in the last place)
   that the golden value has in the output's data type. The absolute figure covers results near zero,
   and 32 ULP those so large that neighbouring numbers of the data type lie far apart.
-* **Special values** are compared apart from the errors: NaN must stand where NaN is expected, and
+* **Special values** are compared apart from the errors: NaN is required where NaN is expected, and
   an infinity where an infinity of the same sign is; one misplaced value fails the result. A finite
   golden value beyond the data type's range may come out as what the data type rounds it to.
 * **float64** is not in the standard, for no NPU computes in it. Its row is the float32 row scaled
@@ -74,15 +74,15 @@ TOLERANCES: dict[np.dtype[Any], Tolerance] = {
 """The standard's figures per output data type; float64's row is this module's own."""
 
 EXACT = Tolerance(0.0, 0.0, 0.0, required_ratio=1.0)
-"""What integers and booleans are held to."""
+"""Criteria for integers and booleans."""
 
 QUANTIZED = Tolerance(0.0, 1.0, 1.0, required_ratio=1.0)
-"""What integers are held to that stand for real numbers."""
+"""Criteria for integers that represent real numbers."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `judge` found, in exact figures.
+    """Result of `judge` in exact figures.
 
     Attributes:
         dtype: The name of the data type whose figures were applied.
@@ -160,7 +160,7 @@ def judge(
         golden: The golden result: the same shape, float64 (other types are converted to it; for an
             integer result, integers are compared as integers).
         dtype: The operator's output data type, if `actual` was converted from it since.
-        quantized: Whether integers stand for real numbers: they may be 1 apart.
+        quantized: Whether integers represent real numbers: they may be 1 apart.
 
     Returns:
         The verdict; ask its `passed`.

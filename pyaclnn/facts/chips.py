@@ -28,7 +28,7 @@ DEFAULT_SOC_NAME: Final = "Ascend910B3"
 
 
 class Family(NamedTuple):
-    """What the chips of a family have in common.
+    """Properties that the chips of a family share.
 
     Attributes:
         pattern: A regular expression for their full names.
@@ -106,7 +106,7 @@ class Chip(NamedTuple):
 
     @property
     def kernel_cores(self) -> int:
-        """How many cores a vector kernel can be spread over."""
+        """Number of cores for a vector kernel."""
         return self.vector_cores or self.ai_cores
 
     @property

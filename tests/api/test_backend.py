@@ -18,6 +18,7 @@ from pyaclnn.cann.library import backend, select_backend
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.simulator import simulator
 from pyaclnn.mock import libdir
+from tests.releases import NEWEST
 
 if TYPE_CHECKING:
     import subprocess
@@ -197,7 +198,7 @@ def test_a_missing_symbol_names_itself_the_files_and_the_version(
 
 
 def test_a_function_newer_than_the_simulated_cann_is_told_so(run_python: Run) -> None:
-    newer = [name for name, signature in signatures().items() if signature.since == "9.1"]
+    newer = [name for name, signature in signatures().items() if signature.since == NEWEST]
     assert newer
     done = run_python(REPORT.format(action=f"from pyaclnn import raw; raw.{newer[0]}"))
     assert done.stdout.splitlines()[0] == "MissingSymbolError"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.bindgen.reader import read
 from pyaclnn.mock import includedir
+from tests.releases import OLDEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,7 +162,7 @@ def build(folder: Path) -> Path:
 
 def _functions(declarations: Declarations, library: str) -> Iterator[str]:
     for function in declarations.functions:
-        if function.library == library and not function.variadic and function.since == "8.1":
+        if function.library == library and not function.variadic and function.since == OLDEST:
             yield f"{function.signature(function.name)} {{ {_body(function)} }}"
 
 

@@ -15,8 +15,9 @@ import pytest
 from pyaclnn.facts.operators.catalogue import catalogue
 from tests.calling import everyone
 from tests.calling.telling import build
+from tests.releases import OLDEST
 
-OLD = [name for name, entry in catalogue().items() if "8.1" in entry.releases]
+OLD = [name for name, entry in catalogue().items() if OLDEST in entry.releases]
 SAMPLE = sorted(
     {
         *OLD[::60],

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.releases import NEWEST
+
 from .conftest import HERE, PATIENCE, settings
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ def ran(report: Path, mode: str) -> tuple[dict[str, float], set[str]]:
     done = subprocess.run(
         [sys.executable, str(HERE / "numpy_ascend_cases.py")],
         env=settings(
-            PYACLNN_MOCK_CANN="9.1", PYACLNN_MOCK_MODE=mode, PYACLNN_MOCK_REPORT=str(report)
+            PYACLNN_MOCK_CANN=NEWEST, PYACLNN_MOCK_MODE=mode, PYACLNN_MOCK_REPORT=str(report)
         ),
         capture_output=True,
         text=True,

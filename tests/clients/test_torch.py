@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.releases import NEWEST
+
 from .conftest import HERE, PATIENCE, settings
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def test_the_npu_computes_what_the_cpu_does(ask: Ask, case: str, chip: str) -> N
         {"TASK_QUEUE_ENABLE": "0"},
         {"TASK_QUEUE_ENABLE": "2"},
         {"PYACLNN_MOCK_MODE": "eager"},
-        {"PYACLNN_MOCK_CANN": "9.1"},
+        {"PYACLNN_MOCK_CANN": NEWEST},
         {"PYACLNN_MOCK_MODE": "shuffled:7"},
         {"PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True"},
     ],

@@ -12,13 +12,14 @@ import pytest
 
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.mock import build_home, cflags, includedir
+from tests.releases import NEWEST, OLDEST
 
 from .stub_tree import LANGUAGES, compiler
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-NEWER = {s.name: s.header for s in signatures().values() if s.since == "9.1"}
+NEWER = {s.name: s.header for s in signatures().values() if s.since == NEWEST}
 USED = ["aclrtDeviceGetUuid", "aclnnAdaLayerNorm", "aclnnAdaLayerNormGetWorkspaceSize"]
 SAID = (
     "{0} is not in CANN 8.1, which is chosen here (-DACL_STUBS_CANN=801); CANN 9.1 has it "
@@ -93,7 +94,7 @@ def test_the_folder_alone_is_of_the_release_that_is_simulated_by_default() -> No
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("release", "level"), [("8.1", 801), ("9.1", 901)])
+@pytest.mark.parametrize(("release", "level"), [(OLDEST, 801), (NEWEST, 901)])
 def test_the_headers_of_a_home_declare_its_release(
     release: str, level: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,8 +104,8 @@ def test_the_headers_of_a_home_declare_its_release(
     done = compiled("c11", RELEASE_OF.format(level), include)
     assert done.returncode == 0, done.stderr
     done = compiled("c11", program(*USED[1:]), include)
-    assert (SAID.format(USED[1]) in done.stderr) == (release == "8.1"), shlex.join(include)
+    assert (SAID.format(USED[1]) in done.stderr) == (release == OLDEST), shlex.join(include)
     text = (home / "ascend_toolkit_install.info").read_text(encoding="utf-8")
     assert re.search(rf"^version={re.escape(release)}\.(RC1|0)$", text, re.MULTILINE)
     told = {path.read_text("utf-8") for path in home.glob("share/info/*/version.info")}
-    assert told == (set() if release == "8.1" else {"Version=9.1.0\n"})
+    assert told == (set() if release == OLDEST else {"Version=9.1.0\n"})

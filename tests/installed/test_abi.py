@@ -20,8 +20,9 @@ from pyaclnn.facts.releases import RELEASES
 from pyaclnn.health.installed.comparison import SEVERITIES, compare, compare_operators
 from pyaclnn.health.installed.installation import find_installation
 from tests.installed.made import HEADERS, declare
+from tests.releases import OLDEST
 
-OLD = [entry for entry in catalogue().values() if "8.1" in entry.releases]
+OLD = [entry for entry in catalogue().values() if OLDEST in entry.releases]
 VARIABLE = "PYACLNN_TEST_HEADERS"
 """A folder with real operator headers of CANN 8.1."""
 

@@ -27,6 +27,7 @@ from pyaclnn.mock.protocol.values import (
 )
 from pyaclnn.reference.kernels import built_in
 from pyaclnn.reference.kernels.aten import CAUTION, KERNELS, aten_calls, aten_kernel
+from tests.releases import NEWEST
 
 from .aten_elementwise import Vector, elementwise
 from .aten_lists import on_lists
@@ -124,7 +125,7 @@ def test_every_operator_that_is_claimed_has_a_vector() -> None:
 
 def test_none_is_claimed_that_has_a_kernel_of_its_own() -> None:
     assert set(aten_calls()) <= set(catalogue())
-    assert not set(aten_calls()) & {*built_in(), *operators_of("9.1")}
+    assert not set(aten_calls()) & {*built_in(), *operators_of(NEWEST)}
 
 
 def test_nobody_gets_them_who_does_not_ask(bench: Bench) -> None:

@@ -37,6 +37,7 @@ from pyaclnn.mock.protocol.wire import (
     encode_frame,
 )
 from tests.mock_device.host_wire import decode_reply, encode_request
+from tests.releases import OLDEST
 
 from .bench import BASE, Bench, tensor
 
@@ -148,13 +149,13 @@ def test_a_known_call_runs_where_its_tensors_are_now(host: Host) -> None:
 
 def test_a_known_call_is_not_checked_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    operator = operators_of("8.1")["aclnnRmsNorm"]
+    operator = operators_of(OLDEST)["aclnnRmsNorm"]
 
     def check(arguments: Any, setting: Setting) -> Plan:
         asked.append(setting)
         return operator.check(arguments, setting)
 
-    monkeypatch.setitem(operators_of("8.1"), operator.name, replace(operator, check=check))
+    monkeypatch.setitem(operators_of(OLDEST), operator.name, replace(operator, check=check))
     kind, payload = Kind.CHECK, encode_request(Check(rms_norm()))[16:]
     request = decode_request(kind, payload)
     assert isinstance(request, Check)
@@ -317,11 +318,11 @@ def test_a_fault_inside_an_operator_never_looks_like_success(
         raise ZeroDivisionError("a fault")
 
     device = bench.device
-    sound = operators_of("8.1")["aclnnRmsNorm"]
+    sound = operators_of(OLDEST)["aclnnRmsNorm"]
     faulty = Operator(
         sound.name, sound.executor_kind, sound.parameters, sound.arguments, sound.check, fail
     )
-    monkeypatch.setitem(operators_of("8.1"), sound.name, faulty)
+    monkeypatch.setitem(operators_of(OLDEST), sound.name, faulty)
     assert device.check(rms_norm()).status == 0
     ran = device.run(Run(WORKSPACE, 16 << 20, rms_norm()))
     assert (ran.status, "ZeroDivisionError: a fault" in ran.text) == (507015, True)
@@ -329,7 +330,7 @@ def test_a_fault_inside_an_operator_never_looks_like_success(
     unchecked = Operator(
         sound.name, sound.executor_kind, sound.parameters, sound.arguments, fail, fail
     )
-    monkeypatch.setitem(operators_of("8.1"), sound.name, unchecked)
+    monkeypatch.setitem(operators_of(OLDEST), sound.name, unchecked)
     checked = device.check(rms_norm())
     assert (checked.status, checked.launches) == (561000, 0)
     assert "ZeroDivisionError: a fault" in checked.text

@@ -16,6 +16,7 @@ from pyaclnn.mock.protocol.dtypes import DATA_TYPES
 from pyaclnn.mock.protocol.values import Call, IntArray, Scalar, Tensor, TensorList, Value
 from pyaclnn.reference.kernels import built_in
 from pyaclnn.reference.kernels.kernel import Kernel, kernels_of, operator
+from tests.releases import OLDEST
 
 from .bench import tensor
 
@@ -143,7 +144,7 @@ def test_what_is_wrong_is_refused(
 
 def test_every_operator_without_a_kernel_says_so_and_never_succeeds(bench: Bench) -> None:
     without = [
-        name for name in catalogue() if name not in built_in() and name not in operators_of("8.1")
+        name for name in catalogue() if name not in built_in() and name not in operators_of(OLDEST)
     ]
     assert len(without) > 600
     values: dict[str, Value] = {"t": X, "T": PAIR, "a": ONE, "s": "", "b": True, "d": 0.0, "f": 0.0}
@@ -176,7 +177,7 @@ def test_an_operator_in_no_table_writes_what_its_kernel_does_not_name() -> None:
 @pytest.mark.parametrize("name", ["aclnnAbs", "aclnnAcos"])  # with a kernel, and without
 def test_an_operator_is_made_once(name: str) -> None:
     call = Call(name, 0, {"self": X, "out": X})
-    assert find_operator(call, "8.1") is find_operator(call, "8.1")
+    assert find_operator(call, OLDEST) is find_operator(call, OLDEST)
 
 
 def test_names_may_leave_out_what_python_cannot_say() -> None:

@@ -9,6 +9,7 @@ from pyaclnn.bindgen.catalogued import PHASE_2, TAIL
 from pyaclnn.bindgen.declarations import CParameter, Function
 from pyaclnn.facts.operators.catalogue import C_TYPES
 from tests.bindgen.convention_cases import values_of
+from tests.releases import OLDEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,9 +83,9 @@ def functions_of(cases: Sequence[str]) -> Iterator[Function]:
             for i, kind in enumerate(kinds)
         )
         yield Function(
-            f"{name}GetWorkspaceSize", "aclnnStatus", (*given, *TAIL), False, header, "8.1"
+            f"{name}GetWorkspaceSize", "aclnnStatus", (*given, *TAIL), False, header, OLDEST
         )
-        yield Function(name, "aclnnStatus", PHASE_2, False, header, "8.1")
+        yield Function(name, "aclnnStatus", PHASE_2, False, header, OLDEST)
 
 
 def program(cases: Sequence[str], *, registers: bool, planted: bool = False) -> str:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tests.releases import OLDEST
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -66,7 +68,7 @@ def write_program(declarations: Declarations) -> str:
 def _can_be_called(function: Function) -> bool:
     return (
         function.library != "operators"
-        and function.since == "8.1"
+        and function.since == OLDEST
         and not function.variadic
         and function.name not in WAITS_FOR_A_THREAD
     )

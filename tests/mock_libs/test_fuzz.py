@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.bindgen.reader import read
+from tests.releases import OLDEST
 
 from .fuzzing import WAITS_FOR_A_THREAD, write_program
 from .programs import HERE
@@ -82,7 +83,7 @@ def test_every_function_that_can_be_called_is_called() -> None:
     missing = {
         function.name
         for function in declarations.functions
-        if function.since == "8.1"
+        if function.since == OLDEST
         and function.library != "operators"
         and not function.variadic
         and not re.search(rf"\b{function.name}\(", program)

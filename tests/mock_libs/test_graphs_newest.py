@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.releases import NEWEST
+
 if TYPE_CHECKING:
     from .programs import Programs
 
@@ -52,7 +54,7 @@ print(json.dumps(told))
 
 @pytest.fixture(scope="module")
 def told(programs: Programs) -> dict[str, Any]:
-    result = programs.python(_PROGRAM, PYACLNN_MOCK_CANN="9.1")
+    result = programs.python(_PROGRAM, PYACLNN_MOCK_CANN=NEWEST)
     assert result.stdout, result.stderr
     found: dict[str, Any] = json.loads(result.stdout)
     return found

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.facts.releases import VARIABLE
 from pyaclnn.mock import cflags, ldflags
+from tests.releases import NEWEST
 
 from .programs import HERE
 
@@ -38,11 +39,11 @@ EXPECTED = """\
 def test_a_program_in_cpp_is_told_what_objects_hold(
     programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, "9.1")
+    monkeypatch.setenv(VARIABLE, NEWEST)
     program = tmp_path / "members"
     command = ["c++", *cflags(), str(HERE / "c" / "members.cpp"), "-o", str(program)]
     subprocess.run([*command, *ldflags()], check=True, timeout=300)
-    done = programs.run([program], {VARIABLE: "9.1"})
+    done = programs.run([program], {VARIABLE: NEWEST})
     assert (done.returncode, done.stderr) == (0, "")
     told, _, text = done.stdout.partition("'")
     assert told == EXPECTED

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.releases import NEWEST
+
 if TYPE_CHECKING:
     from .programs import Programs
 
@@ -63,7 +65,7 @@ CASES: dict[str, tuple[str, tuple[Any, ...], str, int, Any]] = {
 def answers(programs: Programs) -> dict[str, tuple[int, Any, str]]:
     calls = [case[:3] for case in CASES.values()]
     machine = {"PYACLNN_MOCK_DEVICES": "4", "ASCEND_RT_VISIBLE_DEVICES": "1,3"}
-    environment = {"PYACLNN_MOCK_CANN": "9.1", **machine}
+    environment = {"PYACLNN_MOCK_CANN": NEWEST, **machine}
     done = programs.run([sys.executable, "-c", _CALLS % calls], environment)
     assert done.returncode == 0, done.stderr
     return dict(zip(CASES, json.loads(done.stdout), strict=True))

@@ -11,6 +11,7 @@ import pytest
 
 from pyaclnn.facts.releases import VARIABLE
 from pyaclnn.mock import cflags, ldflags
+from tests.releases import NEWEST
 
 from .programs import HERE, Programs
 
@@ -38,7 +39,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     name: str = request.param
     made = tmp_path_factory.mktemp("programs") / name
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(VARIABLE, "9.1")
+        patch.setenv(VARIABLE, NEWEST)
         flags = [*cflags(), "-std=c++17", "-Wall", "-Wextra", "-Werror"]
         command = ["c++", *flags, str(HERE / "c" / f"{name}.cpp"), "-o", str(made)]
         subprocess.run([*command, "-pthread", *ldflags()], check=True, timeout=300)

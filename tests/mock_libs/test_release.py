@@ -17,6 +17,7 @@ from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.simulator import simulator
 from pyaclnn.facts.releases import RELEASES
 from pyaclnn.mock import cflags, libdir
+from tests.releases import NEWEST, VERSIONS
 
 from .programs import COMPILER
 
@@ -25,17 +26,13 @@ if TYPE_CHECKING:
 
 BY_RELEASE = {
     release: sorted(s.name for s in signatures().values() if s.since == release)
-    for release in ("8.1", "9.1")
+    for release in VERSIONS
 }
 LOOKED_UP = {"aclrtBinaryLoadFromData"}
 """Newer than 8.1, and linked by programs that find their way without it."""
-VERSIONS = {
-    "8.1": "1 13 0 8.1.RC1.simulated 8 1 RC1",
-    "9.1": "1 17 0 9.1.0.simulated 9 1 0",
-}
 
 
-@pytest.fixture(params=["8.1", "9.1"])
+@pytest.fixture(params=VERSIONS)
 def release(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A release that everything here is of."""
     name: str = request.param
@@ -114,7 +111,7 @@ def test_the_device_process_simulates_what_the_libraries_are_of(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told"), [("9.1", "those of CANN 8.1"), ("7", "'7', and the libraries")]
+    ("wanted", "told"), [(NEWEST, "those of CANN 8.1"), ("7", "'7', and the libraries")]
 )
 def test_libraries_of_another_release_than_is_asked_for_open_no_device(
     wanted: str, told: str, programs: Programs

@@ -15,6 +15,7 @@ from pyaclnn.bindgen.front import put_in_front
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock import cflags, ldflags, libdir
+from tests.releases import NEWEST, OLDEST
 
 from .programs import HERE
 
@@ -59,7 +60,7 @@ int main(void)
 @pytest.fixture
 def newest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything here is of CANN 9.1."""
-    monkeypatch.setenv("PYACLNN_MOCK_CANN", "9.1")
+    monkeypatch.setenv("PYACLNN_MOCK_CANN", NEWEST)
 
 
 def exports(name: str) -> set[str]:
@@ -67,7 +68,7 @@ def exports(name: str) -> set[str]:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("release", ["9.1", "8.1"])
+@pytest.mark.parametrize("release", [NEWEST, OLDEST])
 def test_a_program_builds_and_runs_as_it_is(
     release: str, programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,8 +80,8 @@ def test_a_program_builds_and_runs_as_it_is(
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[1:] == NUMBERS
     needed = read_library(program).needed
-    assert ("libacl_rt.so" in needed) == ("libopapi_nn.so" in needed) == (release == "9.1")
-    assert ("libascendcl.so" in needed) == ("libopapi.so" in needed) == (release == "8.1")
+    assert ("libacl_rt.so" in needed) == ("libopapi_nn.so" in needed) == (release == NEWEST)
+    assert ("libascendcl.so" in needed) == ("libopapi.so" in needed) == (release == OLDEST)
 
 
 @pytest.mark.sampled(1)
@@ -144,7 +145,7 @@ def test_a_function_that_is_looked_up_is_the_same_in_all(programs: Programs) -> 
     pairs = [(area, names.split()[0]) for area, names in KNOWN.items()]
     order = ("opapi", *FRONTS, *(f"opapi_{area}" for area in AREAS))
     code = _SAME % (order, FRONTS, pairs)
-    done = programs.run([sys.executable, "-c", code], {"PYACLNN_MOCK_CANN": "9.1"})
+    done = programs.run([sys.executable, "-c", code], {"PYACLNN_MOCK_CANN": NEWEST})
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [[True] * len(FRONTS), [True] * len(AREAS)]
 
@@ -164,9 +165,9 @@ print(json.dumps(answers))
 
 @pytest.mark.usefixtures("newest")
 def test_what_is_new_in_the_release_is_there_or_refuses_by_its_name(programs: Programs) -> None:
-    newer = [s.name for s in signatures().values() if s.since == "9.1" and s.library == "runtime"]
+    newer = [s.name for s in signatures().values() if s.since == NEWEST and s.library == "runtime"]
     assert len(newer) > 100
-    done = programs.run([sys.executable, "-c", _REFUSE % newer], {"PYACLNN_MOCK_CANN": "9.1"})
+    done = programs.run([sys.executable, "-c", _REFUSE % newer], {"PYACLNN_MOCK_CANN": NEWEST})
     assert done.returncode == 0, done.stderr
     answers: dict[str, tuple[int, str]] = json.loads(done.stdout)
     for name, (answer, text) in answers.items():

@@ -19,6 +19,7 @@ from tests.operators.npu import Npu
 from tests.operators.table import INVALID, Table
 from tests.operators.tables import TABLES
 from tests.operators.words import A2, F32, P310, P310B
+from tests.releases import OLDEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +98,7 @@ def test_a_wrong_fact_in_a_description_is_seen(
     assert list(found(device(chip), table)) == []
 
     wrong = operator_of(sound._replace(**change(sound)))
-    monkeypatch.setitem(operators_of("8.1"), table.name, wrong)
+    monkeypatch.setitem(operators_of(OLDEST), table.name, wrong)
 
     assert list(found(device(chip), table))
 

@@ -11,6 +11,7 @@ import pytest
 from pyaclnn.cann import signatures as known
 from pyaclnn.cann.headers import no_header, read_header
 from pyaclnn.mock import includedir
+from tests.releases import NEWEST, OLDEST
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +78,7 @@ def test_a_declaration_says_since_when_there_is_one(tmp_path: Path) -> None:
     )
     since = {d.name: d.since for d in read_header(path).declarations}
     newer = {"aclnnB", "aclnnC", "aclnnD"}
-    assert since == {f"aclnn{x}": "9.1" if f"aclnn{x}" in newer else "8.1" for x in "ABCDEF"}
+    assert since == {f"aclnn{x}": NEWEST if f"aclnn{x}" in newer else OLDEST for x in "ABCDEF"}
 
 
 def test_our_own_headers_leave_nothing_over() -> None:

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is looked at on a machine, without loading anything of the vendor's."""
+"""Checks of a machine that load none of the vendor's libraries."""
 
 __all__: list[str] = []

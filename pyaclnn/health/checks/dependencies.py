@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the libraries that a library needs, by the rules of the dynamic loader, loading none.
+"""Dependencies of a library by the rules of the dynamic loader, without loading any.
 
 Source of the order: ld.so(8): DT_RPATH (unless there is a DT_RUNPATH), LD_LIBRARY_PATH, DT_RUNPATH,
-the loader's cache, the system's folders. What the cache would hold is taken from ``ld.so.conf``.
+the loader's cache, the system's folders. The contents of the cache are derived from ``ld.so.conf``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Missing:
     Attributes:
         name: Its name.
         wanted_by: The library that needs it.
-        tried: Every path that was tried, with what is the matter there.
+        tried: Every path that was tried, with the reason why it failed.
     """
 
     name: str
@@ -58,8 +58,8 @@ class Closure:
     """A library with everything it needs, directly or not.
 
     Attributes:
-        libraries: What was found, in the loader's order, the library itself first.
-        missing: What was not.
+        libraries: The libraries found, in the loader's order, the library itself first.
+        missing: The libraries not found.
     """
 
     libraries: tuple[SharedLibrary, ...]
@@ -67,7 +67,7 @@ class Closure:
 
     @property
     def exports(self) -> frozenset[str]:
-        """The names that a lookup in the library would find."""
+        """The symbols that a lookup in the library would find."""
         return frozenset().union(*(library.exports for library in self.libraries))
 
 
@@ -102,14 +102,14 @@ def _configured(machine: Machine, path: str, left: list[int]) -> Iterator[str]:
 
 
 def close_over(machine: Machine, path: Path) -> Closure:
-    """Follow what a library needs.
+    """Find the dependencies of a library.
 
     Args:
-        machine: Where.
+        machine: The machine.
         path: The library.
 
     Returns:
-        What was found and what was not.
+        The libraries that were found, and those that were not.
 
     Raises:
         ElfError: The library itself is unusable.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine under examination: its files, its environment, and who asks.
+"""The machine under examination: its files, its environment and the user.
 
 Everything that the checks learn about a machine goes through a `Machine`, so that one made of a
 folder and a few variables is examined exactly like the real one.
@@ -41,15 +41,15 @@ class Machine:
     """A machine, real or made of a folder.
 
     Attributes:
-        root: What stands for ``/``. Paths in the environment are real ones all the same.
+        root: The folder in the place of ``/``. Paths in the environment are real ones.
         environment: The environment variables, also those of child processes.
-        home: The home directory of who asks.
+        home: The home directory of the user.
         prefix: The root of the Python environment, where conda packages install CANN.
-        uid: The user id of who asks.
+        uid: The id of the user.
         gids: Its group ids.
-        package_version: Gives the version of an installed Python package, or None.
+        package_version: Returns the version of an installed Python package, or None.
         assumed: Whether ``uid`` and ``gids`` are assumed, not those of this process: then
-            permissions are worked out from the modes of files, not asked of the kernel.
+            permissions are derived from the modes of files, without the kernel.
     """
 
     root: Path = Path("/")
@@ -95,18 +95,18 @@ class Machine:
         return {key.strip(): value.strip().strip('"') for key, _, value in pairs if key.strip()}
 
     def exists(self, path: str | Path) -> bool:
-        """Tell whether there is something under this name; False if nobody may know."""
+        """Return whether a file of this name exists; False if it cannot be determined."""
         try:
             return self.at(path).exists()
         except OSError:
             return False
 
     def may(self, path: Path, how: str) -> bool:
-        """Tell whether who asks may read (``r``), write (``w``) or enter (``x``) what is there.
+        """Return whether the user may read (``r``), write (``w``) or enter (``x``) a path.
 
         Args:
             path: A real path.
-            how: Letters of what must be allowed, all of them.
+            how: The letters of the required permissions.
         """
         if not self.assumed:
             modes = {"r": os.R_OK, "w": os.W_OK, "x": os.X_OK}
@@ -150,13 +150,13 @@ class Machine:
         return bool(_CONTAINER_WORDS.search(self.text("/proc/1/cgroup") or ""))
 
     def _identity(self) -> str:
-        """What tells this machine from others of its name, and nothing else of it."""
+        """Return a hash that differs from machines of the same name."""
         files = ("/etc/machine-id", "/proc/sys/kernel/random/boot_id")
         known = [platform.node(), *((self.text(path) or "").strip() for path in files)]
         return hashlib.sha256("\n".join(known).encode()).hexdigest()[:8]
 
     def describe(self) -> dict[str, str | int | bool]:
-        """Return what a report tells about the host."""
+        """Return the description of the host in a report."""
         released = self.settings("/etc/os-release") or {}
         return {
             "name": platform.node(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of the doctor is asked to do."""
+"""Options of a run of the doctor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Extent", "Level", "Options"]
 
 
 class Level(IntEnum):
-    """How far a run goes; each level includes the ones before it."""
+    """Depth of a run; each level includes the ones before it."""
 
     QUICK = 0
     MEDIUM = 1
@@ -23,18 +23,18 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Extent:
-    """How long and how much the steps on a device are.
+    """Duration and extent of the steps on a device.
 
     Attributes:
-        soak: For how many seconds the operators are repeated at the end; 0 for not at all.
-        soak_threads: How many threads of each process do that.
-        soak_faults: What goes wrong meanwhile, as `pyaclnn.mock.GRAMMAR` says; on the simulated NPU
+        soak: Seconds for which the operators are repeated at the end; 0 for none.
+        soak_threads: Number of threads in each process that repeat them.
+        soak_faults: Faults to inject meanwhile, in `pyaclnn.mock.GRAMMAR`; on the simulated NPU
             only.
-        figure_bytes: How many bytes are copied at a time where copying is measured.
-        figure_seconds: For how long each figure is measured.
-        memory_share: How much of the free memory is tested with patterns; None for most of it, and
-            for little of a simulated one.
-        memory_seconds: After how long no further pattern is begun.
+        figure_bytes: Bytes of a copy where copying is measured.
+        figure_seconds: Seconds of the measurement of each figure.
+        memory_share: Share of the free memory that is tested with patterns; None for most of it,
+            and for little of a simulated one.
+        memory_seconds: Seconds after which no further pattern is begun.
     """
 
     soak: float = 0.0
@@ -48,21 +48,22 @@ class Extent:
 
 @dataclass(frozen=True)
 class Options(Extent):
-    """What to do, besides what `Extent` has.
+    """Options of a run, besides those of `Extent`.
 
     Attributes:
-        level: How far to go.
+        level: The highest level of checks.
         backend: ``cann``, ``mock`` or a folder; None for PYACLNN_BACKEND, then ``cann``.
         devices: The devices to examine, as the process numbers them; None for every visible one.
-        only: Ids or families to run, with what they build on; empty for all of the level.
-        skip: Ids or families to leave out.
+        only: Ids or families to run, with the checks that they need; empty for all of the level.
+        skip: Ids or families to exclude.
         fail_on_warn: Whether a warning makes the run fail.
         fail_early: Whether nothing more is begun once something is broken.
-        expected_devices: How many devices there should be; None for as many as there are nodes.
-        soak_processes: How many processes.
-        expected: What the figures should be, if that is known.
-        deadline: No step in a child but the soak may take longer; None for each step's own.
-        grace: How long a child may take to end after each signal.
+        expected_devices: Expected number of devices; None for the number of nodes.
+        soak_processes: Number of processes that repeat the operators.
+        expected: The expected figures, if any.
+        deadline: Longest duration of a step in a child but the soak, in seconds; None for each
+            step's own.
+        grace: Seconds that a child may take to end after each signal.
     """
 
     level: Level = Level.MEDIUM

@@ -47,7 +47,7 @@ aclrtSynchronizeStream aclrtSynchronizeStreamWithTimeout
 def core() -> frozenset[str]:
     """Return the functions that every use of the package calls.
 
-    Of the operators they are those without which a norm cannot be computed.
+    They include the functions of operators without which a norm cannot be computed.
     """
     operators = [
         operator + suffix

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is there of a CANN that cannot be used: broken links, emptied folders, half of its parts.
+"""Remains of a CANN that cannot be used: broken links, emptied folders, half of its parts.
 
 Sources: CANN: installation guides, for the folders and links that its packages make.
 """
@@ -28,13 +28,13 @@ _AGAIN: Final = "install the CANN toolkit and the operator package of your chip 
 
 
 class Trace(NamedTuple):
-    """One thing that is there of CANN.
+    """A remainder of CANN.
 
     Attributes:
-        path: Where.
-        wrong: What is wrong with it.
-        cause: Why that may be.
-        next_step: What to do.
+        path: Its path.
+        wrong: Its fault.
+        cause: A likely cause.
+        next_step: The one thing to do next.
     """
 
     path: str
@@ -44,10 +44,10 @@ class Trace(NamedTuple):
 
 
 def find_traces(machine: Machine) -> list[Trace]:
-    """Look where a CANN is expected for what is there instead, what a variable names first.
+    """Find remains where a CANN is expected, first those that a variable names.
 
     Args:
-        machine: Where to look.
+        machine: The machine to search.
     """
     found = [*_named(machine), *_roots(machine), *_folders(machine), *_on_the_path(machine)]
     return list({trace.path: trace for trace in reversed(found)}.values())[::-1]
@@ -66,7 +66,7 @@ def _named(machine: Machine) -> Iterator[Trace]:
 
 
 def _state(root: Path) -> str:
-    """What is the matter with a root: not there, a link that leads nowhere, without libraries."""
+    """Describe the fault of a root: missing, a link that leads nowhere, without libraries."""
     try:
         root.resolve(strict=True)
     except RuntimeError:  # before Python 3.13: a loop
@@ -94,7 +94,7 @@ def _roots(machine: Machine) -> Iterator[Trace]:
 
 
 def _folders(machine: Machine) -> Iterator[Trace]:
-    """Versions to which no link leads, and packages that are not looked for by themselves."""
+    """Find versions to which no link leads, and packages that are no candidates themselves."""
     homes = {root.parent for root in installation_roots({}, machine.home, machine.prefix)}
     bases = {home.parent if home.name == "ascend-toolkit" else home for home in homes}
     for base in sorted(map(machine.at, bases)):

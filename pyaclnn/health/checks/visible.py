@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads ASCEND_RT_VISIBLE_DEVICES exactly as CANN does, and says where it differs from the wish.
+"""Interpretation of ASCEND_RT_VISIBLE_DEVICES as in CANN, and where it differs from the intent.
 
 Source: CANN: runtime core/src/runtime.cc and the documentation of the variable.
 """
@@ -14,12 +14,12 @@ __all__ = ["Reading", "read_visible"]
 
 @dataclass(frozen=True)
 class Reading:
-    """How CANN understands the variable.
+    """Value of the variable as CANN reads it.
 
     Attributes:
         devices: The devices it makes visible, re-numbered from 0 in this order.
-        meant: The numbers in the text, in whatever form.
-        problem: How that differs from what is written; None if it does not.
+        meant: All numbers in the text.
+        problem: The difference to the text; None if there is none.
     """
 
     devices: tuple[int, ...]
@@ -32,10 +32,10 @@ def read_visible(text: str, present: int) -> Reading:
 
     Args:
         text: Its value.
-        present: How many devices there are.
+        present: The number of devices.
 
     Returns:
-        What becomes visible, and what is wrong with the text.
+        The visible devices, and the fault of the text.
     """
     meant = tuple(int(number) for number in re.findall(r"\d+", text))
     devices: list[int] = []

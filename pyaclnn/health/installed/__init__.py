@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an installation of CANN offers, and how it differs from what is known."""
+"""Operators of an installation of CANN, and its differences from the known declarations."""
 
 __all__: list[str] = []

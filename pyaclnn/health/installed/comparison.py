@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How an installation differs from what is known: types, names and symbols of its functions.
+"""Differences of an installation: types, names and symbols of its functions.
 
-Three things are held side by side: what this package declares, what the headers of the installation
-declare, and what its libraries export. Libraries carry no types, so that only headers can tell that
-arguments are misread.
+It compares the declarations of this package, the headers of the installation and the symbols of its
+libraries. Libraries contain no types: only headers show that arguments would be misread.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ SEVERITIES: Final = ("ABI", "missing", "renamed", "const", "new")
 """The worst first: arguments that would be misread; a function that is not there; a parameter of
 another name; one that is const on one side only; a function that is not known here."""
 HARMFUL: Final = frozenset(SEVERITIES[:2])
-"""Those that keep a call from being made, or from being right."""
+"""Severities that make a call impossible or wrong."""
 _FOLDERS: Final = ("acl", "aclnn")
 _RELEASE_HEADER: Final = "acl/acl_release.h"
 
@@ -43,8 +42,8 @@ class Difference:
     Attributes:
         severity: One of ``SEVERITIES``.
         name: The C function; of an operator that is there or not as a whole, its second phase.
-        text: What differs, in words.
-        source: Where the installation says so: a header, or a folder of libraries.
+        text: The difference in words.
+        source: The header or the folder of libraries that shows it.
     """
 
     severity: str
@@ -55,12 +54,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of comparing.
+    """Result of a comparison.
 
     Attributes:
         root: The root of the installation.
-        declared: How many functions its headers declare that are known here too.
-        exported: How many functions that are known here its libraries export.
+        declared: Number of functions in its headers that are known here too.
+        exported: Number of functions known here that its libraries export.
         differences: All differences, the worst first.
     """
 
@@ -75,7 +74,7 @@ class Comparison:
         return any(found.severity in HARMFUL for found in self.differences)
 
     def as_record(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return the record for JSON."""
         return {
             "root": str(self.root),
             "declared": self.declared,
@@ -89,13 +88,13 @@ class Comparison:
 
 
 def compare(installation: Installation) -> Comparison:
-    """Compare an installation with what this package declares.
+    """Compare an installation with the declarations of this package.
 
     Args:
         installation: Its headers are read and its libraries, which may be of any processor.
 
     Returns:
-        What differs. Functions that only a release after CANN 8.1 has are not missed.
+        The differences. Functions newer than CANN 8.1 are not reported as missing.
     """
     found = list(compare_operators(installation.headers))
     runtime, count = _compare_runtime(installation.root)
@@ -191,7 +190,7 @@ def _compare_exports(
         exports = _exports(path for path in paths if path.is_file())
         if not exports:
             continue
-        # Of operators the installation itself says which there are.
+        # The installation itself declares its operators.
         wanted = {
             name: "is declared by this installation, and no library exports it"
             for name, declared in theirs.items()
@@ -211,7 +210,7 @@ def _compare_exports(
 
 
 def _declared_release(root: Path) -> str:
-    """The release that headers declare which can declare several, as this project's can."""
+    """Return the release of headers that can declare several, as this project's."""
     try:
         text = (root / "include" / _RELEASE_HEADER).read_text(encoding="utf-8")
     except OSError:
@@ -221,7 +220,7 @@ def _declared_release(root: Path) -> str:
 
 
 def _exports(paths: Iterable[Path]) -> frozenset[str]:
-    """What libraries export, and those beside them that they need."""
+    """Return the symbols of libraries and of those beside them that they need."""
     left, seen, found = list(paths), set[str](), set[str]()
     while left:
         path = left.pop()

@@ -35,7 +35,7 @@ _DATA_TYPES: Final = {
     "float32": _ENUMERATORS["ACL_FLOAT"],
     "bfloat16": _ENUMERATORS["ACL_BF16"],
 }
-"""What the lists call data types -> ``aclDataType``."""
+"""Name of a data type in the lists -> ``aclDataType``."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def chip_folder(root: Path, chip: str) -> str | None:
 
     Args:
         root: The root of the installation.
-        chip: The name of the chip, as the runtime tells it, or of its folder.
+        chip: The name of the chip, as the runtime returns it, or of its folder.
     """
     known = chips(root / "opp")
     if chip.lower() in known:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators in words: which there are, and one with all that is known of it."""
+"""Listing of operators, and the description of one."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ _CATEGORIES: Final = {
     "matrices": "[Mm]at[Mm]ul|^Mm$|^Mv$|^Add.*mm$|Addmv|Einsum|Dot|^Ger$",
     "others": "",
 }
-"""Category -> what the names of its operators have; the first that fits is the one."""
+"""Category -> pattern of the names of its operators; the first that fits counts."""
 
 
 def declared_operators(installation: Installation | None) -> dict[str, Signature]:
     """Return the first phases of all operators, by the C name of the second.
 
     Args:
-        installation: Whose; that of none is the table of all operators.
+        installation: The installation; None for the table of all operators.
     """
     if installation is None or not installation.headers.paths:
         found = {name: signature(f"{name}{PHASE_1}") for name in [*catalogue(), *by_c_name()]}
@@ -84,9 +84,9 @@ def list_operators(installation: Installation | None, words: Sequence[str]) -> I
     """List operators by category, and for those that are described the types on each chip.
 
     Args:
-        installation: Whose; None for the table of all operators.
-        words: What names must have in them, all of these, in C's spelling or in Python's; any
-            name if there are none.
+        installation: The installation; None for the table of all operators.
+        words: Parts that a name must contain, all of them, in C's spelling or in Python's; empty
+            for any name.
     """
     groups: dict[str, list[str]] = {name: [] for name in _CATEGORIES}
     found = declared_operators(installation)
@@ -114,7 +114,7 @@ def _described(name: str) -> Iterator[str]:
 
 
 def _types_in(operator: Operator, row: Mapping[str, tuple[str, ...]]) -> str:
-    """The types of each tensor in a row of a description."""
+    """Return the types of each tensor in a row of a description."""
     words = []
     for parameter in operator.parameters.values():
         if isinstance(parameter, Tensor):
@@ -130,11 +130,11 @@ def _types_in(operator: Operator, row: Mapping[str, tuple[str, ...]]) -> str:
 def show_operator(
     operator: str, installation: Installation | None, chip: str | None
 ) -> Iterator[str]:
-    """Tell what is known of an operator.
+    """Describe an operator.
 
     Args:
         operator: The C name of its second phase; there is one.
-        installation: Whose headers and kernels; None for the table of all operators.
+        installation: The installation; None for the table of all operators.
         chip: The chip whose kernels are looked at; None for all.
     """
     declared = declared_operators(installation)[operator]

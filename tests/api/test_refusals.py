@@ -11,6 +11,7 @@ import pytest
 from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.cann import gate
 from pyaclnn.ops import (
+    instance_norm,
     layer_norm,
     layer_norm_backward,
     linalg_vector_norm,
@@ -294,6 +295,14 @@ TABLE: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: linalg_vector_norm(z(2, 3), dim=(1, -1)),
         "linalg_vector_norm(): 'dim' is (1, -1); it must be each axis once.",
+    ),
+    (
+        lambda: instance_norm(z(1, 2, 3, 3), z(2), z(2), data_format="CHWN"),
+        "instance_norm(): 'data_format' is 'CHWN'; it must be 'NCHW' or 'NHWC'.",
+    ),
+    (
+        lambda: instance_norm(z(1, 2, 3, 3), z(2), z(2), data_format=0),  # type: ignore[call-overload]  # no text
+        "instance_norm(): 'data_format' is 0; it must be 'NCHW' or 'NHWC'.",
     ),
     (
         lambda: layer_norm(z(2, 4), 4, eps=True),

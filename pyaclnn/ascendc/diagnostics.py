@@ -15,7 +15,7 @@ __all__ = ["CompileError", "Diagnostic", "diagnose"]
 
 _LINE = re.compile(r"(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)?\s*(?P<text>.*)")
 _ERROR = re.compile(r"(?:fatal )?error: (?P<message>.*)")
-# How GCC and Clang lead from an error in a template to the line that used it.
+# Notes of GCC and Clang that lead from an error in a template to the line that used it.
 _LED_TO = re.compile(r"\s*(?:required from here|note: in instantiation of )")
 _NO_TILING = "RegisteredTilingData"
 _HINT = (

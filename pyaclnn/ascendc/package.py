@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 __all__ = ["build_package"]
 
 _FOLDER = "aclnnop"
-# What the generated C is compiled against, besides CANN's own headers.
+# Include folders of the generated C, besides CANN's own headers.
 _INTERNAL: tuple[str, ...] = ("call.h", "frame.h", "library.h", "operator.h")
-# What turns a table of operators into a library.
+# Sources that turn a table of operators into a library.
 _SOURCES = ("library.c", "entry.S" if platform.machine() in {"x86_64", "aarch64"} else "portable.c")
 _TABLE = "operators.inc"
 _FLAGS = (

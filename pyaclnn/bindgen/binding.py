@@ -59,7 +59,7 @@ _IN_PYTHON = (
     # Callback of a stream that reaches a Python function.
     "void binding_reached(void *number);",
 )
-"""What C calls."""
+"""Functions that C calls."""
 
 
 def write_binding(declarations: Declarations, sources: Path, output: Path) -> None:

@@ -26,7 +26,7 @@ __all__ = ["HeaderError", "find_headers", "read"]
 # The macro that selects a release of CANN in our headers.
 _SWITCH = "ACL_STUBS_CANN"
 
-# What the names of constants begin with.
+# Prefixes of the names of constants.
 _OURS = ("ACL", "MOCK_")
 
 # The system types our headers use; <stdint.h> and friends are not preprocessed.

@@ -73,7 +73,7 @@ class Signature(NamedTuple):
     until: str | None = None
 
     def is_in(self, release: str) -> bool:
-        """Whether a release such as ``9.1`` has it."""
+        """Return whether a release such as ``9.1`` has it."""
         return has(release, self.since, self.until)
 
     @property

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the objects of the libraries of telling.py are made of, and how they are told. */
+/* Objects of the libraries of telling.py, and their output. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

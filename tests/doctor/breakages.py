@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be broken in a healthy installation, in one function each."""
+"""Faults of an installation, one function each."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the doctor share: libraries of which installations are made."""
+"""Fixtures of the doctor's tests: libraries for installations."""
 
 from __future__ import annotations
 

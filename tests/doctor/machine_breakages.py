@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be broken in the machine, its driver and what comes with CANN, in one function each."""
+"""Faults of the machine, its driver and CANN's tools, one function each."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ CUTS = [15, 20, 27]
 def here(
     _: Any, work: Callable[..., Any], calls: Sequence[Sequence[Any]], *__: int
 ) -> list[tuple[Any, Any]]:
-    """What a cluster computes of shards, without any."""
+    """Compute the results of shards without a cluster."""
     return [(first, tuple(others)) for first, *others in (work(*call) for call in calls)]
 
 

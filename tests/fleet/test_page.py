@@ -33,7 +33,7 @@ assert found.grad_weight.shape == (48,)
 print("done")
 """
 HERE = {'"medium", address="head:6379"': 'only=("DEV-104",)', "1024": "48"}
-"""What the page says -> what there is to work on."""
+"""Statement of the page -> measured quantity."""
 
 
 def test_the_python_of_the_page_runs(tmp_path: Path) -> None:

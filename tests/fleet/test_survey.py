@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyaclnn.health.fleet.survey import Answer
 
 HUNG = object()
-"""What a script has where a process never answers."""
+"""Script entry of a process that never answers."""
 
 
 @dataclass

@@ -16,7 +16,7 @@ OTHER = dict(pair.split() for pair in SWAPPED.split("  "))
 OTHER |= {new: old for old, new in OTHER.items()}
 OTHER |= {"*": "+", "**": "*", "//": "*", "/": "*", "%": "+"}
 OTHER |= {"is": "is not", "is not": "is", "in": "not in", "not in": "in"}
-"""What a token becomes."""
+"""Replacements of tokens."""
 
 PYTHON_OPERATOR = re.compile(
     r"is not|not in|\b(?:is|in|and|or)\b|<<|>>|[<>=!]=|//|\*\*|[<>+\-*/%&|]"

@@ -14,7 +14,7 @@ class Room(NamedTuple):
     name: str
 
     number: int
-    """How many mutations of it are tried."""
+    """Number of mutations."""
 
     files: tuple[str, ...]
     """Patterns of its sources below the root."""

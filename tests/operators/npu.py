@@ -64,7 +64,7 @@ def release_of(table: Table) -> str:
 
 
 def named(table: Table, chip: str) -> str:
-    """What a test of an operator on a family of chips is called."""
+    """Return the id of a test of an operator on a chip family."""
     return f"{table.name}-{release_of(table)}-{chip}"
 
 
@@ -108,7 +108,7 @@ def _flags(arguments: Mapping[str, Argument]) -> int:
 
 @dataclass
 class Outcome:
-    """What a call gave.
+    """Outcome of a call.
 
     Attributes:
         reply: What phase 1 answered.

@@ -25,7 +25,7 @@ _MIXTURES = 180
 
 
 def _refused(reply: CheckReply, code: int, says: str = "") -> bool:
-    """Whether a reply is this refusal, names who is at fault and promises nothing."""
+    """Return whether a reply is this refusal, names the argument and allocates nothing."""
     told = reply.text.startswith("EZ") and says in reply.text
     return reply.status == code and told and not (reply.launches or reply.workspace_size)
 
@@ -92,7 +92,7 @@ def sample(rows: Sequence[tuple[str, ...]], most: int) -> list[tuple[str, ...]]:
 
 
 def of_types(table: Table, row: tuple[str, ...]) -> Changes:
-    """What gives the tensors the types of a row."""
+    """Return the changes that give the tensors the dtypes of a row."""
     named = dict(zip(table.types.names, row, strict=True))
     changes: dict[str, Changed | Dtype] = {
         name: Changed(dtype=dtype) for name, dtype in named.items()

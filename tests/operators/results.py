@@ -144,7 +144,7 @@ def _by_formula(
         argument = arguments[name]
         assert isinstance(argument, Array)
         wanted = truth[name]
-        # What a composite operator computes in a narrow type it may then cast to a wide one.
+        # A composite operator may cast a narrow intermediate result to a wide dtype.
         own = table.kind == INDIVIDUAL and name not in table.widened
         relative = TOLERANCE[argument.dtype] if own else coarsest
         absolute = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known about an operator: the form that every table fills in.
+"""Table of facts about an operator: the form of every table.
 
 Tables are typed from what is known about CANN, never derived from the product.
 """
@@ -58,7 +58,7 @@ __all__ = [
 COMPOSITE, INDIVIDUAL = 0, 1
 NULL, INVALID, TILING, NO_KERNEL, INNER_NULL = 161001, 161002, 561002, 561003, 561103
 NOTHING, KERNELS, FAILS = 0, 1, 2
-"""What phase 2 does: nothing, it launches kernels, or it fails although phase 1 succeeded."""
+"""Behaviour of phase 2: no launch, a launch, or a failure after a successful phase 1."""
 
 UNTOUCHED = "untouched"
 """A tensor holds after the call what it held before."""
@@ -267,7 +267,7 @@ class Table:
         return tuple(name for name, value in self.base.items() if isinstance(value, Array))
 
     def is_in(self, release: str) -> bool:
-        """Whether this is known of a release such as ``9.1``."""
+        """Return whether this applies to a release such as ``9.1``."""
         return bool({release, release.partition(".")[0]} & {*self.releases})
 
     def mistakes(self, chip: str) -> list[tuple[int, Step, Broken]]:
@@ -289,7 +289,7 @@ class Table:
                     yield mistake, other, step
 
     def runs_on(self, chip: str) -> bool:
-        """Whether a family of chips has kernels for the sound call."""
+        """Return whether a chip family has kernels for the valid call."""
         types = {}
         for name in self.types.names:
             argument = self.base[name]

@@ -42,7 +42,7 @@ def test_the_public_function_takes_the_rows_that_kernels_have(table: Table) -> N
         (place, tensor.type)
         for place, name in enumerate(table.types.names)
         for tensor in described.tensors
-        # What is cast, and what has one of several types, is told by phase 1 alone.
+        # Only phase 1 determines casts and choices of several dtypes.
         if tensor.c_name == name and "type" not in tensor.unchecked and "/" not in tensor.type
         if not (tensor.packed or "untyped" in tensor.unchecked)
     ]

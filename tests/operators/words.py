@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call is made of, in the words of the tables: arguments, changes of them, chips, names."""
+"""Vocabulary of the tables: arguments, their changes, chips, names."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def apply(base: Mapping[str, Argument], *changes: Changes) -> dict[str, Argument
             if isinstance(change, Changed):
                 before = made[name]
                 assert isinstance(before, Array), name
-                # Of another shape it holds other numbers.
+                # With another shape it contains other numbers.
                 values = before.values if change.shape is None else None
                 made[name] = replace(before, **{"values": values, **change.aspects})
             else:
@@ -194,7 +194,7 @@ def apply(base: Mapping[str, Argument], *changes: Changes) -> dict[str, Argument
 
 
 def touching(one: Changes, other: Changes) -> bool:
-    """Whether two changes cannot be made in one call."""
+    """Return whether two changes conflict in one call."""
     for name in set(one) & set(other):
         ours, theirs = one[name], other[name]
         if not (isinstance(ours, Changed) and isinstance(theirs, Changed)):

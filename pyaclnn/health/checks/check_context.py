@@ -80,7 +80,7 @@ class CheckContext:
 
     @cached_property
     def simulated(self) -> bool:
-        """Whether the libraries in use are those of the simulated NPU."""
+        """Return whether the libraries in use are those of the simulated NPU."""
         if not self.installations or self.installation.runtime is None:
             return self.choice == "mock"
         closure = self.closure(self.installation.runtime)
@@ -88,7 +88,7 @@ class CheckContext:
 
     @property
     def examines_hardware(self) -> bool:
-        """Whether a machine with an NPU is under examination."""
+        """Return whether the examined machine has an NPU."""
         return not self.simulated or self.choice == "cann"
 
     def setting(self, path: Path, key: str) -> str | None:

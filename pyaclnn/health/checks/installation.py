@@ -95,7 +95,7 @@ class Installation:
 
     @property
     def split(self) -> bool:
-        """Whether the operators are in ``libopapi_nn.so`` and similar files, as since CANN 8.5."""
+        """Return whether the operators are in ``libopapi_nn.so`` and the like (since CANN 8.5)."""
         return any(path.name.startswith("libopapi_") for path in self.libraries.operators)
 
     @property

@@ -144,7 +144,7 @@ class Machine:
 
     @property
     def in_container(self) -> bool:
-        """Whether this is the inside of a container."""
+        """Return whether this process runs in a container."""
         if self.exists("/.dockerenv") or self.exists("/run/.containerenv"):
             return True
         return bool(_CONTAINER_WORDS.search(self.text("/proc/1/cgroup") or ""))

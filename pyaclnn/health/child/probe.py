@@ -112,7 +112,7 @@ def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding
 
 
 if __name__ == "__main__":
-    # What is printed by CANN at the very end must not be lost in a buffer.
+    # Output of CANN at exit must not be lost in a buffer.
     status = main(sys.argv[1:])
     sys.stdout.flush()
     if status:

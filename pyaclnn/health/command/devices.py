@@ -74,7 +74,7 @@ class Devices:
         return [result for result in self._state.results if device_of(result) == str(number)]
 
     def _is_usable(self, number: int) -> bool:
-        """Whether others may copy to a device: no check of what every program needs failed."""
+        """Return whether others may copy to a device: no check of basic functions failed."""
         broken = (r for r in self._results(number) if r.status.broken and r.category == "device")
         return self._runs[number].over is None and next(broken, None) is None
 

@@ -70,7 +70,7 @@ class Comparison:
 
     @property
     def harmful(self) -> bool:
-        """Whether a call of one of the functions would go wrong."""
+        """Return whether a call of one of the functions would fail."""
         return any(found.severity in HARMFUL for found in self.differences)
 
     def as_record(self) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class Fleet:
 
     @property
     def simulated(self) -> bool:
-        """Whether nothing here is about hardware."""
+        """Return whether no report is about hardware."""
         return all(report.simulated for report in self.reports)
 
     def lines(self) -> Iterator[str]:

@@ -86,12 +86,12 @@ class Status(str, Enum):
 
     @property
     def broken(self) -> bool:
-        """Whether this status says that the machine does not work."""
+        """Return whether this status means that the machine does not work."""
         return self in _BROKEN
 
     @property
     def passed(self) -> bool:
-        """Whether a check that builds on this one may run."""
+        """Return whether a dependent check may run."""
         return self is Status.PASS or self is Status.WARN
 
 

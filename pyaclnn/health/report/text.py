@@ -66,7 +66,7 @@ _PLAIN_WIDTH: Final = 110
 _MOST_BRIEF: Final = 2
 """Number of problems in a brief report."""
 _MOST_MACHINES: Final = 40
-"""Of more machines, those on which all is well are only counted."""
+"""Number of machines above which healthy ones are only counted."""
 _MOST_OUTLIERS: Final = 20
 """Number of outliers of a fleet that are printed, the worst first."""
 _MOST_LINES: Final = 12

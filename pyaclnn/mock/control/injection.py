@@ -56,7 +56,7 @@ Examples:
     PYACLNN_MOCK_FAULTS="aclrtMemcpy*@1=slow:500; stuck=0:4096:5"
     PYACLNN_MOCK_FAULTS="aclnnRmsNorm:*2=async:507015; aclrtMemcpy*:p0.01=507899; seed=7"
 """
-"""How faults are written."""
+"""Grammar of faults."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ _KNOWN_TYPES = frozenset(DATA_TYPES.values()) - {DATA_TYPES["UNDEFINED"]}
 
 
 class Signature(NamedTuple):
-    """What is known of an operator without a description.
+    """Facts about an operator without a description.
 
     Attributes:
         name: Its C name.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TAKEN_AS_ND", "alike", "fixed", "not_as_nd", "public", "same", "taken_as_nd"]
 
-# How the names of formats begin whose memory is not that of a view.
+# Prefixes of the names of formats whose memory layout is not that of a view.
 _PRIVATE = ("NC1HWC0", "NDC1HWC0", "FRACTAL_")
 
 # Formats that individual operators rewrite to ND before they look for a kernel; NDHWC is not among

@@ -24,7 +24,7 @@ Arguments = TypeVar("Arguments")
 
 
 class ExecutorKind(IntEnum):
-    """How an operator is built (CANN: opbase composite_op and individual_op).
+    """Implementation kind of an operator (CANN: opbase composite_op and individual_op).
 
     A composite operator is written by hand over several kernels and checks everything itself; an
     individual one is generated from its definition and leaves shapes to the kernel's tiling.
@@ -35,7 +35,7 @@ class ExecutorKind(IntEnum):
 
 
 class Launch(IntEnum):
-    """What phase 2 does with a successful phase 1.
+    """Behaviour of phase 2 after a successful phase 1.
 
     ``FAILS`` is the composite operator that queued a kernel whose tiling failed and ignored that:
     phase 1 succeeds and phase 2 answers 561000.

@@ -143,7 +143,7 @@ class Request:
             seen.address = given.address
 
     def wants(self, tensor: Described) -> bool:
-        """Whether a tensor is read, or written and wanted."""
+        """Return whether a tensor is read, or written and required."""
         return not tensor.written or self.operator.wants(tensor, self.values)
 
     def takes_part(self, name: str) -> bool:

@@ -174,7 +174,7 @@ def _results(
                 shown = f"{name}[{place}]" if listed else name
                 written.append((shown, tensor, _fitting(shown, tensor, piece, kernel)))
     if len(written) > 1:
-        # What is written first must not be what another result is a view of.
+        # The first written output must not be the base of another result's view.
         return [(name, tensor, array.copy()) for name, tensor, array in written]
     return written
 
@@ -193,7 +193,7 @@ def _fitting(name: str, tensor: Tensor, piece: Any, kernel: Kernel) -> NDArray[A
 
 
 def _zeros(_name: str, tensor: Tensor) -> NDArray[Any]:
-    """What a kernel is tried with: no memory, whatever the shape."""
+    """Return a zero-stride array for a trial of a kernel: no memory, whatever the shape."""
     if min(tensor.dims, default=0) < 0:
         raise ValueError(f"a shape of {tensor.dims} has a negative dimension")
     zero = np.zeros((), numpy_dtype(tensor.data_type))

@@ -60,7 +60,7 @@ class Reader:
 
     @property
     def at(self) -> int:
-        """How many bytes have been read."""
+        """Number of bytes read."""
         return self._at
 
     def unpack(self, layout: Struct) -> tuple[Any, ...]:

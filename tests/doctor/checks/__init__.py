@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is looked at without loading anything."""
+"""Tests of the checks that load no library."""

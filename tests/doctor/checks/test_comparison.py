@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a device's figures beside others' and beside what is expected."""
+"""Comparison of a device's figures with other devices and with expectations."""
 
 from __future__ import annotations
 

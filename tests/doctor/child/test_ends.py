@@ -45,7 +45,7 @@ def processes(root: Path) -> list[str]:
 
 
 def has_ended(pid: str) -> bool:
-    """Whether a process is gone, or only its parent, which is not we, has not asked for it yet."""
+    """Return whether a process has ended; a zombie of another parent counts as ended."""
     try:
         return not Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured on the simulated NPU, and that what is wrong with it is found."""
+"""Figures of the simulated NPU, and the detection of wrong ones."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_memory_that_is_damaged_is_not_to_be_used() -> None:
 @pytest.mark.exhaustive
 def test_a_slow_device_among_four_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYACLNN_MOCK_DEVICES", "4")
-    # What a copy takes is told for each device: a machine's other work would make them differ.
+    # The time of a copy is simulated for each device: other load would make them differ.
     slow = [f"aclrtMemcpy*@{n}=slow:{100_000 if n == 2 else 10_000}" for n in range(4)]
     monkeypatch.setenv("PYACLNN_MOCK_FAULTS", "; ".join([*slow, "stuck=1:70000:3"]))
     options = Options(

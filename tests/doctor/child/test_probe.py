@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the child says of its steps besides what they found."""
+"""Records of a child about its steps, besides their findings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is settled decides what is tried."""
+"""Settled results decide which checks run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_run_ends_with_the_group_of_what_is_broken(
     options = Options(backend="mock", devices=(0,), only=only, soak=0.5, fail_early=early)
     found = {one.id: one.status for one in run(options).results}
     assert found["NUM-rms_norm@0"] is Status.FAIL
-    # What was made wrong is none of the soak's own findings.
+    # Injected errors are not findings of the soak.
     assert found["NUM-302@0"] is (Status.NOT_RUN if early else Status.PASS)
 
 

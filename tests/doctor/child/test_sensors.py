@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What npu-smi tells is read, and what it does not tell is said to be not read."""
+"""Values that npu-smi reports are read; missing values are reported as not read."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ CASES = [
 
 
 def held(launches: int, *, each: float, per_million: float, noise: int = 0) -> Footprint:
-    """What a process holds that leaks bytes with each launch, and files with each million."""
+    """Footprint of a process that leaks bytes with each launch, and files with each million."""
     private = int(2e8 + each * launches) + noise
     return Footprint(launches, 3 * private, private, int(30 + per_million * launches / 1e6))
 

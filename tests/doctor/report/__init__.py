@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was found is told the same in every form."""
+"""Tests of the report formats: all contain the same findings."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command prints unless it is asked for more: a verdict of a line, and little besides."""
+"""Default output of the command: a verdict of one line, and little more."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def unpacked(*reports: Report) -> dict[str, str]:
 
 
 def told(text: str) -> str:
-    """What becomes of a text in a log."""
+    """Return a log text after redaction."""
     given = report(
         result("A-001", Status.FAIL, evidence=(Evidence("log", "plog", text),)), exit_status=1
     )

@@ -47,7 +47,7 @@ FETCHING = {"src", "srcset", "data", "poster", "background", "action", "formacti
 
 
 class Page(HTMLParser):
-    """What a browser would see: the tags, the texts, and anything that it would fetch."""
+    """Parser of a page: tags, texts, and anything that a browser would fetch."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -311,7 +311,7 @@ def browsers() -> list[str]:
 
 
 def console_of(browser: str, page: Path, profile: Path) -> list[str]:
-    """What a page that was opened in a browser wrote to the console, and whether it drew."""
+    """Return a page's console output in a browser, and whether it rendered."""
     done = subprocess.run(
         [browser, *FLAGS, f"--user-data-dir={profile}", page.as_uri()],
         capture_output=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a report comes down to."""
+"""Verdict of a report."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ static void spoil_float(float *values)
         values[elements / 2] += 1.0F;
     }
     for (size_t i = 0; fault("op-half") && i < elements; i++) {
-        /* What is left of a float32 whose mantissa was rounded to that of a float16. */
+        /* A float32 whose mantissa is rounded to that of a float16. */
         uint32_t bits;
         memcpy(&bits, &values[i], sizeof bits);
         bits = (bits + 0x1000U) & 0xFFFFE000U;

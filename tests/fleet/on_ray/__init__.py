@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs on a cluster of Ray: several nodes on this machine, with simulated NPUs."""
+"""Tests on a Ray cluster: several nodes on this machine, with simulated NPUs."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_is_left_of_the_suite() -> None:
-    """What Ray leaves in the process that was connected is Ray's."""
+    """Ignore objects that Ray leaves in a connected process."""
 
 
 @pytest.fixture(scope="session")

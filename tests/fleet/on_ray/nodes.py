@@ -45,7 +45,7 @@ def another(cluster: Any, name: str, npus: int, **variables: str) -> Iterator[An
 
 
 def id_of(name: str) -> str:
-    """What Ray calls the node of a name."""
+    """Return Ray's id of the node with a name."""
     import ray  # noqa: PLC0415  # where it is
 
     (found,) = [n["NodeID"] for n in ray.nodes() if n["NodeName"] == name and n["Alive"]]

@@ -35,7 +35,7 @@ def results(found: Fleet, node: str) -> dict[str, CheckResult]:
 
 
 def opened(found: Fleet) -> dict[str, Status]:
-    """How the opening of each NPU ended, by node and NPU."""
+    """Return the outcome of opening each NPU, by node and NPU."""
     return {
         f"{name.split()[0]}{result.id.partition('@')[2]}": result.status
         for name, report in zip(found.names, found.reports, strict=True)

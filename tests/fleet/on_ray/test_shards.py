@@ -84,7 +84,7 @@ def test_batch_norm_of_shards_is_that_of_the_whole_batch_and_outlives_a_device(
         import ray  # noqa: PLC0415  # where it is
 
         lossy = id_of("lossy")
-        # What lies nowhere is tried on the node of its number.
+        # A shard without a location runs on the node of its number.
         hit = sorted(n["NodeID"] for n in ray.nodes() if n["Alive"]).index(lossy)
         given = [part if n == hit else ray.put(part) for n, part in enumerate(shards)]
         found = fleet.sync_batch_norm(given, mean, variance, weight, bias)

@@ -143,7 +143,7 @@ TABLE = Table(
             (*A2_A3, P950),
             gives=first([6, 120, 0, 36]),
         ),
-        # What is multiplied by gamma in float16 is 0.484375 and 1.2900391, else 0.4841051 and
+        # The factors of gamma in float16 are 0.484375 and 1.2900391, else 0.4841051 and
         # 1.2900994, which are on the other side of a half in these units.
         *(
             Case(
@@ -195,7 +195,7 @@ POINTS = (I32, *FLOATS)
 
 
 def fails(chip: str, types: Mapping[str, str]) -> bool | None:
-    """Whether the kernel has no such column, which only phase 2 finds."""
+    """Return whether the kernel lacks such a column, which only phase 2 detects."""
     found = tuple(types[name] for name in TENSORS)
     # The 950 has columns of 8-bit floats too, which the simulated NPU has not.
     if chip == P950 and types["y1Out"] in EIGHT_BITS:

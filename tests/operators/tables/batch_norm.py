@@ -44,7 +44,7 @@ def formula(given: Numbers, chip: str) -> Truth:
     if given["training"]:
         old, mean, variance = (mean, variance), x.mean(axes), x.var(axes)
         n = x.size // mean.size
-        # What is saved as the inverse deviation is the variance, but on the 950.
+        # The saved inverse deviation is the variance, except on the 950.
         inverse = 1 / np.sqrt(variance + eps) if chip == P950 else variance
         found = {
             "saveMean": mean,

@@ -10,7 +10,7 @@ MASKS = 3
 
 
 def asks_little(mistake: Broken) -> bool:
-    """Whether it is none of the lengths of masks, of which is not known how far they are tested."""
+    """Return whether it is no length of a mask, whose checks are not known."""
     mask = mistake.changes.get("outputMask")
     return not isinstance(mask, Bools) or len(mask.values) == MASKS
 

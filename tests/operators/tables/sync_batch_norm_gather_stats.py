@@ -39,7 +39,7 @@ def rows(*listed: str) -> tuple[tuple[str, ...], ...]:
 
 
 def mixed(*listed: str) -> tuple[tuple[str, ...], ...]:
-    """Whether results may have another type than the sums is not known."""
+    """Exclude result dtypes that differ from the sums; their checks are not known."""
     return tuple(
         (x, x, count, *(x,) * 2, y, y)
         for x, y in product(listed, repeat=2)

@@ -26,7 +26,7 @@ SPLIT_KERNELS = {(F16, F16, F16), (F32, F32, F32), (F16, F32, F32), (F16, F32, F
 
 
 def fails(chip: str, types: Mapping[str, str]) -> bool | None:
-    """Whether the kernels for the types are missing, which phase 1 does not see."""
+    """Return whether kernels for the dtypes are missing, which phase 1 does not detect."""
     if chip in FUSED:
         return False
     if chip == P310B or types["input"] == BF16:

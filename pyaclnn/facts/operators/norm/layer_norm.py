@@ -73,9 +73,7 @@ LAYER_NORM = describe(
     Build.COMPOSITE,
     _SAYS,
     types=_TYPES,
-    parameters={
-        **_ARGUMENTS,
-    },
+    parameters=_ARGUMENTS,
     checks=(required(), dtypes(), _SHAPES, rule(quirks.wrong_statistics), empty()),
     hooks=_HOOKS,
     essential=True,
@@ -98,9 +96,7 @@ FAST_LAYER_NORM = describe(
     Build.COMPOSITE,
     f"{_SAYS} Parameters have the dtype of ``input``.",
     types={"910b 910_93": "T=f32 W=f32 | T=f16 W=f16 | T=bf16 W=bf16"},
-    parameters={
-        **_ARGUMENTS,
-    },
+    parameters=_ARGUMENTS,
     checks=(required(), dtypes(), _SHAPES, empty(), launch(rule(_too_long))),
     result_type="LayerNormResult",
     source="CANN: ops-nn norm/fast_layer_norm",

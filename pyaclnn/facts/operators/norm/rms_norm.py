@@ -52,9 +52,7 @@ RMS_NORM = describe(
     Build.INDIVIDUAL,
     "Normalize by the root of the mean square over the trailing axes: ``x * rstd * gamma``.",
     types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
-    parameters={
-        **_ARGUMENTS,
-    },
+    parameters=_ARGUMENTS,
     checks=_CHECKS,
     nonempty="norm",
     essential=True,
@@ -66,9 +64,7 @@ GEMMA_RMS_NORM = describe(
     Build.INDIVIDUAL,
     "Normalize as ``rms_norm`` does, with another scale: ``x * rstd * (1 + gamma)``.",
     types={"910b 910_93": f"{_PLAIN} | T=bf16 G=bf16", "950": _MIXED},
-    parameters={
-        **_ARGUMENTS,
-    },
+    parameters=_ARGUMENTS,
     checks=_CHECKS,
     nonempty="norm",
     source="CANN: ops-nn norm/gemma_rms_norm",

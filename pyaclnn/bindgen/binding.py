@@ -5,7 +5,7 @@ The module is never linked against CANN. Every declared function gets a slot, a 
 that ``binding_resolve`` fills from an opened library, and a trampoline of the function's own type
 that calls through the slot. Python sees the trampoline under the function's C name, so a call
 costs one indirection more than a linked one and the compiler checks every signature. Where calls
-are traced, the slot holds the function's twin instead, which calls it and tells Python of it.
+are traced, the slot holds the function's twin instead, which calls it and reports to Python.
 
 Operators are no part of it: their signatures are read when they are called, and one launcher, which
 is written by hand, calls them all.

@@ -49,7 +49,7 @@ RELEASES = {
         (Path(__file__).parents[1] / "facts" / "releases.json").read_text("utf-8")
     )
 }
-"""Every release that the headers tell apart, by its short name, the oldest first."""
+"""Every release that the headers distinguish, by its short name, the oldest first."""
 
 _LIBRARY_OF = {
     "acl/": "runtime",

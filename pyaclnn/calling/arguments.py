@@ -27,7 +27,7 @@ _SEQUENCES = {
 
 
 def frozen(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
-    """Return the arguments, with tuples in the place of sequences that somebody might change."""
+    """Return the arguments, with tuples in the place of mutable sequences."""
     return tuple([a if isinstance(a, _FROZEN) or not _is_many(a) else tuple(a) for a in arguments])
 
 

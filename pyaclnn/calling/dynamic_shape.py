@@ -113,4 +113,4 @@ class Unsettled:
         return array.reshape(-1)[: math.prod(shape)].reshape(shape)
 
     def __repr__(self) -> str:
-        return f"<result in {self.array!r}, whose shape actual() tells>"
+        return f"<result in {self.array!r}, whose shape actual() returns>"

@@ -63,7 +63,7 @@ def on_new_rule(operator: str, forget: Callable[[], None]) -> None:
 
 
 def inferred(operator: str, given: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
-    """Return what stands for each result of an operator.
+    """Return the placeholder of each result of an operator.
 
     Args:
         operator: The C name of its second phase.

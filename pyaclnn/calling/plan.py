@@ -75,7 +75,7 @@ class Plan:
             call.check_overlap(self._arguments)
         self._operator = call.operator
         self._coming: dict[str, DeviceArray] | None = None
-        # Name -> where the array stands among those that are given, and among all; its layout.
+        # Name -> index of the array among those given, index among all, and its layout.
         self._slots: dict[str, tuple[int, int, Layout]] = {}
         for place, argument in enumerate(self._arguments):
             if isinstance(argument, DeviceArray):
@@ -223,7 +223,7 @@ class Plan:
                     break
                 status = _run(self._struct, queue._timeline.struct)
         elif status == raw.BINDING_TORN:
-            # What the executor would use is not known, and nobody keeps it alive.
+            # The memory that the executor would use is not known, and not kept alive.
             error = failure(status, self._operator.describe(wanted))
             self.close()
             raise error

@@ -99,7 +99,7 @@ class Refusals:
         return [DTYPES[word] for word in self.operator.types.allowed(tensor.type, bound)]
 
     def usual_dtypes(self, tensor: Tensor) -> dict[str, np.dtype[Any]]:
-        """Give the dtype that a result has on each family of chips if nobody asks for another."""
+        """Return the default dtype of a result on each family of chips."""
         types = self.operator.types
         found = {
             family: types.allowed(tensor.type, self.types, rows)

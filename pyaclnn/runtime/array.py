@@ -168,7 +168,7 @@ class DeviceArray(Lent, Elements, Shaped):
         """Return a view of a contiguous array with another shape.
 
         Args:
-            *shape: The lengths, or one sequence of them; one may be -1, to be found out.
+            *shape: The lengths, or one sequence of them; one may be -1, to be inferred.
 
         Raises:
             InvalidArgumentError: The number of elements differs, or the array is not contiguous.
@@ -176,7 +176,7 @@ class DeviceArray(Lent, Elements, Shaped):
         return self._view(reshaped(self._relative(), shape[0] if len(shape) == 1 else shape))
 
     def with_format(self, form: str, storage: Sequence[int] | None = None) -> DeviceArray:
-        """Return a view that CANN is told to be of another format; no element is moved.
+        """Return a view that is described to CANN in another format; no element is moved.
 
         Some operators look at the format and refuse ND, such as convolutions and resizing.
 
@@ -359,7 +359,7 @@ def phantom_of(array: DeviceArray) -> NDArray[Any]:
 
 
 _BASE = 1 << 32
-"""An address for phantoms that stand for a place within a buffer."""
+"""Base address of the arrays that represent an offset within a buffer."""
 
 
 def new_array(

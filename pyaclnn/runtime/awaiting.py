@@ -47,10 +47,10 @@ async def awaited(resource: Resource, wait: Callable[[Callable[[], bool]], None]
         found: BaseException | None = None
         try:
             wait(done.done)
-        except BaseException as error:  # noqa: BLE001  # whoever awaits gets it
+        except BaseException as error:  # noqa: BLE001  # it is raised by await
             found = error
         resource.unpin(done)
-        # A loop that was closed meanwhile has nobody to be told.
+        # A loop that was closed meanwhile receives no result.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(tell, found)
 

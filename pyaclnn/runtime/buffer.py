@@ -108,7 +108,7 @@ class Buffer(Handle):
         address: int | None = None,
         owner: object = None,
     ) -> None:
-        """Allocate device memory, or use some that somebody else owns, like ``Buffer.borrow``.
+        """Allocate device memory, or use memory of another owner, like ``Buffer.borrow``.
 
         Args:
             nbytes: How many bytes. 0 is allowed and allocates nothing. The content of new memory is
@@ -146,7 +146,7 @@ class Buffer(Handle):
     def borrow(
         cls, address: int, nbytes: int, device: Device | None = None, owner: object = None
     ) -> Buffer:
-        """Use device memory that somebody else owns; it is never freed here.
+        """Use device memory of another owner; it is never freed here.
 
         Args:
             address: The device address of the first byte.

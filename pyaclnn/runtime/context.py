@@ -114,7 +114,7 @@ def context_before() -> Pointer | None:
 
 
 class Guest(Resource):
-    """The context of a device that somebody else has opened, and may reset at any time.
+    """Context of a device that another owner has opened, and may reset at any time.
 
     Whatever was there is gone with it, and its addresses may belong to others: nothing of it is
     given back then. CANN has no question for this, but a thread can look which context is the
@@ -124,7 +124,7 @@ class Guest(Resource):
     __slots__ = ("_device_id", "_gone", "_is_primary")
 
     def __init__(self, device_id: int, context: Pointer, unwanted: Callable[[], object]) -> None:
-        """Be a guest in a context of a device; ``unwanted`` is called when nobody is any more."""
+        """Borrow a context of a device; ``unwanted`` is called when the last borrower has gone."""
         super().__init__("device", context, unwanted=unwanted)
         self._device_id = device_id
         self._gone = False

@@ -74,7 +74,7 @@ class Device(Handle):
 
         Args:
             device_id: 0 to ``device_count() - 1``.
-            context: An ``aclrtContext`` of that device which somebody else owns. It is then used
+            context: An ``aclrtContext`` of that device with another owner. It is then used
                 as it is: nothing is opened, and closing only closes this object.
 
         Raises:

@@ -113,7 +113,7 @@ def _exported(
         routine: The public function, for messages.
         argument: The argument's name.
         value: The tensor.
-        stream: The stream on which it will be used; None if its maker is told of none.
+        stream: The stream on which it will be used; None to pass none to its exporter.
 
     Raises:
         InvalidArgumentError: It does not let itself be exported, or has a data type of which there
@@ -176,7 +176,7 @@ def code_of(dtype: np.dtype[Any]) -> int | None:
 
 
 class _Held:
-    """Memory of the host, as NumPy is told of it; what owns it is kept along."""
+    """Host memory in NumPy's array interface, with a reference to its owner."""
 
     def __init__(self, found: Exported) -> None:
         self._capsule = found.capsule
@@ -248,7 +248,7 @@ def device_tensor(
         argument: The argument's name.
         value: The tensor.
         device_id: The number of the device on which it must lie.
-        stream: The ``aclrtStream`` on which it will be used; None if its maker is told of none.
+        stream: The ``aclrtStream`` on which it will be used; None to pass none to its exporter.
 
     Raises:
         InvalidArgumentError: It lies elsewhere, or cannot be shared.

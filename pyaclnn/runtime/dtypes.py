@@ -41,7 +41,7 @@ bfloat16: Final[np.dtype[Any]] = np.dtype(ml_dtypes.bfloat16)
 DTYPES: Final[Mapping[str, np.dtype[Any]]] = {
     word: np.dtype(getattr(ml_dtypes, kind.numpy, kind.numpy)) for word, kind in TYPES.items()
 }
-"""The dtype that a word of descriptions stands for."""
+"""The dtype of each word of descriptions."""
 
 WORDS: Final[Mapping[np.dtype[Any], str]] = {dtype: word for word, dtype in DTYPES.items()}
 """The word by which descriptions call a dtype."""

@@ -109,7 +109,7 @@ class Lent:
     ) -> object:
         """Lend the memory to another library, as a capsule; nothing is copied.
 
-        The memory is kept until the other library lets go of it. Who queues work on it keeps it
+        The memory is kept until the other library releases it. Who queues work on it keeps it
         until that work is done. Drives ``aclrtSynchronizeStream``, or ``aclrtRecordEvent`` and
         ``aclrtStreamWaitEvent``.
 

@@ -49,7 +49,7 @@ def shared_stream(routine: str, stream: Any) -> SharedStream | None:
         stream: What the caller gave.
 
     Returns:
-        None if it is no stream, as far as can be told.
+        None if it is not recognized as a stream.
 
     Raises:
         InvalidArgumentError: It speaks another version of the protocol.
@@ -66,7 +66,7 @@ def shared_stream(routine: str, stream: Any) -> SharedStream | None:
 
 
 def stream_pointer(handle: int | Pointer) -> Pointer:
-    """Return an ``aclrtStream`` that somebody else owns as a C pointer.
+    """Return an ``aclrtStream`` of another owner as a C pointer.
 
     Args:
         handle: Its address, or a C pointer to it.

@@ -23,7 +23,7 @@ def borrowed() -> Iterator[Device]:
 
     Pools and workspaces go back to CANN with the end of the ``with`` statement, also those of
     streams that are still open; what queued work uses goes when that is over. Arrays stay, as they
-    are the caller's. Without this, the last object on a device of somebody else's gives all back.
+    are the caller's. Without this, closing the last object on a borrowed device releases all.
 
     Yields:
         The device, which the host may have opened; it is neither reset nor closed.

@@ -70,7 +70,7 @@ class Resource:
             pointer: The C pointer; None for an object that is still to be made.
             release: Gives the C object back; never raises. None for a borrowed object. It may be
                 called again if a signal handler's exception ends it.
-            unwanted: Called when nobody wants the object any more, before it is released, which
+            unwanted: Called when the object is no longer referenced, before it is released, which
                 may come later. Never raises; may be called again.
             dependencies: What must outlive the object. Resources among them are pinned.
         """
@@ -88,7 +88,7 @@ class Resource:
             FINALIZER_QUEUE.born(kind, self)
 
     def __del__(self) -> None:
-        # Whoever made it was interrupted before there was a handle, or let go of it just now.
+        # Its creator was interrupted before there was a handle, or has just dropped it.
         if getattr(self, "_state", _RELEASED) != _RELEASED:
             self.let_go()
 
@@ -103,7 +103,7 @@ class Resource:
         return self._release is not None
 
     def pin(self, by: object = None) -> None:
-        """Keep the object until a matching ``unpin``, even if nobody wants it any more.
+        """Keep the object until a matching ``unpin``, even without references.
 
         Args:
             by: Who needs it; the pins of one are one.
@@ -120,11 +120,11 @@ class Resource:
         FINALIZER_QUEUE.due(self)
 
     def let_go(self) -> None:
-        """Declare that nobody wants the object; it is released now, or with its last pin."""
+        """Drop the reference of the handle; the object is released now, or with its last pin."""
         if self._state == _WANTED:
             self._state = _UNWANTED
         if self._release is None and self._unwanted is None and not self._dependencies:
-            self._state = _RELEASED  # borrowed, and nobody is to be told
+            self._state = _RELEASED  # borrowed: its owner is not notified
             return
         FINALIZER_QUEUE.due(self)
 
@@ -198,7 +198,7 @@ def _end(_: _Lost, function: Callable[..., object], *arguments: object) -> None:
 
 
 class Handle:
-    """A Python object that stands for a C object: close it, or use it in a ``with`` statement.
+    """Python object that represents a C object: close it, or use it in a ``with`` statement.
 
     Closing twice is harmless. Work that was queued with the object is not disturbed: the C object
     is then released when the stream is known to have passed that work.
@@ -209,7 +209,7 @@ class Handle:
     """Whether forgetting ``close`` is worth a ResourceWarning; not so for plain memory."""
 
     def __init__(self, resource: Resource) -> None:
-        """Stand for ``resource``, with the right to let go of it."""
+        """Represent ``resource``, and hold one reference to it."""
         self._resource = resource
         warns = self._expects_close and resource.owned
         origin = _creation_place() if warns else None

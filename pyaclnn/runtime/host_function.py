@@ -55,7 +55,7 @@ class _Queued:
             return
         try:
             self.future.set_result(self._function())
-        except BaseException as error:  # noqa: BLE001  # whoever asks for the result gets it
+        except BaseException as error:  # noqa: BLE001  # it is raised by Future.result()
             self.future.set_exception(error)
 
 

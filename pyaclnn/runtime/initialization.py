@@ -34,10 +34,11 @@ _runtime: Final = _Runtime()
 
 
 def ensure_runtime() -> None:
-    """Initialise CANN if nobody has yet.
+    """Initialize CANN, unless the process has done so.
 
-    If ``aclInit`` answers that it is initialised already, the process belongs to somebody else,
-    and nothing will be finalised here. Drives ``aclInit`` and, at exit, ``aclFinalize``.
+    If ``aclInit`` answers that it is initialized already, the process belongs to a host
+    application, and nothing will be finalized here. Drives ``aclInit`` and, at exit,
+    ``aclFinalize``.
 
     Raises:
         AclError: CANN could not be initialised.

@@ -50,7 +50,7 @@ class Layout:
         strides: Bytes from one element to the next along each axis.
         size: The number of elements.
         span: Bytes from the start of the first element to the end of the last in memory.
-        format: The name of the format that CANN is told.
+        format: The name of the format that is passed to CANN.
         storage: The shape of the storage, where it is another than that of the elements in one row.
         is_contiguous: Whether the elements lie without gaps in C order.
         room: The size of block that a pool hands out for it.

@@ -43,12 +43,12 @@ class Use(NamedTuple):
 
 
 class Memory(Resource):
-    """A block of memory, released when nobody wants it and each timeline has passed its last use.
+    """Block of memory, released without references after each timeline has passed its last use.
 
     Attributes:
         block: What the launchers read and write.
         nbytes: Its size.
-        borrowed: Whether somebody else owns it, and others may look at it too.
+        borrowed: Whether it has another owner, so that several views of it may exist.
     """
 
     __slots__ = ("_overflow", "_taken", "block", "borrowed", "nbytes")
@@ -123,7 +123,7 @@ class Memory(Resource):
             self.block.shared = bool(self._overflow)
 
     def let_go(self) -> None:
-        """Declare that nobody wants the memory; from now on no launch accepts it."""
+        """Drop the reference to the memory; from now on no launch accepts it."""
         lib.binding_block_close(self.block)
         super().let_go()
 

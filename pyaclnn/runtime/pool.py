@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stream's cache of device memory for results and temporaries.
 
-Memory that nobody refers to any more is handed out again instead of going back to CANN, whose
+Memory without references is reused instead of being freed by CANN, whose
 ``aclrtMalloc`` is slow. Reuse is in stream order: new work on the same stream may have a block at
 once, because it runs after the old; everything else only when the stream has passed the block.
 """
@@ -277,7 +277,7 @@ class Pool:
             message = (
                 f"a result of {size} bytes does not fit the stream's pool, which holds "
                 f"{self._reserved() - size} of at most {self.cap}.\n"
-                "Hint: let go of results, or raise Stream.pool.cap."
+                "Hint: release results, or raise Stream.pool.cap."
             )
             raise OutOfMemoryError(message, routine="Stream.pool")
 
@@ -314,7 +314,7 @@ class Pool:
             FINALIZER_QUEUE.due(block.ending)
 
     def _take_back(self, ending: _Return, memory: Memory, layout: Layout) -> None:
-        """Hand out a block again, or give it up; that its loan has ended may be told twice."""
+        """Reuse a block, or free it; the end of its loan may be reported twice."""
         block = self._owned.get(id(memory))
         if block is None or block.ending is not ending:
             return

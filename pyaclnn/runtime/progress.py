@@ -130,7 +130,7 @@ def finish(timeline: Timeline, stream: Pointer, limit: int, given_up: Callable[[
         timeline: The stream's, whose context is current.
         stream: The stream.
         limit: Milliseconds; -1 to wait as long as it takes.
-        given_up: Says whether nobody waits for that any more.
+        given_up: Returns whether the wait has been abandoned.
 
     Raises:
         DeadlineError: The time is over; the work goes on.
@@ -153,7 +153,7 @@ _left: Final[list[InternalEvent]] = []
 
 
 def leave_stream(timeline: Timeline, owner: Resource, borrower: object = None) -> None:
-    """Leave a stream of somebody else's behind, which may have work in flight.
+    """Return a borrowed stream, which may have work in flight.
 
     What nobody uses is given back when the last borrower has left; what is used still, when that
     is over.

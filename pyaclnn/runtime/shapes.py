@@ -125,7 +125,7 @@ def check_extent(shape: tuple[int, ...], itemsize: int, routine: str) -> None:
 def phantom(
     shape: tuple[int, ...], strides: tuple[int, ...] | None, itemsize: int, address: int
 ) -> NDArray[Any]:
-    """Make an array that stands for memory elsewhere; its elements must never be touched.
+    """Make an array that represents memory elsewhere; its elements must never be accessed.
 
     Args:
         shape: Its shape.
@@ -212,7 +212,7 @@ def reshaped(array: NDArray[Any], shape: object) -> NDArray[Any]:
 
     Args:
         array: The phantom.
-        shape: The shape; one length may be -1, to be found out.
+        shape: The shape; one length may be -1, to be inferred.
 
     Raises:
         InvalidArgumentError: The number of elements differs, or the array is not contiguous.

@@ -62,7 +62,7 @@ class Stream(Handle):
     def __init__(
         self, device: Device | None = None, *, handle: int | Pointer | None = None
     ) -> None:
-        """Create a stream, or use one that somebody else owns, like ``Stream.borrow``.
+        """Create a stream, or use one of another owner, like ``Stream.borrow``.
 
         Args:
             device: Where; the default device if None.
@@ -78,7 +78,7 @@ class Stream(Handle):
         if handle is not None:
             pointer = stream_pointer(handle)
             self._timeline = borrowed_timeline(owner.pointer, pointer)
-            # A borrower leaves no unused memory behind: nobody tells when the stream ends.
+            # A borrower keeps no unused memory: the end of the stream is not reported.
             ask_those_left()
             borrower = object()
             left = functools.partial(leave_stream, self._timeline, owner, borrower)
@@ -110,7 +110,7 @@ class Stream(Handle):
 
     @classmethod
     def borrow(cls, handle: int | Pointer | StreamLike, device: Device | None = None) -> Stream:
-        """Use a stream that somebody else owns; it is never destroyed here.
+        """Use a stream of another owner; it is never destroyed here.
 
         Memory of the work queued here is kept until this library learns that the stream has
         passed it: by ``synchronize`` or ``is_done`` of this object, an event recorded by it, or a
@@ -183,7 +183,7 @@ class Stream(Handle):
 
         Raises:
             ContextError: Memory was given back already.
-            KernelError: Work that had been queued before failed, as was found out on occasion.
+            KernelError: Earlier work on the stream failed; this call detected it.
         """
         catch_up(self)
         submission = Submission(self._timeline)

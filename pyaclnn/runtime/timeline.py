@@ -83,7 +83,7 @@ class Timeline:
     Attributes:
         struct: What the launchers read and write.
         context: The address of the stream's context.
-        borrowers: Who uses the stream of somebody else.
+        borrowers: Users of a borrowed stream.
         crowded: Whether so much memory waits that the stream should be asked how far it is.
         pool: The cache of memory for results, once there is one.
         cap: The most bytes the workspace may grow to; None without a limit.
@@ -279,7 +279,7 @@ class Timeline:
             return None
 
     def put_internal_event(self, internal_event: Resource) -> None:
-        """Have an event taken by whoever asks next how far the stream has come."""
+        """Request an event from the next query of the stream's progress."""
         self._internal_events.append(internal_event)
 
     def orphan(self) -> None:

@@ -25,7 +25,7 @@ _borrowed: Final[dict[tuple[int, int], Timeline]] = {}
 
 
 def release_idle(context: int) -> int:
-    """Give back what the pools of a context's streams hold and nobody uses.
+    """Free the idle memory in the pools of a context's streams.
 
     Args:
         context: The address of the context.
@@ -52,7 +52,7 @@ def timelines_in(context: int) -> list[Timeline]:
 
 
 def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:
-    """Return the timeline of a stream that somebody else owns, the same for every borrower.
+    """Return the timeline of a borrowed stream, the same for every borrower.
 
     Args:
         context: The stream's context.
@@ -70,7 +70,7 @@ def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:
 
 
 def borrowed_timelines(context: int) -> list[Timeline]:
-    """List the timelines of a context's streams that somebody else owns.
+    """List the timelines of a context's borrowed streams.
 
     Args:
         context: The address of the context.

@@ -214,7 +214,7 @@ def test_the_cap_holds_whatever_is_asked(
         rms_norm(x, gamma, stream=stream)
     assert str(caught.value) == (
         "a result of 512 bytes does not fit the stream's pool, which holds 1024 of at most 1024.\n"
-        "Hint: let go of results, or raise Stream.pool.cap."
+        "Hint: release results, or raise Stream.pool.cap."
     )
     del kept, caught
     # Cached memory is freed for a new request.

@@ -25,6 +25,7 @@ __all__ = [
     "MissingSymbolError",
     "OutOfMemoryError",
     "UnsupportedError",
+    "text_of",
 ]
 
 
@@ -162,5 +163,13 @@ class CleanupWarning(ResourceWarning):
     """Releasing something failed where raising is impossible; names routine, handle and code."""
 
 
-for _public in __all__:
+def text_of(error: BaseException) -> str:
+    """Return the text of an exception of foreign code, whose ``__str__`` may raise itself."""
+    try:
+        return str(error)
+    except Exception as failure:  # noqa: BLE001  # foreign code
+        return f"its __str__ raised {type(failure).__name__}"
+
+
+for _public in __all__[:-1]:
     globals()[_public].__module__ = "pyaclnn"  # the name by which users import and pickle it

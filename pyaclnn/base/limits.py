@@ -7,6 +7,8 @@ import os
 import resource
 from typing import Final
 
+from pyaclnn.base.errors import text_of
+
 __all__ = ["limits_on_memory", "memory_error_message"]
 
 _LIMITS: Final = (
@@ -65,14 +67,14 @@ def memory_error_message(error: BaseException) -> str | None:
         following = following.__cause__ or following.__context__
     if any(isinstance(link, MemoryError) for link in chain):
         limits = limits_on_memory()
-    elif isinstance(error, _ENTANGLED) or str(error) in _NO_THREAD:
+    elif isinstance(error, _ENTANGLED) or text_of(error) in _NO_THREAD:
         # These have other causes as well; memory is assumed where it is short.
         limits = limits_on_memory(least_use=0.5)
         if not limits:
             return None
     else:
         return None
-    lines = str(error).strip().splitlines()
+    lines = text_of(error).strip().splitlines()
     what = f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__
     allowed = f": this process may have {limits}; raise the limit" if limits else ""
     return f"memory ran out ({what}){allowed}"

@@ -125,7 +125,9 @@ class Plan:
 
     @property
     def results(self) -> Any:
-        """The arrays that a run writes, by name."""
+        """The arrays that a run writes, by name; a closed plan has none (``ContextError``)."""
+        if self.closed:
+            self._refuse_closed("Plan.results")
         return self._results
 
     @property
@@ -195,6 +197,8 @@ class Plan:
 
     def _run_slow_path(self, arrays: dict[str, DeviceArray], queue: Stream) -> Any:
         """Run on other arrays after all checks."""
+        if self.closed:
+            self._refuse_closed()
         if self._coming is not None:
             self._take_stock()
         wanted = self._check(arrays)
@@ -256,9 +260,9 @@ class Plan:
             wanted[self._slots[name][1]] = array
         return wanted
 
-    def _refuse_closed(self) -> NoReturn:
+    def _refuse_closed(self, routine: str = "Plan.run") -> NoReturn:
         message = "this plan is closed.\nHint: make another one, or close it later."
-        raise ContextError(message, routine="Plan.run")
+        raise ContextError(message, routine=routine)
 
     def _check(self, arrays: Mapping[str, Any]) -> list[Argument]:
         """Look closely at arrays that are to take the place of others; return all arguments."""
@@ -297,12 +301,14 @@ class Plan:
         raise InvalidArgumentError.of("Plan.run", name, repr(array), expected)
 
     def close(self) -> None:
-        """Give the executor and its descriptors back. Closing twice is harmless."""
+        """Release the executor, its descriptors and the arrays; closing twice has no effect."""
         if silence.forked:  # a thread that is not here may have the lock
             self._finalizer()
             return
         with self._lock:
             self._finalizer()
+            self._coming = None
+            self._call.arguments, self._arguments, self._results = (), [], None
 
     def __enter__(self) -> Self:
         return self

@@ -14,6 +14,7 @@ from pyaclnn.calling.launch import launch
 from pyaclnn.calling.plan import Plan, plan
 from pyaclnn.ops import layer_norm_backward, rms_norm, rms_norm_grad
 from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.handle import live_handles
 from pyaclnn.runtime.stream import Stream
@@ -92,6 +93,19 @@ def test_a_plan_runs_on_two_streams(x: DeviceArray, gamma: DeviceArray, stream: 
                 assert ready.results.y.numpy().all()
 
 
+def test_a_closed_plan_releases_its_arrays(stream: Stream) -> None:
+    x, gamma = (to_device(np.ones(shape, np.float32), stream.device) for shape in ((2, 8), (8,)))
+    ready = plan(rms_norm, x, gamma, fresh_eps(), stream=stream)
+    ready.run()
+    stream.synchronize()
+    del x, gamma
+    held = live_handles()["device memory"]
+    ready.close()
+    closed = live_handles()["device memory"]
+    del ready
+    assert held - 2 >= closed == live_handles()["device memory"]
+
+
 def test_a_closed_plan_says_so_and_gives_everything_back(
     x: DeviceArray, gamma: DeviceArray, stream: Stream
 ) -> None:
@@ -106,6 +120,8 @@ def test_a_closed_plan_says_so_and_gives_everything_back(
         ready.close()
         assert ready.closed
         assert "plan" not in live_handles()
+        with pytest.raises(ContextError, match="this plan is closed"):
+            _ = ready.results
         cases: list[dict[str, Any]] = [{}, {"x": x}, {"nothing": x}]
         for arrays in cases:
             with pytest.raises(ContextError) as caught:

@@ -89,6 +89,35 @@ def test_a_result_that_does_not_fit_is_refused_and_both_are_named(
     assert text in done.stdout
 
 
+LATE = """
+import numpy, pyaclnn
+
+ones = numpy.ones(3, numpy.float32)
+for _ in range(2):
+    try:
+        pyaclnn.aclnn.softplus(ones, 1.0, 20.0, pyaclnn.Empty(3, numpy.float32))
+    except pyaclnn.AclError as error:
+        print(type(error).__name__, "Silent: its __str__ raised LookupError" in str(error))
+"""
+
+
+def test_an_exception_whose_text_raises_fails_the_call_and_not_the_device(tmp_path: Path) -> None:
+    path = tmp_path / "silent.py"
+    path.write_text(
+        "import pyaclnn.mock\n"
+        "class Silent(Exception):\n"
+        "    def __str__(self):\n        raise LookupError('no text')\n"
+        "@pyaclnn.mock.operator('aclnnSoftplus')\n"
+        "def softplus(self):\n    raise Silent\n",
+        encoding="utf-8",
+    )
+    settings = silent_environment(PYACLNN_MOCK_OPERATORS=str(path), PYACLNN_BACKEND="mock")
+    done = run(sys.executable, "-c", LATE, environment=settings)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[1] for line in done.stdout.splitlines()] == ["True", "True"]
+    assert "DeviceLostError" not in done.stdout
+
+
 def test_a_file_that_fails_is_named(host: Path, tmp_path: Path) -> None:
     path = tmp_path / "broken.py"
     path.write_text("raise LookupError('not today')\n", encoding="utf-8")

@@ -136,7 +136,8 @@ def _not_implemented(operator: str) -> str:
 
 
 def _fault(operator: str, error: BaseException) -> str:
-    from pyaclnn.base.limits import memory_error_message  # noqa: PLC0415  # of the device process, which has it
+    from pyaclnn.base.errors import text_of  # noqa: PLC0415  # few programs need it
+    from pyaclnn.base.limits import memory_error_message  # noqa: PLC0415  # as above
 
-    what = memory_error_message(error) or f"{type(error).__name__}: {error}"
+    what = memory_error_message(error) or f"{type(error).__name__}: {text_of(error)}"
     return f"EZ9999: the simulated {operator} failed: {what}"

@@ -127,10 +127,10 @@ SHAPES = """
 import gc, json, sys
 import numpy as np
 import pyaclnn
-from pyaclnn.runtime import need
+from pyaclnn.runtime import idle_budget
 
 step, leads, held, least_idle = json.loads(sys.argv[1])
-need._LEAST = least_idle
+idle_budget._LEAST = least_idle
 device = pyaclnn.Device(0)
 stream = pyaclnn.Stream(device)
 values = pyaclnn.to_device(np.ones(20_000, np.float16), device)

@@ -18,6 +18,8 @@ class Completed(griffe.Extension):
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         """Take the docstring of a definition or of its results from the running package."""
-        public = obj.path.startswith("pyaclnn.reference.") and obj.name in reference.__all__
-        if public and obj.docstring is not None and not obj.is_module:
-            obj.docstring.value = inspect.getdoc(getattr(reference, obj.name)) or ""
+        if not obj.path.startswith("pyaclnn.reference.") or obj.name not in reference.__all__:
+            return
+        found = getattr(reference, obj.name)
+        if obj.docstring is not None and obj.path == f"{found.__module__}.{obj.name}":
+            obj.docstring.value = inspect.getdoc(found) or ""

@@ -49,6 +49,8 @@ def _moved(text: str, page: str) -> str:
     def link(match: re.Match[str]) -> str:
         target = match[1]
         place = PLACES.get(target) or (EXAMPLES if target.startswith("examples/") else None)
+        if target.startswith("docs/"):
+            place = target.removeprefix("docs/")
         if place is None:
             return match[0]  # mkdocs says what is wrong with it
         return f"]({os.path.relpath(place, Path(page).parent)}"

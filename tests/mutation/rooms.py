@@ -80,7 +80,7 @@ ROOMS = (
         35,
         "unit/test_shapes.py unit/test_dtypes.py unit/test_handle.py unit/test_timeline.py"
         " unit/test_timeout.py api/test_array.py api/test_elements.py api/test_nouns.py"
-        " api/test_pool.py api/test_need.py api/test_stream.py api/test_dlpack.py"
+        " api/test_pool.py api/test_idle_budget.py api/test_stream.py api/test_dlpack.py"
         " api/test_creation.py api/test_workspace.py api/test_waiting.py api/test_texts.py"
         " api/test_foreign_streams.py api/test_guests.py api/test_reading.py api/test_lending.py"
         " product/test_configuration.py",

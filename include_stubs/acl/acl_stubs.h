@@ -35,10 +35,13 @@
 #endif
 
 /* Refuses a function that the chosen release lacks, and names a release that has it. The build
- * defines ACL_STUBS_CHOSEN, the name of the chosen release. */
+ * defines ACL_STUBS_CHOSEN, the name of the chosen release; without a build it is the number. */
 #ifdef __GNUC__
 #define ACL_STUBS_STRING(value) #value
 #define ACL_STUBS_LEVEL(value) ACL_STUBS_STRING(value)
+#ifndef ACL_STUBS_CHOSEN
+#define ACL_STUBS_CHOSEN ACL_STUBS_LEVEL(ACL_STUBS_CANN)
+#endif
 #define ACL_STUBS_TEXT(name, since, level)                                                \
     #name " is not in CANN " ACL_STUBS_CHOSEN ", which is chosen here (-DACL_STUBS_CANN=" \
           ACL_STUBS_LEVEL(ACL_STUBS_CANN) "); CANN " since " has it (-DACL_STUBS_CANN="   \

@@ -140,6 +140,7 @@ def test_the_binding_does_not_change_with_the_headers_of_operators(
     write_binding(declarations, SOURCES, tmp_path / "before.c")
     shutil.copytree(STUBS, tmp_path / "include")
     header = tmp_path / "include" / "aclnnop" / "aclnn_new.h"
+    header.parent.mkdir()
     header.write_text(
         '#include "aclnn/acl_meta.h"\n'
         "aclnnStatus aclnnNewGetWorkspaceSize(const aclTensor *x, uint64_t *workspaceSize,\n"

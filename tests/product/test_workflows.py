@@ -17,8 +17,13 @@ ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CALL = re.compile(r"""^pipx run nox -s "?([^"]+)"?$""")
 RELEASES = ("bookworm", "bullseye", "forky")
-AT_A_DESK = {"emulated", "lock", *(f"fresh(release='{release}')" for release in RELEASES)}
-"""Steps of a workflow that need a runner, and changes to be committed."""
+AT_A_DESK = {
+    "emulated",
+    "lock",
+    "mutation",
+    *(f"fresh(release='{release}')" for release in RELEASES),
+}
+"""Sessions that no workflow runs: replaced by a runner, changing tracked files, or taking hours."""
 
 
 def jobs() -> list[dict[str, Any]]:

@@ -195,10 +195,9 @@ class _LastFinder:
     ) -> ModuleSpec | None:
         if name in (f"{__name__}._binding", f"{__name__}.reference.arithmetic._narrow_floats"):
             raise ImportError(
-                f"{sys.modules[__name__].__path__[0]} is the source tree of pyaclnn, which lacks "
-                "what is compiled when pyaclnn is installed. Run Python in another folder if it is "
-                "installed, or install it with 'pip install .'; README.md says how to work on the "
-                "source tree itself.",
+                f"{sys.modules[__name__].__path__[0]} is the source tree of pyaclnn, without its "
+                "compiled modules, and no installed pyaclnn was found. Install it with "
+                "'pip install .'; CONTRIBUTING.md describes how to work on the source tree.",
                 name=name,
             )
         package, _, module = name.rpartition(".")

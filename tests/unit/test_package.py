@@ -228,9 +228,9 @@ def test_the_source_tree_says_that_it_is_one(code: str) -> None:
     done = python("-S", "-c", code, cwd=ROOT)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
-        f"ImportError: {ROOT}/pyaclnn is the source tree of pyaclnn, which lacks what is compiled "
-        "when pyaclnn is installed. Run Python in another folder if it is installed, or install it "
-        "with 'pip install .'; README.md says how to work on the source tree itself."
+        f"ImportError: {ROOT}/pyaclnn is the source tree of pyaclnn, without its compiled modules, "
+        "and no installed pyaclnn was found. Install it with 'pip install .'; CONTRIBUTING.md "
+        "describes how to work on the source tree."
     )
 
 

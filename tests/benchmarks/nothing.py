@@ -13,14 +13,16 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.bindgen.catalogued import phases
 from pyaclnn.bindgen.reader import read
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock import includedir
 from tests.releases import OLDEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.bindgen.declarations import Declarations, Function
+    from pyaclnn.bindgen.declarations import Function
 
 __all__ = ["build"]
 
@@ -37,31 +39,11 @@ _BODIES = {
     "aclrtFree": "free(devPtr);",
 }
 
-# Operators of the catalogue; the headers written for this project have none of them.
-_CATALOGUED = {
-    "aclnnForeachNeg": "const aclTensorList *x, const aclTensorList *out",
-    "aclnnAdd": "const aclTensor *self, const aclTensor *other, const aclScalar *alpha, "
-    "aclTensor *out",
-    "aclnnCast": "const aclTensor *self, int dtype, aclTensor *out",
-    "aclnnInplaceCopy": "aclTensor *selfRef, const aclTensor *src",
-}
-_PHASES = """
-aclnnStatus {name}GetWorkspaceSize({parameters}, uint64_t *workspaceSize, aclOpExecutor **executor);
-aclnnStatus {name}(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
-                   aclrtStream stream);
-aclnnStatus {name}GetWorkspaceSize({parameters}, uint64_t *workspaceSize, aclOpExecutor **executor)
-{{
-    *workspaceSize = 0;
-    *executor = (aclOpExecutor *)object;
-    return 0;
-}}
-aclnnStatus {name}(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,
-                   aclrtStream stream)
-{{
-    (void)workspace, (void)workspaceSize, (void)executor, (void)stream;
-    return 0;
-}}
-"""
+# The operators that are measured, of which the catalogue has the signatures.
+_OPERATORS = (
+    *("aclnnLayerNormBackward", "aclnnRmsNormGrad", "aclnnLayerNorm", "aclnnForeachNeg"),
+    *("aclnnAdd", "aclnnCast", "aclnnInplaceCopy"),
+)
 
 _CHAIN = """
 static aclTensor *tensor(const int64_t *dims, const int64_t *strides, uint64_t rank)
@@ -96,10 +78,6 @@ void layer_norm_backward_chain(long times)
         aclDestroyBoolArray(mask);
     }
 }
-
-aclnnStatus aclnnForeachNegGetWorkspaceSize(const aclTensorList *, const aclTensorList *,
-                                            uint64_t *, aclOpExecutor **);
-aclnnStatus aclnnForeachNeg(void *, uint64_t, aclOpExecutor *, aclrtStream);
 
 void foreach_neg_chain(long times)
 {
@@ -149,19 +127,21 @@ def build(folder: Path) -> Path:
         The folder, good for ``select_backend``.
     """
     declarations = read(_STUBS)
-    head = [*(f'#include "{header}"' for header in declarations.headers), "#include <stdlib.h>"]
+    operators = [f for name in _OPERATORS for f in phases(catalogue()[name])]
+    headers = [*declarations.headers, *dict.fromkeys(f.header for f in operators)]
+    head = [*(f'#include "{header}"' for header in headers), "#include <stdlib.h>"]
     head.append("static char object[64];")
     for library, file in _FILES.items():
-        rows = _CATALOGUED.items() if library == "operators" else ()
-        more = [_PHASES.format(name=name, parameters=row) for name, row in rows]
-        _compile(folder / file, [*head, *_functions(declarations, library), *more])
+        _compile(
+            folder / file, [*head, *_functions([*declarations.functions, *operators], library)]
+        )
     needs = [f"-L{folder}", f"-Wl,-rpath,{folder}", *(f"-l:{file}" for file in _FILES.values())]
     _compile(folder / "libchain.so", [*head, _CHAIN], *needs)
     return folder
 
 
-def _functions(declarations: Declarations, library: str) -> Iterator[str]:
-    for function in declarations.functions:
+def _functions(functions: list[Function], library: str) -> Iterator[str]:
+    for function in functions:
         if function.library == library and not function.variadic and function.since == OLDEST:
             yield f"{function.signature(function.name)} {{ {_body(function)} }}"
 

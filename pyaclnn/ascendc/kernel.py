@@ -40,7 +40,7 @@ class _Packable(Protocol):
 
 
 TilingData: TypeAlias = "bytes | bytearray | _Packable | np.generic | NDArray[Any] | Sequence[Any]"
-"""What becomes tiling data: bytes, a structure of `pyaclnn.ascendc.tiling`, a NumPy scalar or
+"""Accepted tiling data: bytes, a structure of `pyaclnn.ascendc.tiling`, a NumPy scalar or
 array, or a sequence of these, whose bytes follow one another."""
 
 

@@ -171,5 +171,5 @@ def text_of(error: BaseException) -> str:
         return f"its __str__ raised {type(failure).__name__}"
 
 
-for _public in __all__[:-1]:
+for _public in filter(lambda name: isinstance(globals()[name], type), __all__):
     globals()[_public].__module__ = "pyaclnn"  # the name by which users import and pickle it

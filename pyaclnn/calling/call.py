@@ -143,7 +143,7 @@ class Call:
 
     @property
     def is_new(self) -> bool:
-        """Whether the call writes nothing but arrays that it allocates."""
+        """Return whether the call writes only arrays that it allocates."""
         return all(_is_to_be_made(self.arguments[place]) for place in self.writes)
 
     def layouts(self, context: int) -> list[Any]:

@@ -124,7 +124,7 @@ class Declared:
 
     @functools.cached_property
     def found_later(self) -> bool:
-        """Whether the shapes of its results are known only after the run."""
+        """Return whether the shapes of its results are known only after the run."""
         return self.name in _FOUND_LATER
 
     @functools.cached_property

@@ -265,9 +265,7 @@ class Plan:
         raise ContextError(message, routine=routine)
 
     def _check(self, arrays: Mapping[str, Any]) -> list[Argument]:
-        """Look closely at arrays that are to take the place of others; return all arguments."""
-        if self.closed:
-            self._refuse_closed()
+        """Check arrays that replace others in an open plan; return all arguments."""
         wanted = self._arguments.copy()
         for name, array in arrays.items():
             if self._has_lists:

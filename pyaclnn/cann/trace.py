@@ -41,7 +41,7 @@ _PHASE_2: Final = "aclnnStatus(*)(void *, uint64_t, aclOpExecutor *, aclrtStream
 
 
 class _State:
-    """Whether calls are traced; the binding cannot stop tracing."""
+    """Return whether calls are traced; the binding cannot stop tracing."""
 
     on = False
     tell: Callable[..., None]

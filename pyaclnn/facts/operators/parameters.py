@@ -156,12 +156,12 @@ class Tensor(NamedTuple):
 
     @property
     def read(self) -> bool:
-        """Whether the operator reads it."""
+        """Return whether the operator reads it."""
         return self.role is not Role.OUTPUT
 
     @property
     def written(self) -> bool:
-        """Whether the operator writes it."""
+        """Return whether the operator writes it."""
         return self.role is not Role.INPUT
 
 

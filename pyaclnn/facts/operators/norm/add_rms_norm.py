@@ -31,7 +31,7 @@ SUMMED = {
     "x2": input("T rows* norm*", "What is added to ``x1``"),
     "gamma": input("T norm*", "The scale, whose axes are those that are normalized"),
 }
-"""What each operator of this kind takes, by the names of C."""
+"""Parameters that the operators of this kind share, by C names."""
 
 _SCRATCH = Hooks(scratch=lambda _: 256)
 _NARROW = {"310p": ("f16",)}

@@ -97,12 +97,12 @@ def _is_second_dynamic(values: Mapping[str, Any]) -> bool:
 
 
 def _rows(values: Mapping[str, Any]) -> Dims:
-    """What one step is worth in each row, or the one element that stands for it."""
+    """Return the shape of the step sizes: one for each row, or one placeholder element."""
     return tuple(values["rows"]) if _is_dynamic(values) else (1,)
 
 
 def _wrong_dynamic(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """What dynamic quantization does not take."""
+    """Return an argument that dynamic quantization refuses, its value and what it must be."""
     if values["T"] == "f32":
         return "x1", "float32", "float16 or bfloat16, as quantization is dynamic"
     if values.get("S", values["T"]) != values["T"]:

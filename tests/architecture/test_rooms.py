@@ -182,7 +182,8 @@ def test_only_the_bottom_touches_the_compiled_binding() -> None:
         (
             "mock",
             {
-                *("numpy", "ml_dtypes", "pyaclnn.base", "pyaclnn.facts", "pyaclnn.reference"),
+                *("numpy", "ml_dtypes", "tomli", "pyaclnn.base", "pyaclnn.facts"),
+                "pyaclnn.reference",
                 *("pyaclnn.bindgen", "pyaclnn.cann.simulator", "pyaclnn.cann.packaged"),
             },
         ),

@@ -24,6 +24,7 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from types import TracebackType
 
     from pyaclnn.runtime.device import Device
 
@@ -38,7 +39,10 @@ __all__ = [
 ]
 
 _MARKER = "pyaclnn"
+_OWN_FILES = (f"{Path(__file__).parents[1]}/", "<pyaclnn.")
+"""Prefixes of the file names of this package, of generated functions too."""
 _PASSED = pytest.StashKey[bool]()
+_OPENED = pytest.StashKey[bool]()
 _BROKEN_BEFORE = pytest.StashKey[int]()
 
 
@@ -53,13 +57,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker ``pyaclnn``."""
+    """Register the marker ``pyaclnn``, and load the backend if it is not the default.
+
+    Raises:
+        pytest.UsageError: There is no such backend.
+    """
     config.addinivalue_line(
         "markers",
         f"{_MARKER}(soc=..., mode=..., contract=True): the chip of the fixture 'npu', e.g. "
         "'Ascend310P3'; its execution mode: 'deferred', 'eager' or 'shuffled:SEED'; and whether "
         "the test fails if it breaks a rule of CANN's contract",
     )
+    backend = config.getoption("--npu-backend")
+    # Workers of pytest-xdist start after this check.
+    if backend == "mock" or hasattr(config, "workerinput"):
+        return
+    from pyaclnn.base.errors import BackendNotFoundError, InvalidArgumentError  # noqa: PLC0415
+    from pyaclnn.cann.library import select_backend  # noqa: PLC0415
+
+    try:
+        select_backend(backend)
+    except (BackendNotFoundError, InvalidArgumentError) as error:
+        raise pytest.UsageError(f"--npu-backend={backend}: {error}") from None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -79,7 +98,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Store which tests passed: the traceback of a failed test keeps its objects alive."""
+    """Store which tests passed: the traceback of a failed test keeps its objects alive.
+
+    A refused call is reported at the line of the test: frames of this package are hidden.
+    """
+    if call.excinfo is not None:
+        _hide_own_frames(call.excinfo.tb)
     report = yield
     if call.when == "call":
         item.stash[_PASSED] = report.passed
@@ -90,9 +114,11 @@ def pytest_runtest_makereport(
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     """Fail a test in which a rule of CANN's contract was broken on the simulated NPU.
 
-    The marker ``pyaclnn(contract=False)`` exempts a test.
+    The marker ``pyaclnn(contract=False)`` exempts a test. A marker that had no effect is a warning.
     """
     yield
+    if item.stash.get(_PASSED, False) and not item.stash.get(_OPENED, False):
+        _warn_of_idle_marker(item)
     before = item.stash.get(_BROKEN_BEFORE, None)
     if before is None or not _simulating() or _broken_rules() == before:
         return
@@ -117,6 +143,7 @@ def npu(request: pytest.FixtureRequest) -> Iterator[Device]:
     node: pytest.Item = request.node
     options = marker_options(node.iter_markers(_MARKER))
     backend = request.config.getoption("--npu-backend")
+    node.stash[_OPENED] = True
     with opened(backend, options, lambda: node.stash.get(_PASSED, False)) as device:
         yield device
 
@@ -138,6 +165,28 @@ def npu_faults(npu: Device, request: pytest.FixtureRequest) -> Iterator[Callable
     injection.end()
     if request.node.stash.get(_PASSED, False):
         injection.require_effects()
+
+
+def _warn_of_idle_marker(item: pytest.Item) -> None:
+    """Warn of a test's own marker whose options apply to the fixture ``npu`` only."""
+    if any(mark.name == _MARKER and [*mark.kwargs] != ["contract"] for mark in item.own_markers):
+        message = "the marker pyaclnn has no effect: the test does not use the fixture 'npu'"
+        item.warn(pytest.PytestWarning(message))
+
+
+def _hide_own_frames(traceback: TracebackType | None) -> None:
+    """Hide the frames of this package, for errors of its own family, unless ``--full-trace``."""
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if frame.f_code.co_filename.startswith(_OWN_FILES):
+            frame.f_globals.setdefault("__tracebackhide__", _is_own_error)
+        traceback = traceback.tb_next
+
+
+def _is_own_error(excinfo: pytest.ExceptionInfo[BaseException] | None) -> bool:
+    from pyaclnn.base.errors import AclError  # noqa: PLC0415
+
+    return excinfo is not None and isinstance(excinfo.value, AclError)
 
 
 def _simulating() -> bool:

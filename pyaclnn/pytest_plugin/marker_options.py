@@ -69,8 +69,9 @@ def _near(word: object) -> str:
 def _require_chip(soc: object) -> None:
     names = [chip.soc_name for chip in all_chips()]
     if soc not in names:
-        near = difflib.get_close_matches(str(soc), names, 1)
-        question = f"; did you mean {near[0]!r}?" if near else f"; it may be {', '.join(names)}"
+        same = [name for name in names if name.lower() == str(soc).lower()]
+        near = " or ".join(map(repr, same or difflib.get_close_matches(str(soc), names)))
+        question = f"; did you mean {near}?" if near else f"; it may be {', '.join(names)}"
         _refuse(f"takes a chip as soc=, not {soc!r}{question}")
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyaclnn import mock
-from pyaclnn.base.errors import BackendNotFoundError, InvalidArgumentError
 from pyaclnn.cann.library import select_backend
 from pyaclnn.facts.chips import DEFAULT_SOC_NAME
 from pyaclnn.runtime.device import Device
@@ -19,7 +18,6 @@ from pyaclnn.runtime.device import Device
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyaclnn.cann.library import Backend
     from pyaclnn.pytest_plugin.marker_options import MarkerOptions
 
 __all__ = ["opened"]
@@ -40,7 +38,7 @@ def opened(backend: str, options: MarkerOptions, passed: Callable[[], bool]) -> 
     Yields:
         The device. A passing test that leaks resources of the simulated NPU fails at the end.
     """
-    if _load(backend).name != "mock":
+    if select_backend(backend).name != "mock":
         with Device(0) as device:
             yield device
         return
@@ -55,14 +53,6 @@ def opened(backend: str, options: MarkerOptions, passed: Callable[[], bool]) -> 
     left = [resource for resource in mock.alive() if resource.handle not in before]
     if left:
         pytest.fail(f"the test left this on the NPU ({len(left)}):\n{_listed(left)}", pytrace=False)
-
-
-def _load(backend: str) -> Backend:
-    try:
-        return select_backend(backend)
-    except (BackendNotFoundError, InvalidArgumentError) as error:
-        message = f"--npu-backend={backend}: {error}"
-    pytest.fail(message, pytrace=False)
 
 
 @contextmanager

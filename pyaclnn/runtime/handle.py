@@ -10,6 +10,7 @@ and everything that a release needs is at hand when the handle is gone.
 from __future__ import annotations
 
 import atexit
+import sys
 import traceback
 import tracemalloc
 import warnings
@@ -87,9 +88,10 @@ class Resource:
         if release is not None and pointer is not None:
             FINALIZER_QUEUE.born(kind, self)
 
-    def __del__(self) -> None:
-        # Its creator was interrupted before there was a handle, or has just dropped it.
-        if getattr(self, "_state", _RELEASED) != _RELEASED:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # Its creator was interrupted before there was a handle, or has just dropped it. After the
+        # exit functions, which release everything, this module has no globals any more.
+        if not is_finalizing() and getattr(self, "_state", _RELEASED) != _RELEASED:
             self.let_go()
 
     def adopt(self, pointer: Pointer) -> None:

@@ -33,11 +33,18 @@ ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "pyaclnn.pytes
 def suite(
     folder: Path, text: str, *options: str, environment: Mapping[str, str] = ALONE
 ) -> tuple[int, str]:
-    """Run ``text`` as a test file in an empty project."""
+    """Run ``text`` as a test file in an empty project; return the status and the output."""
+    return suite_with_errors(folder, text, *options, environment=environment)[:2]
+
+
+def suite_with_errors(
+    folder: Path, text: str, *options: str, environment: Mapping[str, str] = ALONE
+) -> tuple[int, str, str]:
+    """Return the standard error of the suite, too."""
     (folder / "test_it.py").write_text(text, encoding="utf-8")
     command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options)
     done = run(*command, cwd=folder, environment={**silent_environment(), **environment})
-    return done.returncode, done.stdout
+    return done.returncode, done.stdout, done.stderr
 
 
 def test_the_example_of_the_readme_passes(tmp_path: Path) -> None:
@@ -127,6 +134,10 @@ def test_a_marker_chooses_the_chip_and_the_mode(
         (
             "soc='Ascend910b3'",
             "takes a chip as soc=, not 'Ascend910b3'; did you mean 'Ascend910B3'?",
+        ),
+        (
+            "soc='Ascend999'",
+            "takes a chip as soc=, not 'Ascend999'; did you mean 'Ascend910_9392' or 'Ascend910_",
         ),
         ("soc='x'", "takes a chip as soc=, not 'x'; it may be Ascend910B1, Ascend"),
         ("soc=910", "takes a chip as soc=, not 910"),
@@ -296,6 +307,90 @@ def test_fault_that_was_replaced(npu, npu_faults):
 
 @pytest.mark.exhaustive
 def test_without_cann_the_backend_cann_is_an_error(tmp_path: Path) -> None:
-    status, output = suite(tmp_path, HEAD + BREAKS_A_RULE, "--npu-backend=/nonexistent")
+    options = "--npu-backend=/nonexistent"
+    status, _, errors = suite_with_errors(tmp_path, HEAD + BREAKS_A_RULE, options)
+    assert status == pytest.ExitCode.USAGE_ERROR
+    assert "/nonexistent" in errors
+
+
+def test_a_wrong_backend_is_one_usage_error(tmp_path: Path) -> None:
+    two = HEAD + BREAKS_A_RULE + BREAKS_A_RULE.replace("test_it", "test_that")
+    for options in ((), ("-p", "xdist.plugin", "-n1")):
+        status, output, errors = suite_with_errors(tmp_path, two, "--npu-backend=mokc", *options)
+        assert status == pytest.ExitCode.USAGE_ERROR
+        assert "test_it" not in output
+        assert errors.count("--npu-backend=mokc: ") == 1
+        assert "did you mean 'mock'?" in errors
+
+
+IDLE = """\
+@pytest.mark.pyaclnn(soc="Ascend310P3")
+def test_idle():
+    pass
+
+@pytest.mark.pyaclnn
+def test_idle_too():
+    pass
+
+@pytest.mark.pyaclnn(contract=False)
+def test_with_effect():
+    pass
+
+@pytest.mark.pyaclnn(soc="Ascend310P3")
+def test_that_asks_later(request):
+    assert request.getfixturevalue("npu").soc_name == "Ascend310P3"
+
+@pytest.mark.pyaclnn(mode="eager")
+def test_skipped():
+    pytest.skip("elsewhere")
+"""
+
+
+def test_a_marker_without_effect_warns_at_the_line_of_the_test(tmp_path: Path) -> None:
+    status, output = suite(tmp_path, HEAD + IDLE)
+    assert status == 0, output
+    warned = re.findall(r"test_it.py:(\d+): PytestWarning: the marker pyaclnn has no eff", output)
+    assert warned == ["5", "9"], output
+    assert suite(tmp_path, HEAD + IDLE, "-W", "error::pytest.PytestWarning")[0] == 1
+
+
+REFUSED = """\
+def test_refused(npu):
+    pyaclnn.rms_norm(np.ones((2, 8), np.float32), np.ones(5, np.float32))
+
+def test_used_closed(npu):
+    x = pyaclnn.to_device(np.ones((2, 8), np.float32), npu)
+    x.close()
+    x.numpy()
+
+def test_other_errors_keep_their_frames(npu, monkeypatch):
+    monkeypatch.setattr("pyaclnn.calling.refusals.Refusals.find_lengths", lambda: None)
+    pyaclnn.rms_norm(np.ones((2, 8), np.float32), np.ones(5, np.float32))
+"""
+
+
+def test_a_refusal_is_shown_at_the_line_of_the_test(tmp_path: Path) -> None:
+    status, output = suite(tmp_path, HEAD + REFUSED)
     assert status == 1
-    assert "/nonexistent" in output
+    places = re.findall(r"^(\S+):\d+: (?:in \w+|\w*Error)?$", output, re.MULTILINE)
+    assert places[:2] == ["test_it.py"] * 2, output
+    assert places[-1].endswith("pyaclnn/calling/described.py")
+    output = suite(tmp_path, HEAD + REFUSED, "--full-trace")[1]
+    assert "calling/refusals.py" in output
+
+
+def test_a_leaked_device_is_blamed_on_the_line_of_the_test(tmp_path: Path) -> None:
+    body = "kept = []\n\ndef test_it(npu):\n    kept.append(pyaclnn.Device(0))\n"
+    status, output, errors = suite_with_errors(tmp_path, HEAD + body)
+    assert status == 1
+    line = f"  device 0, created in aclrtSetDevice at {tmp_path / 'test_it.py'}:8\n"
+    assert line in output
+    assert "Exception ignored" not in errors
+
+
+def test_an_unknown_chip_in_the_environment_suggests_one(tmp_path: Path) -> None:
+    unknown = {**ALONE, "PYACLNN_MOCK_SOC": "Ascend310p"}
+    status, output = suite(tmp_path, EXAMPLE, environment=unknown)
+    assert status == 1
+    assert "'Ascend310p', which is no chip the simulated NPU knows; did you mean" in output
+    assert "'Ascend310P1'?" in output

@@ -4,12 +4,27 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "error_message.h"
 
 static const struct chip CHIPS[] = {
 #include "chips.inc"
 };
+
+/* The known chip that shares the longest prefix with a name, whatever the case. */
+static const char *nearest(const char *name)
+{
+    const struct chip *best = &CHIPS[0];
+    size_t shared = 0;
+    for (size_t i = 0; i < sizeof CHIPS / sizeof CHIPS[0]; i++) {
+        while (shared < strlen(name) && strncasecmp(CHIPS[i].soc_name, name, shared + 1) == 0) {
+            best = &CHIPS[i];
+            shared++;
+        }
+    }
+    return best->soc_name;
+}
 
 const struct chip *mock_chip(void)
 {
@@ -24,7 +39,7 @@ const struct chip *mock_chip(void)
     }
     mock_fail(ACL_ERROR_RT_SOC_VERSION,
               "PYACLNN_MOCK_SOC is '%s', which is no chip the simulated NPU knows; "
-              "`pyaclnn mock chips` lists them",
-              wanted);
+              "did you mean '%s'? `pyaclnn mock chips` lists them",
+              wanted, nearest(wanted));
     return NULL;
 }

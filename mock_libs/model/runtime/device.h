@@ -22,7 +22,7 @@ struct device {
     bool open, lost;
     bool changing; /* a thread is opening or closing it, and may have released the lock */
     bool reported; /* as not reset, so that it is reported once */
-    struct mock_history history;
+    struct mock_history history; /* of the latest call that opened it */
     const char *loss; /* why it is lost */
     const struct chip *chip;
     unsigned references; /* aclrtSetDevice minus aclrtResetDevice */

@@ -62,6 +62,7 @@ aclError mock_device_open(struct device *device)
         mock_wait_progress(NULL);
     }
     if (device->open) {
+        device->history.created = mock_origin_current();
         return mock_device_alive(device);
     }
     device->changing = true;

@@ -73,12 +73,17 @@ class Living:
         function: The C function that made it; ``"-"`` if that is not known.
         line: The line of Python for which it was made, as ``"file:line"``; ``"-"`` if the call did
             not come from this library.
+
+    ``str`` describes it in one line.
     """
 
     kind: str
     handle: str
     function: str
     line: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.handle}, created in {self.function} at {self.line}"
 
 
 def violation_count() -> int:

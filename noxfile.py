@@ -96,6 +96,13 @@ def exhaustive(session: nox.Session) -> None:
 
 
 @nox.session(python=USUAL)
+def torch(session: nox.Session) -> None:
+    """Comparisons with PyTorch's kernels on the CPU; not one of them is skipped."""
+    session.install(".[test]", *GROUPS["torch"])
+    session.run("pytest", "-m", "torch", *session.posargs)
+
+
+@nox.session(python=USUAL)
 def clients(session: nox.Session) -> None:
     """Programs of others on the simulated NPU, which are installed as they are."""
     session.install(".[test]", *(package for group in CLIENTS for package in GROUPS[group]))

@@ -7,6 +7,7 @@ import atexit
 import compileall
 import functools
 import gc
+import importlib
 import os
 import shutil
 import sys
@@ -157,7 +158,7 @@ def together() -> dict[str, frozenset[str]]:
     files = [path for path in room.rglob("test_*.py") if "clients" not in path.parts]
     groups = {
         "kernels": [path for path in files if path.parent.name == "ascendc"],
-        "PyTorch": [p for p in files if 'importorskip("torch"' in p.read_text(encoding="utf-8")],
+        "PyTorch": [path for path in files if "torch: Any" in path.read_text(encoding="utf-8")],
     }
     return {
         what: frozenset(path.relative_to(room.parent).as_posix() for path in found)
@@ -167,7 +168,13 @@ def together() -> dict[str, frozenset[str]]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave most cases of a sampled table to the exhaustive stage, and on a CANN the simulation."""
+    """Leave most cases of a sampled table to the exhaustive stage, and on a CANN the simulation.
+
+    Tests that use PyTorch are marked.
+    """
+    for item in items:
+        if "torch" in getattr(item, "fixturenames", ()):
+            item.add_marker("torch")
     leave_most_to_the_exhaustive_stage(items)
     # Files are handed out in the order of their first tests.
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
@@ -235,6 +242,18 @@ def _collections_look_at_what_is_new() -> None:
 def keep(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Keep:
     """Give a folder for what is built of something, which is kept for the runs to come."""
     return keeper(pytestconfig, tmp_path_factory)
+
+
+@pytest.fixture
+def torch(
+    pytestconfig: pytest.Config, record_property: Callable[[str, tuple[str, int]], None]
+) -> Any:
+    """Return PyTorch, and count the test; where it is not installed, only `-m torch` fails."""
+    if pytestconfig.getoption("markexpr") != "torch":
+        pytest.importorskip("torch")
+    module = importlib.import_module("torch")
+    record_property(COUNTED, ("tests compared with PyTorch", 1))
+    return module
 
 
 @pytest.fixture(scope="session", autouse=True)

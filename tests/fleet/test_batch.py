@@ -55,8 +55,9 @@ def gradients(x: Any, dy: Any, weight: Any) -> tuple[Any, Any, Any]:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("weighted", [True, False])
-def test_gradients_of_shards_are_those_that_pytorch_finds_of_the_batch(weighted: bool) -> None:
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+def test_gradients_of_shards_are_those_that_pytorch_finds_of_the_batch(
+    weighted: bool, torch: Any
+) -> None:
     x, dy, weight = problem()
     samples = torch.tensor(x, dtype=torch.float64, requires_grad=True)
     scale = torch.tensor(weight if weighted else np.ones(5), dtype=torch.float64)

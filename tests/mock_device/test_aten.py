@@ -58,8 +58,7 @@ X, HALF = tensor(2, 3), tensor(2, 3, data_type=DATA_TYPES["FLOAT16"])
 
 
 @pytest.fixture
-def _asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("torch")
+def _asked(monkeypatch: pytest.MonkeyPatch, torch: Any) -> None:  # noqa: ARG001  # that it is there
     monkeypatch.setenv(KERNELS, "torch")
 
 

@@ -25,8 +25,7 @@ def example() -> dict[str, Any]:
 
 
 @pytest.mark.exhaustive
-def test_the_loss_falls_as_that_of_pytorch_on_the_cpu(example: dict[str, Any]) -> None:
-    torch: Any = pytest.importorskip("torch")
+def test_the_loss_falls_as_that_of_pytorch_on_the_cpu(example: dict[str, Any], torch: Any) -> None:
     network, inputs, wanted = example["problem"]()
     x, y = (torch.from_numpy(array.astype(np.float64)) for array in (inputs, wanted))
     parameters = [torch.from_numpy(part.astype(np.float64)).requires_grad_() for part in network]

@@ -69,8 +69,9 @@ class TestKnownNumbers:
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("shape", [(9, 3), (4, 3, 5), (2, 3, 4, 2, 3)], ids=str)
-def test_agrees_with_torch(shape: tuple[int, ...], dtype: Any, *, training: bool) -> None:
-    torch: Any = pytest.importorskip("torch")
+def test_agrees_with_torch(
+    shape: tuple[int, ...], dtype: Any, torch: Any, *, training: bool
+) -> None:
     generator = np.random.default_rng(7)
     x = generator.normal(1, 2, shape).astype(dtype)
     wide = np.float64 if dtype == np.float64 else np.float32
@@ -242,8 +243,7 @@ class TestBackward:
 
     @pytest.mark.parametrize("training", [True, False])
     @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-    def test_agrees_with_torch(self, dtype: Any, *, training: bool) -> None:
-        torch: Any = pytest.importorskip("torch")
+    def test_agrees_with_torch(self, dtype: Any, torch: Any, *, training: bool) -> None:
         generator = np.random.default_rng(7)
         x, dy = generator.normal(1, 2, (2, 4, 3, 5)).astype(dtype)
         wide = np.float64 if dtype == np.float64 else np.float32

@@ -87,8 +87,7 @@ def test_agrees_with_the_closed_form(dtype: Any, shape: tuple[int, ...], groups:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("affine", [True, False])
-def test_agrees_with_torch(dtype: Any, *, affine: bool) -> None:
-    torch: Any = pytest.importorskip("torch")
+def test_agrees_with_torch(dtype: Any, torch: Any, *, affine: bool) -> None:
     generator = np.random.default_rng(6)
     x = generator.normal(1, 2, (3, 6, 4, 5)).astype(dtype)
     weight, bias = generator.normal(size=(2, 6)).astype(dtype) if affine else (None, None)
@@ -182,8 +181,7 @@ class TestBackward:
             assert np.allclose(np.asarray(actual), expected, rtol=1e-7, atol=1e-8)
 
     @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-    def test_agrees_with_torch(self, dtype: Any) -> None:
-        torch: Any = pytest.importorskip("torch")
+    def test_agrees_with_torch(self, dtype: Any, torch: Any) -> None:
         generator = np.random.default_rng(6)
         x, dy = generator.normal(1, 2, (2, 3, 6, 4, 5)).astype(dtype)
         mean, rstd = generator.uniform(0.5, 2, (2, 3, 2)).astype(dtype)

@@ -31,8 +31,7 @@ def test_channels_may_be_last() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_agrees_with_torch(dtype: Any) -> None:
-    torch: Any = pytest.importorskip("torch")
+def test_agrees_with_torch(dtype: Any, torch: Any) -> None:
     generator = np.random.default_rng(5)
     x = generator.normal(2, 3, (3, 4, 5, 6)).astype(dtype)
     gamma, beta = generator.normal(size=(2, 4)).astype(dtype)

@@ -29,8 +29,7 @@ class TestRenorm:
     @pytest.mark.parametrize("dtype", DTYPES, ids=str)
     @pytest.mark.parametrize("dim", [0, 1, 2, -1])
     @pytest.mark.parametrize("p", [0.5, 1, 2, 3, math.inf])
-    def test_agrees_with_torch(self, p: float, dim: int, dtype: Any) -> None:
-        torch: Any = pytest.importorskip("torch")
+    def test_agrees_with_torch(self, p: float, dim: int, dtype: Any, torch: Any) -> None:
         x = np.random.default_rng(8).normal(0, 2, (4, 5, 6)).astype(dtype)
         wide = x.astype(np.float64)
         slices = np.moveaxis(np.abs(wide), dim, 0).reshape(x.shape[dim], -1)
@@ -73,8 +72,7 @@ class TestEmbeddingRenorm:
         assert rows.tolist() == [[3, 4], [0, 1], [6, 8]]
 
     @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-    def test_agrees_with_torch(self, dtype: Any) -> None:
-        torch: Any = pytest.importorskip("torch")
+    def test_agrees_with_torch(self, dtype: Any, torch: Any) -> None:
         x = np.random.default_rng(8).normal(0, 2, (6, 5)).astype(dtype)
         indices = np.array([[1, 3], [3, 5]], np.int32)
         golden = torch.tensor(x.astype(np.float64))

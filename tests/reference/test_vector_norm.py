@@ -70,8 +70,7 @@ def exact_norm(vector: list[float], order: float) -> float:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("dim", [None, 0, (0, 2), -1], ids=str)
 @pytest.mark.parametrize("ord", ORDERS)
-def test_agrees_with_torch(ord: float, dim: Any, dtype: Any) -> None:
-    torch: Any = pytest.importorskip("torch")
+def test_agrees_with_torch(ord: float, dim: Any, dtype: Any, torch: Any) -> None:
     x = np.random.default_rng(8).normal(1, 2, (4, 5, 6)).astype(dtype)
     golden = torch.linalg.vector_norm(torch.tensor(x.astype(np.float64)), ord, dim)
     verdict = judge(linalg_vector_norm(x, ord, dim), golden.numpy())
@@ -162,8 +161,7 @@ class TestForeachNorm:
 
     @pytest.mark.parametrize("dtype", DTYPES, ids=str)
     @pytest.mark.parametrize("scalar", [1, 2, 3, math.inf])
-    def test_agrees_with_torch(self, scalar: float, dtype: Any) -> None:
-        torch: Any = pytest.importorskip("torch")
+    def test_agrees_with_torch(self, scalar: float, dtype: Any, torch: Any) -> None:
         generator = np.random.default_rng(8)
         tensors = [generator.normal(size=shape).astype(dtype) for shape in ((3, 4), (), (2, 1, 5))]
         wide = [torch.tensor(np.asarray(tensor).astype(np.float64)) for tensor in tensors]

@@ -15,8 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyaclnn.health.report.baseline import Baseline, read_baseline
-    from pyaclnn.health.report.figure import Figure, Severity
-    from pyaclnn.health.report.record import CheckResult, Evidence, Number, Report, Status
+    from pyaclnn.health.report.record import (
+        CheckResult,
+        Evidence,
+        Figure,
+        Number,
+        Report,
+        Severity,
+        Status,
+    )
 
 __all__ = [
     "Baseline",
@@ -31,7 +38,7 @@ __all__ = [
     "read_baseline",
 ]
 
-_HOMES = (".report.figure", ".report.record", ".report.baseline")
+_HOMES = (".report.record", ".report.baseline")
 
 if not TYPE_CHECKING:  # so that what is misspelt is no name to a type checker
     __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

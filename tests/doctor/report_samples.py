@@ -8,10 +8,17 @@ import random
 
 from msgspec.structs import replace
 
-from pyaclnn.health.report.figure import Figure, Severity
-from pyaclnn.health.report.record import CheckResult, Evidence, Number, Report, Status
+from pyaclnn.health.report.record import (
+    CheckResult,
+    Evidence,
+    Figure,
+    Number,
+    Report,
+    Severity,
+    Status,
+)
 
-EDGES = (*(10.0 ** (k / 2) for k in range(-12, 3)), math.inf)
+EDGES = (*(10.0 ** (k / 2) for k in range(-12, 3)), None)
 
 NASTY = "<script>alert('x')</script> & \"quotes\" \x00\x1b[31m $body {brace}"
 """A text that breaks whoever forgets to escape."""
@@ -145,8 +152,8 @@ _NONE = number(
     "bfloat16",
     (4, 64),
     passed=False,
-    max_abs_error=math.nan,
-    limit=math.nan,
+    max_abs_error=None,
+    limit=None,
     matched_ratio=0.0,
     error_histogram=(),
     verdict="aclnnRmsNormGrad failed with 561003",

@@ -10,8 +10,7 @@ from typing import Any, Final, TypeAlias
 from pyaclnn.health.checks.check_context import CheckContext
 from pyaclnn.health.checks.finding import Finding, skip
 from pyaclnn.health.checks.options import Level
-from pyaclnn.health.report.figure import Severity
-from pyaclnn.health.report.record import CheckResult, Status
+from pyaclnn.health.report.record import CheckResult, Severity, Status
 
 __all__ = ["Check", "Look"]
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.health.checks.figures import BESIDE_OTHERS, EXPECTED
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
-from pyaclnn.health.report.figure import Figure, Severity
 from pyaclnn.health.report.outliers import Outlier, graded, outliers as find_outliers, shortfall
-from pyaclnn.health.report.record import Status
+from pyaclnn.health.report.record import Figure, Severity, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sized
     from pathlib import Path
 
-    from pyaclnn.health.report.figure import Figure, Severity
+    from pyaclnn.health.report.record import Figure, Severity
 
 __all__ = ["Finding", "at_path", "fail", "found", "more", "ok", "skip", "value", "warn"]
 

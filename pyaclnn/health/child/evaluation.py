@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -11,7 +13,7 @@ from msgspec.structs import replace
 from pyaclnn.cann.status import meaning
 from pyaclnn.health.checks.finding import Finding, found, ok, value
 from pyaclnn.health.child.failures import advice_for
-from pyaclnn.health.report.aggregate import worst_together
+from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.record import Number
 from pyaclnn.health.smoke import cases as smoke
 
@@ -98,12 +100,12 @@ def _numbers(outcomes: list[Outcome], *, by_output: bool) -> tuple[Number, ...]:
     output, and has the elements of all shapes in its histogram.
     """
     numbers = list(map(_number, outcomes))
-    groups: dict[tuple[str, ...], list[Number]] = {}
-    for number in (number for number in numbers if number.passed):
-        key = (number.operator, number.dtype, *([number.output] if by_output else []))
-        groups.setdefault(key, []).append(number)
+    passed = Aggregate(
+        (number for number in numbers if number.passed),
+        attrgetter("operator", "dtype", *(["output"] if by_output else [])),
+    )
     failed = [number for number in numbers if not number.passed]
-    shown = [*failed[:_MOST_WRONG], *map(worst_together, groups.values())]
+    shown = [*failed[:_MOST_WRONG], *passed.numbers()]
     return tuple(n if by_output else replace(n, error_histogram=()) for n in shown)
 
 
@@ -114,14 +116,16 @@ def _number(outcome: Outcome) -> Number:
         outcome.dtype,
         outcome.shape,
         outcome.passed,
-        _rounded(outcome.max_abs_error),
-        float(outcome.limit),
-        float(outcome.matched_ratio),
-        _rounded(outcome.seconds),
-        tuple((float(f"{edge:.3g}"), count) for edge, count in outcome.error_histogram if count),
+        _measured(f"{outcome.max_abs_error:.4g}"),
+        _measured(outcome.limit),
+        _measured(outcome.matched_ratio),
+        _measured(f"{outcome.seconds:.4g}"),
+        tuple((_measured(f"{edge:.3g}"), n) for edge, n in outcome.error_histogram if n),
         "" if outcome.passed else outcome.verdict,  # of what passed, the numbers are enough
     )
 
 
-def _rounded(measured: float) -> float:
-    return float(f"{measured:.4g}")
+def _measured(value: float | str) -> float | None:
+    """Return a figure; None for one that is not finite."""
+    figure = float(value)
+    return figure if math.isfinite(figure) else None

@@ -13,7 +13,7 @@ import numpy as np
 from pyaclnn import ops
 from pyaclnn.calling.plan import plan
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
-from pyaclnn.health.report.figure import Figure
+from pyaclnn.health.report.record import Figure
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device

@@ -17,6 +17,7 @@ from pyaclnn.health.child.ending import at_end, cut_short, with_left
 from pyaclnn.health.child.events import Progress, Started
 from pyaclnn.health.child.isolation import run_child
 from pyaclnn.health.child.task import ChildTask
+from pyaclnn.health.report.codec import read
 from pyaclnn.health.report.record import CheckResult, Evidence, Status
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class GroupRun:
         last = pending[-1].result_id(self._device)
 
         def on_result(data: dict[str, Any]) -> None:
-            result = CheckResult.from_json(data)
+            result = read(CheckResult, data)
             if result.id == last:  # may have left processes behind, which its end shows
                 self._held = result
             else:

@@ -12,7 +12,7 @@ import numpy as np
 from pyaclnn.base.errors import OutOfMemoryError
 from pyaclnn.health.checks.finding import Finding, found, ok, value
 from pyaclnn.health.child.patterns import PATTERNS, WORD, BitError, bit_errors, words_of
-from pyaclnn.health.report.figure import Figure
+from pyaclnn.health.report.record import Figure
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.pinned import pinned_empty
 from pyaclnn.runtime.stream import Stream

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyaclnn.health.checks.check import Check
     from pyaclnn.health.checks.check_context import CheckContext
     from pyaclnn.health.child.events import Event
-    from pyaclnn.health.report.figure import Figure
+    from pyaclnn.health.report.record import Figure
 
 __all__ = ["combined", "run_in_parallel"]
 

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
 from pyaclnn.health.checks.visible import read_visible
-from pyaclnn.health.report.figure import Better, Figure, Unit
+from pyaclnn.health.report.record import Better, Figure, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

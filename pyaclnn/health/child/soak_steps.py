@@ -19,8 +19,7 @@ from pyaclnn.health.child.failures import advice_for
 from pyaclnn.health.child.footprint import growth, settled
 from pyaclnn.health.child.sensors import SensorWatch
 from pyaclnn.health.child.soak import Soak
-from pyaclnn.health.report.figure import Figure
-from pyaclnn.health.report.record import Status
+from pyaclnn.health.report.record import Figure, Status
 from pyaclnn.health.smoke import cases as smoke
 from pyaclnn.mock.control.injection import faults, injected
 

@@ -21,11 +21,10 @@ from pyaclnn.health.command.live import view
 from pyaclnn.health.command.look_up import of_check
 from pyaclnn.health.command.output import Output
 from pyaclnn.health.command.run import run
-from pyaclnn.health.report import exits
 from pyaclnn.health.report.baseline import Baseline, read_baseline
 from pyaclnn.health.report.files import STANDARD_OUTPUT, WriteError, check_writable
-from pyaclnn.health.report.fleet import gather
-from pyaclnn.health.report.schema import schema
+from pyaclnn.health.report.fleet import gather, schema
+from pyaclnn.health.report.record import Exit
 from pyaclnn.health.report.text import open_console
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def doctor(options: argparse.Namespace) -> int:
             return 0
         if options.json_schema:
             text = json.dumps(schema(), indent=2) + "\n"
-            return 0 if output.write(STANDARD_OUTPUT, text) else exits.INCONCLUSIVE
+            return 0 if output.write(STANDARD_OUTPUT, text) else Exit.INCONCLUSIVE
         wanted = _options(options)
     except (ValueError, WriteError) as error:
         options.parser.error(str(error))
@@ -70,7 +69,7 @@ def doctor(options: argparse.Namespace) -> int:
         report = end.report
     except KeyboardInterrupt:
         output.message("interrupted; nothing is left running, and no report was written.")
-        return exits.INTERRUPTED
+        return Exit.INTERRUPTED
     except Terminated as end:
         with contextlib.suppress(OSError):  # after SIGHUP the terminal may be closed
             what = "nothing is left running; this is what was found until then"
@@ -80,7 +79,7 @@ def doctor(options: argparse.Namespace) -> int:
         report = end.report
     status = output.report([report], report.exit_status)
     saved = not options.save_baseline or _save(options.save_baseline, report, output)
-    return status if saved else status or exits.INCONCLUSIVE
+    return status if saved else status or Exit.INCONCLUSIVE
 
 
 def merge(options: argparse.Namespace) -> int:
@@ -103,7 +102,7 @@ def merge(options: argparse.Namespace) -> int:
 def _save(target: str, report: Report, output: Output) -> bool:
     """Write a baseline; a run that was interrupted or found a fault cannot be one."""
     try:
-        if report.exit_status != exits.PASSED:
+        if report.exit_status != Exit.PASSED:
             raise ValueError("the machine is not as it should be")  # noqa: TRY301  # see below
         text = Baseline.of(report).to_text()
     except ValueError as error:

@@ -7,7 +7,6 @@ import io
 import sys
 from typing import TYPE_CHECKING
 
-from pyaclnn.health.report import exits
 from pyaclnn.health.report.bundle import as_bundle
 from pyaclnn.health.report.files import (
     FORMATS,
@@ -20,6 +19,7 @@ from pyaclnn.health.report.files import (
 from pyaclnn.health.report.fleet import fleet_of, only
 from pyaclnn.health.report.html import as_html
 from pyaclnn.health.report.junit import as_junit
+from pyaclnn.health.report.record import Exit
 from pyaclnn.health.report.text import Detail, open_console, show
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Output:
                 complete = False
             elif target != STANDARD_OUTPUT:
                 self.message(f"{name} report: {target}")
-        return status if complete else status or exits.INCONCLUSIVE
+        return status if complete else status or Exit.INCONCLUSIVE
 
 
 def _formatted(name: str, found: Sequence[Report] | Fleet) -> bytes | Iterable[str]:

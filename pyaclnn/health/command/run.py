@@ -24,8 +24,7 @@ from pyaclnn.health.child.group import GroupRun
 from pyaclnn.health.child.run_state import RunState
 from pyaclnn.health.child.termination import Interrupted, Terminated
 from pyaclnn.health.command.devices import Devices
-from pyaclnn.health.report import exits
-from pyaclnn.health.report.record import Evidence, Report, Status, check_of, device_of
+from pyaclnn.health.report.record import Evidence, Exit, Report, Status, check_of, device_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,12 +52,12 @@ def exit_status(
     """
     statuses = {result.status for result in results}
     if absent:
-        return exits.NOTHING_HERE
+        return Exit.NOTHING_HERE
     if any(status.broken for status in statuses) or (fail_on_warn and Status.WARN in statuses):
-        return exits.BROKEN
+        return Exit.BROKEN
     if Status.ERROR in statuses or not any(status.passed for status in statuses):
-        return exits.INCONCLUSIVE
-    return exits.PASSED
+        return Exit.INCONCLUSIVE
+    return Exit.PASSED
 
 
 def run(
@@ -115,7 +114,7 @@ class _Run:
             end.report = self._report(end.status)
             raise
         except KeyboardInterrupt:
-            raise Interrupted(self._report(exits.INTERRUPTED)) from None
+            raise Interrupted(self._report(Exit.INTERRUPTED)) from None
         finally:
             self._state.stop.set()
         return self._report()
@@ -138,13 +137,13 @@ class _Run:
             directory=machine.shown(found.libraries.directory) if found else None,
             soc_name=context.facts.soc_name,
             cann_version=found.version if found and not simulated else None,
-            level=context.options.level.name.lower(),
+            level=context.options.level.name.lower(),  # type: ignore[arg-type]  # one of these
             environment={
                 name: machine.environment[name]
                 for name in sorted(TOLD & machine.environment.keys())
             },
             results=results,
-            exit_status=ended or status,
+            exit_status=ended or status,  # type: ignore[arg-type]  # likewise
         )
 
     def _ordered(self, results: Iterable[CheckResult]) -> tuple[CheckResult, ...]:

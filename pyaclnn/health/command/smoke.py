@@ -28,7 +28,7 @@ from pyaclnn.health.checks.options import Options
 from pyaclnn.health.child.isolation import ChildOutcome, run_child
 from pyaclnn.health.child.task import ChildTask
 from pyaclnn.health.child.termination import Terminated, signal_name, terminable
-from pyaclnn.health.report import exits
+from pyaclnn.health.report.record import Exit
 from pyaclnn.health.smoke import report
 from pyaclnn.health.smoke.cases import FLOATS, Outcome
 
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
         return BROKEN_OFF
     if "error" in facts:
         _message(facts["error"])
-        return exits.NOTHING_HERE if _nothing_here(options.backend) else UNUSABLE
+        return Exit.NOTHING_HERE if _nothing_here(options.backend) else UNUSABLE
     return _show(outcome, options)
 
 

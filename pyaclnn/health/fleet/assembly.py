@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from pyaclnn.health.command.run import exit_status
-from pyaclnn.health.report import exits
-from pyaclnn.health.report.record import CheckResult, Report, Status
+from pyaclnn.health.report.record import CheckResult, Exit, Report, Status
 from pyaclnn.health.report.verdict import gravity
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def reports_of(
             else exit_status(
                 report.results,
                 absent=any(
-                    one.report is not None and one.report.exit_status == exits.NOTHING_HERE
+                    one.report is not None and one.report.exit_status == Exit.NOTHING_HERE
                     for one in by_node[node]
                 ),
                 fail_on_warn=fail_on_warn,
@@ -92,10 +91,10 @@ def _report(node: Node, ended: Sequence[Ended], level: str) -> Report:
             directory=None,
             soc_name=None,
             cann_version=None,
-            level=level,
+            level=level,  # type: ignore[arg-type]  # one of these
             environment={},
             results=results,
-            exit_status=exits.BROKEN,
+            exit_status=Exit.BROKEN,
         )
     first = reports[0]
     environment = {k: v for k, v in first.environment.items() if k != "ASCEND_RT_VISIBLE_DEVICES"}

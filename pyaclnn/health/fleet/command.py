@@ -13,9 +13,9 @@ from pyaclnn.health.fleet.examination import NoNpuError, examine
 from pyaclnn.health.fleet.npu import FleetError
 from pyaclnn.health.fleet.survey import Stopped
 from pyaclnn.health.fleet.view import Cells
-from pyaclnn.health.report import exits
 from pyaclnn.health.report.files import WriteError
 from pyaclnn.health.report.fleet import merge
+from pyaclnn.health.report.record import Exit
 from pyaclnn.health.report.text import open_console
 
 if TYPE_CHECKING:
@@ -58,14 +58,14 @@ def doctor(options: argparse.Namespace) -> int:
             )
     except NoNpuError as error:
         output.message(str(error))
-        return exits.NOTHING_HERE
+        return Exit.NOTHING_HERE
     except FleetError as error:
         output.message(str(error))
-        return exits.INCONCLUSIVE
+        return Exit.INCONCLUSIVE
     except Stopped as end:
         output.message("stopped; nothing is left running; this is what was found until then")
         fleet = merge(reports_of(end.ended, options.level, status=end.status))
     except KeyboardInterrupt:
         output.message("stopped before anything was found")
-        return exits.INTERRUPTED
+        return Exit.INTERRUPTED
     return output.report(fleet, fleet.exit_status)

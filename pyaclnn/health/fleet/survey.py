@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pyaclnn.health.child.termination import Terminated
 from pyaclnn.health.fleet.npu import Ended
-from pyaclnn.health.report import exits
-from pyaclnn.health.report.record import Report, Status
+from pyaclnn.health.report.record import Exit, Report, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -169,7 +168,7 @@ class _Survey:
             for slot in self._all():
                 if slot.ended is None:
                     self._settle(slot, Status.NOT_RUN, "stopped before it had reported")
-            status = getattr(end, "status", exits.INTERRUPTED)
+            status = getattr(end, "status", Exit.INTERRUPTED)
             raise Stopped(self._ended(), status) from None
         finally:
             for slot in self._all():

@@ -11,8 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from pyaclnn.health.report import exits
-from pyaclnn.health.report.record import Status, check_of
+from pyaclnn.health.report.record import Exit, Status, check_of
 from pyaclnn.health.report.text import COLOURS, SIGNS
 from pyaclnn.health.report.verdict import first_problem
 
@@ -54,7 +53,7 @@ def finding(ended: Ended) -> tuple[Status, str]:
     problem = first_problem(ended.report)
     if problem is not None:
         return problem.status, f"{check_of(problem)} {problem.title}: {problem.summary}"
-    if ended.report.exit_status == exits.PASSED:
+    if ended.report.exit_status == Exit.PASSED:
         return Status.PASS, ""
     return Status.ERROR, "no check came to a conclusion"
 

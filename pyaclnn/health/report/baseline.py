@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
-from pyaclnn.health.report.figure import Figure
-from pyaclnn.health.report.layout import Seconds as NotNegative, json_text, plain, read
+from pyaclnn.health.report.codec import json_lines, read
 from pyaclnn.health.report.outliers import LEAST_DEVIATION
+from pyaclnn.health.report.record import Figure, Seconds as NotNegative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,7 +82,7 @@ class Baseline(Struct, frozen=True, forbid_unknown_fields=True):
 
     def to_text(self) -> str:
         """Return the text that `read_baseline` reads."""
-        return json_text(plain(self))
+        return "".join(json_lines(asdict(self).items()))
 
     def is_of_another_kind(self, soc_name: str | None, *, simulated: bool) -> str | None:
         """Return the reason why this is no measure for a machine; None if it is one.
@@ -119,9 +119,9 @@ def read_baseline(path: str) -> Baseline:
             text = file.read(_LARGEST + 1)
         if len(text) > _LARGEST:
             raise ValueError("it is too large")  # noqa: TRY301  # reported as any other
-        found = read(Baseline, json.loads(text))
+        found = read(Baseline, text)
     except OSError as error:
         raise ValueError(f"'{path}' cannot be read: {error.strerror or error}.") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"'{path}' is no file of --save-baseline: {error}.") from None
     return found

@@ -6,7 +6,6 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.health.report.fleet import Fleet, merge
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["as_bundle"]
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _LATEST: Final = 2**32 - 1
 _FOLDER: Final = "pyaclnn-doctor"
 
@@ -50,7 +48,7 @@ def as_bundle(given: Sequence[Report] | Fleet) -> bytes:
         given: The reports of one or more machines.
     """
     reports = given.reports if isinstance(given, Fleet) else given
-    whole = (one.whole() for one in given.reports.compact) if isinstance(given, Fleet) else reports
+    whole = map(given.reports.whole, range(len(reports))) if isinstance(given, Fleet) else reports
     names = names_of_this_machine() | {host_name(report) for report in reports}
     redacted = (redact(report, number, names) for number, report in enumerate(whole, 1))
     shared = list(redacted) if len(reports) == 1 else merge(redacted)
@@ -61,9 +59,9 @@ def as_bundle(given: Sequence[Report] | Fleet) -> bytes:
         "report.json": shared.to_text() if isinstance(shared, Fleet) else shared[0].to_text(),
         "report.xml": as_junit(shared),
     }
-    started = datetime.fromisoformat(reports[0].started.replace("Z", "+00:00"))
     # An archive holds fewer dates than Python does.
-    when = min(max(int((started - _EPOCH).total_seconds()), 0), _LATEST)
+    started = reports[0].moment
+    when = min(max(int(started.timestamp()), 0), _LATEST) if started else 0
     packed = io.BytesIO()
     # gzip would write the file's name and the time of packing into its header.
     with (

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pyaclnn.health.report.aggregate import error_ratio
 from pyaclnn.health.report.template import draw
 from pyaclnn.health.smoke.edges import ERROR_EDGES
 
@@ -78,18 +77,17 @@ def errors_chart(numbers: Sequence[Number]) -> str:
     Args:
         numbers: The comparisons; those that share operator and output share a row.
     """
-    ratios = [ratio for n in numbers if 0 < (ratio := error_ratio(n)) < math.inf]
+    ratios = [n.error_ratio for n in numbers if 0 < n.error_ratio < math.inf]
     axis = _axis([*ratios, 10.0, 1e-3], _LEFT + _EXACT, _PLOT - _EXACT, least=4)
     exact = _LEFT + _EXACT / 2 - 6
 
     def place(number: Number) -> float:
-        ratio = error_ratio(number)
-        if ratio == math.inf:
+        if number.error_ratio == math.inf:
             return axis.left + axis.width
-        return axis.at(ratio) if ratio > 0 else exact
+        return axis.at(number.error_ratio) if number.error_ratio else exact
 
     def title(number: Number) -> str:
-        name = f"{number.operator} {number.output} {number.dtype} {_shape(number)}"
+        name = f"{number.operator} {number.output} {number.case}"
         return f"{name}: {'passed' if number.passed else 'FAILED'}. {number.verdict}".rstrip()
 
     def row(number: Number) -> str:
@@ -112,20 +110,18 @@ def timings_chart(numbers: Sequence[Number]) -> str:
     Args:
         numbers: The comparisons; each call counts once, whatever number of outputs it has.
     """
-    calls = {(n.operator, n.dtype, n.shape): n for n in numbers if n.seconds > 0}.values()
+    calls = {(n.operator, n.case): (n, n.seconds) for n in numbers if n.seconds}.values()
     if not calls:
         return ""
-    axis = _axis([n.seconds for n in calls], _LEFT, _PLOT, least=1)
-
-    def title(number: Number) -> str:
-        milliseconds = f"{number.seconds * 1e3:.3g} ms"
-        return f"{number.operator} {number.dtype} {_shape(number)}: {milliseconds}"
-
+    axis = _axis([seconds for _, seconds in calls], _LEFT, _PLOT, least=1)
     return draw(
         "rows",
         "How long each call took",
         axis,
-        _rows((n.operator, n, axis.at(n.seconds), title(n)) for n in calls),
+        _rows(
+            (n.operator, n, axis.at(seconds), f"{n.operator} {n.case}: {seconds * 1e3:.3g} ms")
+            for n, seconds in calls
+        ),
         axis.ticks(_duration),
     )
 
@@ -160,7 +156,8 @@ def histogram_charts(numbers: Sequence[Number]) -> list[str]:
     for number in numbers:
         panel = panels.setdefault((number.operator, number.dtype), {})
         for edge, count in number.error_histogram:
-            panel[edge] = panel.get(edge, 0) + count
+            upper = math.inf if edge is None else edge
+            panel[upper] = panel.get(upper, 0) + count
     # Empty bins are in no report, and have their place in the chart all the same.
     edges = sorted({*_EDGES, *(edge for panel in panels.values() for edge in panel)})
     return [_panel(*kind, panel, edges) for kind, panel in panels.items() if sum(panel.values())]
@@ -203,10 +200,6 @@ def _panel(operator: str, dtype: str, counts: Mapping[float, int], edges: Sequen
         first=f"< {first}",
         caption=f"{total:,} elements, {share}",
     )
-
-
-def _shape(number: Number) -> str:
-    return "x".join(map(str, number.shape)) or "scalar"
 
 
 def _power(exponent: int) -> str:

@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import operator
 import re
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["cleaned", "each_text"]
+__all__ = ["cleaned"]
 
 Record = TypeVar("Record")
 
@@ -67,19 +64,3 @@ def _harmless(value: Any, *, on_one_line: bool) -> Any:
         return value
     text = _HARMFUL.sub("\ufffd", _ESCAPES.sub("", value))
     return _ON_ONE_LINE.sub(" ", text) if on_one_line else text
-
-
-def each_text(value: Any, change: Callable[[str], str]) -> Any:
-    """Return plain data with every text changed, those that are keys included.
-
-    Args:
-        value: JSON's own types.
-        change: Returns the changed text.
-    """
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, dict):
-        return {change(key): each_text(item, change) for key, item in value.items()}
-    if isinstance(value, list):
-        return [each_text(item, change) for item in value]
-    return value

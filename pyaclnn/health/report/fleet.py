@@ -1,22 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fleet: the reports of many machines, with equal failures grouped."""
+"""Fleet: the reports of many machines, with equal findings grouped."""
 
 from __future__ import annotations
 
+import functools
 import gc
 import json
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pyaclnn.health.report import exits
-from pyaclnn.health.report.compact import Reports
-from pyaclnn.health.report.fingerprint import fingerprint
-from pyaclnn.health.report.fleet_figures import Outlying, outlying
-from pyaclnn.health.report.layout import plain
-from pyaclnn.health.report.reading import FLEET, read_reports
-from pyaclnn.health.report.record import SCHEMA, host_name
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
+
+from pyaclnn.health.report.codec import SCHEMA, json_lines, json_text
+from pyaclnn.health.report.outliers import Outlying, outlying
+from pyaclnn.health.report.record import (
+    CheckResult,
+    Code,
+    Exit,
+    ExitStatus,
+    Figure,
+    Report,
+    Severity,
+    Status,
+    check_of,
+    host_name,
+)
+from pyaclnn.health.report.reports import FLEET, Reports, read_reports
 from pyaclnn.health.report.verdict import (
     BROKEN,
+    CALM,
     GOOD,
     NOTHING,
     SIMULATED,
@@ -28,32 +43,85 @@ from pyaclnn.health.report.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pyaclnn.health.report.record import CheckResult, Report
-
-__all__ = ["GROUP_FIELDS", "Fleet", "Group", "fleet_of", "fleet_verdict", "gather", "merge", "only"]
-
-GROUP_FIELDS: Final = (
-    "id",
-    "title",
-    "status",
-    "code",
-    "code_name",
-    "summary",
-    "causes",
-    "next_step",
-)
-"""The fields of a group's first result that stand for the group."""
+__all__ = [
+    "Fleet",
+    "Group",
+    "fleet_of",
+    "fleet_verdict",
+    "gather",
+    "merge",
+    "only",
+    "schema",
+    "unusual",
+    "usual",
+]
 
 _TONES: Final = {
-    BROKEN: (exits.BROKEN, "broken"),
-    NOTHING: (exits.NOTHING_HERE, "without a usable device"),
-    UNCLEAR: (exits.INCONCLUSIVE, "unclear"),
-    SIMULATED: (exits.PASSED, "simulated only"),
-    GOOD: (exits.PASSED, "working"),
+    BROKEN: (Exit.BROKEN, "broken"),
+    NOTHING: (Exit.NOTHING_HERE, "without a usable device"),
+    UNCLEAR: (Exit.INCONCLUSIVE, "unclear"),
+    SIMULATED: (Exit.PASSED, "simulated only"),
+    GOOD: (Exit.PASSED, "working"),
 }
 """Exit status and name of each tone, from the one that matters most to the least."""
+_VARYING: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
+
+
+class GroupEntry(Struct, forbid_unknown_fields=True):
+    """A group in the file of a fleet: what its first result says, and where it occurred."""
+
+    id: str
+    title: str
+    status: Status
+    code: Code | None
+    code_name: str | None
+    summary: str
+    causes: tuple[str, ...]
+    next_step: str | None
+    hosts: Annotated[tuple[str, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
+    simulated: bool
+
+
+class OutlierEntry(Struct, forbid_unknown_fields=True):
+    """A device in the file of a fleet whose figure is worse than those of the others."""
+
+    host: str
+    device: str
+    simulated: bool
+    figure: Figure
+    usual: float
+    worse: float
+    severity: Severity
+
+
+class FleetFile(Struct, forbid_unknown_fields=True):
+    """The file of a fleet."""
+
+    schema: Literal[4]
+    kind: Literal["fleet"]
+    exit_status: ExitStatus
+    groups: tuple[GroupEntry, ...]
+    outliers: tuple[OutlierEntry, ...]
+    reports: tuple[Report, ...]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of a report and of a fleet report."""
+    either, known = msgspec.json.schema_components(
+        [Report, FleetFile], ref_template="#/$defs/{name}"
+    )
+    found = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Report of pyaclnn doctor",
+        "description": "The file that `pyaclnn doctor --json` writes about one machine, and "
+        "`pyaclnn doctor merge --json` about several.",
+        "oneOf": list(either),
+        "$defs": known,
+    }
+    data: dict[str, Any] = json.loads(json_text(found))  # defaults are tuples until then
+    return data
 
 
 @dataclass(frozen=True)
@@ -69,6 +137,13 @@ class Group:
     results: tuple[CheckResult, ...]
     hosts: tuple[str, ...]
     simulated: bool = False
+
+    @property
+    def entry(self) -> GroupEntry:
+        """The group as it is in the file of a fleet."""
+        first = asdict(self.results[0])
+        fields = {name: first[name] for name in GroupEntry.__struct_fields__ if name in first}
+        return GroupEntry(**fields, hosts=self.hosts, simulated=self.simulated)
 
 
 @dataclass(frozen=True)
@@ -100,31 +175,20 @@ class Fleet:
 
     def lines(self) -> Iterator[str]:
         """Yield the fleet as JSON text, a line for each key, group and report."""
-        groups = [
-            {
-                **{name: plain(getattr(group.results[0], name)) for name in GROUP_FIELDS},
-                "hosts": list(group.hosts),
-                "simulated": group.simulated,
-            }
-            for group in self.groups
-        ]
-        worse = [
-            {
-                "host": one.machine,
-                "device": one.device,
-                "simulated": one.simulated,
-                **plain(one.outlier),
-            }
+        worse = (
+            OutlierEntry(one.machine, one.device, one.simulated, **asdict(one.outlier))
             for one in self.outliers
-        ]
-        yield f'{{\n  "schema": {SCHEMA},\n  "kind": "{FLEET}",\n'
-        yield f'  "exit_status": {self.exit_status},\n'
-        yield from _array("groups", (json.dumps(g, separators=(",", ":")) for g in groups))
-        yield ",\n"
-        yield from _array("outliers", (json.dumps(one, separators=(",", ":")) for one in worse))
-        yield ",\n"
-        yield from _array("reports", (one.text for one in self.reports.compact))
-        yield "\n}\n"
+        )
+        return json_lines(
+            [
+                ("schema", SCHEMA),
+                ("kind", FLEET),
+                ("exit_status", self.exit_status),
+                ("groups", (json_text(group.entry) for group in self.groups)),
+                ("outliers", map(json_text, worse)),
+                ("reports", self.reports.texts()),
+            ]
+        )
 
     def to_text(self) -> str:
         """Return the fleet as JSON text."""
@@ -136,15 +200,6 @@ class Fleet:
         return data
 
 
-def _array(key: str, items: Iterable[str]) -> Iterator[str]:
-    yield f'  "{key}": ['
-    between = "\n"
-    for item in items:
-        yield f"{between}    {item}"
-        between = ",\n"
-    yield "]" if between == "\n" else "\n  ]"
-
-
 def only(given: Sequence[Report] | Fleet) -> Report | None:
     """Return the report of a machine that is alone, and None if there are several.
 
@@ -152,7 +207,7 @@ def only(given: Sequence[Report] | Fleet) -> Report | None:
         given: Reports, or a fleet of them.
     """
     if isinstance(given, Fleet):
-        return given.reports.compact[0].whole() if len(given.reports) == 1 else None
+        return given.reports.whole(0) if len(given.reports) == 1 else None
     return given[0] if len(given) == 1 else None
 
 
@@ -193,7 +248,8 @@ def gather(paths: Iterable[str]) -> Fleet:
     gc.disable()
     try:
         for path in paths:
-            read_reports(path, reports)
+            for report in read_reports(path):
+                reports.add(report, once=True)
     finally:
         if collected:
             gc.enable()
@@ -207,7 +263,7 @@ def _together(given: Reports) -> Fleet:
         host = host_name(report)
         for result in problems(report.results):
             # A failure of a simulation means nothing for machines with the same failure.
-            same = (report.simulated, *fingerprint(result, host))
+            same = (report.simulated, *_fingerprint(result, host))
             found.setdefault(same, []).append((name, result))
     groups = [
         Group(
@@ -222,7 +278,7 @@ def _together(given: Reports) -> Fleet:
     )
     worst = _worst([verdict(report).tone for report in given])
     statuses = [report.exit_status for report in given]
-    status = exits.BROKEN if exits.BROKEN in statuses else max([_TONES[worst][0], *statuses])
+    status = Exit.BROKEN if Exit.BROKEN in statuses else max([_TONES[worst][0], *statuses])
     return Fleet(given, tuple(groups), tuple(outlying(names, given)), status)
 
 
@@ -236,6 +292,61 @@ def _names(reports: Sequence[Report]) -> tuple[str, ...]:
         for report in reports
         for name in [host_name(report)]
     )
+
+
+def _fingerprint(result: CheckResult, host: str) -> tuple[object, ...]:
+    """Return what is equal for the same finding on different machines.
+
+    It consists of the check, the status and the code of CANN; without a code, the summary without
+    numbers and the machine's name.
+    """
+    check = check_of(result)
+    if result.code is not None:
+        return check, result.status, result.code
+    return check, result.status, _form(result.summary.replace(host, "HOST"))
+
+
+@functools.lru_cache(1 << 14)
+def _form(summary: str) -> str:
+    return _VARYING.sub("#", summary)
+
+
+def usual(reports: Iterable[Report]) -> dict[tuple[bool, str], tuple[object, CheckResult]]:
+    """Return the commonest finding of each check, apart for real and simulated machines.
+
+    Args:
+        reports: The machines' reports.
+
+    Returns:
+        By whether it was simulated and the check's name without a device, the commonest
+        fingerprint, and the first such result.
+    """
+    found: dict[tuple[bool, str], dict[object, list[CheckResult]]] = {}
+    for report in reports:
+        name = host_name(report)
+        for result in report.results:
+            alike = found.setdefault((report.simulated, check_of(result)), {})
+            alike.setdefault(_fingerprint(result, name), []).append(result)
+    commonest = {key: max(alike, key=lambda one: len(alike[one])) for key, alike in found.items()}
+    return {key: (one, found[key][one][0]) for key, one in commonest.items()}
+
+
+def unusual(
+    report: Report, common: Mapping[tuple[bool, str], tuple[object, CheckResult]]
+) -> list[CheckResult]:
+    """Return the results of a machine that are wrong, or not as on most machines.
+
+    Args:
+        report: The machine's report.
+        common: The result of `usual`.
+    """
+    name = host_name(report)
+    return [
+        result
+        for result in report.results
+        if gravity(result.status) < CALM
+        or _fingerprint(result, name) != common[report.simulated, check_of(result)][0]
+    ]
 
 
 def _worst(tones: Sequence[str]) -> str:

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from pyaclnn.health.report import charts, verdict
 from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.clean import cleaned
-from pyaclnn.health.report.fingerprint import unusual, usual
-from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only
+from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only, unusual, usual
+from pyaclnn.health.report.outliers import figures_by_device
 from pyaclnn.health.report.record import Status, check_of, host_name
-from pyaclnn.health.report.tables import figures_by_device
 from pyaclnn.health.report.template import DASH, environment
 from pyaclnn.health.report.verdict import CALM, gravity, tally
 
@@ -23,10 +22,8 @@ if TYPE_CHECKING:
 
     from jinja2 import Template
 
-    from pyaclnn.health.report.compact import Compact
-    from pyaclnn.health.report.figure import Figure
     from pyaclnn.health.report.fleet import Fleet, Group
-    from pyaclnn.health.report.record import CheckResult, Report
+    from pyaclnn.health.report.record import CheckResult, Figure, Report
 
 __all__ = ["as_html"]
 
@@ -137,9 +134,9 @@ def _fleet_context(fleet: Fleet) -> dict[str, Any]:
         "aggregate": fleet.reports.aggregate[fleet.simulated],
         "common": [result for _, result in common.values() if gravity(result.status) >= CALM],
         "unusual": [
-            _Unusual.of(name, compact, results, full=name in full)
-            for name, compact in zip(fleet.names, fleet.reports.compact, strict=True)
-            if (results := unusual(compact.report, common))
+            _Unusual.of(name, fleet, place, results, full=name in full)
+            for place, name in enumerate(fleet.names)
+            if (results := unusual(fleet.reports[place], common))
         ],
     }
 
@@ -164,10 +161,12 @@ class _Unusual(NamedTuple):
     full: bool
 
     @classmethod
-    def of(cls, name: str, compact: Compact, results: list[CheckResult], *, full: bool) -> _Unusual:
+    def of(
+        cls, name: str, fleet: Fleet, place: int, results: list[CheckResult], *, full: bool
+    ) -> _Unusual:
         if full:
             ids = {result.id for result in results}
-            whole = cleaned(compact.whole())  # the compact form lacks comparisons
+            whole = cleaned(fleet.reports.whole(place))  # the small form lacks comparisons
             results = [result for result in whole.results if result.id in ids]
         else:
             bare = {"evidence": (), "causes": (), "next_step": None, "numbers": ()}
@@ -175,4 +174,5 @@ class _Unusual(NamedTuple):
         numbers = [number for result in results for number in result.numbers]
         wrong = any(not number.passed for number in numbers)
         calm = [result for result in results if gravity(result.status) >= CALM]
-        return cls(name, compact.report, results, calm, Aggregate(numbers) if wrong else None, full)
+        report, aggregate = fleet.reports[place], Aggregate(numbers) if wrong else None
+        return cls(name, report, results, calm, aggregate, full)

@@ -4,22 +4,27 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from pyaclnn.health.report.figure import Figure, Severity
+from pyaclnn.health.report.record import Figure, Severity, device_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from pyaclnn.health.report.record import Report
 
 __all__ = [
     "DRAIN_FROM",
     "LEAST_DEVIATION",
     "USUAL_DEVIATIONS",
     "Outlier",
+    "Outlying",
+    "figures_by_device",
     "graded",
     "outliers",
+    "outlying",
     "shortfall",
 ]
 
@@ -104,3 +109,55 @@ def outliers(figures: Mapping[_Key, Figure]) -> dict[_Key, Outlier]:
             severity = Severity.MONITOR if len(values) < _ENOUGH else graded(share)
             found[key] = Outlier(figure, usual, share, severity)
     return found
+
+
+def figures_by_device(report: Report) -> dict[tuple[str, str], dict[str, Figure]]:
+    """Return the figures by name and unit, and then by device.
+
+    Args:
+        report: The report of one machine.
+    """
+    found: dict[tuple[str, str], dict[str, Figure]] = {}
+    for result in report.results:
+        for figure in result.figures:
+            found.setdefault((figure.name, figure.unit), {})[device_of(result)] = figure
+    return found
+
+
+class Outlying(NamedTuple):
+    """A device of a fleet whose figure is worse than those of the others.
+
+    Attributes:
+        machine: The machine's name.
+        device: The device there.
+        simulated: Whether it is a simulated NPU; these are compared with each other only.
+        outlier: The deviation and its severity.
+    """
+
+    machine: str
+    device: str
+    simulated: bool
+    outlier: Outlier
+
+
+def outlying(names: Sequence[str], reports: Sequence[Report]) -> list[Outlying]:
+    """Find devices that are worse than the others of their chip in the whole fleet.
+
+    Args:
+        names: The machines.
+        reports: The report of each.
+
+    Returns:
+        Those of hardware first, of these the worst first.
+    """
+    alike: dict[tuple[bool, str | None, str, str], dict[tuple[str, str], Figure]] = {}
+    for machine, report in zip(names, reports, strict=True):
+        for (name, unit), row in figures_by_device(report).items():
+            group = alike.setdefault((report.simulated, report.soc_name, name, unit), {})
+            group.update({(machine, device): figure for device, figure in row.items()})
+    found = [
+        Outlying(*place, kind[0], outlier)
+        for kind, figures in alike.items()
+        for place, outlier in outliers(figures).items()
+    ]
+    return sorted(found, key=lambda one: (one.simulated, -one.outlier.worse))

@@ -1,56 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records of the doctor: plain data that goes to JSON and comes back unchanged.
+"""Records of the doctor.
 
 A `Report` holds one `CheckResult` for each check; results of numeric checks carry a `Number` for
-each output that was compared, those of measurements a `Figure` for each. The records know neither
-the checks nor the formats in which they are shown.
+each output that was compared, those of measurements a `Figure` for each. The types of the fields
+are the rules by which a reader checks a file, and the schema is derived from them. The records know
+neither the checks nor the formats in which they are shown.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import sys
 from datetime import datetime
 from enum import Enum
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
-from pyaclnn.health.report.figure import Figure, Severity
-from pyaclnn.health.report.layout import (
-    Count,
-    Histogram,
-    Measured,
-    Seconds,
-    json_text,
-    layout_of,
-    plain,
-    read,
-    rows_of,
-    table,
-    table_layout,
-)
+from pyaclnn.health.report.codec import SCHEMA, json_lines, json_text, read
 
 __all__ = [
-    "REPORT_LAYOUT",
-    "SCHEMA",
+    "Better",
     "CheckResult",
+    "Code",
     "Evidence",
     "Exit",
+    "ExitStatus",
+    "Figure",
     "Number",
     "Report",
+    "Seconds",
+    "Severity",
     "Status",
+    "Unit",
     "check_of",
     "device_of",
     "host_name",
 ]
 
-SCHEMA: Final = 3
-"""Version of the JSON layout."""
+_LARGEST: Final = sys.float_info.max
 
+Finite: TypeAlias = Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]
+Seconds: TypeAlias = Annotated[float, Meta(ge=0, le=_LARGEST)]
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Measured: TypeAlias = Annotated[Finite | None, Meta(description="null if there is no such figure")]
+Edge: TypeAlias = Annotated[Finite | None, Meta(description="null: no upper edge")]
 EvidenceKind: TypeAlias = Literal["function", "path", "log", "value", "traceback", "command"]
 Code: TypeAlias = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-Exit: TypeAlias = Annotated[
+
+Unit: TypeAlias = Literal[
+    "GB/s", "1/s", "ratio", "s", "count", "bytes", "°C", "MHz", "count/million", "bytes/million"
+]
+"""``GB/s`` is 1e9 bytes a second; ``/million`` counts for each million of launches."""
+Better: TypeAlias = Literal["more", "less", "neither"]
+"""Direction of a figure: which values are better; with ``neither`` no device is at fault."""
+
+
+class Exit:
+    """Exit statuses of the doctor.
+
+    Attributes:
+        PASSED: Everything that could be checked passed.
+        BROKEN: Something failed, hung or crashed.
+        INCONCLUSIVE: The doctor came to no conclusion, or the report could not be written.
+        NOTHING_HERE: There is no CANN, or no device.
+        SIGNALLED: A signal ended it, whose number is added to this.
+        INTERRUPTED: Somebody pressed Ctrl-C.
+    """
+
+    PASSED: Final = 0
+    BROKEN: Final = 1
+    INCONCLUSIVE: Final = 3
+    NOTHING_HERE: Final = 4
+    SIGNALLED: Final = 128
+    INTERRUPTED: Final = 130
+
+
+ExitStatus: TypeAlias = Annotated[
     Literal[0, 1, 2, 3, 4, 129, 130, 143],
     Meta(
         description="0 all passed, 1 something is broken, 3 inconclusive, 4 no CANN or no "
@@ -98,6 +126,27 @@ class Status(str, Enum):
 _BROKEN: Final = frozenset({Status.FAIL, Status.TIMEOUT, Status.CRASH})
 
 
+class Severity(str, Enum):
+    """Request of a finding to whoever schedules work.
+
+    Attributes:
+        NONE: Nothing.
+        MONITOR: The device, or the machine if the finding is of no device, may be used, but should
+            be looked at again.
+        DRAIN: It should be given no new work until somebody has seen to it.
+    """
+
+    NONE = "NONE"
+    MONITOR = "MONITOR"
+    DRAIN = "DRAIN"
+
+    @property
+    def asks(self) -> str:
+        """The request in words; empty for NONE."""
+        words = {Severity.MONITOR: "look at it again", Severity.DRAIN: "give it no new work"}
+        return words.get(self, "")
+
+
 class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
     """One observation behind a result.
 
@@ -112,6 +161,26 @@ class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
     text: str
 
 
+class Figure(Struct, frozen=True, forbid_unknown_fields=True):
+    """One measurement.
+
+    Attributes:
+        name: The measured quantity, e.g. ``host_to_device_pinned``; the same on every device.
+        value: The value in ``unit``.
+        unit: One of `Unit`.
+        better: One of `Better`.
+    """
+
+    name: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]*$(?!\n)")]
+    value: Finite
+    unit: Unit
+    better: Better = "more"
+
+    def __str__(self) -> str:
+        """Return name, value and unit, e.g. ``host_to_device_pinned 24.1 GB/s``."""
+        return f"{self.name} {self.value:.4g} {self.unit}"
+
+
 class Number(Struct, frozen=True, forbid_unknown_fields=True):
     """Comparison of one output of one operator with float64.
 
@@ -121,12 +190,12 @@ class Number(Struct, frozen=True, forbid_unknown_fields=True):
         dtype: The dtype of the input.
         shape: The shape of the input.
         passed: Whether the output satisfies CANN's accuracy standard.
-        max_abs_error: The largest error; NaN if there is none.
-        limit: The error that the worst element may have.
+        max_abs_error: The largest error; None if there is none.
+        limit: The error that the worst element may have, likewise.
         matched_ratio: The share of elements within the tolerance.
-        seconds: How long the call and its synchronize took.
+        seconds: How long the call and its synchronize took; None if that is not known.
         error_histogram: Pairs of (upper edge, count) over |error| / tolerance: log-spaced edges,
-            the last of them infinite; empty bins are left out. Tolerance is
+            the last of them None, which is no edge; empty bins are left out. Tolerance is
             ``atol + rtol * |golden|``.
         verdict: The comparison in one line.
     """
@@ -140,8 +209,22 @@ class Number(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Measured
     matched_ratio: Measured
     seconds: Measured
-    error_histogram: Histogram
+    error_histogram: tuple[tuple[Edge, Count], ...]
     verdict: str
+
+    @property
+    def case(self) -> str:
+        """The dtype and the shape in words, e.g. ``float16 4x64``."""
+        return f"{self.dtype} {'x'.join(map(str, self.shape)) or 'scalar'}"
+
+    @property
+    def error_ratio(self) -> float:
+        """The largest error as a share of what is allowed; infinite if there is no result."""
+        if self.max_abs_error is None:
+            return math.inf
+        if self.limit:
+            return self.max_abs_error / self.limit
+        return math.inf if self.max_abs_error else 0.0
 
 
 class CheckResult(Struct, frozen=True, forbid_unknown_fields=True):
@@ -179,33 +262,6 @@ class CheckResult(Struct, frozen=True, forbid_unknown_fields=True):
     severity: Severity = Severity.NONE
     figures: tuple[Figure, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as JSON's own types, with tables of numbers and figures."""
-        texts = plain(replace(self, numbers=(), figures=()))
-        return {**texts, "numbers": table(self.numbers), "figures": table(self.figures)}
-
-    @classmethod
-    def from_json(cls, data: Any) -> CheckResult:
-        """Read the result that `to_json` returned.
-
-        Raises:
-            ValueError: A key is missing, unknown, or has a value that it cannot have.
-        """
-        return _result(read(_RESULT_LAYOUT, data), "")
-
-
-_RESULT_LAYOUT: Final = layout_of(
-    CheckResult, numbers=table_layout(Number) | None, figures=table_layout(Figure) | None
-)
-
-
-def _result(given: Any, place: str) -> CheckResult:
-    """Return the result that a layout describes, of which no key is missing."""
-    values = asdict(given)
-    values["numbers"] = rows_of(Number, values["numbers"], f"{place}numbers")
-    values["figures"] = rows_of(Figure, values["figures"], f"{place}figures")
-    return CheckResult(**values)
-
 
 def check_of(result: CheckResult) -> str:
     """Return the stable name of a result's check, without the device that it was made on."""
@@ -217,10 +273,11 @@ def device_of(result: CheckResult) -> str:
     return result.id.partition("@")[2]
 
 
-class Report(Struct, frozen=True, forbid_unknown_fields=True):
+class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One run of the doctor on one machine.
 
     Attributes:
+        schema: The version of this layout.
         version: The version of pyaclnn.
         started: The moment, in UTC, as ISO 8601.
         seconds: Duration.
@@ -235,72 +292,64 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True):
         environment: The variables that matter, and only those.
         results: The results in the order in which the checks ran.
         exit_status: The exit status of the command.
-        schema: The version of this layout.
     """
 
+    schema: Literal[4] = SCHEMA
     version: str
     started: Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
     seconds: Seconds
     host: dict[str, str | int | bool]
-    backend: str
+    backend: Literal["cann", "mock", "none"]
     simulated: bool
     directory: str | None
     soc_name: str | None
     cann_version: str | None
-    level: str
+    level: Literal["quick", "medium", "long"]
     environment: dict[str, str]
     results: tuple[CheckResult, ...]
-    exit_status: int
-    schema: int = SCHEMA
+    exit_status: ExitStatus
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON's own types; a figure that does not exist is None."""
-        results = [result.to_json() for result in self.results]
-        return {"schema": self.schema, **plain(replace(self, results=())), "results": results}
+    def __post_init__(self) -> None:
+        """Refuse a start without a moment.
+
+        Raises:
+            ValueError: ``started`` is no moment with an offset from UTC.
+        """
+        if self.moment is None:
+            raise ValueError("started is no moment like 2026-05-21T08:30:00+00:00")
+
+    @property
+    def moment(self) -> datetime | None:
+        """The moment of the start; None for a text that is no moment."""
+        try:
+            found = datetime.fromisoformat(self.started.replace("Z", "+00:00"))
+        except ValueError:
+            return None
+        return found if found.tzinfo is not None else None
+
+    def to_text(self) -> str:
+        """Return the report as JSON text."""
+        return "".join(json_lines(asdict(self).items()))
 
     @classmethod
-    def from_json(cls, data: Any) -> Report:
-        """Read the report that `to_json` returned.
+    def from_text(cls, text: str) -> Report:
+        """Read the text that `to_text` returned.
 
         Raises:
             ValueError: The schema is of another version, or a key is missing, unknown, or has a
                 value that it cannot have.
         """
-        if isinstance(data, dict) and data.get("schema") != SCHEMA:
-            found = f"{data.get('schema')!r:.60}"
-            raise ValueError(f"schema is {found}; this version reads {SCHEMA}")
-        values = asdict(read(REPORT_LAYOUT, data))
-        if not _is_moment(values["started"]):
-            raise ValueError("started is no moment like 2026-05-21T08:30:00+00:00")
-        results = enumerate(values.pop("results"))
-        return cls(**values, results=tuple(_result(one, f"results[{n}].") for n, one in results))
+        return read(cls, text)
 
-    def to_text(self) -> str:
-        """Return the report as JSON text."""
-        return json_text(self.to_json())
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON's own types; a figure that does not exist is None."""
+        data: dict[str, Any] = json.loads(json_text(self))
+        return data
 
     @classmethod
-    def from_text(cls, text: str) -> Report:
-        """Read the text that `to_text` returned; raises as `from_json` does."""
-        return cls.from_json(json.loads(text))
-
-
-REPORT_LAYOUT: Final = layout_of(
-    Report,
-    backend=Literal["cann", "mock", "none"],
-    level=Literal["quick", "medium", "long"],
-    results=tuple[_RESULT_LAYOUT, ...],  # type: ignore[valid-type]
-    exit_status=Exit,
-    schema=Literal[3],
-)
-"""Type of a report's JSON."""
-
-
-def _is_moment(text: str) -> bool:
-    try:
-        return datetime.fromisoformat(text.replace("Z", "+00:00")).tzinfo is not None
-    except ValueError:
-        return False
+    def from_json(cls, data: Any) -> Report:
+        """Read what `to_json` returned; raises as `from_text` does."""
+        return read(cls, data)
 
 
 def host_name(report: Report) -> str:

@@ -13,15 +13,14 @@ import getpass
 import os
 import re
 import socket
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.facts.variables import PUBLIC
-from pyaclnn.health.report.clean import each_text
 from pyaclnn.health.report.record import Report
 from pyaclnn.health.report.secrets import HIDDEN, TOO_SHORT, without_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 __all__ = ["names_of_this_machine", "redact"]
 
@@ -64,10 +63,10 @@ def redact(report: Report, number: int, names: Iterable[str]) -> Report:
         for name, value in data["environment"].items()
         if name in PUBLIC
     }
-    data = each_text(data, lambda text: _text(text, forbidden))
+    data = _changed(data, lambda text: _text(text, forbidden))
     data["host"] = {
         "name": f"machine {number}",
-        **each_text(facts, lambda text: _text(text, forbidden)),
+        **_changed(facts, lambda text: _text(text, forbidden)),
     }
     return Report.from_json(data)
 
@@ -84,3 +83,14 @@ def _variable(name: str, value: str) -> str:
 
 def _text(text: str, forbidden: re.Pattern[str]) -> str:
     return forbidden.sub(HIDDEN, without_private(text))
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    """Return JSON's own types with every text changed, those that are keys included."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(key): _changed(item, change) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_changed(item, change) for item in value]
+    return value

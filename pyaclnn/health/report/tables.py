@@ -10,17 +10,16 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from pyaclnn.health.report.record import device_of
+from pyaclnn.health.report.outliers import figures_by_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import RenderableType
 
-    from pyaclnn.health.report.figure import Figure
     from pyaclnn.health.report.record import CheckResult, Number, Report
 
-__all__ = ["figures_by_device", "figures_table", "grid", "numbers_table", "section"]
+__all__ = ["figures_table", "grid", "numbers_table", "section"]
 
 
 def section(title: str | Text) -> RenderableType:
@@ -46,19 +45,6 @@ def grid(*headings: str, right: Iterable[int] = (), no_wrap: bool = False) -> Ta
         justify = "right" if index in right else "left"
         table.add_column(heading, justify=justify, no_wrap=no_wrap)  # type: ignore[arg-type]
     return table
-
-
-def figures_by_device(report: Report) -> dict[tuple[str, str], dict[str, Figure]]:
-    """Return the figures by name and unit, and then by device.
-
-    Args:
-        report: The report of one machine.
-    """
-    found: dict[tuple[str, str], dict[str, Figure]] = {}
-    for result in report.results:
-        for figure in result.figures:
-            found.setdefault((figure.name, figure.unit), {})[device_of(result)] = figure
-    return found
 
 
 def figures_table(report: Report) -> Iterable[RenderableType]:
@@ -98,15 +84,15 @@ def numbers_table(results: Iterable[CheckResult]) -> Iterable[RenderableType]:
         right=(2, 3, 4),
     )
     for (operator, dtype), members in rows.items():
-        ratios = [n.max_abs_error / n.limit for n in members if n.limit]
-        known = ratios and not any(map(math.isnan, ratios))
+        ratios = [n.error_ratio for n in members if n.limit != 0]
+        known = ratios and max(ratios) < math.inf
         good = sum(n.passed for n in members)
         table.add_row(
             Text(operator),
             Text(dtype),
             f"{good}/{len(members)}",
             f"{max(ratios):.1e}" if known else "no result",
-            f"{min(n.matched_ratio for n in members):.2%}",
+            f"{min(n.matched_ratio or 0.0 for n in members):.2%}",
             Text("✓", "green") if good == len(members) else Text("✗ FAIL", "bold red"),
         )
     yield Text()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from base64 import b64encode
 from hashlib import sha256
 from importlib import resources
@@ -35,8 +34,8 @@ def environment() -> Environment:
         "digest": _digest,
         "px": "{:.1f}".format,
         "seconds": _seconds,
-        "figure": lambda value: DASH if math.isnan(value) else f"{value:.2e}",
-        "percent": lambda value: DASH if math.isnan(value) else f"{value:.2%}",
+        "figure": lambda value: DASH if value is None else f"{value:.2e}",
+        "percent": lambda value: DASH if value is None else f"{value:.2%}",
     }
     return found
 
@@ -62,9 +61,9 @@ def _digest(script: str) -> str:
     return b64encode(sha256(script.encode()).digest()).decode()
 
 
-def _seconds(value: float) -> str:
+def _seconds(value: float | None) -> str:
     """Return a duration in words; empty for less than a moment."""
-    if math.isnan(value):
+    if value is None:
         return DASH
     if value < _MOMENT:
         return ""

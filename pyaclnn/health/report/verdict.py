@@ -11,8 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.health.report import exits
-from pyaclnn.health.report.record import Status, device_of
+from pyaclnn.health.report.record import Exit, Status, device_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -108,9 +107,7 @@ def gravity(status: Status) -> int:
 def wrong_outputs(result: CheckResult) -> list[str]:
     """Return a line with name and reason for each output that did not pass."""
     return [
-        f"{n.operator} {n.output} {n.dtype} {'x'.join(map(str, n.shape))}: {n.verdict}"
-        for n in result.numbers
-        if not n.passed
+        f"{n.operator} {n.output} {n.case}: {n.verdict}" for n in result.numbers if not n.passed
     ]
 
 
@@ -124,7 +121,7 @@ def about(report: Report) -> str:
     if report.simulated:
         return f"the simulated NPU ({report.soc_name or 'no chip'})"
     if report.backend == "none":
-        return "no usable CANN" if report.exit_status == exits.BROKEN else "no CANN"
+        return "no usable CANN" if report.exit_status == Exit.BROKEN else "no CANN"
     name = f"CANN {report.cann_version}" if report.cann_version else "CANN"
     return f"{name} on {report.soc_name}" if report.soc_name else name
 
@@ -137,7 +134,7 @@ def verdict(report: Report) -> Verdict:
     """
     problem = first_problem(report)
     counts = in_order(tally(report.results))
-    if report.exit_status == exits.NOTHING_HERE:
+    if report.exit_status == Exit.NOTHING_HERE:
         return _nothing_here(report, problem)
     if problem is not None and problem.status.broken:
         return Verdict(
@@ -147,9 +144,9 @@ def verdict(report: Report) -> Verdict:
             problem.next_step,
             problem,
         )
-    stopped = report.exit_status > exits.SIGNALLED
+    stopped = report.exit_status > Exit.SIGNALLED
     nothing = not any(result.status.passed for result in report.results)
-    if stopped or nothing or report.exit_status == exits.INCONCLUSIVE:
+    if stopped or nothing or report.exit_status == Exit.INCONCLUSIVE:
         text = f"Could not tell: {problem.summary if problem else 'no check came to a conclusion'}"
         text = _STOPPED if stopped else text
         step = problem.next_step if problem else None

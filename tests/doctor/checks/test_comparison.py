@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from pyaclnn.health.checks.comparison import COMPARISONS, Measured
 from pyaclnn.health.checks.figures import BESIDE_OTHERS, EXPECTED
 from pyaclnn.health.report.baseline import Baseline, Expectation
-from pyaclnn.health.report.figure import Better, Figure, Severity, Unit
-from pyaclnn.health.report.record import Status
+from pyaclnn.health.report.record import Better, Figure, Severity, Status, Unit
 
 if TYPE_CHECKING:
     from pyaclnn.health.checks.finding import Finding

@@ -20,8 +20,7 @@ from pyaclnn.health.child.figure_steps import meet
 from pyaclnn.health.child.session import Session
 from pyaclnn.health.child.task import ChildTask
 from pyaclnn.health.command.run import run
-from pyaclnn.health.report.figure import Severity
-from pyaclnn.health.report.record import Status
+from pyaclnn.health.report.record import Severity, Status
 from pyaclnn.mock import faults
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from pyaclnn.health.checks.numbers import OPERATOR_CHECKS
 from pyaclnn.health.checks.options import Level, Options
 from pyaclnn.health.child.events import Finished, Planned, Started
 from pyaclnn.health.command.run import exit_status, run
-from pyaclnn.health.report.record import SCHEMA, CheckResult, Report, Status
+from pyaclnn.health.report.codec import SCHEMA
+from pyaclnn.health.report.record import CheckResult, Report, Status
 from tests.doctor.breakages import nothing_at_all
 from tests.doctor.installations import healthy
 
@@ -150,6 +151,7 @@ def test_numbers_come_with_their_figures(mock_run: tuple[Report, list[Event]]) -
     }
     for number in check.numbers:
         assert number.passed
+        assert number.seconds is not None
         assert number.seconds > 0
         assert sum(count for _, count in number.error_histogram) >= number.shape[0]
 

@@ -23,8 +23,7 @@ from pyaclnn.health.child.parallel_runs import combined
 from pyaclnn.health.child.soak import Soak
 from pyaclnn.health.child.soak_steps import ended_by_signal, evaluate_soak, leaking
 from pyaclnn.health.command.run import run
-from pyaclnn.health.report.figure import Figure
-from pyaclnn.health.report.record import CheckResult, Report, Status
+from pyaclnn.health.report.record import CheckResult, Figure, Report, Status
 from pyaclnn.health.smoke.launching import Case
 from pyaclnn.mock import Fault, faults, injected
 

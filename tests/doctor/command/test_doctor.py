@@ -18,8 +18,8 @@ from pyaclnn.health.checks.options import Level, Options
 from pyaclnn.health.child.events import Finished, Planned
 from pyaclnn.health.command import arguments as command, doctor as command_run
 from pyaclnn.health.report.baseline import Baseline
+from pyaclnn.health.report.fleet import schema
 from pyaclnn.health.report.record import Report
-from pyaclnn.health.report.schema import schema
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.health.report.baseline import Baseline, read_baseline
-from pyaclnn.health.report.figure import Figure
+from pyaclnn.health.report.record import Figure
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def test_it_is_no_measure_for_another_chip(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is no file of --save-baseline: Expecting value"),
+        ("", "is no file of --save-baseline: Input data was truncated"),
         ("[]", "Expected `object`, got `array`"),
         ("{}", "missing required field `soc_name`"),
         (samples.HEALTHY.to_text(), "unknown field `schema`"),

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from pyaclnn.health.report.figure import Figure, Severity
 from pyaclnn.health.report.fleet import fleet_verdict, gather, merge
 from pyaclnn.health.report.html import as_html
-from pyaclnn.health.report.record import CheckResult, Report, Status, host_name
+from pyaclnn.health.report.record import CheckResult, Figure, Report, Severity, Status, host_name
 from pyaclnn.health.report.text import as_text
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import result
@@ -110,7 +109,7 @@ def test_reports_and_fleets_can_be_read_back(tmp_path: Path) -> None:
     one.write_text(samples.BROKEN.to_text())
     fleet = merge([samples.BROKEN, samples.HEALTHY])
     many.write_text(fleet.to_text())
-    assert [compact.whole() for compact in gather([str(one)]).reports.compact] == [samples.BROKEN]
+    assert gather([str(one)]).reports.whole(0) == samples.BROKEN
     assert gather([str(many)]).to_text() == fleet.to_text()
 
 
@@ -165,7 +164,7 @@ def test_two_reports_of_one_machine_have_its_name(tmp_path: Path) -> None:
     for path, given in zip(paths, [first, second, first], strict=True):
         path.write_text(given.to_text())
     fleet = gather(map(str, paths))
-    assert [compact.whole() for compact in fleet.reports.compact] == [first, second]
+    assert [fleet.reports.whole(place) for place in range(len(fleet.reports))] == [first, second]
 
 
 @pytest.mark.parametrize("tell", [as_html, as_text])

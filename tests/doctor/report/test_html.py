@@ -187,8 +187,8 @@ def test_errors_lie_left_of_the_limit_if_they_are_allowed_and_right_of_it_if_not
     assert [place < limit for place in places] == [True] * 4 + [False] * 2
 
 
-@pytest.mark.parametrize("error", [0.0, 1e-300, 1e300, float("nan"), float("inf")])
-def test_extreme_errors_stay_in_the_picture(error: float) -> None:
+@pytest.mark.parametrize("error", [0.0, 1e-300, 1e300, None, float("inf")])
+def test_extreme_errors_stay_in_the_picture(error: float | None) -> None:
     svg = errors_chart(
         [samples.number("rms_norm", "y", "float32", (), max_abs_error=error, limit=1e-2)]
     )

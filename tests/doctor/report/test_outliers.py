@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.health.report.figure import Better, Figure, Severity
 from pyaclnn.health.report.outliers import LEAST_DEVIATION, outliers
+from pyaclnn.health.report.record import Better, Figure, Severity
 
 
 def figures(values: list[float], better: Better = "more") -> dict[int, Figure]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import random
 import tracemalloc
 from typing import TYPE_CHECKING, Any
@@ -13,41 +12,32 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from pyaclnn.health.report.aggregate import Aggregate, worst_together
-from pyaclnn.health.report.compact import Reports
+from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.fleet import gather, merge
 from pyaclnn.health.report.record import Number, Report
+from pyaclnn.health.report.reports import Reports
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read(report: Report, layout: int | None = None) -> Reports:
-    reports = Reports()
-    text = json.dumps(report.to_json(), indent=layout)
-    reports.read(json.loads(text), text)
-    return reports
-
-
 @pytest.mark.parametrize("layout", [None, 2])
 @pytest.mark.parametrize("name", samples.ALL)
 def test_a_report_that_is_read_is_kept_like_one_that_is_given(
-    name: str, layout: int | None
+    name: str, layout: int | None, tmp_path: Path
 ) -> None:
-    given, found = Reports([samples.ALL[name]]), read(samples.ALL[name], layout)
-    assert str(list(found)) == str(list(given))
-    assert str(found.compact[0].whole()) == str(samples.ALL[name])
-    assert str(given.compact[0].whole()) == str(samples.ALL[name])
+    (tmp_path / "one.json").write_text(json.dumps(samples.ALL[name].to_json(), indent=layout))
+    given, found = Reports([samples.ALL[name]]), gather([str(tmp_path / "one.json")]).reports
+    assert list(found) == list(given)
+    assert found.whole(0) == given.whole(0) == samples.ALL[name]
     for simulated in (False, True):
-        assert str(found.aggregate[simulated].numbers()) == str(
-            given.aggregate[simulated].numbers()
-        )
-    assert "\n" not in found.compact[0].text
+        assert found.aggregate[simulated].numbers() == given.aggregate[simulated].numbers()
+    assert "\n" not in next(found.texts())
 
 
 def test_of_comparisons_those_that_failed_are_kept() -> None:
-    kept = read(samples.WRONG_NUMBERS)[0].results[1].numbers
+    kept = Reports([samples.WRONG_NUMBERS])[0].results[1].numbers
     whole = samples.WRONG_NUMBERS.results[1].numbers
     assert str(kept) == str(tuple(number for number in whole if not number.passed))
     assert len(kept) == 2
@@ -69,10 +59,10 @@ def test_machines_that_differ_are_counted_as_if_all_were_looked_at_together(kind
             replace(
                 number,
                 passed=number.passed and machine != 50,
-                limit=chance.choice([0.5, 0.5, 0.5, 0.0, math.nan]) if machine > 90 else 0.5,
-                max_abs_error=math.nan if machine == 70 else chance.random(),
+                limit=chance.choice([0.5, 0.5, 0.5, 0.0, None]) if machine > 90 else 0.5,
+                max_abs_error=None if machine == 70 else chance.random(),
                 seconds=chance.random(),
-                error_histogram=((0.5, machine % kinds + 1), (math.inf, 1)),
+                error_histogram=((0.5, machine % kinds + 1), (None, 1)),
             )
             for number in samples.WRONG_NUMBERS.results[1].numbers * 2
         ]
@@ -85,7 +75,7 @@ def test_machines_that_differ_are_counted_as_if_all_were_looked_at_together(kind
     for number in itertools.chain(*rows):
         about = number.operator, number.output, number.dtype, number.shape
         alike.setdefault(about, []).append(number)
-    together = str([worst_together(same) for same in alike.values()])
+    together = str([Aggregate(same).numbers()[0] for same in alike.values()])
     assert [str(worst.numbers()) for _ in "ab"] == [together] * 2  # nothing is counted again
     every = list(itertools.chain(*rows))
     assert (worst.passed, worst.total) == (sum(n.passed for n in every), len(every))
@@ -100,32 +90,18 @@ WRONG: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("name", "value"), WRONG)
-def test_a_column_with_one_wrong_value_is_refused(name: str, value: Any) -> None:
+def test_one_wrong_value_is_refused_with_its_place(name: str, value: Any) -> None:
     data = samples.WRONG_NUMBERS.to_json()
-    table = data["results"][1]["numbers"]
-    column = table["each"].setdefault(name, [table["same"].pop(name, None)] * table["count"])
-    assert str(Report.from_json(data)) == str(samples.WRONG_NUMBERS)
-    column[-1] = value
-    with pytest.raises(ValueError, match=rf"results\[1\]\.numbers\.each\.{name}\[91\]"):
-        Report.from_json(data)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"count": 3}, {"same": {"shape": [1]}}, {"each": {}}, {"more": 1}, {"same": {"surplus": 1}}],
-)
-def test_what_is_no_table_of_comparisons_is_refused(change: dict[str, Any]) -> None:
-    data = samples.WRONG_NUMBERS.to_json()
-    data["results"][1]["numbers"].update(change)
-    with pytest.raises(ValueError, match=r"results\[1\]\.numbers"):
+    data["results"][1]["numbers"][91][name] = value
+    with pytest.raises(ValueError, match=rf"results\[1\]\.numbers\[91\]\.{name}"):
         Report.from_json(data)
 
 
 def test_whole_numbers_where_others_stand_are_read_all_the_same(tmp_path: Path) -> None:
     data = samples.HEALTHY.to_json()
-    data["results"][3]["numbers"]["same"]["matched_ratio"] = 1
+    data["results"][3]["numbers"][0]["matched_ratio"] = 1
     (tmp_path / "a.json").write_text(json.dumps(data))
-    assert gather([str(tmp_path / "a.json")]).reports.compact[0].whole() == samples.HEALTHY
+    assert gather([str(tmp_path / "a.json")]).reports.whole(0) == samples.HEALTHY
 
 
 @pytest.mark.parametrize("backwards", [False, True])
@@ -133,18 +109,17 @@ def test_a_fleet_that_was_formatted_by_others_is_read(tmp_path: Path, backwards:
     told = list(merge([samples.BROKEN, samples.HEALTHY]).to_json().items())
     path = tmp_path / "fleet.json"
     path.write_text(json.dumps(dict(reversed(told) if backwards else told), indent=4))
-    compact = gather([str(path)]).reports.compact
-    assert [one.whole() for one in compact] == [samples.BROKEN, samples.HEALTHY]
+    reports = gather([str(path)]).reports
+    assert [reports.whole(place) for place in (0, 1)] == [samples.BROKEN, samples.HEALTHY]
 
 
 def test_a_machine_more_takes_less_than_the_text_of_its_report() -> None:
     machines = [replace(samples.HEALTHY, host={"name": f"node-{n}"}) for n in range(20)]
-    texts = [json.dumps(machine.to_json()) for machine in machines]
-    reports = Reports()
-    reports.read(json.loads(texts[0]), texts[0])
+    texts = [machine.to_text() for machine in machines]
+    reports = Reports(machines[:1])
     tracemalloc.start()
     for text in texts[1:]:
-        reports.read(json.loads(text), text)
+        reports.add(Report.from_text(text))
     taken = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert 0 < taken < sum(map(len, texts[1:]))

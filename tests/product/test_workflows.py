@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import subprocess
 import sys
@@ -21,9 +22,13 @@ AT_A_DESK = {
     "emulated",
     "lock",
     "mutation",
+    "tests",
     *(f"fresh(release='{release}')" for release in RELEASES),
 }
-"""Sessions that no workflow runs: replaced by a runner, changing tracked files, or taking hours."""
+"""Sessions that no workflow runs.
+
+A runner or the matrix replaces them, they change tracked files, or they take hours.
+"""
 
 
 def jobs() -> list[dict[str, Any]]:
@@ -62,3 +67,32 @@ def test_the_workflows_run_every_session_and_nothing_else(sessions: set[str]) ->
 
 def test_what_is_for_a_desk_alone_is_a_session(sessions: set[str]) -> None:
     assert sessions >= AT_A_DESK
+
+
+# ---- the Python of a session -------------------------------------------------------------------
+
+
+def nox_with(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run nox with the commands of a folder and no others."""
+    command = [sys.executable, "-m", "nox", *arguments]
+    environment = {"PATH": str(folder), "HOME": str(folder)}
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="runs on a newer Python than it pretends")
+def test_the_tests_choose_the_newest_python_that_starts(tmp_path: Path) -> None:
+    for python, status in (("3.12", 0), ("3.13", 127)):
+        command = tmp_path / f"python{python}"
+        command.write_text(f"#!/bin/sh\nexit {status}\n")
+        command.chmod(0o755)
+    [found] = json.loads(nox_with(tmp_path, "--list", "--json", "-s", "tests").stdout)
+    assert found["python"] == "3.12"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="nox itself runs on Python 3.10")
+def test_wheels_without_their_python_fail_at_once_and_name_it(tmp_path: Path) -> None:
+    done = nox_with(tmp_path, "-s", "wheels")
+    assert done.returncode == 1
+    assert "Python interpreter 3.10 not found" in done.stderr

@@ -55,9 +55,9 @@ def _not_empty(
 
 
 _ARGUMENTS = {
-    "x": input("T batch* S H", "What is normalized: samples, rows of each, their elements"),
-    "scale": input("T batch* H | batch* 1 H", "What the rows of each sample are scaled by, but 1"),
-    "shift": input("T batch* H | batch* 1 H", "What the rows of each sample are shifted by"),
+    "x": input("T batch* S H", "The array to normalize: samples, rows of each, their elements"),
+    "scale": input("T batch* H | batch* 1 H", "The scale of the rows of each sample, less 1"),
+    "shift": input("T batch* H | batch* 1 H", "The shift of the rows of each sample"),
     "weightOptional": input("W H", "The scale of the norm; ones if None", optional=True),
     "biasOptional": input("W H", "The shift of the norm; zeros if None", optional=True),
 }
@@ -108,13 +108,13 @@ ADA_LAYER_NORM_QUANT = describe(
         **_ARGUMENTS,
         "smoothScalesOptional": input(
             "T H",
-            "What the row is multiplied by before it is quantized; ones if None",
+            "The factor of the row before it is quantized; ones if None",
             optional=True,
         ),
         "epsilon": _EPSILON,
         "quantMode": string(derived=lambda _: "dynamic", null=True),
         "out": output("i8 batch* S H", "The normalized tensor, quantized"),
-        "quantScale": output("f32 batch* S", "What one step of ``out`` is worth in each row"),
+        "quantScale": output("f32 batch* S", "The quantization scale of ``out``, one for each row"),
         "quantOffsetOptional": absent(),
     },
     checks=(
@@ -168,14 +168,12 @@ ADA_LAYER_NORM_BACKWARD = describe(
     types={"910b 910_93": _WIDE_FIRST},
     parameters={
         "gradOut": input("T batch* S norm*", "The gradient of ``out``"),
-        "input": input("T batch* S norm*", "What ``ada_layer_norm_v2`` was given"),
+        "input": input("T batch* S norm*", "The input of ``ada_layer_norm_v2``"),
         "normalizedShape": lengths("norm*", "The length of the last axis"),
-        "rstd": input("T batch* S 1", "What ``ada_layer_norm_v2`` returned", positive=True),
+        "rstd": input("T batch* S 1", "As returned by ``ada_layer_norm_v2``", positive=True),
         "mean": input("T batch* S 1", "The same"),
-        "scale": input(
-            "T batch* norm* | batch* 1 norm*", "What the rows of each sample were scaled by"
-        ),
-        "shift": input("T batch* norm* | batch* 1 norm*", "What they were shifted by"),
+        "scale": input("T batch* norm* | batch* 1 norm*", "The scale of the rows of each sample"),
+        "shift": input("T batch* norm* | batch* 1 norm*", "The shift of these rows"),
         "weightOptional": input("W norm*", "The scale of the norm; ones if None", optional=True),
         "biasOptional": input("W norm*", "The shift of the norm; zeros if None", optional=True),
         "gradInputOut": output("T batch* S norm*", "The gradient of ``input``", optional=True),

@@ -39,13 +39,13 @@ ADD_LAYER_NORM = describe(
         "310p": "A=f32 B=f32 G=f32 S=f32 T=f32 | A=f16 B=f16 G=f16 S=f16 T=f16",
     },
     parameters={
-        "x1": input("A rows* norm*", "What is normalized, with ``x2`` and ``bias``"),
-        "x2": input("B rows* norm*", "What is added to it"),
+        "x1": input("A rows* norm*", "The array to normalize, with ``x2`` and ``bias``"),
+        "x2": input("B rows* norm*", "The array to add"),
         "gamma": input("G norm*", "The scale, whose axes are those that are normalized"),
         "beta": input("G norm*", "The shift"),
         "biasOptional": input(
             "S norm* | rows* norm*",
-            "What is added as well, of the shape of ``gamma`` or of ``x1``; zeros if None",
+            "A further array to add, of the shape of ``gamma`` or of ``x1``; zeros if None",
             optional=True,
         ),
         "epsilon": real(1e-5, "Added to the variance", above=0, unchecked=True),
@@ -90,8 +90,8 @@ ADD_LAYER_NORM_GRAD = describe(
     types={"910b 910_93 950": "T=f32,f16,bf16", "310p": "T=f32,f16"},
     parameters={
         "dy": input("T rows* norm*", "The gradient of the normalized sum"),
-        "x1": input("T rows* norm*", "What was added"),
-        "x2": input("T rows* norm*", "What was added to it"),
+        "x1": input("T rows* norm*", "The array that was added"),
+        "x2": input("T rows* norm*", "The array that was added"),
         "rstd": input(
             "f32 rows* 1*norm", "``1 / sqrt(variance + epsilon)`` of the sum", positive=True
         ),

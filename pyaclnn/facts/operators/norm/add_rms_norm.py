@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["ADD_RMS_NORM", "ADD_RMS_NORM_CAST", "INPLACE_ADD_RMS_NORM", "SUMMED"]
 
 SUMMED = {
-    "x1": input("T rows* norm*", "What is normalized, with ``x2``"),
-    "x2": input("T rows* norm*", "What is added to ``x1``"),
+    "x1": input("T rows* norm*", "The array to normalize, with ``x2``"),
+    "x2": input("T rows* norm*", "The array to add to ``x1``"),
     "gamma": input("T norm*", "The scale, whose axes are those that are normalized"),
 }
 """Parameters that the operators of this kind share, by C names."""

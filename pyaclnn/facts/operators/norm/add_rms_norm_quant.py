@@ -68,9 +68,7 @@ _SUMMED_ROWS = {
     "x1": input("T rows* D", SUMMED["x1"].doc),
     "x2": input("T rows* D", SUMMED["x2"].doc),
     "gamma": input("T D", "The scale of the norm"),
-    "smoothScale1Optional": input(
-        "T D", "What ``y1`` is multiplied by; ones if None", optional=True
-    ),
+    "smoothScale1Optional": input("T D", "The factor of ``y1``; ones if None", optional=True),
 }
 
 
@@ -88,7 +86,7 @@ ADD_RMS_NORM_QUANT = describe(
     types={"910b 910_93": _QUANTIZED, "950": f"{_QUANTIZED} | {_ON_950}", "310p": _ON_310P},
     parameters={
         **SUMMED,
-        "scales1": input("S norm*", "What ``y1`` is divided by, or multiplied", positive=True),
+        "scales1": input("S norm*", "The divisor or factor of ``y1``", positive=True),
         "scales2Optional": input(
             "S norm*",
             "The same for ``y2``, which there is only with it",
@@ -96,7 +94,7 @@ ADD_RMS_NORM_QUANT = describe(
             positive=True,
         ),
         "zeroPoints1Optional": input(
-            "Z norm*", "What is added to ``y1`` before rounding", optional=True
+            "Z norm*", "The offset to add to ``y1`` before rounding", optional=True
         ),
         "zeroPoints2Optional": input("Z norm*", "The same for ``y2``", optional=True),
         "axis": integer(derived=lambda _: -1),
@@ -142,7 +140,7 @@ ADD_RMS_NORM_QUANT_V2 = describe(
     types=_TYPES_LATER,
     parameters={
         **SUMMED,
-        "scales1": input("S norm* | 1", "What ``y1`` is divided by, or multiplied", positive=True),
+        "scales1": input("S norm* | 1", "The divisor or factor of ``y1``", positive=True),
         "scales2Optional": input(
             "S norm* | 1",
             "The same for ``y2``, which there is only with it",
@@ -150,7 +148,9 @@ ADD_RMS_NORM_QUANT_V2 = describe(
             positive=True,
         ),
         "zeroPoints1Optional": input(
-            "Z norm* | 1", "What is added to ``y1`` before rounding; zeros if None", optional=True
+            "Z norm* | 1",
+            "The offset to add to ``y1`` before rounding; zeros if None",
+            optional=True,
         ),
         "zeroPoints2Optional": input("Z norm* | 1", "The same for ``y2``", optional=True),
         "betaOptional": input("T norm*", "The shift; zeros if None", optional=True),
@@ -270,7 +270,7 @@ ADD_RMS_NORM_DYNAMIC_QUANT = describe(
             infer=_integers,
         ),
         "xOut": output("T rows* D", "The sum"),
-        "scale1Out": output("f32 rows*", "What one step of ``y1`` is worth in each row"),
+        "scale1Out": output("f32 rows*", "The quantization scale of ``y1``, one for each row"),
         "scale2Out": output(
             "f32",
             "The same of ``y2``",
@@ -372,7 +372,7 @@ ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
         ),
         "xOut": output("T rows* D", "The sum"),
         "scale1Out": output(
-            "f32 rows*", "What one step of ``y1`` is worth in each row", when=wants_first
+            "f32 rows*", "The quantization scale of ``y1``, one for each row", when=wants_first
         ),
         "scale2Out": output("f32", "The same of ``y2``", when=wants_second, infer=_steps),
     },

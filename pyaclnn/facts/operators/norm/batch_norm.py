@@ -63,7 +63,7 @@ BATCH_NORM = describe(
     "``(1 - momentum) * running + momentum * batch``, with the unbiased variance.",
     types={"910b 910_93 950": "*=f32,f16,bf16", "310p 910": "*=f32,f16"},
     parameters={
-        "input": input("T N C space*", "What is normalized: batch, channels and other axes"),
+        "input": input("T N C space*", "The array to normalize: batch, channels and other axes"),
         "weight": input("W C", "The scale of each channel; ones if None", optional=True),
         "bias": input("B C", "The shift of each channel; zeros if None", optional=True),
         "runningMean": inout("M C", "The running mean; zeros if None", optional=True, when=_trains),
@@ -106,7 +106,7 @@ BATCH_NORM = describe(
 _ANY = " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME)
 _ARGUMENTS = {
     "gradOut": input("T N C space*", "The gradient of ``output``"),
-    "input": input("T N C space*", "What ``batch_norm`` was given"),
+    "input": input("T N C space*", "The input of ``batch_norm``"),
     "weight": input("W C", "The scale of each channel; ones if None", optional=True),
     "runningMean": input(
         "M C", "The running mean, which counts when not training; zeros if None", optional=True
@@ -116,7 +116,7 @@ _ARGUMENTS = {
     ),
     "saveMean": input(
         "S C",
-        "What ``batch_norm`` returned, which counts when training; zeros if None",
+        "As returned by ``batch_norm``, which counts when training; zeros if None",
         optional=True,
     ),
     "saveInvstd": input(
@@ -126,7 +126,7 @@ _ARGUMENTS = {
         positive=True,
     ),
     "training": flag(True, "Whether ``batch_norm`` used the batch's statistics"),
-    "eps": real(1e-5, "What was added to the variance", above=0, unchecked=True),
+    "eps": real(1e-5, "The number that was added to the variance", above=0, unchecked=True),
     "outputMask": mask("gradInput gradWeight gradBias", "Which gradients to compute"),
 }
 _RESULTS = {

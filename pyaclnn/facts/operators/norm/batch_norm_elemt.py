@@ -42,12 +42,12 @@ BATCH_NORM_ELEMT = describe(
     "goes by way of ``1 / invstd ** 2 - eps``, in the dtype of ``invstd``.",
     types={"910b 910_93 950": "*=f32,f16,bf16", "910": "*=f32,f16"},
     parameters={
-        "input": input("T N C space*", "What is normalized: batch, channels, others"),
+        "input": input("T N C space*", "The array to normalize: batch, channels, others"),
         "weight": input("W C", "The scale of each channel; ones if None", optional=True),
         "bias": input("B C", "The shift of each channel; zeros if None", optional=True),
         "mean": input("M C", "The mean of each channel"),
         "invstd": input("I C", "The inverse deviation of each channel", positive=True),
-        "eps": real(1e-5, "What was added to the variance", above=0, unchecked=True),
+        "eps": real(1e-5, "The number that was added to the variance", above=0, unchecked=True),
         "output": output("T N C space*", "The normalized tensor", unchecked="type"),
     },
     checks=(

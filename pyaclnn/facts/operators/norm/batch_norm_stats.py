@@ -88,7 +88,7 @@ BATCH_NORM_GATHER_STATS_WITH_COUNTS = describe(
     "``(1 - momentum) * running + momentum * batch``, with the variance ``squares / (n - 1)``.",
     types={"910b 910_93 950": "*=f32,f16,bf16", "910": "*=f32,f16"},
     parameters={
-        "input": input("T N C space*", "What is normalized, of which only the channels matter"),
+        "input": input("T N C space*", "The array to normalize, of which only the channels matter"),
         "mean": input("M devices C", "The mean of each channel, a row for each device"),
         "invstd": input(
             "I devices C", "The inverse deviation of each channel, like it", positive=True
@@ -98,7 +98,9 @@ BATCH_NORM_GATHER_STATS_WITH_COUNTS = describe(
         "momentum": real(
             0.1, "The share of the batch in the running statistics", least=0, most=1, unchecked=True
         ),
-        "eps": real(1e-5, "What was added to the variance, and is again", above=0, unchecked=True),
+        "eps": real(
+            1e-5, "The number that was added to the variance, and is again", above=0, unchecked=True
+        ),
         "counts": input(
             "K devices",
             "How many elements a channel has on each device; more than 1",

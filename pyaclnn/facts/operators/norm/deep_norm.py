@@ -38,12 +38,12 @@ DEEP_NORM = describe(
     types=_TYPES,
     parameters={
         "x": input(
-            "T row rows* norm*", "What is scaled and normalized; it has an axis more than gamma"
+            "T row rows* norm*", "The array to scale and normalize; it has an axis more than gamma"
         ),
-        "gx": input("T row rows* norm*", "What is added to the scaled ``x``"),
+        "gx": input("T row rows* norm*", "The array to add to the scaled ``x``"),
         "beta": input("T norm*", "The shift"),
         "gamma": input("T norm*", "The scale, whose axes are those that are normalized"),
-        "alpha": real(0.3, "What ``x`` is multiplied by"),
+        "alpha": real(0.3, "The factor of ``x``"),
         "epsilon": real(1e-6, "Added to the variance", least=0, unchecked=True),
         "meanOut": output("f32 row rows* 1*norm", "The mean"),
         "rstdOut": output("f32 row rows* 1*norm", "``1 / sqrt(variance + epsilon)``"),
@@ -71,12 +71,12 @@ DEEP_NORM_GRAD = describe(
     types=_TYPES,
     parameters={
         "dy": input("T row rows* norm*", "The gradient of ``y``"),
-        "x": input("T row rows* norm*", "What ``deep_norm`` was given"),
+        "x": input("T row rows* norm*", "The input of ``deep_norm``"),
         "gx": input("T row rows* norm*", "The same"),
         "gamma": input("T norm*", "The scale, whose axes are those that were normalized"),
-        "mean": input("f32 row rows* 1*norm", "What ``deep_norm`` returned"),
+        "mean": input("f32 row rows* 1*norm", "As returned by ``deep_norm``"),
         "rstd": input("f32 row rows* 1*norm", "The same", positive=True),
-        "alpha": real(0.3, "What ``x`` was multiplied by"),
+        "alpha": real(0.3, "The factor of ``x``"),
         "dxOut": output("T row rows* norm*", "The gradient of ``x``"),
         "dgxOut": output("T row rows* norm*", "The gradient of ``gx``"),
         "dbetaOut": output("f32 norm*", "The gradient of ``beta``"),

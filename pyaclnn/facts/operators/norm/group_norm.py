@@ -86,7 +86,7 @@ GROUP_NORM = describe(
     types={"910b 910_93 950": "T=f32,f16,bf16", "310p 910": "T=f32,f16"},
     parameters={
         "self": input(
-            "T N C space*", "What is normalized: batch, channels and other axes", name="input"
+            "T N C space*", "The array to normalize: batch, channels and other axes", name="input"
         ),
         "gamma": input(
             "T C", "The scale of each channel; ones if None", name="weight", optional=True
@@ -149,10 +149,10 @@ GROUP_NORM_BACKWARD = describe(
     },
     parameters={
         "gradOut": input("T N C space*", "The gradient of ``out``", unchecked="count"),
-        "input": input("T N C space*", "What ``group_norm`` was given", unchecked="count"),
+        "input": input("T N C space*", "The input of ``group_norm``", unchecked="count"),
         "mean": input(
             "G N num_groups",
-            "What ``group_norm`` returned",
+            "As returned by ``group_norm``",
             unchecked="count",
             made_by=("group_norm", "mean"),
         ),
@@ -199,7 +199,7 @@ _SILU_TYPES = {
 }
 _SILU = "``x / (1 + exp(-x))``"
 _SILU_ARGUMENTS = {
-    "self": input("T N C space*", "What is normalized: batch, channels, others", name="input"),
+    "self": input("T N C space*", "The array to normalize: batch, channels, others", name="input"),
     "gamma": input("G C", "The scale of each channel; ones if None", optional=True),
     "beta": input("G C", "The shift of each channel; zeros if None", optional=True),
     "group": integer(
@@ -281,7 +281,7 @@ GROUP_NORM_SILU_QUANT = describe(
         "self": _SILU_ARGUMENTS["self"],
         "gamma": _SILU_ARGUMENTS["gamma"],
         "beta": _SILU_ARGUMENTS["beta"],
-        "quantScale": input("f32 C | 1", "What one step of ``out`` is worth", positive=True),
+        "quantScale": input("f32 C | 1", "The quantization scale of ``out``", positive=True),
         "group": _SILU_ARGUMENTS["group"],
         "eps": _SILU_ARGUMENTS["eps"],
         "activateSilu": flag(derived=lambda _: True),

@@ -67,7 +67,7 @@ def _scratch(request: Request) -> int:
 
 
 _GROUPS = integer(doc="Into how many groups the channels are divided", least=1, sample=some_groups)
-_SCALE = real(1.0, "What multiplies the exponent")
+_SCALE = real(1.0, "The factor of the exponent")
 
 GROUP_NORM_SWISH = describe(
     "aclnnGroupNormSwish",
@@ -78,7 +78,7 @@ GROUP_NORM_SWISH = describe(
         "910b 910_93 950": "T=f32 G=f32 | T=f16 G=f16,f32 | T=bf16 G=bf16,f32",
     },
     parameters={
-        "x": input("T N C space*", "What is normalized: batch, channels, others"),
+        "x": input("T N C space*", "The array to normalize: batch, channels, others"),
         "gamma": input("G C", "The scale of each channel"),
         "beta": input("G C", "The shift of each channel"),
         "numGroups": _GROUPS,
@@ -118,11 +118,11 @@ GROUP_NORM_SWISH_GRAD = describe(
         "dy": input("T N C space*", "The gradient of ``y``"),
         "mean": input(
             "T N num_groups",
-            "What ``group_norm_swish`` returned",
+            "As returned by ``group_norm_swish``",
             made_by=("group_norm_swish", "mean"),
         ),
         "rstd": input("T N num_groups", "The same", made_by=("group_norm_swish", "rstd")),
-        "x": input("T N C space*", "What ``group_norm_swish`` was given"),
+        "x": input("T N C space*", "The input of ``group_norm_swish``"),
         "gamma": input("T C", "The scale of each channel"),
         "beta": input("T C", "The shift of each channel"),
         "numGroups": _GROUPS,

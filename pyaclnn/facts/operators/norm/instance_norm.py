@@ -76,11 +76,12 @@ INSTANCE_NORM = describe(
     types={"310p": "T=f32,f16"},
     parameters={
         "x": input(
-            "T N first second third", "What is normalized, of the axes that ``data_format`` says"
+            "T N first second third",
+            "The array to normalize, of the axes that ``data_format`` says",
         ),
         "gamma": input("T C", "The scale of each channel"),
         "beta": input("T C", "The shift of each channel", unchecked="shape"),
-        "dataFormat": string("NCHW", "What the axes of ``x`` are", choices=("NCHW", "NHWC")),
+        "dataFormat": string("NCHW", "The axes of ``x``", choices=("NCHW", "NHWC")),
         "eps": real(1e-5, "Added to the variance", above=0, unchecked=True),
         "y": output("T N first second third", "The normalized tensor", unchecked="shape"),
         "mean": output(

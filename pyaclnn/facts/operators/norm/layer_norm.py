@@ -41,7 +41,7 @@ _SAYS = (
     "variance. Over no elements, ``mean`` is 0 and ``rstd`` NaN."
 )
 _ARGUMENTS = {
-    "input": input("T rows* norm*", "What is normalized"),
+    "input": input("T rows* norm*", "The array to normalize"),
     "normalizedShape": lengths("norm*", "The lengths of the trailing axes to normalize over"),
     "weightOptional": input("W norm*", "The scale; ones if None", optional=True),
     "biasOptional": input("W norm*", "The shift; zeros if None", optional=True),
@@ -154,13 +154,13 @@ LAYER_NORM_BACKWARD = describe(
     },
     parameters={
         "gradOut": input("T rows* norm*", "The gradient of ``out``"),
-        "input": input("T rows* norm*", "What ``layer_norm`` was given"),
+        "input": input("T rows* norm*", "The input of ``layer_norm``"),
         "normalizedShape": lengths(
             "norm*", "The lengths of the trailing axes that were normalized"
         ),
         "mean": input(
             "M #rows",
-            "What ``layer_norm`` returned: one element for each row, in any shape",
+            "As returned by ``layer_norm``: one element for each row, in any shape",
             made_by=("layer_norm", "mean"),
         ),
         "rstd": input("R =mean", "The same", made_by=("layer_norm", "rstd")),

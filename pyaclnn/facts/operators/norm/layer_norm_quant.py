@@ -47,11 +47,11 @@ LAYER_NORM_QUANT = describe(
         "310p": "T=f16",
     },
     parameters={
-        "x": input("T rows* H", "What is normalized"),
+        "x": input("T rows* H", "The array to normalize"),
         "gammma": input("T H | 1 H", "The scale of the norm", name="gamma"),
         "beta": input("T H | 1 H", "The shift of the norm"),
-        "scale": input("T 1", "What the result is divided by", positive=True),
-        "zeroPointsOptional": input("i8 1", "What is added before rounding"),
+        "scale": input("T 1", "The divisor of the result", positive=True),
+        "zeroPointsOptional": input("i8 1", "The offset to add before rounding"),
         "quantMode": integer(derived=lambda _: 0),
         "epsilon": _EPSILON,
         "res": output("i8 rows* H", "The result, quantized"),
@@ -159,7 +159,7 @@ _MODE = string("static", "How the scales are found", choices=("static", "dynamic
 _SOURCE = "CANN: ops-nn norm/add_layer_norm_quant"
 _STEPS = output(
     "f32",
-    "What one step of ``y1`` is worth in each row, if dynamic",
+    "The quantization scale of ``y1``, one for each row, if dynamic",
     when=_is_dynamic,
     placeholder=True,
     infer=_rows,
@@ -172,16 +172,16 @@ ADD_LAYER_NORM_QUANT = describe(
     "stays within int8.",
     types={"950": _MIXED},
     parameters={
-        "x1": input("T rows* norm*", "What is normalized, with ``x2`` and ``bias``"),
-        "x2": input("T rows* norm*", "What is added to it"),
+        "x1": input("T rows* norm*", "The array to normalize, with ``x2`` and ``bias``"),
+        "x2": input("T rows* norm*", "The array to add"),
         "gamma": input("T norm*", "The scale, whose axes are those that are normalized"),
         "beta": input("T norm*", "The shift"),
         "biasOptional": input(
-            "T norm* | rows* norm*", "What is added as well; zeros if None", optional=True
+            "T norm* | rows* norm*", "A further array to add; zeros if None", optional=True
         ),
         "scales1Optional": input(
             "S norm*",
-            "What divides or multiplies; without it ``v`` is quantized as it is, dynamically",
+            "The divisor or factor; without it ``v`` is quantized as it is, dynamically",
             optional=True,
             positive=True,
         ),
@@ -192,7 +192,7 @@ ADD_LAYER_NORM_QUANT = describe(
             positive=True,
         ),
         "zeroPoints1Optional": input(
-            "S norm*", "What is added before rounding; zeros if None", optional=True
+            "S norm*", "The offset to add before rounding; zeros if None", optional=True
         ),
         "zeroPoints2Optional": input("S norm*", "The same for ``y2``", optional=True),
         "quantMode": _MODE,
@@ -244,25 +244,25 @@ ADD_LAYER_NORM_QUANT_V2 = describe(
     f"{_DYNAMIC}; v is not given there. Halves go to even, and all stays within int8.",
     types={"910b 910_93 950": _MIXED, "310p": _PLAIN},
     parameters={
-        "x1": input("T rows* H", "What is normalized, with ``x2`` and ``bias``"),
-        "x2": input("T rows* H", "What is added to it"),
+        "x1": input("T rows* H", "The array to normalize, with ``x2`` and ``bias``"),
+        "x2": input("T rows* H", "The array to add"),
         "gamma": input(
             "T 1 H | H", "The scale of the norm, of two axes if there is one of ``scales1``"
         ),
         "beta": input("T 1 H | H", "The shift, like it"),
         "biasOptional": input(
-            "T H | 1 H | rows* H", "What is added as well; zeros if None", optional=True
+            "T H | 1 H | rows* H", "A further array to add; zeros if None", optional=True
         ),
         "scales1Optional": input(
             "S 1 | H",
-            "What divides or multiplies: one number, or one for each element of a row",
+            "The divisor or factor: one number, or one for each element of a row",
             optional=True,
             positive=True,
         ),
         "scales2Optional": absent(),
         "zeroPoints1Optional": input(
             "S 1 | H",
-            "What is added before rounding, like ``scales1``; zeros if None",
+            "The offset to add before rounding, like ``scales1``; zeros if None",
             optional=True,
         ),
         "zeroPoints2Optional": absent(),

@@ -42,11 +42,11 @@ QUANTIZED_BATCH_NORM = describe(
         "mean": input("f32 C", "The mean of each channel"),
         "var": input("f32 C", "The variance of each channel", positive=True),
         "inputScale": scalar(
-            doc="What one step of the input is worth", word="f32", sample=lambda _: 0.5
+            doc="The quantization scale of the input", word="f32", sample=lambda _: 0.5
         ),
         "inputZeroPoint": scalar(**_ZERO_POINT),
         "outputScale": scalar(
-            doc="What one step of the result is worth", word="f32", sample=lambda _: 0.25
+            doc="The quantization scale of the result", word="f32", sample=lambda _: 0.25
         ),
         "outputZeroPoint": scalar(**_ZERO_POINT),
         "weight": input("f32 C", "The scale of each channel; ones if None", optional=True),

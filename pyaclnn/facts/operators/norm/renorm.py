@@ -51,7 +51,7 @@ RENORM = describe(
     "that axis.",
     types={"910b 910_93 950": _FULL, "910": _NARROW},
     parameters={
-        "self": input(_SHAPE, "What is shortened", name="input"),
+        "self": input(_SHAPE, "The array to shorten", name="input"),
         **_OPTIONS,
         "out": output(_SHAPE, "The shortened slices"),
     },
@@ -66,7 +66,7 @@ INPLACE_RENORM = describe(
     "Shorten each slice along an axis to a largest norm, as ``renorm`` does, in place.",
     types={"910b 910_93 950": _FULL, "910": _NARROW},
     parameters={
-        "selfRef": inout(_SHAPE, "What is shortened", name="input"),
+        "selfRef": inout(_SHAPE, "The array to shorten", name="input"),
         **_OPTIONS,
     },
     checks=_CHECKS,

@@ -19,7 +19,7 @@ _MIXED = "T=f32 G=f32 | T=f16 G=f32,f16 | T=bf16 G=f32,bf16"
 _PLAIN = "T=f32 G=f32 | T=f16 G=f16"
 
 _ARGUMENTS = {
-    "x": input("T rows* norm*", "What is normalized"),
+    "x": input("T rows* norm*", "The array to normalize"),
     "gamma": input("G norm*", "The scale, whose axes are those that are normalized"),
     "epsilon": real(1e-6, "Added to the mean square", least=0),
     "yOut": output("T rows* norm*", "The normalized tensor"),
@@ -79,10 +79,10 @@ RMS_NORM_GRAD = describe(
     types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
     parameters={
         "dy": input("T rows* norm*", "The gradient of ``y``"),
-        "x": input("T rows* norm*", "What ``rms_norm`` was given"),
+        "x": input("T rows* norm*", "The input of ``rms_norm``"),
         "rstd": input(
             "f32 rows~",
-            "What ``rms_norm`` returned: one element for each row",
+            "As returned by ``rms_norm``: one element for each row",
             made_by=("rms_norm", "rstd"),
         ),
         "gamma": input("G norm*", "The scale, whose axes are those that were normalized"),

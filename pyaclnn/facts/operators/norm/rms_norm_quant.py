@@ -78,11 +78,11 @@ RMS_NORM_QUANT = describe(
         "310p 310b": "T=f16 S=f16 Z=i8 Y=i8",
     },
     parameters={
-        "x": input("T rows* H", "What is normalized"),
+        "x": input("T rows* H", "The array to normalize"),
         "gamma": input("T H | 1 H", "The scale of the norm"),
         "beta": input("T H | 1 H", "The shift of the norm"),
-        "scale": input("S 1", "What the result is divided by", positive=True),
-        "offset": input("Z 1", "What is added before rounding"),
+        "scale": input("S 1", "The divisor of the result", positive=True),
+        "offset": input("Z 1", "The offset to add before rounding"),
         "epsilon": real(1e-6, "Added to the mean square", least=0, unchecked=True),
         "y": output("Y rows* H", "The result, quantized", packed="i32"),
     },
@@ -108,10 +108,10 @@ RMS_NORM_QUANT_V3 = describe(
     f"{_ROUNDED}.",
     types={"950": _ON_950},
     parameters={
-        "x": input("T rows* H", "What is normalized"),
+        "x": input("T rows* H", "The array to normalize"),
         "gamma": input("T H | 1 H", "The scale of the norm"),
-        "scale": input("S 1", "What the result is divided or multiplied by", positive=True),
-        "offset": input("Z 1", "What is added before rounding; 0 if None", optional=True),
+        "scale": input("S 1", "The divisor of the result", positive=True),
+        "offset": input("Z 1", "The offset to add before rounding; 0 if None", optional=True),
         "beta": input("T H | 1 H", "The shift of the norm; zeros if None", optional=True),
         "epsilon": real(1e-6, "Added to the mean square", least=0, unchecked=True),
         "divMode": flag(True, "Whether the scale divides; else it multiplies"),
@@ -142,16 +142,16 @@ RMS_NORM_DYNAMIC_QUANT = describe(
     "``scale = 1 / factor``.",
     types={"910b 910_93": "T=f16,bf16"},
     parameters={
-        "x": input("T rows* D H", "What is normalized"),
+        "x": input("T rows* D H", "The array to normalize"),
         "gamma": input("T H", "The scale of the norm"),
         "smoothScalesOptional": input(
-            "T H", "What is multiplied by before it is quantized; ones if None", optional=True
+            "T H", "The factor before quantization; ones if None", optional=True
         ),
         "betaOptional": input("T H", "The shift of the norm; zeros if None", optional=True),
         "epsilon": real(1e-6, "Added to the mean square", above=0),
         "dstType": integer(derived=lambda _: _INT8_TYPE),
         "yOut": output("i8 rows* D H", "The result, quantized"),
-        "scaleOut": output("f32 rows* D", "What one step of ``y`` is worth in each row"),
+        "scaleOut": output("f32 rows* D", "The quantization scale of ``y``, one for each row"),
     },
     checks=(
         rank("x", "gamma", most=8),
@@ -170,16 +170,16 @@ RMS_NORM_GRAD_QUANT = describe(
     types={"950": "T=f32 G=f32 | T=f16 G=f32,f16 | T=bf16 G=f32,bf16"},
     parameters={
         "dy": input("T rows* norm*", "The gradient of ``y``"),
-        "x": input("T rows* norm*", "What ``rms_norm`` was given"),
+        "x": input("T rows* norm*", "The input of ``rms_norm``"),
         "rstd": input(
             "f32 rows~",
-            "What ``rms_norm`` returned: one element for each row",
+            "As returned by ``rms_norm``: one element for each row",
             made_by=("rms_norm", "rstd"),
         ),
         "gamma": input("G norm*", "The scale, whose axes are those that were normalized"),
-        "scalesX": input("f32 1", "What ``dx`` is divided or multiplied by", positive=True),
+        "scalesX": input("f32 1", "The divisor or factor of ``dx``", positive=True),
         "offsetXOptional": input(
-            "f32/i32 1", "What is added before rounding; 0 if None", optional=True
+            "f32/i32 1", "The offset to add before rounding; 0 if None", optional=True
         ),
         "quantMode": string(derived=lambda _: "static"),
         "divMode": flag(True, "Whether the scale divides; else it multiplies"),

@@ -35,7 +35,7 @@ mine = x.copy()
 show("in place", aclnn.inplace_add(mine, row, 2.0), x + 2 * row)
 assert np.array_equal(mine, x + 2 * row)
 
-# Results are left out where a rule tells their shapes.
+# Results are left out where a rule gives their shapes.
 show("broadcast", aclnn.add(x, row, alpha=1.0), x + row)
 show("scalar", aclnn.muls(x, np.float32(0.5)), x / 2)
 show("truth", aclnn.gt_scalar(x, 0.0), x > 0)

@@ -60,7 +60,7 @@ def operators() -> Iterator[str]:
     """Which operators there are, on which chips with which types; then each with its arguments."""
     yield "# Operators\n\n"
     yield (
-        "What the first array may be on each family of chips; a dash where CANN has no kernels. "
+        "Types of the first array on each family of chips; a dash where CANN has no kernels. "
         "The types of the others follow from it, and are said at each operator. Under CANN stands "
         "the first release that is known to have it.\n\n"
     )
@@ -125,7 +125,7 @@ def catalogued() -> Iterator[str]:
     yield (
         f"# All operators of CANN\n\nThe {len(declared)} operators that are known, as functions of "
         "`pyaclnn.aclnn`, whose `dir` lists those of an installation. "
-        "[Call any operator by name](../how-to/any-operator.md) tells how they are called. On "
+        "[Call any operator by name](../how-to/any-operator.md) describes how they are called. On "
         "the simulated NPU, *own* is a kernel that it has itself, and *PyTorch* "
         f"one that it has with `{KERNELS}=torch`, which may differ from CANN in data types and "
         "defaults; any other can be [given one](../how-to/teach.md).\n\n"
@@ -171,7 +171,7 @@ def functions() -> Iterator[str]:
 
 def commands() -> Iterator[str]:
     """Yield the help of each command."""
-    yield "# Commands\n\nEach is as it tells itself with `--help`.\n\n"
+    yield "# Commands\n\nThe `--help` of each.\n\n"
     yield from _command(cli.parser())
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages that nobody writes: of the package, and of documents at the top of the tree.
 
-A hook of mkdocs. What is public, the commands, variables, rules, codes, chips and operators are
+A hook of mkdocs. Public names, the commands, variables, rules, codes, chips and operators are
 asked of the package itself.
 """
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all operators share: the status type, the opaque objects, start and end. Provided by
+ * The common part of all operators: the status type, the opaque objects, start and end. Provided by
  * libnnopbase.so.
  */
 #ifndef INCLUDE_STUBS_ACLNN_ACLNN_BASE_H_

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a check reports. A fault is thrown and ends the kernel; it is no std::exception, so that a
+ * Report of a check. A fault is thrown and ends the kernel; it is no std::exception, so that a
  * kernel's own handlers do not swallow it.
  */
 #ifndef INCLUDE_STUBS_ASCENDC_FAULT_H_

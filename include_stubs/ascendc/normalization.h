@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the normalization interfaces share: the checks of their operands, the temporary memory they
+ * The common part of the normalization interfaces: the checks of their operands, the temporary memory they
  * compute in, rows of float.
  */
 #ifndef INCLUDE_STUBS_ASCENDC_NORMALIZATION_H_

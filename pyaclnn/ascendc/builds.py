@@ -60,7 +60,7 @@ def build(recipe: Recipe, cache_dir: Path | None = None) -> Path:
     """Build a program, or find the one that was built from the same contents.
 
     Args:
-        recipe: What to build.
+        recipe: The program to build.
         cache_dir: The folder to keep it in; it is made if needed.
 
     Returns:

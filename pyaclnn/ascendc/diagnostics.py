@@ -72,7 +72,7 @@ def diagnose(
 
     Args:
         source: The kernel's file.
-        output: What the compiler wrote.
+        output: The output of the compiler.
         own: Folders whose files are not the author's: the emulation's headers.
         stub: The program that was generated around the source, which no message names.
     """
@@ -98,7 +98,7 @@ def diagnose(
 def _without_stub(
     source: Path, found: tuple[Diagnostic, ...], stub: Path
 ) -> tuple[Diagnostic, ...]:
-    """Tell what is wrong at the launches of the stub at the kernels that these launch."""
+    """Report errors at the launches of the stub at the kernels that these launch."""
     others = tuple(diagnostic for diagnostic in found if diagnostic.file != str(stub))
     if others:  # the author's errors; those of the launches follow from them
         return others

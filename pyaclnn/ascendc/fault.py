@@ -44,7 +44,7 @@ class KernelFault(RuntimeError):  # noqa: N818  # the chip's word for it, and CA
         file: The source file of the call; empty if it is unknown.
         line: Its line; 0 if it is unknown.
         block: The block that ran.
-        message: What is wrong, with figures, and what to do.
+        message: The fault, with figures, and what to do.
     """
 
     def __init__(

@@ -78,7 +78,7 @@ class Kernel:
 
         Args:
             block_dim: How many blocks run, from 1 on; `GetBlockNum`.
-            *arrays: What the parameters get, in order: C-contiguous arrays, which are global
+            *arrays: The values of the parameters, in order: C-contiguous arrays, which are global
                 memory and are written in place, and numbers where the kernel takes values.
                 Parameters named ``tiling…`` and ``workspace…`` are left out.
             tiling: The bytes of the tiling data, a structure with ``to_bytes()``, or a sequence of

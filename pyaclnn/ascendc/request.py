@@ -146,11 +146,11 @@ class SharedRequest:
                 argument.data[...] = result
 
     def fault(self, status: int, errors: str) -> KernelFault | None:
-        """Tell what went wrong, if anything did.
+        """Raise what went wrong, if anything did.
 
         Args:
             status: The exit status of the kernel's process; negative: the signal that ended it.
-            errors: What it wrote to standard error.
+            errors: Its standard error.
         """
         (_, _, _, _, _, _, outcome, block, line, set_up_line, signal, *texts) = _HEAD.unpack_from(
             self._map

@@ -66,8 +66,8 @@ class InvalidArgumentError(AclError, ValueError):
 
     Attributes:
         argument: The argument's name in the Python signature; None when CANN refused the call.
-        given: What the argument was.
-        expected: What it must be.
+        given: The value of the argument.
+        expected: The values that it may have.
     """
 
     argument: str | None = None
@@ -83,9 +83,9 @@ class InvalidArgumentError(AclError, ValueError):
         Args:
             routine: The Python function that refuses, without parentheses.
             argument: The name of the argument.
-            given: What it was.
-            expected: What it must be.
-            hint: What to do next, if that is not plain from ``expected``.
+            given: The value of the argument.
+            expected: The values that it may have.
+            hint: The next step, if that is not plain from ``expected``.
 
         Returns:
             The error, not raised, with ``code`` None.

@@ -66,7 +66,7 @@ def write_binding(declarations: Declarations, sources: Path, output: Path) -> No
     """Write the C source of the extension module.
 
     Args:
-        declarations: What the headers declare.
+        declarations: The declarations of the headers.
         sources: The folder of the C that is written by hand, which an installation does not have.
         output: The file to write.
     """

@@ -36,7 +36,7 @@ static int is_own(const char *file)
     return 0;
 }
 
-/* Tells of a frame, unless it is one of our own. */
+/* Reports a frame, unless it is one of our own. */
 static int tell_frame(PyFrameObject *frame, const void **before)
 {
     PyObject *code = (PyObject *)PyFrame_GetCode(frame);

@@ -87,7 +87,7 @@ def write_headers(include: Path, functions: Iterable[Function], output: Path) ->
 
     Args:
         include: The headers that are written by hand; they are copied.
-        functions: What they declare.
+        functions: Their declarations.
         output: The folder to make.
     """
     shutil.copytree(include, output)
@@ -136,7 +136,7 @@ def release_header(level: int) -> str:
     """Write the header by which an include folder is of one release.
 
     Args:
-        level: What ``ACL_STUBS_CANN`` is for that release.
+        level: The value of ``ACL_STUBS_CANN`` for that release.
     """
     return f"/* SPDX-License-Identifier: Apache-2.0 */\n#define ACL_STUBS_CANN {level}\n"
 

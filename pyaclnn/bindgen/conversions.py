@@ -18,7 +18,7 @@ def write_conversions(header: Path, output: Path) -> None:
     """Write the C source of the extension module.
 
     Args:
-        header: What it makes callable.
+        header: The header whose functions it makes callable.
         output: The file to write.
     """
     ffi = cffi.FFI()

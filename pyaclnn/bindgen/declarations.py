@@ -30,7 +30,7 @@ class Release:
     Attributes:
         name: Its name in short, e.g. ``8.1``.
         version: Its name in full, e.g. ``8.1.RC1``.
-        headers: What the macro that selects it in our headers is set to.
+        headers: The value of the macro that selects it in our headers.
         interface: The version of its interface.
         libraries: The libraries that a program links.
     """

@@ -119,7 +119,7 @@ def write_gates(declarations: Declarations, table: Path, output: Path) -> None:
     functions behind the gates are listed in a table for each library.
 
     Args:
-        declarations: What the headers declare.
+        declarations: The declarations of the headers.
         table: ``entry_points.tsv``.
         output: The folder to write into.
     """

@@ -42,7 +42,7 @@ def write_split(
     """Write a table for each library of a release that shares a place with others.
 
     Args:
-        declarations: What the headers declare.
+        declarations: The declarations of the headers.
         operators: Both phases of the operators of the release.
         release: The release.
         areas: The module of the areas of operators, ``pyaclnn/facts/operators/areas.py``.

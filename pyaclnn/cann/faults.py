@@ -53,7 +53,7 @@ def routine_in(text: str) -> str | None:
     """Return the routine that a launch had called and that had not returned, if there is one.
 
     Args:
-        text: What `note_faults` has had written.
+        text: The text that `note_faults` wrote.
     """
     return next((line[3:] for line in text.splitlines() if line.startswith("in ")), None)
 
@@ -64,7 +64,7 @@ def places_in(text: str) -> list[Place]:
     The C library and the interpreter are left out, unless there is nothing else.
 
     Args:
-        text: What `note_faults` has had written.
+        text: The text that `note_faults` wrote.
     """
     lines = text.partition("end\n")[0].splitlines()
     addresses = [int(line[3:], 16) for line in lines if line.startswith("at ")]

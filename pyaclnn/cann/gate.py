@@ -69,7 +69,7 @@ def refuse_if_forked(routine: str) -> None:
     """Refuse a call in a process that was forked from one which had initialised CANN.
 
     Args:
-        routine: What was called.
+        routine: The function that was called.
 
     Raises:
         ContextError: This is such a process.

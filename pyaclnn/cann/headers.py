@@ -76,7 +76,7 @@ class Header(NamedTuple):
 
     Attributes:
         declarations: Its functions, in order.
-        problems: What was not understood, each with its file and line.
+        problems: The declarations that were not understood, each with its file and line.
     """
 
     declarations: tuple[Declaration, ...]

@@ -66,7 +66,7 @@ class Residents:
         return [] if folder is None else [self.instead_of(set_of(folder))]
 
     def agree_with(self, found: LibrarySet) -> bool:
-        """Tell whether the runtime library that is there, if any, is one of a folder."""
+        """Return whether the runtime library that is there, if any, is one of a folder."""
         return not self.runtime or any(
             there.exists() and path.exists() and there.samefile(path)
             for there in self.runtime

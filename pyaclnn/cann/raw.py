@@ -68,7 +68,7 @@ def pointer_to(address: int) -> Pointer:
 
 
 def is_pointer(value: object) -> bool:
-    """Tell whether a value is a C pointer, or other C data, and not a Python number."""
+    """Return whether a value is a C pointer, or other C data, and not a Python number."""
     return isinstance(value, ffi.CData)
 
 

@@ -294,7 +294,7 @@ def _try(
 
 
 def _introduce(library: CData) -> None:
-    """Tell a simulated NPU which Python runs, and from now on which line of it calls."""
+    """Report to a simulated NPU which Python runs, and from now on which line of it calls."""
     tell = lib.binding_symbol(library, _SET_PYTHON)
     if tell != ffi.NULL and sys.executable:
         cast("Any", ffi.cast("void (*)(const char *)", tell))(os.fsencode(sys.executable))

@@ -74,7 +74,7 @@ def begin_trace() -> None:
 
 
 def tracing() -> bool:
-    """Tell whether calls are traced."""
+    """Return whether calls are traced."""
     return _State.on
 
 
@@ -82,7 +82,7 @@ def traced(declared: Signature, function: Callable[..., Any]) -> Callable[..., A
     """Return a function of an operator that Python calls by itself, with a trace.
 
     Args:
-        declared: What is declared of it.
+        declared: Its declaration.
         function: It, as it was found in a library.
     """
 

@@ -37,7 +37,7 @@ def wait_for(
         name: The C function without a limit; the other's name ends in ``WithTimeout``.
         *arguments: Its arguments, but for the limit.
         limit: Milliseconds, or -1 to wait as long as it takes; see ``milliseconds``.
-        given_up: Tells after a slice whether the wait is to end there.
+        given_up: Returns after a slice whether the wait is to end there.
 
     Raises:
         AclError: As ``call``; a DeadlineError if the time is over, or the wait was given up.

@@ -215,7 +215,7 @@ def _judge_floating(
 
 
 def _same_special(actual: NDArray[np.float64], golden: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell where both are NaN, or the same infinity."""
+    """Return where both are NaN, or the same infinity."""
     both_nan = np.isnan(actual) & np.isnan(golden)
     same: NDArray[np.bool_] = both_nan | (np.isinf(actual) & (actual == golden))
     return same

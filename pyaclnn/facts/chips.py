@@ -34,7 +34,7 @@ class Family(NamedTuple):
         pattern: A regular expression for their full names.
         product: The product family's name, for messages.
         unified_buffer: Bytes of the unified buffer of a vector core (ub_size).
-        cce_aicore: What the compiler of kernels defines ``__CCE_AICORE__`` as.
+        cce_aicore: The value of ``__CCE_AICORE__`` in the compiler of kernels.
         package: How the packages with their kernels are called.
         bfloat16: Whether the cores compute in bfloat16.
         normalization: Whether the cores have the normalization interfaces of Ascend C.

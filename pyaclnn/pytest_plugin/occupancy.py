@@ -30,7 +30,7 @@ def opened(backend: str, options: MarkerOptions, passed: Callable[[], bool]) -> 
     """Open device 0 of a backend for one test.
 
     Args:
-        backend: What ``select_backend`` takes.
+        backend: The argument of ``select_backend``.
         options: The options of the test's markers.
         passed: Returns, at the end, whether the test passed: the traceback of a failed test keeps
             its arrays alive.

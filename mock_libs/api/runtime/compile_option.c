@@ -54,7 +54,7 @@ aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length)
     if (kept == NULL || strlen(kept) >= length) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "aclGetCompileopt: %s",
                          kept == NULL ? "the option was not set"
-                                      : "length is less than aclGetCompileoptSize tells");
+                                      : "length is less than aclGetCompileoptSize reports");
     }
     memcpy(value, kept, strlen(kept) + 1);
     return ACL_SUCCESS;

@@ -113,7 +113,7 @@ aclError aclrtGetDeviceInfo(uint32_t id, aclrtDevAttr attribute, int64_t *value)
         return ACL_SUCCESS;
     default:
         return mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                         "the simulated NPU does not know attribute %d: it tells numbers of cores, "
+                         "the simulated NPU does not know attribute %d: it knows numbers of cores, "
                          "sizes of memory and of the L2 cache, and whether it is virtual",
                          (int)attribute);
     }

@@ -30,7 +30,7 @@ const char *pyaclnn_mock_faults_set(const char *text);
 size_t pyaclnn_mock_faults(char *text, size_t capacity);
 /* Change the mode and starts its random order anew. 0: done; -1: there is no such mode. */
 int pyaclnn_mock_mode_set(const char *text);
-/* Tells which Python runs the host program, in case no other is known. */
+/* Sets the Python that runs the host program, in case no other is known. */
 void pyaclnn_mock_python_set(const char *python);
 size_t pyaclnn_mock_functions(char *text, size_t capacity);
 size_t pyaclnn_mock_violation_count(void);

@@ -184,7 +184,7 @@ aclError mock_capture_check_event_query(const struct event *event, const void *h
     }
     struct graph *graph = graph_of(event);
     mock_violate_object(MOCK_CAPTURE_DISTURBED, MOCK_EVENT, handle,
-                        "its latest record was captured: it tells nothing of what runs");
+                        "its latest record was captured: it describes nothing that runs");
     if (graph != NULL) {
         break_off(graph);
     }

@@ -50,7 +50,7 @@ void mock_event_add_record(struct event *event)
         (signal == NULL ? event->records : atomic_fetch_add(&signal->records, 1)) + 1;
 }
 
-/* Tells the others that the latest record was reached. */
+/* Signals to the others that the latest record was reached. */
 static void tell(const struct event *event)
 {
     struct mock_signal *signal = signal_of(event);

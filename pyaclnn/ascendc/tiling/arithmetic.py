@@ -40,7 +40,7 @@ def uint32(name: str, value: int) -> int:
     """Return an integer that fits into a `uint32_t`.
 
     Args:
-        name: What the caller calls it, for the message.
+        name: Its name in the caller, for the message.
         value: The integer.
 
     Raises:

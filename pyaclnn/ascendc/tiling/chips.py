@@ -34,7 +34,7 @@ def family_of(soc: str) -> str:
 
 
 def has_vector_registers(soc: str) -> bool:
-    """Tell whether a chip's vector units work on registers, as Ascend 950's do.
+    """Return whether a chip's vector units work on registers, as Ascend 950's do.
 
     Args:
         soc: The chip's full name.

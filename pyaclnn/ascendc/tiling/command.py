@@ -31,7 +31,7 @@ def add_to(commands: _Commands) -> None:
     """Add the command to a parser.
 
     Args:
-        commands: What `argparse.ArgumentParser.add_subparsers` returned. A parsed command line has
+        commands: The result of `argparse.ArgumentParser.add_subparsers`. A parsed command line has
             the attribute `action`, to be called with it; it returns the exit status.
     """
     tiling = commands.add_parser(

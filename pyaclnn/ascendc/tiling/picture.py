@@ -31,7 +31,7 @@ def as_json(plan: TilingPlan) -> str:
     """Return the plan as JSON.
 
     Args:
-        plan: What was computed.
+        plan: The plan to draw.
 
     Returns:
         One object. All sizes are in bytes, except for the fields of the structure, which are as the
@@ -62,7 +62,7 @@ def as_picture(plan: TilingPlan) -> None:
     """Print the plan: sizes, fields, the buffer to scale, warnings.
 
     Args:
-        plan: What was computed.
+        plan: The plan to draw.
     """
     console = Console(highlight=False)
     if not console.is_terminal:

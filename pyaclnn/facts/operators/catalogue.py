@@ -54,7 +54,7 @@ class Parameter(NamedTuple):
 
     Attributes:
         name: Its C name.
-        kind: What it takes, a letter of ``C_TYPES``.
+        kind: Its C type, a letter of ``C_TYPES``.
         constant: Whether its C type is const.
         read: Whether the operator reads what it is given.
         written: Whether the operator writes into it.

@@ -67,7 +67,7 @@ class Check(NamedTuple):
     """A check.
 
     Attributes:
-        kind: What is checked: the function of this module that made the check.
+        kind: The kind of check: the function of this module that made the check.
         names: The parameters that it looks at, by C names; none for all that the kind concerns.
         code: The status if it fails.
         late: Whether phase 1 succeeds all the same, and phase 2 fails.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyaclnn.facts.operators.parameters import Parameter, TensorDetails
 
     class Changes(TypedDict, total=False):
-        """What is different from a release of CANN on; see `describe`."""
+        """The differences from a release of CANN on; see `describe`."""
 
         build: Build
         types: Mapping[str, str]
@@ -65,7 +65,7 @@ def describe(
     Args:
         c_name: The C name of phase 2.
         build: How CANN builds it.
-        doc: What it computes, in a sentence, with the formula.
+        doc: The computation in a sentence, with the formula.
         types: Rows of types by chip families, see :mod:`pyaclnn.facts.operators.types`.
         parameters: The C parameters, by their C names in the order of C.
         source: Where CANN has its rules.

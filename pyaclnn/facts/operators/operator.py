@@ -60,7 +60,7 @@ class _Fields(NamedTuple):
         c_name: The C name of phase 2.
         name: The name of the public function.
         build: How CANN builds it.
-        doc: What it computes, in a sentence, with the formula.
+        doc: The computation in a sentence, with the formula.
         parameters: The C parameters, by their C names.
         types: The types that it takes.
         checks: The checks of phase 1 in CANN's order, with the names of shapes expanded.
@@ -147,7 +147,7 @@ class Operator(_Fields):
 
     @cached_property
     def returned(self) -> tuple[Tensor, ...]:
-        """What the public function returns: the outputs, else the tensors written in place."""
+        """The results of the public function: the outputs, else the tensors written in place."""
         return self.outputs or tuple(tensor for tensor in self.tensors if tensor.written)
 
     @cached_property

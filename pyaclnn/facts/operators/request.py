@@ -62,7 +62,7 @@ class Request(Protocol):
 
     @property
     def tensors(self) -> Mapping[str, Any]:
-        """What was given, each a `Given`, by Python names; None for NULL."""
+        """The arguments, each a `Given`, by Python names; None for NULL."""
 
     @property
     def values(self) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ __all__ = ["MAX_RANK", "NO_AXES", "PACKED", "Dims", "Lengths", "Shape", "Word"]
 
 Dims: TypeAlias = "tuple[int, ...]"
 Lengths: TypeAlias = "dict[str, Dims]"
-"""What is known: the lengths of an axis (one number) or of a group of axes by its word."""
+"""The known lengths: those of an axis (one number) or of a group of axes by its word."""
 
 MAX_RANK = 8
 """The most axes that an aclnn tensor may have. Source: CANN: ops-nn, operator documents."""
@@ -110,7 +110,7 @@ class Shape(NamedTuple):
         Args:
             dims: The shape of a tensor that is described so.
             ranks: How many axes each group has.
-            known: What is known; grows.
+            known: The known lengths; grows.
         """
         at = 0
         for kind, name in self.words:

@@ -255,7 +255,7 @@ class Group:
         return 0, ""
 
     def _notify_awaited(self) -> None:
-        """Tell each rank whether others wait for it, if that has changed."""
+        """Report to each rank whether others wait for it, if that has changed."""
         awaited: set[int] = set()
         for waiting in self._waiting.values():
             awaited |= waiting.ranks - waiting.come.keys()

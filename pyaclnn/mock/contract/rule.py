@@ -20,9 +20,9 @@ class Rule:
 
     Attributes:
         id: The name by which reports and tests know it.
-        title: What was done wrong, in one line.
+        title: The mistake, in one line.
         explanation: Why that is wrong, and what CANN does then.
-        fix: What should have been done.
+        fix: The correct way.
         source: Where CANN says so.
         wrong: C statements that break this rule and no other.
         right: The same, corrected.

@@ -34,7 +34,7 @@ def add_to(parts: _Parts) -> None:
     """Add the two commands to those of ``pyaclnn mock``.
 
     Args:
-        parts: What ``add_subparsers`` of that command gave. Each command sets ``action``, which
+        parts: The result of ``add_subparsers`` of that command. Each command sets ``action``, which
             takes the parsed options and gives the exit status.
     """
     rules = parts.add_parser(

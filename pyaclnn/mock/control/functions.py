@@ -74,7 +74,7 @@ def add_to(parts: _Parts) -> argparse.ArgumentParser:
     """Add the command to those of ``pyaclnn mock``.
 
     Args:
-        parts: What ``add_subparsers`` of that command gave.
+        parts: The result of ``add_subparsers`` of that command.
     """
     part = parts.add_parser(
         "functions",

@@ -29,8 +29,8 @@ class Violation:
 
     Attributes:
         rule: The rule's id; `pyaclnn.mock.contract.RULES` has the full text.
-        title: What was done wrong, in general.
-        detail: What was done wrong, here.
+        title: The mistake in general.
+        detail: The mistake of this call.
         function: The C function in which it was noticed; None outside of any.
         at: That function and where it was called from: in the process, and for which line of Python
             if that is known.
@@ -38,7 +38,7 @@ class Violation:
         handle: The handle or address concerned, as text; None if there is none.
         created: Where that was made, as far as it is known.
         destroyed: Where it was destroyed, if it was.
-        fix: What should have been done.
+        fix: The correct way.
         pid: The process.
     """
 

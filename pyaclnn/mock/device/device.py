@@ -48,7 +48,7 @@ class Device:
     def check(self, call: Call) -> CheckReply:
         """Run phase 1 of an operator; whatever goes wrong becomes a status.
 
-        What it finds out is kept for `run`, by the number of the answer.
+        The call is kept for `run`, by the number of the answer.
         """
         reply = CheckReply(Status.SUCCESS)
         try:

@@ -37,7 +37,7 @@ class PoisonedOutput(NamedTuple):
     Attributes:
         bits: Its elements as unsigned integers, in device memory.
         pattern: The poison of one element.
-        before: What it held.
+        before: Its contents.
     """
 
     bits: NDArray[Any]
@@ -50,7 +50,7 @@ def poison_outputs(
 ) -> list[PoisonedOutput]:
     """Fill every output with `OUTPUT_POISON`, as far as no input lies there.
 
-    What cannot be reached is left to the kernel, which then fails.
+    Memory that cannot be reached is left to the kernel, which then fails.
 
     Args:
         memory: The device's memory.
@@ -59,7 +59,7 @@ def poison_outputs(
         updated: Those of them that are read as well.
 
     Returns:
-        What was filled, for `restore_unwritten`.
+        The filled parts, for `restore_unwritten`.
     """
     values = list(call.arguments.values())
     inputs = list(_arrays(memory, _some(values, ~written | updated)))

@@ -127,7 +127,7 @@ class Kernels(threading.Thread):
     """Thread that runs kernels one after the other, so that phase 1 need not wait for them.
 
     Args:
-        server: What answers.
+        server: The server that answers.
         descriptor: The socket's file descriptor.
     """
 

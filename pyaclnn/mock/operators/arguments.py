@@ -121,8 +121,8 @@ def check_arguments(
     Args:
         signature: The signature.
         values: The arguments by their C names.
-        optional: What may be NULL although its name does not say so.
-        named: What the kernel looks at.
+        optional: Parameters that may be NULL although their names do not say so.
+        named: Parameters that the kernel uses.
 
     Raises:
         RefusalError: With 161001 for what is missing, with 161002 for what is wrong.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which operator a call is of: a user's kernel first, then what the simulated NPU has itself.
 
-What has no description comes last: see :mod:`pyaclnn.mock.operators.undescribed`.
+An operator without description comes last: see :mod:`pyaclnn.mock.operators.undescribed`.
 
 ``PYACLNN_MOCK_OPERATORS`` names files of kernels; ``ASCEND_CUSTOM_OPP_PATH`` names folders of
 packages, as it does for CANN. A package for the simulated NPU has a Python module

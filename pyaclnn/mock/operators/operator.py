@@ -51,7 +51,7 @@ class Plan(NamedTuple):
 
     Attributes:
         workspace_size: Bytes of workspace.
-        launch: What phase 2 does.
+        launch: The work of phase 2.
         text: With `Launch.FAILS`, why.
         unwritten: The names of results that silently stay as they are, by the caller's mistake.
     """

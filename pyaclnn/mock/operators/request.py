@@ -68,7 +68,7 @@ class Request:
     Attributes:
         chip: The chip.
         deterministic: Whether results must be the same in every run.
-        tensors: What was given by Python names, None for NULL.
+        tensors: The arguments by Python names, None for NULL.
         values: The same, and the options as plain values.
         types: The words of the types of tensors and scalars, by Python names.
         bound: The types that words stand for.

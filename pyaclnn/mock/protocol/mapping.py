@@ -83,7 +83,7 @@ class JoinedRanges:
             run: The mapped ranges, in the order of their addresses.
 
         Returns:
-            What is mapped, from the first byte of the first part on.
+            The mapping, from the first byte of the first part on.
 
         Raises:
             OSError: A file is gone, or there is no room for so much.
@@ -174,7 +174,7 @@ class MappedFile:
             high: The byte behind its last.
 
         Returns:
-            What is mapped, and the byte of the file with which that begins.
+            The mapping, and the byte of the file with which that begins.
 
         Raises:
             MemoryError: There is no room for so much.

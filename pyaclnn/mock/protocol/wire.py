@@ -150,7 +150,7 @@ class CheckReply:
     """Answer to `Check`.
 
     Attributes:
-        status: What phase 1 returns.
+        status: The status of phase 1.
         executor_kind: 0 composite, 1 individual.
         written: The arguments that are written, a bit each; a list is one argument.
         launches: 0 nothing to run, 1 kernels to run, 2 phase 2 itself fails with 561000.

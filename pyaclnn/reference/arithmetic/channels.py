@@ -23,7 +23,7 @@ class ChannelLayout(NamedTuple):
 
     Attributes:
         shape: The tensor's shape: N, C, and any other axes, which together are S.
-        dtype: What the arithmetic runs in: float64 for a float64 tensor, else float32.
+        dtype: The type of the arithmetic: float64 for a float64 tensor, else float32.
     """
 
     shape: tuple[int, ...]
@@ -34,7 +34,7 @@ class ChannelLayout(NamedTuple):
         """Split a tensor's shape.
 
         Args:
-            name: What the caller calls the tensor, for error messages.
+            name: The name of the tensor in the caller, for error messages.
             tensor: A tensor of rank 2 at least.
 
         Raises:
@@ -79,7 +79,7 @@ class ChannelLayout(NamedTuple):
         """Check that the channels of a sample split into groups.
 
         Args:
-            name: What the caller calls the number of groups.
+            name: The name of the number of groups in the caller.
             count: The number of groups.
 
         Raises:
@@ -98,7 +98,7 @@ class ChannelLayout(NamedTuple):
         """Bring one number per channel to (C, 1), in the arithmetic's data type.
 
         Args:
-            name: What the caller calls it.
+            name: Its name in the caller.
             parameter: A tensor of the shape (C,), any float type, or None.
             absent: The number that every element of a missing one is.
         """

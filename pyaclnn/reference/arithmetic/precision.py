@@ -34,7 +34,7 @@ def arithmetic_dtype(name: str, tensor: NDArray[Any]) -> np.dtype[Any]:
     """Say what arithmetic on a tensor runs in: float64 for float64, else float32.
 
     Args:
-        name: What the caller calls the tensor, for the message.
+        name: The name of the tensor in the caller, for the message.
         tensor: The tensor that decides.
 
     Raises:

@@ -32,7 +32,7 @@ def quantized(
     """Scale, shift and round to integers: the zero point is added before ties go to even.
 
     Args:
-        numbers: What to quantize.
+        numbers: The numbers to quantize.
         scale: Divides or multiplies it.
         zero_point: Added to that.
         div_mode: Whether the scale divides.

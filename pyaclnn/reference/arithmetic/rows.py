@@ -28,7 +28,7 @@ class RowLayout(NamedTuple):
         normalized: The axes that are normalized together.
         rows: M, the number of rows.
         columns: N, the number of elements that are normalized together.
-        dtype: What the arithmetic runs in: float64 for a float64 tensor, else float32.
+        dtype: The type of the arithmetic: float64 for a float64 tensor, else float32.
     """
 
     leading: tuple[int, ...]
@@ -44,9 +44,9 @@ class RowLayout(NamedTuple):
         """Split a tensor's shape.
 
         Args:
-            name: What the caller calls the tensor, for error messages.
+            name: The name of the tensor in the caller, for error messages.
             tensor: The normalized tensor, of any rank from 1.
-            axes_name: What the caller calls the normalized shape, for error messages.
+            axes_name: The name of the normalized shape in the caller, for error messages.
             axes: The normalized shape; the tensor's shape must end in it.
 
         Returns:
@@ -114,7 +114,7 @@ class RowLayout(NamedTuple):
         """Bring a tensor of the normalized shape to (N,), in the arithmetic's data type.
 
         Args:
-            name: What the caller calls it.
+            name: Its name in the caller.
             parameter: The tensor or None.
             absent: The number that every element of a missing one is.
         """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Golden data for the normalization interfaces that kernels call (CANN: asc-devkit, Ascend C).
 
-What `AscendC::LayerNorm`, `LayerNormGrad` and `LayerNormGradBeta` leave in their output tensors, as
+The output tensors of `AscendC::LayerNorm`, `LayerNormGrad` and `LayerNormGradBeta`, as
 pure functions of arrays. They differ from aclnnLayerNorm and aclnnLayerNormBackward: the first form
 of LayerNorm gives the variance and not its reciprocal root, LayerNormGrad takes the variance and
 carries one more term, and tensors may be stored with padded rows.

@@ -83,7 +83,7 @@ def layer_norm_rstd(
 ) -> LayerNormRstdOutputs:
     """Normalize rows to mean 0 and variance 1, then scale and shift them.
 
-    What lies in the padding of the input is ignored. CANN promises nothing about the padding of the
+    The padding of the input is ignored. CANN promises nothing about the padding of the
     output; here it is zero.
 
     Args:
@@ -95,7 +95,7 @@ def layer_norm_rstd(
             configuration has no beta.
         epsilon: Added to the variance, as a float.
         para: How the rows lie; None means that they have no padding.
-        config: What to compute; None means CANN's default.
+        config: The computation; None means CANN's default.
 
     Returns:
         `output`, `output_mean` and `output_rstd`.

@@ -24,7 +24,7 @@ def source(
     """Take the operand that decides the shape and the data type of the others.
 
     Args:
-        name: What the caller calls it, for messages.
+        name: Its name in the caller, for messages.
         tensor: The operand.
         axes: The names of its axes, one letter each, such as ``"BSH"``.
         dtypes: The data types it may have.

@@ -44,7 +44,7 @@ class Cut(NamedTuple):
         views: The arguments that are cut, as arrays with the parts along `axis`.
         axis: The axis.
         parts: How many there are.
-        lead: What takes the place of the first axis in every result; nothing if that stays.
+        lead: The axes in place of the first one in every result; nothing if that stays.
     """
 
     views: dict[str, NDArray[Any]]
@@ -60,7 +60,7 @@ def in_blocks(cut: Callable[[dict[str, Any]], Cut | None]) -> Callable[[Function
         cut: Told the arguments by their names, says where they can be cut; None if they cannot.
 
     Returns:
-        What makes a fast function of a definition.
+        A decorator that makes a fast function of a definition.
     """
 
     def wrap(definition: Function) -> Function:
@@ -76,7 +76,7 @@ def in_blocks(cut: Callable[[dict[str, Any]], Cut | None]) -> Callable[[Function
             try:
                 return applied(definition, arguments, found, parts)
             except (TypeError, ValueError):
-                # Whatever is wrong, the definition tells it of whole tensors.
+                # The definition reports errors of whole tensors.
                 return definition(*args, **kwargs)
 
         return fast  # type: ignore[return-value]

@@ -71,7 +71,7 @@ def sweep(
 
     Args:
         layout: The matrix.
-        visit: What to do with each tile.
+        visit: The function for each tile.
         outputs: Where the sums over all rows go, (N,) each; None for one that nobody wants. They
             are left alone if there are no rows.
         combine: Makes what was found out about rows out of what was found out about panels:
@@ -99,7 +99,7 @@ def sweep(
         visited = spread(first_visits, groups)
         if whole_rows:
             every_sums = [sums for sums, _ in visited]
-            # In the order of the groups, whoever was faster.
+            # In the order of the groups, whichever was faster.
             put(outputs, [together(parts) for parts in zip(*every_sums, strict=True)])
         elif visited[0][1][0]:
             panels: list[NDArray[Any]] = [np.concatenate(found, axis=1) for _, found in visited]

@@ -67,7 +67,7 @@ class Tile(NamedTuple):
     Attributes:
         rows: The rows.
         columns: The columns.
-        dtype: What the arithmetic runs in.
+        dtype: The type of the arithmetic.
         spans_rows: Whether these are all columns of the matrix.
     """
 

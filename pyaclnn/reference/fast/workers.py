@@ -56,7 +56,7 @@ def spread(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Res
     """Do the same work on every piece, on all processors that this process may use.
 
     Args:
-        work: What to do with a piece; called from several threads at once, in `plain_arithmetic`
+        work: The function for a piece; called from several threads at once, in `plain_arithmetic`
             with the buffers of the calling thread.
         pieces: The pieces. A single one is done by the calling thread, as it is.
 

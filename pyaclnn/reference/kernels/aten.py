@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's CPU kernels as kernels of the simulated NPU, for whoever asks for them.
+"""PyTorch's CPU kernels as kernels of the simulated NPU, for programs that ask for them.
 
 ``PYACLNN_MOCK_KERNELS=torch`` does, for operators of which the simulated NPU has no kernel itself
 and PyTorch is known to have one. `aten.txt` says which, and what they are there. PyTorch may differ

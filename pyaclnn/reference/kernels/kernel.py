@@ -29,8 +29,8 @@ class Kernel:
         function: The function.
         shrinks: Whether results may be shorter than the tensors they are written to: an operator
             whose shapes depend on the data.
-        trial: What phase 1 calls with zeros, if it is not the function itself.
-        note: What is to be said wherever the kernel speaks.
+        trial: The function that phase 1 calls with zeros, if it is not the function itself.
+        note: A sentence for all messages of the kernel.
     """
 
     name: str
@@ -85,7 +85,7 @@ def operator(*names: str, shrinks: bool = False) -> Callable[[Function], Functio
             operator whose shapes depend on the data.
 
     Returns:
-        What takes the function, and gives it back.
+        A decorator that returns the function itself.
     """
 
     def mark(function: Function) -> Function:

@@ -196,7 +196,7 @@ def _is_wanted(values: Mapping[str, Any], which: int) -> bool:
 
 
 def wants_first(values: Mapping[str, Any]) -> bool:
-    """Tell whether the first result is wanted.
+    """Return whether the first result is wanted.
 
     Args:
         values: Arguments by their Python names.

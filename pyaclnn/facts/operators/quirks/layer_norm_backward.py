@@ -29,7 +29,7 @@ def wrong_normalized_shape(request: Request, _name: str) -> str | None:
 
     The loop of the original starts at the first normalized axis instead of 0, so that entries in
     front of it are never looked at, and none at all if the input has twice as many dimensions as
-    normalizedShape or more. What passes here is caught by the outputs' sizes or by the tiling.
+    normalizedShape or more. Others are caught by the outputs' sizes or by the tiling.
     """
     normalized, dims = request.values["normalized_shape"], request.tensors["input"].dims
     axis = len(dims) - len(normalized)

@@ -94,6 +94,13 @@ def lint(session: nox.Session) -> None:
     session.run("mypy")
 
 
+@nox.session(python=USUAL)
+def editors(session: nox.Session) -> None:
+    """The types of documents and examples, by mypy and by pyright."""
+    session.install(*LOCK, ".[dev]")
+    session.run("pytest", "-n0", "-m", "", "tests/product/test_editors.py")
+
+
 @nox.session(python=NEWEST)
 def tests(session: nox.Session) -> None:
     """The default suite on the newest Python of this machine and the newest NumPy."""

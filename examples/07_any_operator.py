@@ -6,6 +6,7 @@ It runs on the simulated NPU; remove the line with ``select_backend`` to run it 
 
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ x = np.array([[3, -1, 2], [0, 5, -4]], np.float32)
 row = np.array([10, 20, 30], np.float32)
 
 
-def show(kind: str, result: object, expected: object) -> None:
+def show(kind: str, result: Any, expected: Any) -> None:
     """Check what an operator gave, and print the first of it."""
     results = result if isinstance(result, tuple) else (result,)
     wanted = expected if isinstance(expected, tuple) else (expected,)
@@ -69,7 +70,7 @@ with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
 rng = np.random.default_rng(0)
 query, key, value = rng.normal(size=(3, 1, 2, 4, 16)).astype(np.float16)
 names = "preTokens nextTokens sparseMode innerPrecise blockSize antiquantMode"
-zeros = dict.fromkeys([*names.split(), "keyAntiquantMode", "valueAntiquantMode"], 0)
+zeros: dict[str, Any] = dict.fromkeys([*names.split(), "keyAntiquantMode", "valueAntiquantMode"], 0)
 out, _ = pyaclnn.op("aclnnFusedInferAttentionScoreV2")(
     query,
     [key],

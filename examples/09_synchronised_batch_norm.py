@@ -20,10 +20,7 @@ weight, bias = rng.normal(1, 0.1, (2, 5)).astype(np.float32)
 # One device has twice as much as the other.
 shares, slopes = np.split(batch, [4]), np.split(upstream, [4])
 counts = np.array([share.size / 5 for share in shares], np.float32)
-running = {
-    "running_mean": np.zeros(5, np.float32),
-    "running_var": np.ones(5, np.float32),
-}
+running_mean, running_var = np.zeros(5, np.float32), np.ones(5, np.float32)
 
 with (
     pyaclnn.Device(0) as first,
@@ -40,13 +37,16 @@ with (
         device.synchronize()
     means, inverses = (np.stack([own[part].numpy() for own in local]) for part in (0, 1))
     mean, invstd = pyaclnn.batch_norm_gather_stats_with_counts(
-        batch, means, inverses, counts, **running, momentum=MOMENTUM, eps=EPS, stream=stream
+        *(batch, means, inverses, counts, running_mean, running_var),
+        momentum=MOMENTUM,
+        eps=EPS,
+        stream=stream,
     )
     outputs, gradients, sums = [], [], []
     for share, slope, device in zip(x, dy, devices, strict=True):
-        there = [pyaclnn.to_device(array, device) for array in (mean, invstd, weight, bias)]
-        outputs.append(pyaclnn.batch_norm_elemt(share, *there, EPS))
-        sums.append(pyaclnn.batch_norm_reduce_backward(slope, share, *there[:3]))
+        m, s, w, b = (pyaclnn.to_device(array, device) for array in (mean, invstd, weight, bias))
+        outputs.append(pyaclnn.batch_norm_elemt(share, m, s, w, b, EPS))
+        sums.append(pyaclnn.batch_norm_reduce_backward(slope, share, m, s, w))
         device.synchronize()
 
     # Backward: the sums of all shares are added up, and each share's gradient is made of them.
@@ -61,19 +61,25 @@ with (
     of_input = np.concatenate([array.numpy() for array in gradients])
 
     # The whole batch on one device.
-    alone = {"running_mean": np.zeros(5, np.float32), "running_var": np.ones(5, np.float32)}
-    options = {"training": True, "eps": EPS, "stream": stream}
+    alone_mean, alone_var = np.zeros(5, np.float32), np.ones(5, np.float32)
     whole = pyaclnn.batch_norm(
-        batch, **alone, weight=weight, bias=bias, momentum=MOMENTUM, **options
+        *(batch, alone_mean, alone_var, weight, bias),
+        training=True,
+        momentum=MOMENTUM,
+        eps=EPS,
+        stream=stream,
     )
     back = pyaclnn.batch_norm_backward(
-        upstream, batch, weight, **alone, save_mean=whole[1], save_invstd=whole[2], **options
+        *(upstream, batch, weight, alone_mean, alone_var, whole[1], whole[2]),
+        training=True,
+        eps=EPS,
+        stream=stream,
     )
 
 for name, found, expected in (
     ("output", output, whole.output),
-    ("running mean", running["running_mean"], alone["running_mean"]),
-    ("running variance", running["running_var"], alone["running_var"]),
+    ("running mean", running_mean, alone_mean),
+    ("running variance", running_var, alone_var),
     ("gradient of the input", of_input, back.grad_input),
     ("gradient of the weight", total[2], back.grad_weight),
     ("gradient of the bias", total[3], back.grad_bias),

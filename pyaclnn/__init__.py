@@ -88,6 +88,7 @@ if TYPE_CHECKING:  # type checkers let these names be imported from here
         MemoryInfo as MemoryInfo,
         device_count as device_count,
     )
+    from pyaclnn.runtime.dlpack import SupportsDLPack as SupportsDLPack
     from pyaclnn.runtime.event import Event as Event
     from pyaclnn.runtime.foreign import StreamLike as StreamLike
     from pyaclnn.runtime.guest import borrowed as borrowed
@@ -116,6 +117,7 @@ _NAMES = [
     "Plan",
     "Stream",
     "StreamLike",
+    "SupportsDLPack",
     "UnsupportedError",
     "UntrustedPathWarning",
     "__version__",
@@ -142,6 +144,7 @@ _HOMES = (
     "base.errors",
     "cann.library",
     "runtime.device",
+    "runtime.dlpack",
     "runtime.foreign",
     "runtime.stream",
     "runtime.event",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import functools
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.declared import Declared, snake_name
@@ -18,13 +18,15 @@ from pyaclnn.facts.operators.catalogue import catalogue
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pyaclnn.calling.undescribed_function import OperatorFunction
+
 __all__ = ["known_operators", "op", "operators_by_snake_name"]
 
 _lock: Final = threading.RLock()
-_made: Final[dict[str, Any]] = {}
+_made: Final[dict[str, OperatorFunction]] = {}
 
 
-def op(name: str) -> Any:
+def op(name: str) -> OperatorFunction:
     """Return an operator of CANN as a function, by its C name.
 
     It takes the arguments of C, by position in the order of C or by their names (``from_`` and

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import struct
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 from pyaclnn._binding import lib
 from pyaclnn.base.errors import ContextError, InvalidArgumentError
@@ -33,12 +33,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import NoReturn
 
-    from typing_extensions import Self
+    from typing_extensions import ParamSpec, Self, TypeVar
 
     from pyaclnn.calling.arguments import Argument
     from pyaclnn.calling.operator import Operator
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.layout import Layout
+
+    P = ParamSpec("P")
+    R = TypeVar("R", default=Any)  # what the operator returns
+else:
+    from typing import TypeVar
+
+    R = TypeVar("R")
 
 # Looked up once, not at every run.
 _run: Any = lib.binding_plan_run
@@ -49,7 +56,7 @@ _pair: Final = struct.Struct("@QQ").pack
 __all__ = ["Plan", "plan", "plan_operator"]
 
 
-class Plan:
+class Plan(Generic[R]):
     """An operator with its arguments, ready to be run again and again.
 
     Phase 1 has been run; ``run`` is phase 2 alone. Where CANN refuses to keep the executor, because
@@ -74,6 +81,7 @@ class Plan:
         if not call.overlap_checked:
             call.check_overlap(self._arguments)
         self._operator = call.operator
+        self._results: R
         self._coming: dict[str, DeviceArray] | None = None
         # Name -> index of the array among those given, index among all, and its layout.
         self._slots: dict[str, tuple[int, int, Layout]] = {}
@@ -124,7 +132,7 @@ class Plan:
         return self._repeatable
 
     @property
-    def results(self) -> Any:
+    def results(self) -> R:
         """The arrays that a run writes, by name; a closed plan has none (``ContextError``)."""
         if self.closed:
             self._refuse_closed("Plan.results")
@@ -135,7 +143,7 @@ class Plan:
         """Whether ``close`` was called."""
         return not self._finalizer.alive
 
-    def run(self, *, stream: StreamLike | None = None, **arrays: DeviceArray) -> Any:
+    def run(self, *, stream: StreamLike | None = None, **arrays: DeviceArray) -> R:
         """Queue the operator, without waiting for it.
 
         Args:
@@ -195,7 +203,7 @@ class Plan:
         timeline = stream._current
         return timeline is not None and timeline.context == self._context
 
-    def _run_slow_path(self, arrays: dict[str, DeviceArray], queue: Stream) -> Any:
+    def _run_slow_path(self, arrays: dict[str, DeviceArray], queue: Stream) -> R:
         """Run on other arrays after all checks."""
         if self.closed:
             self._refuse_closed()
@@ -214,7 +222,7 @@ class Plan:
             settle(self._operator, status, queue, wanted, message)
         return self._results
 
-    def _settle(self, status: int, arrays: dict[str, DeviceArray], queue: Stream) -> Any:
+    def _settle(self, status: int, arrays: dict[str, DeviceArray], queue: Stream) -> R:
         """Deal with a run that was not a plain success, or whose arrays have to be noted."""
         if self.closed:
             self._refuse_closed()
@@ -306,7 +314,8 @@ class Plan:
         with self._lock:
             self._finalizer()
             self._coming = None
-            self._call.arguments, self._arguments, self._results = (), [], None
+            self._call.arguments, self._arguments = (), []
+            self._results = None  # type: ignore[assignment]  # a closed plan returns none
 
     def __enter__(self) -> Self:
         return self
@@ -321,7 +330,7 @@ class Plan:
         return f"<Plan of {self._operator.name}, {kind}>"
 
 
-def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Plan:
+def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Plan[tuple[Any, ...]]:
     """Prepare an operator, by its C signature, to be run again and again.
 
     Args:
@@ -352,7 +361,7 @@ def plan_operator(chosen: Operator, *arguments: Argument, stream: Stream) -> Pla
     return Plan(Call(interface, given, stream, writes=written, overlap_checked=True))
 
 
-def plan(operator: Callable[..., Any], *arguments: Any, **options: Any) -> Plan:
+def plan(operator: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> Plan[R]:
     """Prepare an operator to be run again and again.
 
     Args:

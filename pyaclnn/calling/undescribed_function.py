@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pyaclnn.calling.declared import snake_name
 from pyaclnn.calling.documentation import signature_in_words
@@ -15,11 +15,13 @@ from pyaclnn.calling.source import Form, Slot
 from pyaclnn.calling.undescribed import Undescribed, interface_of, refuse_others
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
+    from pyaclnn.calling.call import Call
     from pyaclnn.calling.declared import Declared
+    from pyaclnn.runtime.foreign import StreamLike
 
-__all__ = ["ANNOTATIONS", "NUMBER", "undescribed_function"]
+__all__ = ["ANNOTATIONS", "NUMBER", "OperatorFunction", "undescribed_function"]
 
 _ARRAY: Final = "NDArray[Any] | DeviceArray"
 NUMBER: Final = "complex | np.number[Any] | np.bool_"
@@ -46,7 +48,23 @@ ANNOTATIONS: Final[Mapping[str, str]] = {
 _POINTERS: Final = "tTIFBaAs"
 
 
-def undescribed_function(declared: Declared) -> Callable[..., Any]:
+class OperatorFunction(Protocol):
+    """The function of an operator by its C name; ``pyaclnn.aclnn`` types the parameters of each.
+
+    Attributes:
+        declared: Its declaration.
+    """
+
+    declared: Declared
+
+    def __call__(self, *arguments: Any, stream: StreamLike | None = None, **by_name: Any) -> Any:
+        """Call the operator; see ``op``."""
+
+    def prepare(self, *arguments: Any, stream: StreamLike | None = None, **by_name: Any) -> Call:
+        """Check the arguments of a call, and do not launch it."""
+
+
+def undescribed_function(declared: Declared) -> OperatorFunction:
     """Write the Python function of an operator from its declaration alone.
 
     Args:
@@ -87,7 +105,8 @@ def undescribed_function(declared: Declared) -> Callable[..., Any]:
     function = function_of(form, front, space, signature_in_words(declared))
     function.__signature__ = function.prepare.__signature__ = _signature(declared)
     function.declared = declared
-    return function  # type: ignore[no-any-return]
+    found: OperatorFunction = function
+    return found
 
 
 def _leader(declared: Declared) -> str:

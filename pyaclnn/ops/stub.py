@@ -1,38 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writer of the typed stub of the operators: ``python -m pyaclnn.ops.stub``."""
+"""Writer of the typed stubs of ``ops`` and ``aclnn``: ``python -m pyaclnn.ops.stub``.
+
+Type checkers read the source tree, also of an editable installation; so the stubs are there.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from pyaclnn.cann.signatures import PHASE_1, signature
 from pyaclnn.facts.operators import all_operators, module_of
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option
+from pyaclnn.ops.typed_stub import module_stub
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from pyaclnn.facts.operators import Operator
 
-__all__ = ["STUB", "stub_text"]
+__all__ = ["STUBS"]
 
-STUB = Path(__file__).with_name("__init__.pyi")
-"""The path of the stub."""
-
+_ACLNN_HEAD = """\
+# SPDX-License-Identifier: Apache-2.0
+# Written by "python -m pyaclnn.ops.stub" from pyaclnn/facts/operators/catalogue.txt.
+"""
 _HEAD = """\
 # SPDX-License-Identifier: Apache-2.0
 # Written by "python -m pyaclnn.ops.stub" from the descriptions in pyaclnn.facts.operators.
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
+import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.dlpack import SupportsDLPack
 from pyaclnn.runtime.foreign import StreamLike
 
 _A = TypeVar("_A")
-_Host: TypeAlias = NDArray[Any]
+_Array: TypeAlias = NDArray[Any]
+_Host: TypeAlias = NDArray[Any] | SupportsDLPack
+_MaybeNone: TypeAlias = Any  # None where a mask or an option leaves the result out
+_Real: TypeAlias = float | np.floating[Any] | np.integer[Any]
 """
 
 _KEPT = "\0"  # a space at which no line ends
@@ -45,20 +57,18 @@ _WRAPPER = textwrap.TextWrapper(
 )
 
 _TYPES = {
-    Kind.REAL: "float",
-    Kind.SCALAR: "float",
+    Kind.REAL: "_Real",
+    Kind.SCALAR: "_Real",
     Kind.INTEGER: "int",
     Kind.FLAG: "bool",
     Kind.LENGTHS: "int | Sequence[int]",
     Kind.AXES: "int | Sequence[int] | None",
-    Kind.MASK: "Sequence[bool]",
     Kind.DTYPE: "DTypeLike | None",
     Kind.STRING: "str",
 }
 
 
-def stub_text() -> str:
-    """Return the text of the stub."""
+def _ops_stub() -> str:
     operators = all_operators().values()
     results = {op.result_type: op for op in operators if len(op.outputs) > 1}
     names = sorted({*results, *all_operators()})
@@ -74,7 +84,7 @@ def stub_text() -> str:
 def _result(operator: Operator) -> Iterator[str]:
     yield f"class {operator.result_type}(NamedTuple, Generic[_A]):"
     for tensor in operator.outputs:
-        optional = " | None" if tensor.when is not None or tensor.on_request else ""
+        optional = " | _MaybeNone" if tensor.when is not None or tensor.on_request else ""
         yield f"    {tensor.name}: _A{optional}"
 
 
@@ -82,15 +92,15 @@ def _function(operator: Operator) -> Iterator[str]:
     masks = [False, True] if operator.mask else [False]
     origin = f"{module_of(operator.name).removeprefix('pyaclnn.').replace('.', '/')}.py"
     for mask in masks:
-        for array in ("_Host", "DeviceArray"):
+        for array, made in (("DeviceArray", "DeviceArray"), ("_Host", "_Array")):
             yield "@overload"
             alone = len(operator.returned) == 1
-            found = f"{array} | None" if mask else array
+            found = f"{made} | _MaybeNone" if mask else made
             yield f"def {operator.name}(  # {origin}"
             # Lines are full: a line for each parameter would be three times as many.
             given = [text.replace(" ", _KEPT) for text in _parameters(operator, array, mask=mask)]
             yield _WRAPPER.fill(", ".join(given)).replace(_KEPT, " ")
-            single = f"tuple[{array}, ...]" if operator.lists else array
+            single = f"tuple[{made}, ...]" if operator.lists else made
             yield f") -> {single if alone else f'{operator.result_type}[{found}]'}: ..."
 
 
@@ -102,7 +112,8 @@ def _parameters(operator: Operator, array: str, *, mask: bool) -> Iterator[str]:
         if operator.mask is None or name != operator.mask.name:
             yield _parameter(operator, name, array)
         elif mask:
-            yield f"{name}: {_TYPES[Kind.MASK]}"
+            flags = ", ".join(["bool"] * len(operator.mask.results))
+            yield f"{name}: tuple[{flags}] | list[bool]"
     for other, name in operator.synonyms.items():
         kind = operator.by_name[name]
         assert isinstance(kind, Option)  # noqa: S101  # tensors have one name
@@ -125,5 +136,19 @@ def _parameter(operator: Operator, name: str, array: str) -> str:
     return f"{name}: {array} | None = None" if parameter.optional else f"{name}: {array}"
 
 
+def _aclnn_stub() -> str:
+    declared = {name: signature(f"{name}{PHASE_1}") for name in sorted(catalogue())}
+    return _ACLNN_HEAD + module_stub(
+        {name: found for name, found in declared.items() if found is not None}
+    )
+
+
+STUBS: Final[Mapping[Path, Callable[[], str]]] = {
+    Path(__file__).with_name("__init__.pyi"): _ops_stub,
+    Path(__file__).parents[1] / "aclnn.pyi": _aclnn_stub,
+}
+"""The paths of the stubs, and what returns the text of each."""
+
 if __name__ == "__main__":
-    STUB.write_text(stub_text(), encoding="utf-8")
+    for path, text in STUBS.items():
+        path.write_text(text(), encoding="utf-8")

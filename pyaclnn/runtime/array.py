@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from pyaclnn.runtime.device import Device
-    from pyaclnn.runtime.dlpack import SpeaksDLPack
+    from pyaclnn.runtime.dlpack import SupportsDLPack
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.memory import Memory
     from pyaclnn.runtime.pool import Loan
@@ -239,7 +239,7 @@ class DeviceArray(Lent, Elements, Shaped):
         return np.array(view)
 
     def copy_from(
-        self, host: NDArray[Any] | SpeaksDLPack | DeviceArray, stream: StreamLike | None = None
+        self, host: NDArray[Any] | SupportsDLPack | DeviceArray, stream: StreamLike | None = None
     ) -> None:
         """Copy a NumPy array, or another device array, into this one.
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from pyaclnn.runtime.device import Device
-    from pyaclnn.runtime.dlpack import SpeaksDLPack
+    from pyaclnn.runtime.dlpack import SupportsDLPack
     from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["empty_like", "from_dlpack", "full", "ones", "to_device", "zeros"]
 
 
 def to_device(
-    host: NDArray[Any] | SpeaksDLPack,
+    host: NDArray[Any] | SupportsDLPack,
     device: Device | None = None,
     stream: StreamLike | None = None,
 ) -> DeviceArray:
@@ -60,7 +60,9 @@ def to_device(
 
 
 def from_dlpack(
-    tensor: SpeaksDLPack, device: Device | None = None, stream: StreamLike | None = None
+    tensor: SupportsDLPack | DeviceArray,
+    device: Device | None = None,
+    stream: StreamLike | None = None,
 ) -> DeviceArray:
     """Look at a tensor of another library where it is; see :meth:`DeviceArray.from_dlpack`."""
     return DeviceArray.from_dlpack(tensor, device, stream)

@@ -21,12 +21,13 @@ from pyaclnn.runtime.dtypes import bfloat16
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import CapsuleType
 
 __all__ = [
     "NAME",
     "ON_ASCEND",
     "Exported",
-    "SpeaksDLPack",
+    "SupportsDLPack",
     "code_of",
     "device_tensor",
     "host_array",
@@ -67,11 +68,15 @@ _pointer_in: Final = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes
 
 
 @runtime_checkable
-class SpeaksDLPack(Protocol):
-    """Whatever exports itself as a DLPack capsule."""
+class SupportsDLPack(Protocol):
+    """A tensor of another library that exports itself as a DLPack capsule.
 
-    def __dlpack__(self) -> Any:
-        """Give a capsule named ``dltensor``."""
+    To type checkers, a ``DeviceArray`` is none, because its ``__dlpack__`` returns an ``object``:
+    they refuse it where tensors in the host's memory are meant.
+    """
+
+    def __dlpack__(self) -> CapsuleType:
+        """Return a capsule named ``dltensor``."""
 
 
 class Exported(NamedTuple):
@@ -105,7 +110,7 @@ class Exported(NamedTuple):
 
 
 def _exported(
-    routine: str, argument: str, value: SpeaksDLPack, stream: int | None = None
+    routine: str, argument: str, value: SupportsDLPack, stream: int | None = None
 ) -> Exported:
     """Have a tensor exported, and read what it says.
 
@@ -218,7 +223,7 @@ def host_array(routine: str, argument: str, value: object) -> NDArray[Any] | Non
     Raises:
         InvalidArgumentError: It lies elsewhere, or cannot be shared.
     """
-    if isinstance(value, SpeaksDLPack):
+    if isinstance(value, SupportsDLPack):
         found = _exported(routine, argument, value)
         if found.device_type != _ON_CPU:
             raise InvalidArgumentError.of(
@@ -253,7 +258,7 @@ def device_tensor(
     Raises:
         InvalidArgumentError: It lies elsewhere, or cannot be shared.
     """
-    if not isinstance(value, SpeaksDLPack):
+    if not isinstance(value, SupportsDLPack):
         given = f"a {type(value).__name__}"
         raise InvalidArgumentError.of(routine, argument, given, "a tensor with __dlpack__")
     found = _exported(routine, argument, value, stream)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pyaclnn.runtime.device import Device
-    from pyaclnn.runtime.dlpack import SpeaksDLPack
+    from pyaclnn.runtime.dlpack import SupportsDLPack
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.layout import Layout
     from pyaclnn.runtime.transfer import Place
@@ -63,7 +63,10 @@ class Lent:
 
     @classmethod
     def from_dlpack(
-        cls, tensor: SpeaksDLPack, device: Device | None = None, stream: StreamLike | None = None
+        cls,
+        tensor: SupportsDLPack | Lent,
+        device: Device | None = None,
+        stream: StreamLike | None = None,
     ) -> Self:
         """Look at a tensor of another library, which lies on a device, where it is.
 

@@ -214,11 +214,11 @@ def test_an_unknown_operator_gets_the_near_name(device: Device) -> None:
     with pytest.raises(InvalidArgumentError, match="did you mean 'aclnnAdd'"):
         pyaclnn.op("add")
     with pytest.raises(AttributeError, match="did you mean 'rms_norm_grad'"):
-        _ = pyaclnn.aclnn.rms_norm_grat
+        _ = pyaclnn.aclnn.rms_norm_grat  # type: ignore[attr-defined]  # that is the point
     with pytest.raises(InvalidArgumentError, match="a C name, such as"):
         pyaclnn.op(7)  # type: ignore[arg-type]  # that is the point
     with pytest.raises(AttributeError, match="did you mean 'add'"):
-        _ = pyaclnn.aclnn.aclnnAdd
+        _ = pyaclnn.aclnn.aclnnAdd  # type: ignore[attr-defined]  # that is the point
 
 
 def test_an_operator_of_a_later_release_is_known_and_told_to_be_missing(device: Device) -> None:

@@ -23,15 +23,17 @@ from .plan_arguments import equal, fresh_eps, random
 
 
 def test_a_plan_leaves_out_what_is_masked_off(stream: Stream) -> None:
-    arguments = (random(3, 8), random(3, 8), 8, random(3), random(3))
+    grad, x, mean, rstd = random(3, 8), random(3, 8), random(3), random(3)
     mask = (True, False, True)
-    with plan(layer_norm_backward, *arguments, output_mask=mask, stream=stream) as ready:
+    with plan(
+        layer_norm_backward, grad, x, 8, mean, rstd, output_mask=mask, stream=stream
+    ) as ready:
         for result in ready.results:
             if result is not None:
                 result.fill_bytes(255)
         results = ready.run()
         assert results is ready.results
-        expected = layer_norm_backward(*arguments, output_mask=mask, stream=stream)
+        expected = layer_norm_backward(grad, x, 8, mean, rstd, output_mask=mask, stream=stream)
         stream.synchronize()
         assert type(results) is type(expected)
         assert results.grad_weight is expected.grad_weight is None
@@ -187,8 +189,8 @@ def test_an_array_that_is_closed_afterwards_is_refused(gamma: DeviceArray, strea
 
 
 def test_a_plan_tells_its_workspace(stream: Stream) -> None:
-    arrays = [random(64, 64), random(64, 64), random(64), random(64)]
-    with plan(rms_norm_grad, *arrays, stream=stream) as ready:
+    dy, x, rstd, gamma = random(64, 64), random(64, 64), random(64), random(64)
+    with plan(rms_norm_grad, dy, x, rstd, gamma, stream=stream) as ready:
         assert isinstance(ready, Plan)
         assert ready.workspace_size >= 0
         ready.run()

@@ -98,7 +98,7 @@ def _show(options: argparse.Namespace) -> int:
 
 def _stub(options: argparse.Namespace) -> int:
     from pyaclnn.health.installed.listing import declared_operators
-    from pyaclnn.health.installed.typed_stub import typed_stub
+    from pyaclnn.ops.typed_stub import typed_stub
 
     sys.stdout.write(typed_stub(declared_operators(_find(options))))
     return 0

@@ -51,7 +51,7 @@ def layer_norm_grad(
     input_variance: ArrayLike,
     input_mean: ArrayLike,
     input_gamma: ArrayLike,
-    epsilon: float,
+    epsilon: float | np.floating[Any],
     *,
     origin_h: int | None = None,
 ) -> LayerNormGradOutputs:

@@ -77,7 +77,7 @@ def layer_norm_rstd(
     input_x: ArrayLike,
     gamma: ArrayLike | None,
     beta: ArrayLike | None,
-    epsilon: float,
+    epsilon: float | np.floating[Any],
     para: LayerNormPara | None = None,
     config: LayerNormConfig | None = None,
 ) -> LayerNormRstdOutputs:

@@ -34,7 +34,7 @@ def layer_norm(
     input_x: ArrayLike,
     gamma: ArrayLike,
     beta: ArrayLike,
-    epsilon: float,
+    epsilon: float | np.floating[Any],
     *,
     origin_h: int | None = None,
 ) -> LayerNormOutputs:

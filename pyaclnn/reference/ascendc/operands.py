@@ -63,7 +63,7 @@ def wide(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype(dtype, copy=False)
 
 
-def scalar(name: str, value: float, dtype: np.dtype[Any]) -> NDArray[Any]:
+def scalar(name: str, value: float | np.floating[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Take a number as the kernel gets it: rounded to the type of its parameter, then widened.
 
     Raises:

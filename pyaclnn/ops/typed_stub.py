@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the types of an installation's operators, for editors and type checkers."""
+"""Typed stubs of operators that have no description, for editors and type checkers."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.calling.declared import Declared, snake_name
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
     from pyaclnn.cann.signatures import Signature
 
-__all__ = ["typed_stub"]
+__all__ = ["module_stub", "typed_stub"]
 
-_HEAD: Final = '''\
+_USER_HEAD: Final = '''\
 """The operators of CANN by name. Written by "pyaclnn ops stub".
 
     from typing import TYPE_CHECKING
@@ -27,63 +28,88 @@ _HEAD: Final = '''\
         from pyaclnn import aclnn
 """
 # ruff: noqa
+'''
+_HEAD: Final = """\
+# mypy: disable-error-code="overload-overlap"
+import builtins  # an operator is called complex
 from collections.abc import Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pyaclnn import DeviceArray, Empty, StreamLike
+from pyaclnn import DeviceArray, Empty, StreamLike, SupportsDLPack
 
+_MaybeNone: TypeAlias = Any  # None where the caller gave None for a result
 _A = TypeVar("_A", NDArray[Any], DeviceArray)
-_Number: TypeAlias = complex | np.number[Any] | np.bool_
-'''
+_Host: TypeAlias = NDArray[Any] | SupportsDLPack
+_Number: TypeAlias = builtins.complex | np.number[Any] | np.bool_
+"""
+_ANY_ARRAY: Final = "NDArray[Any] | DeviceArray"
 
 
 def typed_stub(declared: Mapping[str, Signature]) -> str:
-    """Return the text of a stub file.
+    """Return the text of a stub file of a user.
 
     Args:
         declared: The first phases of operators, by the C name of the second. Those that take what
             Python cannot give are left out.
     """
+    return _USER_HEAD + _body(declared)
+
+
+def module_stub(declared: Mapping[str, Signature]) -> str:
+    """Return the text of the stub of ``pyaclnn.aclnn`` without its head, a line a signature.
+
+    Args:
+        declared: See ``typed_stub``.
+    """
+    return re.sub(r"(?<=\()\n {4}|,?\n(?=\))|(?<=,)\n {3}", "", _body(declared))
+
+
+def _body(declared: Mapping[str, Signature]) -> str:
     lines = [_HEAD]
     for name, found in declared.items():
         kinds = [kind_of(c_type) for c_type in found.types[:-2]]
         if all(kinds):
             names, types = found.parameters[:-2], found.types[:-2]
             directions = directions_of(name, names, types)
-            lines += _function(Declared(name, found, directions, "".join(kinds)))
+            lines += _functions(Declared(name, found, directions, "".join(kinds)))
     return "\n".join(lines) + "\n"
 
 
-def _function(declared: Declared) -> Iterator[str]:
+def _functions(declared: Declared) -> Iterator[str]:
     # Without an array that must be given nothing tells the kind of arrays.
-    given = [
-        p for p in declared.tensors if p not in declared.results and p not in declared.optional
-    ]
-    array = "_A" if given else "NDArray[Any] | DeviceArray"
+    if set(declared.tensors) - {*declared.results, *declared.optional}:
+        for given, made in (("_A", "_A"), ("_Host", "NDArray[Any]")):
+            yield "@overload"
+            yield from _function(declared, given, made)
+    else:
+        yield from _function(declared, _ANY_ARRAY, _ANY_ARRAY)
+
+
+def _function(declared: Declared, array: str, made: str) -> Iterator[str]:
     yield f"def {snake_name(declared.name)}("
     begun = False
     for place, (name, kind) in enumerate(zip(declared.names, declared.kinds, strict=True)):
         result = place in declared.results
         begun = begun or result or place in declared.optional
         text = {"t": array, "T": f"Sequence[{array} | None]"}.get(kind, ANNOTATIONS[kind])
-        text = text.replace(NUMBER, "_Number")  # an operator is called complex
+        text = text.replace(NUMBER, "_Number")
         if result:
             text += {"t": " | Empty", "T": f" | Sequence[{array} | Empty | None]"}[kind]
         text += " | None" if kind in "tTIFBaAs" else ""
         yield f"    {name}: {text}{' = ...' if begun else ''},"
     yield "    *,"
     yield "    stream: StreamLike | None = None,"
-    yield f") -> {_returned(declared, array)}: ..."
+    yield f") -> {_returned(declared, made)}: ..."
 
 
 def _returned(declared: Declared, array: str) -> str:
     if declared.found_later:
         return "Any"
     kinds = [declared.kinds[place] for place in declared.written]
-    words = [array if kind == "t" else f"tuple[{array} | None, ...]" for kind in kinds]
+    words = [array if kind == "t" else f"tuple[{array} | _MaybeNone, ...]" for kind in kinds]
     if len(words) == 1:
         return words[0]
-    return f"tuple[{', '.join(f'{word} | None' for word in words) or '()'}]"
+    return f"tuple[{', '.join(f'{word} | _MaybeNone' for word in words) or '()'}]"

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.by_name import op, operators_by_snake_name
 
 __all__: list[str] = []
@@ -21,8 +21,7 @@ def __getattr__(name: str) -> Any:
             # The next access finds the function in the module, as fast as any attribute.
             return globals().setdefault(name, op(known[name]))
         by_c_name = {c_name: found for found, c_name in known.items()}
-        near = [by_c_name[name]] if name in by_c_name else difflib.get_close_matches(name, known, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(by_c_name.get(name, name), known, lead="; ")
         raise AttributeError(f"no header declares an operator {name!r}{hint}", name=name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

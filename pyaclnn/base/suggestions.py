@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyaclnn.base.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -50,7 +51,7 @@ class Parser(argparse.ArgumentParser):
         if mistyped is not None:
             name = mistyped.partition("=")[0]
             known = [option for option in self._option_string_actions if option.startswith("--")]
-            message = f"unrecognized arguments: {name}{_nearest(name, known)}"
+            message = f"unrecognized arguments: {name}{did_you_mean(name, known, lead='; ')}"
         super().error(message)
 
     def _options(self) -> Iterable[str]:
@@ -76,14 +77,9 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            error.message += _nearest(str(value), map(str, action.choices or ()))
+            error.message += did_you_mean(str(value), map(str, action.choices or ()), lead="; ")
             raise
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         if message:
             (file or sys.stderr).write(message)
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    found = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean '{found[0]}'?" if found else ""

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import threading
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.declared import Declared, snake_name
 from pyaclnn.calling.undescribed_function import undescribed_function
 from pyaclnn.cann.library import loaded_backend, operator_headers
@@ -86,9 +86,7 @@ def _by_snake_name(_loaded: bool) -> Mapping[str, str]:
 
 def _unknown(name: str) -> InvalidArgumentError:
     known = known_operators()
-    by_case = {other.lower(): other for other in known}
-    wanted = name.lower() if name.lower().startswith("acl") else f"aclnn{name.lower()}"
-    near = [by_case[n] for n in difflib.get_close_matches(wanted.replace("_", ""), by_case, 1)]
-    hint = f"did you mean {near[0]!r}?" if near else "'pyaclnn ops list' lists them."
+    wanted = name if name.lower().startswith("acl") else f"aclnn{name}"
+    hint = did_you_mean(wanted.replace("_", ""), known) or "'pyaclnn ops list' lists them."
     given = f"{name!r}, which no header declares"
     return InvalidArgumentError.of("op", "name", given, "the C name of an operator", hint)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.arrays import check_arrays, require_array
 from pyaclnn.calling.call import Call, Interface, named_arrays
 from pyaclnn.calling.empty import Empty, LeftOut
@@ -67,11 +68,8 @@ def refuse_others(
     if rest:
         count, expected = len(given) + len(rest), f"at most {len(given)}: {names}"
         raise InvalidArgumentError.of(declared.name, "arguments", f"{count} values", expected)
-    import difflib  # noqa: PLC0415  # only errors need it
-
     for name in others:
-        near = difflib.get_close_matches(name, [*declared.names, "stream"], 1)
-        hint = f"did you mean '{near[0]}'?" if near else None
+        hint = did_you_mean(name, [*declared.names, "stream"]) or None
         expected = f"one of {names}, stream"
         raise InvalidArgumentError.of(declared.name, name, "no parameter of it", expected, hint)
 

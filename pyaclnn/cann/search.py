@@ -20,6 +20,7 @@ from pyaclnn.base.errors import BackendNotFoundError
 from pyaclnn.base.folders import home_folder
 from pyaclnn.base.limits import limits_on_memory
 from pyaclnn.base.path_security import made_absolute, warn_of_writers
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann.discovery import (
     custom_operators,
     header_folders,
@@ -230,10 +231,7 @@ def _how_to_join(there: Residents) -> str:
 def _no_such_word(choice: str, chooser: str) -> BackendNotFoundError:
     said = f"select_backend({choice!r})" if chooser == "select_backend" else f"{chooser}={choice}"
     known = " or ".join(f"'{word}'" for word in _WORDS)
-    import difflib  # noqa: PLC0415  # for this error alone
-
-    near = difflib.get_close_matches(choice.lower(), _WORDS, 1)
-    question = f"; did you mean '{near[0]}'?" if near else "."
+    question = did_you_mean(choice, _WORDS, lead="; ") or "."
     lines = [
         f"{said} is not {known}, and there is no such folder{question}",
         _HOW_TO_CHOOSE,

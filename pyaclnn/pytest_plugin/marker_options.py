@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 import pytest
 
+from pyaclnn.base.spelling import nearest
 from pyaclnn.facts.chips import all_chips
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def marker_options(markers: Iterable[pytest.Mark]) -> MarkerOptions:
 
 
 def _near(word: object) -> str:
-    near = difflib.get_close_matches(str(word), MarkerOptions._fields, 1)
+    near = nearest(str(word), MarkerOptions._fields)
     return f"; did you mean {near[0]}=?" if near else ""
 
 
@@ -70,7 +70,7 @@ def _require_chip(soc: object) -> None:
     names = [chip.soc_name for chip in all_chips()]
     if soc not in names:
         same = [name for name in names if name.lower() == str(soc).lower()]
-        near = " or ".join(map(repr, same or difflib.get_close_matches(str(soc), names)))
+        near = " or ".join(map(repr, same or nearest(str(soc), names, 3)))
         question = f"; did you mean {near}?" if near else f"; it may be {', '.join(names)}"
         _refuse(f"takes a chip as soc=, not {soc!r}{question}")
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import json
 import os
 from dataclasses import fields
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from rich.table import Table
 from rich.text import Text
 
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.health.checks import catalogue
 from pyaclnn.health.checks.options import Level, Options
 from pyaclnn.health.child.termination import Interrupted, Terminated, terminable
@@ -130,8 +130,7 @@ def _check_backend(choice: str) -> None:
     folder = os.path.expanduser(choice)  # noqa: PTH111  # never raises
     if choice in _BACKENDS or os.path.isdir(folder):  # noqa: PTH112  # likewise
         return
-    near = difflib.get_close_matches(choice.lower(), _BACKENDS, 1)
-    question = f"; did you mean '{near[0]}'?" if near else "."
+    question = did_you_mean(choice, _BACKENDS, lead="; ") or "."
     raise ValueError(f"the backend '{choice}' is neither 'cann' nor 'mock' nor a folder{question}")
 
 

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.spelling import nearest
 from pyaclnn.cann import status as codes
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.facts.explanations import (
@@ -111,11 +111,11 @@ def suggestions(text: str) -> list[str]:
         numbers = {str(code): f"{code} {name}" for code, name in codes.names().items()}
         numbers |= {str(code): f"{code} (device management)" for code in DEVICE_MANAGEMENT}
         begun = sorted(number for number in numbers if number.startswith(words))
-        near = difflib.get_close_matches(words, numbers, _MOST, 0.5)
+        near = nearest(words, numbers, _MOST, 0.5)
         room = max(_MOST, len(begun)) if len(begun) <= _LAST_DIGITS else _MOST
         return [numbers[number] for number in dict.fromkeys(begun + near)][:room]
     short = {_short(name): line for name, line in names.items()}
-    near = difflib.get_close_matches(_short(words), short, _MOST, 0.5)
+    near = nearest(_short(words), short, _MOST, 0.5)
     near += sorted((n for n in short if _short(words) in n and n not in near), key=len)
     return [short[name] for name in near[:_MOST]]
 

@@ -8,7 +8,6 @@ is never a success.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 
 from pyaclnn.base.limits import limits_on_memory
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann.library import Backend
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.description import snake_case
@@ -67,8 +67,7 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
         for name in given:
             if name not in known:
                 word = snake_case(name.removeprefix("aclnn"))
-                near = difflib.get_close_matches(word, known, 1)
-                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+                hint = did_you_mean(word, known, quote="") or f"there are {', '.join(known)}"
                 _message(f"there is no {what} '{name}' in the smoke test; {hint}")
                 return UNUSABLE
     task = ChildTask(

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+from pyaclnn.base.spelling import did_you_mean
 
 if TYPE_CHECKING:
     import argparse
@@ -88,8 +89,7 @@ def _show(options: argparse.Namespace) -> int:
     names = {snake_name(name): name for name in known} | {name: name for name in known}
     name = names.get(options.operator)
     if name is None:
-        near = difflib.get_close_matches(options.operator, names, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(options.operator, names, lead="; ", quote="")
         print(f"pyaclnn ops: there is no operator {options.operator}{hint}", file=sys.stderr)
         return _UNKNOWN
     print(*show_operator(name, installation, options.soc), sep="\n")

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 import textwrap
 from typing import TYPE_CHECKING, TypeAlias
 
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.mock.contract import RULES
 from pyaclnn.mock.control.injection import GRAMMAR
 
@@ -76,8 +76,7 @@ def _rules(options: argparse.Namespace) -> int:
     if rule is not None:
         sys.stdout.write(explanation(rule))
         return 0
-    near = difflib.get_close_matches(options.explain.lower(), known, n=1)
-    advice = f"did you mean '{near[0]}'?" if near else "without --explain they are listed"
+    advice = did_you_mean(options.explain, known) or "without --explain they are listed"
     sys.stderr.write(f"pyaclnn mock rules: there is no rule '{options.explain}'; {advice}\n")
     return _UNKNOWN
 

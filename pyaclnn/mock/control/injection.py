@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyaclnn.mock.control.tools import lines_of, loaded
+from pyaclnn.mock.protocol.fault_functions import require_functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,10 +93,13 @@ def set_faults(text: str) -> None:
         text: Faults in the notation of `GRAMMAR`; an empty text removes all.
 
     Raises:
-        ValueError: The text is malformed; nothing is changed.
+        ValueError: The text is malformed, or names a function that CANN does not have; nothing is
+            changed.
         RuntimeError: No simulated NPU is loaded yet.
     """
-    for library in _libraries("faults"):
+    libraries = _libraries("faults")
+    require_functions(text)
+    for library in libraries:
         call = library.pyaclnn_mock_faults_set
         call.argtypes, call.restype = [ctypes.c_char_p], ctypes.c_char_p
         failed = call(text.encode())
@@ -117,7 +121,7 @@ def faults(text: str) -> Iterator[None]:
             again, counted anew.
 
     Raises:
-        ValueError: The text is not to be understood.
+        ValueError: The text is malformed, or names a function that CANN does not have.
         RuntimeError: No simulated NPU is loaded yet.
     """
     set_faults(text)

@@ -105,6 +105,11 @@ class Server:
                 f"speaks {PROTOCOL_VERSION}: both must come from one installation"
             )
         find_chip(hello.soc_name)
+        faults = os.environ.get("PYACLNN_MOCK_FAULTS")
+        if faults:
+            from pyaclnn.mock.protocol.fault_functions import require_functions  # noqa: PLC0415  # few name faults
+
+            require_functions(faults, "PYACLNN_MOCK_FAULTS: ")
         length = os.fstat(self._memory_descriptor).st_size
         if length < hello.memory_bytes:
             raise ValueError(

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Suggestion of the known words that are closest to a mistyped one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["did_you_mean", "nearest"]
+
+
+def nearest(word: str, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> list[str]:
+    """List the known words that are closest to a word, the closest first, whatever their case.
+
+    Args:
+        word: The unknown word.
+        known: The words that exist.
+        most: The most words to list.
+        likeness: The least likeness, from 0 to 1 for equal words.
+    """
+    import difflib  # noqa: PLC0415  # only errors need it
+
+    spelled: dict[str, str] = {}
+    for name in known:
+        spelled.setdefault(name.lower(), name)
+    return [
+        spelled[name] for name in difflib.get_close_matches(word.lower(), spelled, most, likeness)
+    ]
+
+
+def did_you_mean(word: str, known: Iterable[str], *, lead: str = "", quote: str = "'") -> str:
+    """Return the question for the closest known word; nothing if none is close.
+
+    Args:
+        word: The unknown word.
+        known: The words that exist.
+        lead: What precedes the question, such as ``"; "``.
+        quote: The quotation mark around the known word.
+    """
+    return "".join(f"{lead}did you mean {quote}{name}{quote}?" for name in nearest(word, known))

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check that the functions named in a text of faults exist."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from typing import TYPE_CHECKING
+
+from pyaclnn.base.spelling import did_you_mean
+from pyaclnn.cann.simulator import writtendir
+from pyaclnn.facts.operators.catalogue import catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["require_functions"]
+
+_SETTINGS = {"memory", "seed", "stuck"}
+# Packages of operators have functions that no header of CANN declares.
+_PACKAGES = ("ASCEND_CUSTOM_OPP_PATH", "PYACLNN_MOCK_OPERATORS")
+
+
+def require_functions(text: str, source: str = "") -> None:
+    """Require that CANN has the functions of all faults; what is malformed is left to the parser.
+
+    Args:
+        text: Faults in the notation of `pyaclnn.mock.GRAMMAR`.
+        source: What precedes the message, such as the name of a variable.
+
+    Raises:
+        ValueError: No function matches, and it cannot be one of a package of operators.
+    """
+    known = {*_functions()} if text else set()
+    packages = any(map(os.environ.get, _PACKAGES))
+    for part in re.split(r"[;\n]", text):
+        fault = "".join(part.split())
+        name, is_fault, _ = fault.partition("=")
+        name = name.partition(":")[0].partition("@")[0]
+        if not is_fault or not name or name in _SETTINGS or fnmatch.filter(known, name):
+            continue
+        # C++ functions have mangled names, in no header.
+        if not name.startswith("_Z") and not (packages and name.startswith("aclnn")):
+            question = did_you_mean(name, known, lead="; ", quote="")
+            hint = question or "; `pyaclnn mock functions` lists them"
+            raise ValueError(f"{source}{fault!r} is no fault: CANN has no such function{hint}")
+
+
+def _functions() -> Iterator[str]:
+    """Yield the functions that headers declare, and both phases of every operator."""
+    # Kernels are C++ of the user's own, which "ascendc" is for.
+    for header in (path for path in writtendir().rglob("*.h") if path.parent.name != "ascendc"):
+        yield from re.findall(r"\b([A-Za-z]\w+)\(", header.read_text(encoding="utf-8"))
+    for name in catalogue():
+        yield from (name, f"{name}GetWorkspaceSize")

@@ -55,6 +55,7 @@ _NUMPY: dict[str, Any] = {
     "UINT8": np.uint8,
     "INT32": np.int32,
     "INT64": np.int64,
+    "COMPLEX64": np.complex64,
 }
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.mock.operators.limits import check_limits
 from pyaclnn.mock.operators.operator import Parameter, RefusalError
-from pyaclnn.mock.protocol.dtypes import DATA_TYPES, data_type_name
 from pyaclnn.mock.protocol.status import Status
 from pyaclnn.mock.protocol.values import (
     BoolArray,
@@ -41,7 +41,6 @@ _CLASSES: dict[str, type] = {
     "f": float,
 }
 _TENSORS = (Tensor, TensorList)
-_KNOWN_TYPES = frozenset(DATA_TYPES.values()) - {DATA_TYPES["UNDEFINED"]}
 
 
 class Signature(NamedTuple):
@@ -115,8 +114,8 @@ def check_arguments(
     """Check arguments against a signature.
 
     What is not called optional, and is read, is the only result, or is looked at by the kernel,
-    must be there; so must all elements of a list. Data types must exist. Lists of an operator on
-    lists are equally long.
+    must be there; so must all elements of a list. The limits of every operator hold. Lists of an
+    operator on lists are equally long.
 
     Args:
         signature: The signature.
@@ -133,15 +132,10 @@ def check_arguments(
         may_be_null = "Optional" in name or (name in optional and signature.written != (name,))
         if value is None and parameter.pointer and needed and not may_be_null:
             _refuse(Status.PARAM_NULLPTR, signature, f"{name} is NULL; it is not optional")
-        items = value.items if isinstance(value, (TensorList, ScalarList)) else (value,)
-        if isinstance(value, (TensorList, ScalarList)) and None in items:
-            place = items.index(None)
+        if isinstance(value, (TensorList, ScalarList)) and None in value.items:
+            place = value.items.index(None)
             _refuse(Status.PARAM_NULLPTR, signature, f"element {place} of {name} is NULL")
-        for item in items:
-            number = item.data_type if isinstance(item, (Tensor, Scalar)) else None
-            if number is not None and number not in _KNOWN_TYPES:
-                text = f"{name} has the data type {data_type_name(number)}, which does not exist"
-                _refuse(Status.PARAM_INVALID, signature, text)
+    check_limits(signature.name, values, signature.written)
     if signature.name.startswith("aclnnForeach"):
         _check_lengths(signature, dict(_lengths(values)))
 

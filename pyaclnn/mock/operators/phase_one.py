@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.facts.operators.checks import Code
+from pyaclnn.facts.operators.limits import most_axes, scalar_fault
+from pyaclnn.facts.operators.operator import Build
 from pyaclnn.mock.operators import arguments_given, formats, options, shapes, types
 from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
 from pyaclnn.mock.operators.workspace import workspace_of
@@ -38,10 +40,11 @@ def phase_one(request: Request, setting: Setting) -> Plan:
         if isinstance(found, Plan):
             return found
         if found is not None:
-            refusal = _refusal(request, check, found)
+            refusal = _refusal(request, check.code, found)
             if check.late:
                 return Plan(workspace_of(request), Launch.FAILS, refusal.text)
             raise refusal
+    _check_limits(request)
     request.fills = request.operator.hooks.fills(request) or None
     unwritten = request.operator.hooks.unwritten(request)
     written = [tensor for tensor in request.operator.tensors if tensor.name in unwritten]
@@ -49,7 +52,25 @@ def phase_one(request: Request, setting: Setting) -> Plan:
     return Plan(workspace_of(request), Launch.KERNELS, unwritten=names)
 
 
-def _refusal(request: Request, check: Check, wrong: str) -> RefusalError:
+def _check_limits(request: Request) -> None:
+    """Refuse what no operator takes, and no check of this one has found: ranks, lossy scalars."""
+    operator = request.operator
+    most = most_axes(operator.c_name)
+    for tensor in operator.tensors:
+        given = request.tensors[tensor.name]
+        if given is not None and given.rank > most:
+            tiling = operator.build is Build.INDIVIDUAL
+            text = f"{tensor.c_name} has {given.rank} dimensions; it must have at most {most}"
+            raise _refusal(request, Code.TILING if tiling else Code.INVALID, text)
+    results = [request.types[tensor.name] for tensor, _ in request.given() if tensor.written]
+    for option in operator.options:
+        word = request.types.get(option.name)
+        wrong = word and scalar_fault(operator.c_name, option.c_name, word, results)
+        if wrong:
+            raise _refusal(request, Code.INVALID, wrong)
+
+
+def _refusal(request: Request, code: Code, wrong: str) -> RefusalError:
     """Return the refusal, whose text begins as CANN's does: EZ9999 for what fails inside of it."""
     name = request.operator.c_name
     begins = {
@@ -59,7 +80,7 @@ def _refusal(request: Request, check: Check, wrong: str) -> RefusalError:
         Code.TILING: f"EZ9999: tiling of {name.removeprefix('aclnn')} failed: ",
         Code.GRAPH: f"EZ9999: {name}: ",
     }
-    return RefusalError(Status[check.code.value], f"{begins[check.code]}{wrong}")
+    return RefusalError(Status[code.value], f"{begins[code]}{wrong}")
 
 
 def _constraint(request: Request, _check: Check) -> str | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from pyaclnn.mock.operators.arguments import check_arguments
 from pyaclnn.mock.operators.kernel_files import VARIABLE
+from pyaclnn.mock.operators.limits import check_array_types
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
 from pyaclnn.mock.protocol.dtypes import numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
@@ -73,6 +74,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
 
     def check(given: Given, _setting: Setting) -> Plan:
         check_arguments(signature, given.values, optional, named)
+        check_array_types(signature.name, given.values)
         try:
             _results(signature, kernel, given, _zeros, kernel.trial)
         except (ValueError, TypeError) as error:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
+from pyaclnn.facts.operators.limits import CATEGORIES
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -20,7 +22,6 @@ __all__ = ["BFLOAT16", "cast", "category", "floating", "integers", "promoted", "
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _HALF = (np.dtype(np.float16), BFLOAT16)
 _UNSIGNED = tuple(np.dtype(name) for name in ("uint16", "uint32", "uint64"))
-_ORDER = "bifc"
 
 
 def category(dtype: np.dtype[Any]) -> str:
@@ -51,7 +52,7 @@ def promoted(*operands: Any) -> np.dtype[Any]:
 def _both(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
     if one == other:
         return one
-    low, high = sorted((one, other), key=lambda dtype: _ORDER.index(category(dtype)))
+    low, high = sorted((one, other), key=lambda dtype: CATEGORIES.index(category(dtype)))
     if {one, other} == set(_HALF):
         return np.dtype(np.float32)
     if category(low) == category(high) or category(high) == "c":
@@ -67,7 +68,7 @@ def _both(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
 
 def _with_number(dtype: np.dtype[Any], number: complex) -> np.dtype[Any]:
     kind = category(np.asarray(number).dtype)
-    if _ORDER.index(kind) <= _ORDER.index(category(dtype)):
+    if CATEGORIES.index(kind) <= CATEGORIES.index(category(dtype)):
         return dtype
     if kind == "c":
         return np.dtype(np.complex128 if dtype == np.float64 else np.complex64)
@@ -80,10 +81,15 @@ def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def wide(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
-    """Return a tensor or number in the type that it is computed in."""
-    wanted = np.asarray(value).dtype if dtype is None else dtype
-    wanted = np.dtype(np.float32) if wanted in _HALF else wanted
-    return np.asarray(value).astype(wanted, copy=False)
+    """Return a tensor or number in the type that it is computed in.
+
+    Raises:
+        ValueError: The type would lose the category of the number.
+    """
+    array = np.asarray(value)
+    wanted = array.dtype if dtype is None else dtype
+    _require_castable(array.dtype, wanted, "an operand")
+    return array.astype(np.dtype(np.float32) if wanted in _HALF else wanted, copy=False)
 
 
 def cast(result: Any, dtype: np.dtype[Any], target: NDArray[Any]) -> NDArray[Any]:
@@ -92,10 +98,13 @@ def cast(result: Any, dtype: np.dtype[Any], target: NDArray[Any]) -> NDArray[Any
     Raises:
         ValueError: The cast would lose the category of the type.
     """
-    have, want = category(dtype), category(target.dtype)
-    if _ORDER.index(have) > _ORDER.index(want):
-        raise ValueError(f"the result is {dtype}, which cannot be cast to {target.dtype}")
+    _require_castable(dtype, target.dtype, "the result")
     return np.asarray(result).astype(dtype).astype(target.dtype)
+
+
+def _require_castable(dtype: np.dtype[Any], target: np.dtype[Any], name: str) -> None:
+    if CATEGORIES.index(category(dtype)) > CATEGORIES.index(category(target)):
+        raise ValueError(f"{name} is {dtype}, which cannot be cast to {target}")
 
 
 def integers(name: str, array: NDArray[Any]) -> NDArray[Any]:

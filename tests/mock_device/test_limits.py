@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks and data types that every operator without a description refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.facts.operators.limits import takes_narrow
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES
+from pyaclnn.mock.protocol.values import Scalar, Tensor, TensorList, Value
+from pyaclnn.reference.kernels import built_in
+
+from .test_kernels import VECTORS, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .bench import Bench
+
+VECTOR_OF = {vector["operator"]: vector for vector in reversed(VECTORS)}
+WITHOUT_ARRAY = ("STRING", "INT4", "UINT1", "COMPLEX32", "FLOAT8_E5M2")
+NOT_IMPLEMENTED = 999001
+
+
+def changed(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
+    """Change a tensor, or the first one of a list."""
+    if isinstance(value, TensorList):
+        first, *others = value.items
+        assert first is not None
+        return TensorList((change(first), *others))
+    assert isinstance(value, Tensor)
+    return change(value)
+
+
+def with_nine_axes(given: Tensor) -> Tensor:
+    dims = (1,) * (9 - given.rank) + given.dims
+    return replace(given, dims=dims, strides=(1,) * (9 - given.rank) + given.strides)
+
+
+def each_tensor(arguments: dict[str, Value]) -> Iterator[str]:
+    for name, value in arguments.items():
+        if isinstance(value, (Tensor, TensorList)):
+            yield name
+
+
+@pytest.mark.parametrize("name", built_in())
+def test_nine_axes_are_refused(name: str, bench: Bench) -> None:
+    arguments = Stage(bench, VECTOR_OF[name]).arguments
+    assert bench.check(name, arguments).status == 0
+    for of in each_tensor(arguments):
+        reply = bench.check(name, arguments | {of: changed(arguments[of], with_nine_axes)})
+        assert (reply.status, f"{of} has 9 dim" in reply.text) == (161002, True), (of, reply.text)
+
+
+@pytest.mark.parametrize("name", built_in())
+def test_a_type_without_arrays_is_refused(name: str, bench: Bench) -> None:
+    arguments = Stage(bench, VECTOR_OF[name]).arguments
+    expected = NOT_IMPLEMENTED if takes_narrow(name) else 161002
+    for word in WITHOUT_ARRAY:
+        code = DATA_TYPES[word]
+        for of in each_tensor(arguments):
+            odd = changed(arguments[of], lambda given: replace(given, data_type=code))  # noqa: B023
+            reply = bench.check(name, arguments | {of: odd})
+            assert (reply.status, word in reply.text) == (expected, True), (of, reply.text)
+
+
+def test_a_scalar_without_a_numpy_type_is_refused(bench: Bench) -> None:
+    arguments = Stage(bench, VECTOR_OF["aclnnAdd"]).arguments
+    for word in WITHOUT_ARRAY:
+        alpha = Scalar(DATA_TYPES[word], bytes(16))
+        assert bench.check("aclnnAdd", arguments | {"alpha": alpha}).status == 161002, word

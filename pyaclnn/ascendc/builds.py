@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyaclnn.ascendc.diagnostics import CompileError, diagnose
+from pyaclnn.base.files import read_file
 from pyaclnn.base.folders import cache_folder, make_private
 from pyaclnn.cann.simulator import writtendir
 
@@ -116,7 +117,7 @@ def _compile(recipe: Recipe, command: Sequence[str], work: Path, folder: Path) -
     if done.returncode != 0:
         raise diagnose(recipe.source, done.stderr, (writtendir(),), stub)
     files = [path for path in _dependencies(depends.read_text(encoding="utf-8")) if path != stub]
-    digests = {str(path): _digest(path.read_bytes()) for path in files}
+    digests = {str(path): _digest(read_file(path)) for path in files}
     # The name carries the contents: a program that runs is never written to.
     final = folder / f"kernel-{_digest(json.dumps(digests).encode())[:16]}"
     program.replace(final)
@@ -131,7 +132,7 @@ def _known(folder: Path) -> Path | None:
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         program = folder / Path(manifest["program"]).name
-        same = all(_digest(Path(f).read_bytes()) == d for f, d in manifest["files"].items())
+        same = all(_digest(read_file(f)) == d for f, d in manifest["files"].items())
     except (OSError, ValueError, KeyError):
         return None
     return program if same and os.access(program, os.X_OK) else None

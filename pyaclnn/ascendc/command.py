@@ -6,8 +6,9 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from pyaclnn.base.files import open_file, read_file
 from pyaclnn.facts.chips import DEFAULT_SOC_NAME
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ FAULTY = 1
 UNUSABLE = 2
 """Exit status: the kernel could not run: it does not compile, or the command line is wrong."""
 
+_LARGEST_ARRAY: Final = 1 << 40
 # The type has no public name.
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
@@ -181,10 +183,10 @@ def _load(text: str) -> NDArray[Any]:
     import numpy as np  # noqa: PLC0415  # as in _run
 
     try:
-        with Path(text).open("rb") as file:
+        with open_file(text, "an array", most=_LARGEST_ARRAY) as file:
             array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-    except OSError as error:
-        why = error.strerror or error
+    except (OSError, MemoryError) as error:
+        why = getattr(error, "strerror", None) or error
         raise argparse.ArgumentTypeError(f"{text} cannot be read: {why}") from None
     except (ValueError, EOFError):
         raise argparse.ArgumentTypeError(
@@ -229,7 +231,7 @@ def _value(text: str) -> _Passed:
 
 def _bytes(text: str) -> bytes:
     try:
-        return Path(text).read_bytes()
+        return read_file(text, "tiling data", streams=True)
     except OSError as error:
         raise argparse.ArgumentTypeError(f"{text} cannot be read: {error.strerror}") from None
 

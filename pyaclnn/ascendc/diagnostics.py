@@ -8,6 +8,8 @@ import re
 from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyaclnn.base.files import read_text
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -103,7 +105,7 @@ def _without_stub(
     if others:  # the author's errors; those of the launches follow from them
         return others
     lines = stub.read_text(encoding="utf-8").splitlines()
-    text = source.read_text(encoding="utf-8", errors="replace")
+    text = read_text(source, "a kernel", errors="replace")
     return tuple(dict.fromkeys(_at_kernel(source, text, lines, each) for each in found))
 
 

@@ -12,6 +12,7 @@ from pyaclnn.ascendc.entries import find_entries
 from pyaclnn.ascendc.kernel import Kernel
 from pyaclnn.ascendc.stub import launch_stub
 from pyaclnn.ascendc.target import DEFAULT_SOC_NAME, find_target
+from pyaclnn.base.files import read_text
 
 if TYPE_CHECKING:
     import os
@@ -61,7 +62,7 @@ def compile(  # noqa: A001  # below pyaclnn.ascendc it does not hide the builtin
     """
     path = Path(source).resolve(strict=True)
     target = find_target(soc)
-    entries = find_entries(path.read_text(encoding="utf-8", errors="replace"))
+    entries = find_entries(read_text(path, "a kernel", errors="replace"))
     number = _number_of(name, entries, path)
     macros = tuple(f"{key}={value}" for key, value in (defines or {}).items())
     recipe = Recipe(

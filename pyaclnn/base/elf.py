@@ -9,7 +9,6 @@ Source of the layout: System V ABI, object files and dynamic linking.
 from __future__ import annotations
 
 import mmap
-import stat
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -18,7 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["ElfError", "SharedLibrary", "exported_symbols", "needed_libraries", "read_library"]
+__all__ = [
+    "LARGEST",
+    "ElfError",
+    "SharedLibrary",
+    "exported_symbols",
+    "needed_libraries",
+    "read_library",
+]
 
 _MACHINES: Final = {62: "x86_64", 183: "aarch64", 243: "riscv64", 258: "loongarch64"}
 _SHARED: Final = 3
@@ -31,7 +37,8 @@ _ENTRY: Final = struct.Struct("<qQ")
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _SHT_DYNSYM: Final = 11
-_LARGEST: Final = 4 << 30
+LARGEST: Final = 4 << 30
+"""The limit of a library's size in bytes."""
 _GLOBAL_OR_WEAK: Final = {1, 2, 10}
 _VISIBLE: Final = {0, 3}
 
@@ -74,13 +81,14 @@ def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
         ElfError: It is not a 64-bit shared library of that processor, or it is damaged.
         OSError: It cannot be read.
     """
-    status = path.stat()
-    # Opening a pipe waits for a writer, and opening a device may have side effects.
-    if not stat.S_ISREG(status.st_mode):
-        raise ElfError("it is no ordinary file")
-    if status.st_size > _LARGEST:
-        raise ElfError(f"the file is too large for a library: {status.st_size} bytes")
-    with path.open("rb") as file:
+    # The build runs this module alone, for the functions below.
+    from pyaclnn.base.files import FileRefusedError, open_file  # noqa: PLC0415
+
+    try:
+        opened = open_file(path, "a library", most=LARGEST)
+    except (FileRefusedError, IsADirectoryError) as error:
+        raise ElfError(error.strerror) from None
+    with opened as file:
         try:
             image = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError:

@@ -15,6 +15,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pyaclnn.base.files import read_text
 from pyaclnn.base.path_security import absolute_folders
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ HOMES: Final = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_INSTALL_PATH"
 RUNTIME: Final = ("libascendcl.so", "libacl_rt.so")
 """The libraries that may have ``acl*`` and ``aclrt*``, best first."""
 _BASE: Final = "libnnopbase.so"
+_LARGEST_LIST: Final = 1 << 20
 _MONOLITH: Final = "libopapi.so"
 _MONOLITH_COMPANIONS: Final = ("ops_infer", "ops_train", "math", "sparse", "fft", "rand")
 _SPLIT_ORDER: Final = ("math", "nn", "cv", "transformer", "oam", "ras", "legacy")
@@ -188,7 +190,7 @@ def header_folders(operators: Sequence[Path], root: Path) -> list[Path]:
 
 def _vendor_priority(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, "a list of packages", most=_LARGEST_LIST)
     except (OSError, UnicodeDecodeError):
         return []
     import configparser  # noqa: PLC0415  # most have no such file

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the C headers of operators, without a preprocessor and without a C compiler.
+"""Reader of the C headers of operators, without a preprocessor and without a C compiler.
 
 Such a header declares functions and nothing else, so that what is left when comments, directives
 and attributes are taken away is a list of declarations. Each header is read for itself: two of
@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import functools
 import re
-import stat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pyaclnn.base.files import read_text, refusal
 from pyaclnn.facts.releases import DEFAULT, RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Declaration", "Header", "declared_in", "no_header", "read_header"]
+__all__ = ["LARGEST", "Declaration", "Header", "declared_in", "no_header", "read_header"]
 
 _BLANK: Final = re.compile(
     r"""/\*.*?\*/ | //[^\n]* | ("(?:[^"\\\n]|\\.)*") | ^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*""",
@@ -46,7 +46,8 @@ _CONDITION: Final = re.compile(r"ACL_STUBS_CANN\s*(>=|<)\s*(\d+)")
 _ORDER: Final = list(RELEASES)
 _BY_LEVEL: Final = {release.headers: name for name, release in RELEASES.items()}
 _LONG: Final = 160
-_LARGEST: Final = 8 << 20
+LARGEST: Final = 8 << 20
+"""The limit of a header's size in bytes."""
 
 
 class Declaration(NamedTuple):
@@ -84,21 +85,12 @@ class Header(NamedTuple):
 
 
 def no_header(path: Path) -> str | None:
-    """Say why what is called like a header cannot be one; None if it can.
+    """Return why a file that is named as a header cannot be one; None if it can.
 
     Args:
-        path: Where it lies.
+        path: The file.
     """
-    try:
-        status = path.stat()
-    except OSError:
-        return None  # reading it reports the error
-    # To open a pipe waits for a writer.
-    if not stat.S_ISREG(status.st_mode):
-        return "it is no ordinary file"
-    if status.st_size > _LARGEST:
-        return f"it is too large for a header: {status.st_size} bytes"
-    return None
+    return refusal(path, "a header", most=LARGEST)
 
 
 def read_header(path: Path) -> Header:
@@ -110,7 +102,8 @@ def read_header(path: Path) -> Header:
     Raises:
         OSError: It cannot be read.
     """
-    declarations, problems = _read(path.read_text(encoding="utf-8", errors="replace"))
+    text = read_text(path, "a header", most=LARGEST, errors="replace")
+    declarations, problems = _read(text)
     return Header(declarations, tuple(f"{path}:{line}: {what}" for line, what in problems))
 
 

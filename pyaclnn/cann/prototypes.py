@@ -12,7 +12,8 @@ import functools
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pyaclnn.cann.headers import no_header
+from pyaclnn.base.files import read_text
+from pyaclnn.cann.headers import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -104,10 +105,8 @@ def read_prototypes(paths: Iterable[Path], names: frozenset[str]) -> dict[str, P
     """
     found: dict[str, Prototype] = {}
     for path in paths:
-        if no_header(path) is not None:
-            continue
         try:
-            source = path.read_text(encoding="utf-8", errors="replace")
+            source = read_text(path, "a header", most=LARGEST, errors="replace")
         except OSError:
             continue
         for name, prototype in prototypes_in(source, path, names).items():

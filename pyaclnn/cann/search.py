@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyaclnn._binding import ffi, lib
+from pyaclnn.base.elf import LARGEST
 from pyaclnn.base.errors import BackendNotFoundError
+from pyaclnn.base.files import refusal
 from pyaclnn.base.folders import home_folder
 from pyaclnn.base.limits import limits_on_memory
 from pyaclnn.base.path_security import made_absolute, warn_of_writers
@@ -317,6 +319,9 @@ def _first_runtime(
 
 def dlopen(path: Path) -> tuple[CData | None, str]:
     """Open a library; None and the loader's words if that fails."""
+    reason = refusal(path, "a library", most=LARGEST)
+    if reason is not None:
+        return None, reason
     warn_of_writers(path)
     library = lib.binding_open(os.fsencode(path))
     if library != ffi.NULL:

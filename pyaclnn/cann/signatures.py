@@ -14,7 +14,8 @@ import itertools
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import ffi, lib
-from pyaclnn.cann.headers import declared_in, no_header, read_header
+from pyaclnn.base.files import read_file
+from pyaclnn.cann.headers import LARGEST, declared_in, no_header, read_header
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.releases import RELEASES, has
 
@@ -110,7 +111,7 @@ class OperatorHeaders:
         """Candidate header of each operator; a comment can name one too: the reader decides."""
         found: dict[str, Path] = {}
         for path in self.paths:
-            for name in declared_in(path.read_bytes()):
+            for name in declared_in(read_file(path, "a header", most=LARGEST)):
                 if name not in found or (
                     name in _operators_in(path) and name not in _operators_in(found[name])
                 ):

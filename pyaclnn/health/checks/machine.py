@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import io
 import os
 import platform
 import re
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.files import open_file
 from pyaclnn.base.folders import home_folder
 
 if TYPE_CHECKING:
@@ -78,10 +80,11 @@ class Machine:
         """Read a small text file; None if it is absent, unreadable or no ordinary file."""
         place = self.at(path)
         try:
-            # A pipe or a device under a file's name would keep the reader waiting.
-            if not place.is_file() or not self.may(place, "r"):
+            if not self.may(place, "r"):
                 return None
-            with place.open(encoding="utf-8", errors="replace") as file:
+            with io.TextIOWrapper(
+                open_file(place, most=sys.maxsize), encoding="utf-8", errors="replace"
+            ) as file:
                 return file.read(_LARGEST_TEXT)
         except OSError:
             return None

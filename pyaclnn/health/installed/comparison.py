@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.base.elf import ElfError, read_library
+from pyaclnn.base.files import read_text
 from pyaclnn.cann.prototypes import differences, read_prototypes
 from pyaclnn.cann.signatures import PHASE_1, signature, signatures
 from pyaclnn.facts.operators.catalogue import catalogue, plain_type
@@ -212,8 +213,8 @@ def _compare_exports(
 def _declared_release(root: Path) -> str:
     """Return the release of headers that can declare several, as this project's."""
     try:
-        text = (root / "include" / _RELEASE_HEADER).read_text(encoding="utf-8")
-    except OSError:
+        text = read_text(root / "include" / _RELEASE_HEADER)
+    except (OSError, UnicodeDecodeError):
         return NEWEST
     chosen = text.rpartition(" ")[2].strip()
     return next((name for name, r in RELEASES.items() if str(r.headers) == chosen), NEWEST)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import configparser
 import itertools
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.base.files import read_json, read_text
 from pyaclnn.cann import raw
 from pyaclnn.cann.status import code_named
 from pyaclnn.facts.operators import by_c_name
@@ -105,7 +105,7 @@ def chip_folder(root: Path, chip: str) -> str | None:
     for path in sorted(root.glob(f"*-linux/data/platform_config/{chip}.ini")):
         parser = configparser.ConfigParser(strict=False, interpolation=None)
         try:
-            parser.read_string(path.read_text(encoding="utf-8"))
+            parser.read_string(read_text(path))
         except (OSError, UnicodeDecodeError, configparser.Error):
             continue
         short = parser.get("version", "Short_SoC_version", fallback="").lower()
@@ -228,14 +228,15 @@ def _binaries(opp: Path, folder: str) -> dict[str, list[str]] | None:
 
 
 def _keys(entry: Any) -> Iterator[str]:
-    if isinstance(entry, dict):
-        key = entry.get("simplifiedKey")
-        yield from (text for text in (key if isinstance(key, list) else []) if _is_text(text))
-        for value in entry.values():
-            yield from _keys(value)
-    elif isinstance(entry, list):
-        for value in entry:
-            yield from _keys(value)
+    left = [entry]  # it may be nested more deeply than functions can be
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            key = value.get("simplifiedKey")
+            yield from (text for text in (key if isinstance(key, list) else []) if _is_text(text))
+            left += reversed(value.values())
+        elif isinstance(value, list):
+            left += reversed(value)
 
 
 def _is_text(value: object) -> bool:
@@ -250,7 +251,7 @@ def _types_of(key: str) -> tuple[int, ...]:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

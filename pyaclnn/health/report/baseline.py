@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import statistics
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from pyaclnn.base.files import read_file
 from pyaclnn.health.report.codec import json_lines, read
 from pyaclnn.health.report.outliers import LEAST_DEVIATION
 from pyaclnn.health.report.record import Figure, Seconds as NotNegative
@@ -115,10 +115,7 @@ def read_baseline(path: str) -> Baseline:
         ValueError: It cannot be read, or is no baseline; the message names the file.
     """
     try:
-        with Path(path).open("rb") as file:
-            text = file.read(_LARGEST + 1)
-        if len(text) > _LARGEST:
-            raise ValueError("it is too large")  # noqa: TRY301  # reported as any other
+        text = read_file(path, "a baseline", most=_LARGEST, streams=True)
         found = read(Baseline, text)
     except OSError as error:
         raise ValueError(f"'{path}' cannot be read: {error.strerror or error}.") from None

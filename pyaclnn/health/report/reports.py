@@ -11,12 +11,12 @@ import json
 import re
 import zlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from pyaclnn.base.files import open_file
 from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.clean import cleaned
 from pyaclnn.health.report.codec import json_text, read
@@ -125,7 +125,7 @@ def read_reports(path: str) -> Iterator[Report]:
         ValueError: It cannot be read, or holds no report; the message names the file.
     """
     try:
-        data = _content(Path(path))
+        data = _content(path)
         several = read(_Kind, data).kind is not None
         for part in read(_FleetFile, data).reports if several else [data]:
             yield read(Report, part)
@@ -135,8 +135,8 @@ def read_reports(path: str) -> Iterator[Report]:
         raise ValueError(f"'{path}' is not a report of pyaclnn doctor: {error}.") from None
 
 
-def _content(path: Path) -> bytes:
-    with path.open("rb") as file:
+def _content(path: str) -> bytes:
+    with open_file(path, "a report", most=_LARGEST_FLEET, streams=True) as file:
         data, largest = file.read(_LARGEST + 1), _LARGEST
         if len(data) > largest and _FLEET_BEGINS.match(data):
             data, largest = data + file.read(_LARGEST_FLEET - len(data) + 1), _LARGEST_FLEET

@@ -17,6 +17,8 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
+from pyaclnn.base.files import open_file
+
 if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
@@ -31,8 +33,10 @@ def load_file(path: Path, name: str) -> ModuleType:
     """Load a Python file as a module with a unique name.
 
     Raises:
-        Exception: Any exception of the file's code; `OSError` if the file does not exist.
+        Exception: Any exception of the file's code; `OSError` if the file does not exist, or
+            is no ordinary file of an acceptable size.
     """
+    open_file(path, "a file of kernels").close()
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no file of Python")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Foundations without knowledge of CANN: errors, files, safe paths, ELF files, lazy names, limits."""
+"""Foundations without knowledge of CANN: errors, files, safe paths, ELF, lazy names, limits."""
 
 from __future__ import annotations
 

@@ -112,6 +112,10 @@ def _operator(name: str) -> Iterator[str]:
         if section.kind is griffe.DocstringSectionKind.text:
             yield f"{section.value}\n\n"
             continue
+        if section.kind is griffe.DocstringSectionKind.examples:
+            session = "\n".join(text for _, text in section.value)
+            yield f"**Example**\n\n```pycon\n{session}\n```\n\n"
+            continue
         yield f"**{section.kind.value.capitalize()}**\n\n"
         for item in section.value:
             title = getattr(item, "name", "") or str(item.annotation)

@@ -39,6 +39,13 @@ class AclError(Exception):
         cause: The code of the runtime call inside an operator that made it fail, or None.
         detail: The text CANN left for this failure (``aclGetRecentErrMsg``), or None.
         arguments: Parameter name to description, for every argument of the call.
+
+    Examples:
+        >>> try:
+        ...     pyaclnn.rms_norm(np.ones((2, 4), np.float64), np.ones(4))
+        ... except pyaclnn.AclError as error:
+        ...     print(error.routine, error.code, isinstance(error, ValueError))
+        rms_norm None True
     """
 
     def __init__(
@@ -68,6 +75,13 @@ class InvalidArgumentError(AclError, ValueError):
         argument: The argument's name in the Python signature; None when CANN refused the call.
         given: The value of the argument.
         expected: The values that it may have.
+
+    Examples:
+        >>> try:
+        ...     pyaclnn.layer_norm(np.ones((2, 4), np.float32), 3)
+        ... except pyaclnn.InvalidArgumentError as error:
+        ...     print(error.argument, "is", error.given)
+        normalized_shape is (3,)
     """
 
     argument: str | None = None
@@ -99,27 +113,86 @@ class InvalidArgumentError(AclError, ValueError):
 
 
 class OutOfMemoryError(AclError, MemoryError):
-    """Device or pinned memory, or another limited resource, is exhausted: release some."""
+    """Device or pinned memory, or another limited resource, is exhausted: release some.
+
+    Examples:
+        >>> with pyaclnn.mock.faults("aclrtMalloc=207001"):
+        ...     try:
+        ...         pyaclnn.Buffer(1 << 20)
+        ...     except pyaclnn.OutOfMemoryError as error:
+        ...         print(error.code, isinstance(error, MemoryError))
+        207001 True
+    """
 
 
 class DeadlineError(AclError, TimeoutError):
-    """A wait ended because its time was over; the work itself goes on."""
+    """A wait ended because its time was over; the work itself goes on.
+
+    Examples:
+        >>> with pyaclnn.Stream() as stream:
+        ...     try:
+        ...         stream.synchronize(timeout=60)
+        ...     except pyaclnn.DeadlineError:
+        ...         print("after a minute the work is still running")
+    """
 
 
 class ContextError(AclError, RuntimeError):
-    """A device, stream or event was used closed, from another context, or out of order."""
+    """A device, stream or event was used closed, from another context, or out of order.
+
+    Examples:
+        >>> stream = pyaclnn.Stream()
+        >>> stream.close()
+        >>> try:
+        ...     stream.synchronize()
+        ... except pyaclnn.ContextError as error:
+        ...     print(type(error).__name__)
+        ContextError
+    """
 
 
 class DeviceLostError(AclError, OSError):
-    """The device no longer answers: close what belongs to it and start again."""
+    """The device no longer answers: close what belongs to it and start again.
+
+    Examples:
+        >>> with pyaclnn.mock.faults("aclrtGetDeviceCount:1=507899"):
+        ...     try:
+        ...         pyaclnn.device_count()
+        ...     except pyaclnn.DeviceLostError as error:
+        ...         print(error.code)
+        507899
+    """
 
 
 class KernelError(AclError, RuntimeError):
-    """Work that had been queued failed on the device; its outputs are not usable."""
+    """Work that had been queued failed on the device; its outputs are not usable.
+
+    Examples:
+        >>> x = pyaclnn.ones((2, 4))
+        >>> with (
+        ...     pyaclnn.Stream() as stream,
+        ...     pyaclnn.mock.faults("aclrtSynchronizeStreamWithTimeout:1=507015"),
+        ... ):
+        ...     y = pyaclnn.layer_norm(x, 4, stream=stream).out
+        ...     try:
+        ...         stream.synchronize(timeout=60)
+        ...     except pyaclnn.KernelError as error:
+        ...         print(error.name)
+        ACL_ERROR_RT_AICORE_EXCEPTION
+    """
 
 
 class UnsupportedError(AclError, RuntimeError):
-    """This chip, driver or CANN cannot do what was asked."""
+    """This chip, driver or CANN cannot do what was asked.
+
+    Examples:
+        >>> with pyaclnn.mock.faults("aclrtMalloc:1=207000"):
+        ...     try:
+        ...         pyaclnn.Buffer(1 << 20)
+        ...     except pyaclnn.UnsupportedError as error:
+        ...         print(error.name)
+        ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+    """
 
 
 class BackendNotFoundError(AclError, OSError):
@@ -127,6 +200,13 @@ class BackendNotFoundError(AclError, OSError):
 
     Attributes:
         attempts: Pairs of (path, the loader's message) in the order they were tried.
+
+    Examples:
+        >>> tried = [("/opt/libascendcl.so", "no file")]
+        >>> error = pyaclnn.BackendNotFoundError("no CANN was found", attempts=tried)
+        >>> for path, message in error.attempts:
+        ...     print(path, message)
+        /opt/libascendcl.so no file
     """
 
     def __init__(self, message: str, *, attempts: Sequence[tuple[str, str]] = ()) -> None:
@@ -142,6 +222,13 @@ class MissingSymbolError(AclError, AttributeError):
         symbol: The C function.
         files: Pairs of (library searched, what was found out about it).
         since: The CANN version whose headers first declare the function, e.g. ``"9.1"``.
+
+    Examples:
+        >>> try:
+        ...     pyaclnn.fast_layer_norm(np.ones((2, 4), np.float32), 4)
+        ... except pyaclnn.MissingSymbolError as error:
+        ...     print(error.symbol, "needs CANN", error.since)
+        aclnnFastLayerNormGetWorkspaceSize needs CANN 9.1
     """
 
     def __init__(
@@ -160,7 +247,14 @@ class MissingSymbolError(AclError, AttributeError):
 
 
 class CleanupWarning(ResourceWarning):
-    """Releasing something failed where raising is impossible; names routine, handle and code."""
+    """Releasing something failed where raising is impossible; names routine, handle and code.
+
+    Examples:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("error", pyaclnn.CleanupWarning)
+        ...     pyaclnn.Buffer(64).close()
+    """
 
 
 def text_of(error: BaseException) -> str:

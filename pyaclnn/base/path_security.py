@@ -27,7 +27,14 @@ __all__ = [
 
 
 class UntrustedPathWarning(UserWarning):
-    """Code is loaded from a path that other users can write, or from a relative path."""
+    """Code is loaded from a path that other users can write, or from a relative path.
+
+    Examples:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("error", pyaclnn.UntrustedPathWarning)  # refuse such paths
+        ...     loaded = pyaclnn.backend()
+    """
 
     __module__ = "pyaclnn"
 

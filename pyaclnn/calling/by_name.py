@@ -46,6 +46,12 @@ def op(name: str) -> OperatorFunction:
         InvalidArgumentError: No header, and no table, has such an operator.
         BackendNotFoundError: There is no backend to load.
         UnsupportedError: It takes what no operator of CANN takes.
+
+    Examples:
+        >>> add = pyaclnn.op("aclnnAdd")
+        >>> row = np.array([3, -1, 2], np.float32)
+        >>> add(row, row, alpha=1.0).tolist()
+        [6.0, -2.0, 4.0]
     """
     found = _made.get(name)
     if found is not None:

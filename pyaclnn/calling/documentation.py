@@ -13,6 +13,7 @@ from pyaclnn.facts.operators.documentation import (
     limits_in_words,
     shape_in_words,
 )
+from pyaclnn.facts.operators.example import Example
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind, Option, Tensor
 from pyaclnn.facts.operators.types import TYPES
@@ -62,6 +63,8 @@ def _docstring(operator: Operator) -> Iterator[str]:
     yield from item("InvalidArgumentError", refused)
     failed = "CANN refused the call, or, with NumPy arrays, the work failed."
     yield from item("AclError", failed)
+    yield "\nExamples:"
+    yield from (f"    {line}" for line in Example(operator).lines())
     if operator.source:
         yield f"\nSource: {operator.source}."
 

@@ -25,6 +25,13 @@ class Empty:
     Attributes:
         shape: Its shape.
         dtype: Its dtype.
+
+    Examples:
+        >>> room = pyaclnn.Empty(2, np.float32), pyaclnn.Empty(2, np.int64)
+        >>> row = np.array([3, -1, 2], np.float32)
+        >>> values, places = pyaclnn.aclnn.topk(row, 2, 0, True, True, *room)
+        >>> values.tolist(), places.tolist()
+        ([3.0, 2.0], [0, 2])
     """
 
     __slots__ = ("dtype", "shape")

@@ -28,12 +28,6 @@ _INT64: Final = np.dtype(np.int64)
 def shape_rule(operator: str) -> Callable[[Rule], Rule]:
     """Register a rule for the shapes of an operator's results, which may then be left out.
 
-        @pyaclnn.shape_rule("aclnnTopk")
-        def _(self, k, dim, **_):
-            shape = [*self.shape]
-            shape[dim] = k
-            return pyaclnn.Empty(shape, self.dtype), pyaclnn.Empty(shape, "int64")
-
     Args:
         operator: The C name of its second phase.
 
@@ -42,6 +36,17 @@ def shape_rule(operator: str) -> Callable[[Rule], Rule]:
         those that Python reserves), as many of them as it names. It returns an ``Empty`` for each
         parameter that the operator writes and does not read, in C order; for a list, a sequence of
         them; alone if there is one. It takes the place of a rule that was known before.
+
+    Examples:
+        >>> @pyaclnn.shape_rule("aclnnTopk")
+        ... def _(self, k, dim, **_):
+        ...     shape = [*self.shape]
+        ...     shape[dim] = k
+        ...     return pyaclnn.Empty(shape, self.dtype), pyaclnn.Empty(shape, "int64")
+        >>> row = np.array([3, -1, 2], np.float32)
+        >>> values, places = pyaclnn.aclnn.topk(row, 2, 0, True, True)
+        >>> places.tolist()
+        [0, 2]
     """
 
     def register(rule: Rule) -> Rule:

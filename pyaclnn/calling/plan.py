@@ -65,6 +65,18 @@ class Plan(Generic[R]):
 
     Threads may share a plan: they take turns, and a run uses the arrays it was given. Its results
     are overwritten by the next one all the same.
+
+    Examples:
+        >>> x, gamma = pyaclnn.ones((2, 4)), pyaclnn.ones(4)
+        >>> other = pyaclnn.full((2, 4), -2)
+        >>> with pyaclnn.Stream() as stream:
+        ...     with pyaclnn.plan(pyaclnn.rms_norm, x, gamma, stream=stream) as step:
+        ...         y = step.run().y
+        ...         print(y.numpy(stream=stream)[0].round(2))
+        ...         y = step.run(x=other).y
+        ...         print(y.numpy(stream=stream)[0].round(2))
+        [1. 1. 1. 1.]
+        [-1. -1. -1. -1.]
     """
 
     def __init__(self, call: Call) -> None:
@@ -375,6 +387,17 @@ def plan(operator: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> P
     Raises:
         InvalidArgumentError: The operator would refuse the arguments, or they lie on the host.
         AclError: CANN refused phase 1.
+
+    Examples:
+        >>> x, gamma = pyaclnn.ones((2, 4)), pyaclnn.ones(4)
+        >>> with (
+        ...     pyaclnn.Stream() as stream,
+        ...     pyaclnn.plan(pyaclnn.rms_norm, x, gamma, stream=stream) as step,
+        ... ):
+        ...     for _ in range(3):
+        ...         y = step.run().y
+        ...     print(y.numpy(stream=stream)[0].round(2))
+        [1. 1. 1. 1.]
     """
     prepare = getattr(operator, "prepare", None)
     if prepare is None:

@@ -62,6 +62,10 @@ def select_backend(choice: str | os.PathLike[str]) -> Backend:
     Raises:
         BackendNotFoundError: Nothing usable there; the text lists every path with the reason.
         InvalidArgumentError: Another backend is loaded already.
+
+    Examples:
+        >>> pyaclnn.select_backend("mock").name
+        'mock'
     """
     if not isinstance(choice, (str, os.PathLike)):
         expected = "'cann', 'mock', or the path of a folder"
@@ -77,6 +81,11 @@ def backend() -> Backend:
 
     Raises:
         BackendNotFoundError: None was chosen and no CANN was found, or the chosen one is unusable.
+
+    Examples:
+        >>> backend = pyaclnn.backend()
+        >>> backend.name, sorted(backend.files)
+        ('mock', ['base', 'operators', 'runtime'])
     """
     return _current().info
 

@@ -71,6 +71,10 @@ class Backend:
         files: The libraries of each group in search order: runtime, base, operators.
         origin: How they were found, in words.
         headers: The folders of the same installation that may have headers of operators.
+
+    Examples:
+        >>> pyaclnn.backend().name
+        'mock'
     """
 
     name: str

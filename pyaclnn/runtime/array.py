@@ -60,6 +60,13 @@ class DeviceArray(Lent, Elements, Shaped):
     ``reshape`` make views that share the buffer and copy nothing. Data moves only where it is
     written: ``to_device``, ``numpy``, ``copy_from``, ``copy_to``, ``fill_bytes``, ``astype``,
     ``array[...] = value``.
+
+    Examples:
+        >>> x = pyaclnn.to_device(np.arange(6, dtype=np.float32).reshape(2, 3))
+        >>> x.shape, x.dtype.name, x.T.strides
+        ((2, 3), 'float32', (4, 12))
+        >>> x[1, ::2].numpy().tolist()
+        [3.0, 5.0]
     """
 
     # _tensor and _tensor_at: the description that the launcher reads, and its address.

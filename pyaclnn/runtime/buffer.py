@@ -95,6 +95,13 @@ class Buffer(Handle):
 
     Like a NumPy array's memory it needs no ``close``: it is given back when nothing refers to it
     and every stream has passed the work that uses it. ``close`` gives it back earlier.
+
+    Examples:
+        >>> memory = pyaclnn.Buffer(4 * 8)
+        >>> array = pyaclnn.DeviceArray(memory, (2, 4), np.float32)
+        >>> array.copy_from(np.ones((2, 4), np.float32))
+        >>> array.numpy().sum().item()
+        8.0
     """
 
     _kind: ClassVar[str] = "device memory"

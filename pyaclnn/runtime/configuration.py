@@ -61,6 +61,10 @@ def show_config() -> None:
     Versions, paths, variables of CANN and this package, the backend with its libraries and chip,
     and which of CANN's libraries are in this process. No backend is loaded that was not loaded
     before. The home folder is written as ``~``.
+
+    Examples:
+        >>> pyaclnn.show_config()  # doctest: +ELLIPSIS
+        pyaclnn...
     """
     sys.stdout.write(configuration(load=False))
 

@@ -48,6 +48,10 @@ def to_device(
     Raises:
         InvalidArgumentError: The array or the stream is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
+
+    Examples:
+        >>> pyaclnn.to_device(np.arange(3, dtype=np.float32))
+        <DeviceArray float32, shape (3,), strides (4,), offset 0, device 0>
     """
     source = as_numpy("to_device", "host", host)
     dtype_of(source.dtype, "to_device", "host")
@@ -64,7 +68,14 @@ def from_dlpack(
     device: Device | None = None,
     stream: StreamLike | None = None,
 ) -> DeviceArray:
-    """Look at a tensor of another library where it is; see :meth:`DeviceArray.from_dlpack`."""
+    """Look at a tensor of another library where it is; see :meth:`DeviceArray.from_dlpack`.
+
+    Examples:
+        >>> x = pyaclnn.ones((2, 4))
+        >>> same = pyaclnn.from_dlpack(x)  # such as a tensor of PyTorch on an NPU
+        >>> same.address == x.address
+        True
+    """
     return DeviceArray.from_dlpack(tensor, device, stream)
 
 
@@ -81,6 +92,10 @@ def zeros(
     Raises:
         InvalidArgumentError: An argument is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
+
+    Examples:
+        >>> pyaclnn.zeros((2, 2)).numpy().tolist()
+        [[0.0, 0.0], [0.0, 0.0]]
     """
     array = new_array("zeros", shape, dtype, device)
     array.fill_bytes(0)  # which is zero in every dtype
@@ -100,6 +115,10 @@ def ones(
     Raises:
         InvalidArgumentError: An argument is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
+
+    Examples:
+        >>> pyaclnn.ones((2, 2), np.int32).numpy().tolist()
+        [[1, 1], [1, 1]]
     """
     return _filled("ones", shape, 1, dtype, device)
 
@@ -121,6 +140,10 @@ def full(
     Raises:
         InvalidArgumentError: An argument is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
+
+    Examples:
+        >>> pyaclnn.full(3, 0.5).numpy().tolist()
+        [0.5, 0.5, 0.5]
     """
     return _filled("full", shape, fill_value, dtype, device)
 
@@ -135,6 +158,12 @@ def empty_like(array: DeviceArray, dtype: DTypeLike | None = None) -> DeviceArra
     Raises:
         InvalidArgumentError: An argument is not acceptable.
         OutOfMemoryError: There is not so much free device memory.
+
+    Examples:
+        >>> x = pyaclnn.ones((2, 4))
+        >>> y = pyaclnn.empty_like(x, np.float16)
+        >>> y.shape, y.dtype.name
+        ((2, 4), 'float16')
     """
     if not isinstance(array, DeviceArray):
         given = f"a {type(array).__name__}"

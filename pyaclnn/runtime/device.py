@@ -41,7 +41,14 @@ _LAST_ID: Final = 2**31 - 1
 
 
 class MemoryInfo(NamedTuple):
-    """Device memory in bytes."""
+    """Device memory in bytes.
+
+    Examples:
+        >>> with pyaclnn.Device(0) as device:
+        ...     memory = device.memory_info()
+        >>> 0 < memory.free <= memory.total
+        True
+    """
 
     free: int
     """Bytes that can still be allocated."""
@@ -54,6 +61,10 @@ def device_count() -> int:
 
     Raises:
         DeviceLostError: There is none, or the driver cannot be reached.
+
+    Examples:
+        >>> pyaclnn.device_count() >= 1
+        True
     """
     ensure_runtime()
     return int(fetch("aclrtGetDeviceCount", OUT))
@@ -65,6 +76,12 @@ class Device(Handle):
     ``Device(0)`` opens it and ``close`` gives it back; CANN counts, so several may be open at a
     time. Objects made on a device keep it open: giving it back waits until they are closed too.
     Drives ``aclrtSetDevice`` and ``aclrtResetDevice``.
+
+    Examples:
+        >>> with pyaclnn.Device(0) as device:
+        ...     x = pyaclnn.to_device(np.ones(4, np.float32), device)
+        ...     device.memory_info().free > 0
+        True
     """
 
     _kind: ClassVar[str] = "device"

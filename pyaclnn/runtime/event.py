@@ -33,6 +33,14 @@ class Event(Handle):
     Waiting for an event that was never recorded returns at once, on the host and on a stream: of
     CANN's constructors, ``aclrtCreateEventExWithFlag`` is the one that promises it. Its flags here
     allow waiting across streams (ACL_EVENT_SYNC) and taking the time (ACL_EVENT_TIME_LINE).
+
+    Examples:
+        >>> with pyaclnn.Stream() as stream, stream.record() as start:
+        ...     y = pyaclnn.layer_norm(pyaclnn.ones((2, 4)), 4, stream=stream).out
+        ...     with stream.record() as end:
+        ...         end.synchronize()
+        ...         start.elapsed_ms(end) >= 0
+        True
     """
 
     _kind: ClassVar[str] = "event"

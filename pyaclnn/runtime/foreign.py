@@ -20,7 +20,14 @@ __all__ = ["SharedStream", "StreamLike", "shared_stream", "stream_pointer"]
 
 @runtime_checkable
 class StreamLike(Protocol):
-    """A stream of another library, which is taken wherever a ``Stream`` is."""
+    """A stream of another library, which is taken wherever a ``Stream`` is.
+
+    Examples:
+        >>> class OtherStream:
+        ...     def __acl_stream__(self):
+        ...         return 0, 0  # the version; the address, here of the default stream
+        >>> y = pyaclnn.layer_norm(pyaclnn.ones((2, 4)), 4, stream=OtherStream()).out
+    """
 
     def __acl_stream__(self) -> tuple[int, int]:
         """Return the version of this protocol, which is 0, and the address of the ``aclrtStream``.

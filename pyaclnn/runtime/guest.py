@@ -30,6 +30,11 @@ def borrowed() -> Iterator[Device]:
 
     Raises:
         ContextError: No context is current on this thread.
+
+    Examples:
+        >>> with pyaclnn.Device(0):  # stands for the host's
+        ...     with pyaclnn.borrowed() as device:
+        ...         y = pyaclnn.layer_norm(pyaclnn.ones((2, 4), device=device), 4).out
     """
     device = Device.current()
     if device is None:

@@ -41,6 +41,11 @@ def live_handles() -> dict[str, int]:
     Returns:
         E.g. ``{"device": 1, "stream": 2}``; kinds without a live object are left out. Objects
         whose release waits for a stream are still counted; borrowed ones never are.
+
+    Examples:
+        >>> with pyaclnn.Stream() as stream:
+        ...     pyaclnn.live_handles()["stream"] >= 1
+        True
     """
     return FINALIZER_QUEUE.living()
 

@@ -75,6 +75,14 @@ def pinned_empty(
     Raises:
         InvalidArgumentError: An argument is not acceptable.
         OutOfMemoryError: So much memory cannot be pinned.
+
+    Examples:
+        >>> host = pyaclnn.pinned_empty(4, np.float32)
+        >>> host[:] = 1
+        >>> with pyaclnn.Stream() as stream:
+        ...     x = pyaclnn.to_device(host, stream=stream)  # queued
+        ...     x.numpy(stream=stream).tolist()
+        [1.0, 1.0, 1.0, 1.0]
     """
     dims = shape_of(shape, "pinned_empty")
     kind = dtype_of(dtype, "pinned_empty")

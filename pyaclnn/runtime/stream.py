@@ -51,6 +51,14 @@ class Stream(Handle):
     ``Stream()`` creates one, and closing it waits for its work. ``Stream.borrow`` uses one of the
     host application and never destroys it. ``Stream.default`` is the one used when none is named.
     Drives ``aclrtCreateStream`` and ``aclrtDestroyStream``.
+
+    Examples:
+        >>> x = pyaclnn.ones((2, 4))
+        >>> with pyaclnn.Stream() as stream:
+        ...     y = pyaclnn.layer_norm(x, 4, stream=stream).out  # queued
+        ...     stream.synchronize()
+        >>> y.numpy()[0].tolist()
+        [0.0, 0.0, 0.0, 0.0]
     """
 
     _kind: ClassVar[str] = "stream"

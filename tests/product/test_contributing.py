@@ -80,6 +80,8 @@ def test_the_example_passes_its_table_and_smoke(tmp_path: Path) -> None:
         assert checked.returncode == 0, checked.stdout
     checked = python("-m", "pytest", "-q", "-n0", tree / "tests" / "architecture")
     assert checked.returncode == 0, checked.stdout
+    checked = python("-m", "pytest", "-q", "-n0", tree / "tests/product/test_docstrings.py")
+    assert checked.returncode == 0, checked.stdout
     smoke = python("-m", "pyaclnn", "smoke", "--backend", "mock", "--operator", "silu", "--json")
     assert smoke.returncode == 0, smoke.stdout + smoke.stderr
     found = json.loads(smoke.stdout)["outcomes"]

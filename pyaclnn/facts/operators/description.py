@@ -59,6 +59,7 @@ def describe(
     lists: bool = False,
     hooks: Hooks | None = None,
     later: Mapping[str, Changes] | None = None,
+    shows: str = "",
 ) -> Operator:
     """Describe an operator.
 
@@ -87,6 +88,7 @@ def describe(
         hooks: Functions for what no check states.
         later: Changes by the release of CANN that makes them: of any of these arguments, and of
             attributes of tensors by their C names.
+        shows: What the docstring's example prints: the second row of the first result.
     """
     named = {
         key: p._replace(c_name=key, name=p.name or _name(key, p)) for key, p in parameters.items()
@@ -119,6 +121,7 @@ def describe(
             release: _attributes(changes, build, named)
             for release, changes in (later or {}).items()
         },
+        shows=shows,
     )
 
 

@@ -83,6 +83,7 @@ class _Fields(NamedTuple):
         lists: Whether C takes a list of tensors for every tensor: the rest is about each of them.
         hooks: Functions for what no check states.
         later: Attributes that change from a release of CANN on, by the release's name.
+        shows: What the docstring's example prints: the second row of the first result.
     """
 
     c_name: str
@@ -107,6 +108,7 @@ class _Fields(NamedTuple):
     lists: bool
     hooks: Hooks
     later: Mapping[str, Mapping[str, Any]]
+    shows: str
 
 
 class Operator(_Fields):

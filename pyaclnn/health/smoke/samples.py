@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from math import gcd
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,8 +10,7 @@ from numpy.typing import NDArray
 
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.lists import in_lists
-from pyaclnn.facts.operators.parameters import Kind, Option, Tensor
-from pyaclnn.facts.operators.words import Word
+from pyaclnn.facts.operators.sample import lengths_in, types_in, value_of
 from pyaclnn.reference import implementation
 from pyaclnn.runtime.dtypes import DTYPES, WORDS
 
@@ -20,47 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyaclnn.facts.operators import Operator
-    from pyaclnn.facts.operators.words import Dims, Lengths
+    from pyaclnn.facts.operators.parameters import Tensor
+    from pyaclnn.facts.operators.words import Dims
 
-__all__ = ["Host", "golden", "is_possible", "lengths_in", "sample"]
+__all__ = ["Host", "golden", "is_possible", "sample"]
 
 Host: TypeAlias = NDArray[Any]
 
 _SEED = 20240521
-_PART = 16
-_FEW = 2
-"""The length of axes that the leading tensor does not have."""
-
-
-def lengths_in(operator: Operator, shape: Dims) -> Lengths:
-    """Divide a shape among the words of the leading tensor: the last axis to the last group.
-
-    Args:
-        operator: The operator.
-        shape: The shape of its leading tensor.
-    """
-    words = operator.primary.shape.words
-    groups = [name for kind, name in words if kind is Word.GROUP]
-    axes = [name for kind, name in words if kind is Word.AXIS]
-    shape = _divided(shape, len(axes))
-    known: Lengths = {name: (length,) for name, length in zip(axes, shape, strict=False)}
-    rest = shape[len(axes) :]
-    if len(groups) > 1:
-        known[groups[-1]] = rest[-1:]
-        rest = rest[:-1]
-    known |= dict.fromkeys(groups[:1], rest)
-    if operator.lengths is not None:
-        known |= operator.lengths({**{o.name: o.default for o in operator.options}, **known})
-    others = [name for tensor in operator.inputs for name in sorted(tensor.shape.names)]
-    return {**dict.fromkeys(others, (_FEW,)), **known}
-
-
-def _divided(shape: Dims, axes: int) -> Dims:
-    """Return a shape of as many elements on more axes; the last axes take the remainder."""
-    while len(shape) < axes:
-        part = gcd(shape[-1], _PART)
-        shape = (*shape[:-1], part, shape[-1] // part)
-    return shape
 
 
 def is_possible(operator: Operator, shape: Dims, dtype: np.dtype[Any], family: str | None) -> bool:
@@ -68,10 +33,11 @@ def is_possible(operator: Operator, shape: Dims, dtype: np.dtype[Any], family: s
     if operator.constraint is None:
         return True
     known = lengths_in(operator, shape)
-    given = {o.name: _choice(o, known) for o in operator.options if o.derived is None}
+    given = {o.name: value_of(o, known) for o in operator.options if o.derived is None}
     there = dict.fromkeys((tensor.name for tensor in operator.inputs), True)
     return (
-        operator.constraint({**_types(operator, dtype, family), **known, **there, **given}) is None
+        operator.constraint({**types_in(operator, WORDS[dtype], family), **known, **there, **given})
+        is None
     )
 
 
@@ -94,8 +60,8 @@ def sample(
     given: dict[str, Any] = {}
     for option in operator.options:
         if option.derived is None:
-            given[option.name] = _choice(option, known)
-    bound = _types(operator, dtype, family)
+            given[option.name] = value_of(option, known)
+    bound = types_in(operator, WORDS[dtype], family)
     for tensor in operator.inputs:
         if tensor.made_by is None:
             dims = tensor.shape.dims(known)
@@ -109,26 +75,6 @@ def sample(
         if tensor.made_by is not None:
             given[tensor.name] = _made(tensor, given).astype(DTYPES[bound[tensor.type]])
     return given
-
-
-def _types(operator: Operator, dtype: np.dtype[Any], family: str | None) -> dict[str, str]:
-    """Return the type of each type word: the leading tensor's, else float32 if allowed."""
-    rows = operator.types.families.get(family or "") or operator.types.rows
-    bound: dict[str, str] = {}
-    for tensor in operator.inputs:
-        words = {word: kind for word, kind in bound.items() if word not in DTYPES}
-        allowed = operator.types.allowed(tensor.type, words, rows)
-        word = WORDS[dtype]
-        if word not in allowed or (tensor.made_by is not None and "f32" in allowed):
-            word = "f32" if "f32" in allowed else allowed[0]
-        bound[tensor.type] = word
-    return bound
-
-
-def _choice(option: Option, known: Lengths) -> Any:
-    if option.sample is not None:
-        return option.sample(known)
-    return known[option.shape.words[0][1]] if option.kind is Kind.LENGTHS else option.default
 
 
 def _values(random: np.random.Generator, tensor: Tensor, dims: Dims, dtype: np.dtype[Any]) -> Host:

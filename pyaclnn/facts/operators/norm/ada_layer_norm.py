@@ -78,6 +78,7 @@ ADA_LAYER_NORM = describe(
     checks=_CHECKS,
     constraint=_not_empty,
     source="CANN: ops-nn norm/ada_layer_norm",
+    shows="[-0.61  0.03  0.68  1.32  1.97  2.61]",
 )
 
 ADA_LAYER_NORM_V2 = describe(
@@ -95,6 +96,7 @@ ADA_LAYER_NORM_V2 = describe(
     checks=_CHECKS,
     constraint=_not_empty,
     source="CANN: ops-nn norm/ada_layer_norm_v2",
+    shows="[-0.61  0.03  0.68  1.32  1.97  2.61]",
 )
 
 ADA_LAYER_NORM_QUANT = describe(
@@ -127,6 +129,7 @@ ADA_LAYER_NORM_QUANT = describe(
         empty(),
     ),
     source="CANN: ops-nn norm/ada_layer_norm_quant",
+    shows="[-30   2  33  64  96 127]",
 )
 
 
@@ -203,4 +206,5 @@ ADA_LAYER_NORM_BACKWARD = describe(
     constraint=_one_axis,
     result_type="AdaLayerNormGradients",
     source="CANN: ops-nn norm/ada_layer_norm_grad",
+    shows="[-0.25  0.45 -0.13 -0.08 -0.02  0.03]",
 )

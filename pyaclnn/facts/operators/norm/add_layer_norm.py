@@ -77,6 +77,7 @@ ADD_LAYER_NORM = describe(
     ),
     nonempty="norm",
     source="CANN: ops-nn norm/add_layer_norm",
+    shows="[-0.46  0.12  0.71  1.29  1.88  2.46]",
 )
 
 ADD_LAYER_NORM_GRAD = describe(
@@ -116,4 +117,5 @@ ADD_LAYER_NORM_GRAD = describe(
     zeros=("rows", ("dgamma", "dbeta")),
     result_type="AddLayerNormGradients",
     source="CANN: ops-nn norm/add_layer_norm_grad",
+    shows="[-0.22  0.41 -0.12 -0.07 -0.02  0.03]",
 )

@@ -130,6 +130,7 @@ ADD_RMS_NORM_QUANT = describe(
             "constraint": None,
         }
     },
+    shows="[ 7  8  9 10 11 12]",
 )
 
 ADD_RMS_NORM_QUANT_V2 = describe(
@@ -182,6 +183,7 @@ ADD_RMS_NORM_QUANT_V2 = describe(
     hooks=Hooks(squeezed=quirks.squeezed),
     result_type="AddRmsNormQuantV2Result",
     source="CANN: ops-nn norm/add_rms_norm_quant_v2",
+    shows="[17 18 19 20 21 22]",
 )
 
 _FIRST, _SECOND = 0, 1
@@ -303,6 +305,7 @@ ADD_RMS_NORM_DYNAMIC_QUANT = describe(
             "constraint": None,
         }
     },
+    shows="[ 74  85  95 106 116 127]",
 )
 
 _LIKE_X1 = ("x1", "x2", "gamma", "smooth_scale1", "smooth_scale2", "beta", "x")
@@ -388,4 +391,5 @@ ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
     constraint=_wrong_smoothing,
     result_type="AddRmsNormDynamicQuantV2Result",
     source="CANN: ops-nn norm/add_rms_norm_dynamic_quant",
+    shows="[ 98 104 109 115 121 127]",
 )

@@ -101,6 +101,7 @@ BATCH_NORM = describe(
     constraint=_needs_several,
     channels_last=("950",),
     source="CANN: ops-nn norm/batch_norm",
+    shows="[1. 1. 1. 1. 1. 1.]",
 )
 
 _ANY = " | ".join(f"T={kind} *=f32,f16,bf16" for kind in _SAME)
@@ -192,6 +193,7 @@ BATCH_NORM_BACKWARD = describe(
     channels_last=("950",),
     result_type="BatchNormGradients",
     source="CANN: ops-nn norm/batch_norm_grad_v3",
+    shows="[ -0.5 -24.    0.    0.    0.    0. ]",
 )
 
 FAST_BATCH_NORM_BACKWARD = describe(
@@ -209,4 +211,5 @@ FAST_BATCH_NORM_BACKWARD = describe(
     channels_last=("950",),
     result_type="BatchNormGradients",
     source="CANN: ops-nn norm/fast_batch_norm_backward",
+    shows="[ -0.5 -24.    0.    0.    0.    0. ]",
 )

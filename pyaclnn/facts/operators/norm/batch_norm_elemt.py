@@ -62,6 +62,7 @@ BATCH_NORM_ELEMT = describe(
     ),
     constraint=_no_channels,
     source="CANN: ops-nn norm/batch_norm_elemt",
+    shows="[ 5.  6.  7.  8.  9. 10.]",
 )
 
 BATCH_NORM_ELEMT_BACKWARD = describe(
@@ -100,4 +101,5 @@ BATCH_NORM_ELEMT_BACKWARD = describe(
     ),
     constraint=_no_channels,
     source="CANN: ops-nn norm/sync_batch_norm_backward_elemt",
+    shows="[-3.  -2.5 -4.  -4.5 -5.  -5.5]",
 )

@@ -64,6 +64,7 @@ BATCH_NORM_REDUCE = describe(
     ),
     channels_last=("910b", "910_93", "950"),
     source="CANN: ops-nn norm/bn_training_reduce",
+    shows="[ 568.  696.  824.  952. 1080. 1208. 1336. 1464.]",
 )
 
 _WANTED_BY = {
@@ -128,4 +129,5 @@ BATCH_NORM_REDUCE_BACKWARD = describe(
     hooks=Hooks(fills=_fills),
     result_type="BatchNormReduceGradients",
     source="CANN: ops-nn norm/sync_batch_norm_backward_reduce",
+    shows="[1. 1. 0. 0. 0. 0.]",
 )

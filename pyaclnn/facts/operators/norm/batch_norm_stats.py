@@ -75,6 +75,7 @@ BATCH_NORM_STATS = describe(
     checks=(required(), dtypes(), public_formats(), shapes(), constraint(), empty()),
     constraint=_no_channels,
     source="CANN: ops-math math/reduce_std_with_mean",
+    shows="[3. 4. 5. 6. 7. 8.]",
 )
 
 BATCH_NORM_GATHER_STATS_WITH_COUNTS = describe(
@@ -123,6 +124,7 @@ BATCH_NORM_GATHER_STATS_WITH_COUNTS = describe(
     hooks=Hooks(unwritten=_unwritten),
     result_type="BatchNormGatherStatsResult",
     source="CANN: ops-nn norm/sync_batch_norm_gather_stats_with_counts",
+    shows="[1. 1. 1. 1. 1. 1.]",
 )
 
 SYNC_BATCH_NORM_GATHER_STATS = describe(
@@ -157,4 +159,5 @@ SYNC_BATCH_NORM_GATHER_STATS = describe(
     checks=(required(), dtypes(), public_formats(), shapes(), constraint(), empty()),
     constraint=_no_devices,
     source="CANN: ops-nn norm/sync_batch_norm_gather_stats",
+    shows="[1.2 1.3 1.4 1.5 1.6 1.7]",
 )

@@ -58,6 +58,7 @@ DEEP_NORM = describe(
     ),
     nonempty="norm",
     source="CANN: ops-nn norm/deep_norm",
+    shows="[3.55]",
 )
 
 DEEP_NORM_GRAD = describe(
@@ -90,4 +91,5 @@ DEEP_NORM_GRAD = describe(
     zeros=("rows", ("dbeta", "dgamma")),
     result_type="DeepNormGradients",
     source="CANN: ops-nn norm/deep_norm_grad",
+    shows="[-0.22  0.41 -0.12 -0.07 -0.02  0.03]",
 )

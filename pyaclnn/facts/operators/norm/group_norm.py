@@ -114,6 +114,7 @@ GROUP_NORM = describe(
     ),
     constraint=undivided,
     source="CANN: ops-nn norm/group_norm",
+    shows="[-1.22  0.    1.22 -1.22  0.    1.22]",
 )
 
 _LIMITED = ("910b", "910_93")
@@ -189,6 +190,7 @@ GROUP_NORM_BACKWARD = describe(
     zeros=("N space", ("grad_weight", "grad_bias")),
     result_type="GroupNormGradients",
     source="CANN: ops-nn norm/group_norm_grad",
+    shows="[-0.41  0.82 -0.41  0.    0.    0.  ]",
 )
 
 _SILU_TYPES = {
@@ -254,6 +256,7 @@ GROUP_NORM_SILU = describe(
     checks=_SILU_CHECKS,
     constraint=undivided,
     source=_SILU_SOURCE,
+    shows="[-0.1   0.73  2.01 -0.1   0.73  2.01]",
 )
 
 GROUP_NORM_SILU_V2 = describe(
@@ -269,6 +272,7 @@ GROUP_NORM_SILU_V2 = describe(
     checks=_SILU_CHECKS,
     constraint=undivided,
     source=_SILU_SOURCE,
+    shows="[-1.22  0.    1.22 -1.22  0.    1.22]",
 )
 
 GROUP_NORM_SILU_QUANT = describe(
@@ -302,4 +306,5 @@ GROUP_NORM_SILU_QUANT = describe(
     ),
     constraint=undivided,
     source="CANN: ops-nn norm/group_norm_silu_quant",
+    shows="[-3  0  9 -3  0  9]",
 )

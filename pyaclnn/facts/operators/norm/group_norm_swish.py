@@ -102,6 +102,7 @@ GROUP_NORM_SWISH = describe(
     ),
     constraint=_over_nothing,
     source="CANN: ops-nn norm/group_norm_swish",
+    shows="[-0.1   0.73  2.01 -0.1   0.73  2.01]",
 )
 
 GROUP_NORM_SWISH_GRAD = describe(
@@ -164,4 +165,5 @@ GROUP_NORM_SWISH_GRAD = describe(
     hooks=Hooks(scratch=_scratch),
     result_type="GroupNormSwishGradients",
     source="CANN: ops-nn norm/group_norm_swish_grad",
+    shows="[-0.38  0.76 -0.38  0.    0.    0.  ]",
 )

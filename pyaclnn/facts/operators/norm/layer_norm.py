@@ -78,6 +78,7 @@ LAYER_NORM = describe(
     hooks=_HOOKS,
     essential=True,
     source=_SOURCE,
+    shows="[-1.46 -0.88 -0.29  0.29  0.88  1.46]",
 )
 
 _MOST_COLUMNS = 583_705_600
@@ -100,6 +101,7 @@ FAST_LAYER_NORM = describe(
     checks=(required(), dtypes(), _SHAPES, empty(), launch(rule(_too_long))),
     result_type="LayerNormResult",
     source="CANN: ops-nn norm/fast_layer_norm",
+    shows="[-1.46 -0.88 -0.29  0.29  0.88  1.46]",
 )
 
 _FAST_F16 = 2
@@ -136,6 +138,7 @@ LAYER_NORM_WITH_IMPL_MODE = describe(
     definition="layer_norm",
     result_type="LayerNormResult",
     source=_SOURCE,
+    shows="[-1.46 -0.88 -0.29  0.29  0.88  1.46]",
 )
 
 _GRADIENTS = ("gradInputOut", "gradWeightOut", "gradBiasOut")
@@ -193,4 +196,5 @@ LAYER_NORM_BACKWARD = describe(
     essential=True,
     result_type="LayerNormGradients",
     source="CANN: ops-nn norm/layer_norm_grad_v3",
+    shows="[-0.22  0.41 -0.12 -0.07 -0.02  0.03]",
 )

@@ -69,6 +69,7 @@ LAYER_NORM_QUANT = describe(
         launch(one_element("zeroPointsOptional")),
     ),
     source="CANN: ops-nn norm/layer_norm_quant",
+    shows="[-4  2  8 14 20 26]",
 )
 
 _ADDED = (
@@ -234,6 +235,7 @@ ADD_LAYER_NORM_QUANT = describe(
     constraint=_wrong_together,
     nonempty="norm",
     source=_SOURCE,
+    shows="[-5  1  7 13 19 25]",
 )
 
 
@@ -299,4 +301,5 @@ ADD_LAYER_NORM_QUANT_V2 = describe(
     constraint=_wrong_together,
     result_type="AddLayerNormQuantV2Result",
     source=_SOURCE,
+    shows="[-5  1  7 13 19 25]",
 )

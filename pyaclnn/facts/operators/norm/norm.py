@@ -88,6 +88,7 @@ LINALG_VECTOR_NORM = describe(
     },
     checks=(required(), rule(_wrong_types), options(), shapes(), empty()),
     source="CANN: ops-nn norm/lp_norm_v2",
+    shows="[ 7.42 21.24]",
 )
 
 NORM = describe(
@@ -112,6 +113,7 @@ NORM = describe(
     },
     checks=(required(), rule(_wrong_type), options(), shapes(), empty()),
     source="CANN: ops-nn norm/norm",
+    shows="[ 7.42 21.24]",
 )
 
 FOREACH_NORM = describe(
@@ -130,4 +132,5 @@ FOREACH_NORM = describe(
     hooks=Hooks(takes_empty=lambda _: True),  # the norm of no elements is 0
     lists=True,
     source="CANN: ops-nn foreach/foreach_norm",
+    shows="[44.99]",
 )

@@ -59,4 +59,5 @@ QUANTIZED_BATCH_NORM = describe(
     checks=(required(), dtypes(), formats(), shapes(), options(), constraint()),
     constraint=_nothing,
     source="CANN: ops-nn norm/quantized_batch_norm",
+    shows="[122 124 126 127]",
 )

@@ -58,6 +58,7 @@ RENORM = describe(
     checks=_CHECKS,
     constraint=_no_axis,
     source=_SOURCE,
+    shows="[1.13 1.32 1.51 1.7  1.88 2.07]",
 )
 
 INPLACE_RENORM = describe(
@@ -72,6 +73,7 @@ INPLACE_RENORM = describe(
     checks=_CHECKS,
     constraint=_no_axis,
     source=_SOURCE,
+    shows="[1.13 1.32 1.51 1.7  1.88 2.07]",
 )
 
 EMBEDDING_RENORM = describe(
@@ -90,4 +92,5 @@ EMBEDDING_RENORM = describe(
     },
     checks=(required(), dtypes(), shapes(), public_formats(), empty("selfRef", "indices")),
     source="CANN: ops-nn norm/embedding_renorm",
+    shows="[1.13 1.32 1.51 1.7  1.88 2.07]",
 )

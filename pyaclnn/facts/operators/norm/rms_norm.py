@@ -57,6 +57,7 @@ RMS_NORM = describe(
     nonempty="norm",
     essential=True,
     source="CANN: ops-nn norm/rms_norm",
+    shows="[0.69 0.81 0.92 1.04 1.15 1.27]",
 )
 
 GEMMA_RMS_NORM = describe(
@@ -68,6 +69,7 @@ GEMMA_RMS_NORM = describe(
     checks=_CHECKS,
     nonempty="norm",
     source="CANN: ops-nn norm/gemma_rms_norm",
+    shows="[1.38 1.61 1.85 2.08 2.31 2.54]",
 )
 
 RMS_NORM_GRAD = describe(
@@ -103,4 +105,5 @@ RMS_NORM_GRAD = describe(
     essential=True,
     result_type="RmsNormGradients",
     source="CANN: ops-nn norm/rms_norm_grad",
+    shows="[-0.01  0.1  -0.01 -0.02 -0.02 -0.02]",
 )

@@ -98,6 +98,7 @@ RMS_NORM_QUANT = describe(
         launch(one_element("scale"), rule(_no_copy)),
     ),
     source="CANN: ops-nn norm/rms_norm_quant",
+    shows="[18 19 20 21 23 24]",
 )
 
 RMS_NORM_QUANT_V3 = describe(
@@ -131,6 +132,7 @@ RMS_NORM_QUANT_V3 = describe(
         in_graph(shape("x", "gamma", "scale", "offset", "beta", "y", "rstd"), dtypes()),
     ),
     source="CANN: ops-nn norm/rms_norm_quant_v2",
+    shows="[ 7  8  9 10 12 13]",
 )
 
 RMS_NORM_DYNAMIC_QUANT = describe(
@@ -160,6 +162,7 @@ RMS_NORM_DYNAMIC_QUANT = describe(
         agree("dstType"),
     ),
     source="CANN: ops-nn norm/rms_norm_dynamic_quant",
+    shows="[ 95 101 108 114 121 127]",
 )
 
 RMS_NORM_GRAD_QUANT = describe(
@@ -197,4 +200,5 @@ RMS_NORM_GRAD_QUANT = describe(
     ),
     nonempty="norm",
     source="CANN: ops-nn norm/rms_norm_grad_quant",
+    shows="[0 1 0 0 0 0]",
 )

@@ -73,6 +73,12 @@ class SupportsDLPack(Protocol):
 
     To type checkers, a ``DeviceArray`` is none, because its ``__dlpack__`` returns an ``object``:
     they refuse it where tensors in the host's memory are meant.
+
+    Examples:
+        >>> def on_device(tensor: pyaclnn.SupportsDLPack) -> pyaclnn.DeviceArray:
+        ...     return pyaclnn.to_device(tensor)
+        >>> on_device(np.ones(4, np.float32)).shape  # or a tensor of PyTorch or JAX
+        (4,)
     """
 
     def __dlpack__(self) -> CapsuleType:

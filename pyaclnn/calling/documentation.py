@@ -6,6 +6,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from pyaclnn.calling.example import Example
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.documentation import (
     WIDTH,
@@ -13,7 +14,6 @@ from pyaclnn.facts.operators.documentation import (
     limits_in_words,
     shape_in_words,
 )
-from pyaclnn.facts.operators.example import Example
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind, Option, Tensor
 from pyaclnn.facts.operators.types import TYPES

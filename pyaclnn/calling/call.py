@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.arguments import Argument
     from pyaclnn.calling.operator import Operator
+    from pyaclnn.runtime.device import Device
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.stream import Stream
 
@@ -49,6 +50,8 @@ class Interface(NamedTuple):
         make_result: Makes the return value of the returned arrays.
         guessed: Whether it is a guess which tensors are written.
         found_later: Whether the shapes of results are known only after the operator has run.
+        refuse_mistake: Raises if the numbers of NumPy arrays, in C order, have another meaning than
+            the operator gives them on a device; None if that is not looked for.
     """
 
     routine: str
@@ -60,6 +63,7 @@ class Interface(NamedTuple):
     make_result: Callable[..., Any]
     guessed: bool = False
     found_later: bool = False
+    refuse_mistake: Callable[[Sequence[Any], Device], None] | None = None
 
 
 class Call:

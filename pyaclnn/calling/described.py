@@ -49,7 +49,19 @@ def interface_of(operator: Operator, make_result: Callable[..., Any]) -> Interfa
         results=tuple(places[tensor.name] for tensor in operator.outputs),
         returned=tuple(places[tensor.name] for tensor in operator.returned),
         make_result=make_result,
+        refuse_mistake=partial(_refuse_mistake, operator) if operator.mistake else None,
     )
+
+
+def _refuse_mistake(operator: Operator, arguments: Sequence[Any], device: Device) -> None:
+    """Refuse NumPy arrays whose numbers have another meaning than the operator gives them."""
+    assert operator.mistake is not None  # noqa: S101  # as of all that get here
+    wrong = operator.mistake(dict(zip(operator.names, arguments, strict=True)), _family(device))
+    if wrong is not None:
+        hint = (
+            f"pass saved=result, the result of {operator.saved[0]}()." if operator.saved else None
+        )
+        raise InvalidArgumentError.of(operator.name, *wrong, hint)
 
 
 class Described:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.described import Described, interface_of
 from pyaclnn.calling.documentation import docstring
 from pyaclnn.calling.front import Front, function_of
@@ -85,7 +87,8 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
             f"if {other} is not None: {name} = one_of_({operator.name!r}, {name!r}, {name}, "
             f"{other!r}, {other}, defaults_)"
             for other, name in operator.synonyms.items()
-        ),
+        )
+        + _saved_preamble(operator),
         arguments=(*operator.positional, *operator.keywords),
         out="out" if operator.outputs else "",
         leader="" if operator.lists else operator.primary.name,
@@ -95,6 +98,7 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
         "make_result_": make_result,
         "new_tuple_": tuple.__new__,  # a third of the time of calling the class
         "one_of_": _one_of,
+        "saved_": partial(_of_saved, operator),
         "defaults_": {p.name: p.default for p in operator.options},
     }
     front = Front(checks, recognises_calls=not operator.lists)
@@ -123,9 +127,30 @@ def _described_parameters(operator: Operator) -> Iterator[str]:
         else:
             yield f"{name}=None" if isinstance(parameter, Tensor) and parameter.optional else name
     yield from (f"{other}=None" for other in operator.synonyms)
+    if operator.saved:
+        yield "saved=None"
     yield "stream=None"
     if operator.outputs:
         yield "out=None"
+
+
+def _saved_preamble(operator: Operator) -> tuple[str, ...]:
+    if not operator.saved:
+        return ()
+    names = ", ".join(operator.saved[1:])
+    return (f"if saved is not None: {names} = saved_(saved, ({names}))",)
+
+
+def _of_saved(operator: Operator, result: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the tensors that a call takes from the result of the forward operator."""
+    forward, *names = operator.saved
+    twice = next((n for n, value in zip(names, given, strict=True) if value is not None), None)
+    if twice is not None:
+        raise TypeError(f"{operator.name}() got 'saved' and '{twice}', which are one argument")
+    if not all(hasattr(result, name) for name in names):
+        was, must = f"of type {type(result).__name__}", f"the result of {forward}()"
+        raise InvalidArgumentError.of(operator.name, "saved", was, must)
+    return tuple(getattr(result, name) for name in names)
 
 
 def _one_of(

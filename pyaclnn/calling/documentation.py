@@ -50,6 +50,10 @@ def _docstring(operator: Operator) -> Iterator[str]:
         others = [other for other, known in operator.synonyms.items() if known == name]
         also = f" ``{others[0]}`` is taken for it too." if others else ""
         yield from item(name, _about(operator, operator.by_name[name]) + also)
+    if operator.saved:
+        forward, *names = operator.saved
+        listed = " and ".join(f"``{name}``" for name in names)
+        yield from item("saved", f"The result of ``{forward}``, which has {listed}.")
     yield from item("stream", "Where to queue the work; the device's default stream if None.")
     if operator.outputs:
         yield from item("out", _about_out(operator))

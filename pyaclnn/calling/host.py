@@ -72,6 +72,7 @@ def run_on_host(call: Call) -> Any:
         Its results as NumPy arrays; those that were given are the very objects.
 
     Raises:
+        InvalidArgumentError: The numbers of an array have another meaning than the operator's.
         AclError: CANN refused the work, or the work failed.
     """
     arguments = list(call.arguments)
@@ -80,6 +81,8 @@ def run_on_host(call: Call) -> Any:
             arguments[place] = _zeros(arguments[place])
         return call.result(arguments)
     stream = call.stream
+    if call.interface.refuse_mistake is not None:
+        call.interface.refuse_mistake(arguments, stream.device)
     with stream.device._active():
         sent = _sent(call, stream)
         with completed(stream):

@@ -528,15 +528,16 @@ def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: _Real = 1e-05, *, epsilon: _Real | None = None,
-    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
+    saved: BatchNormResult[DeviceArray] | None = None, stream: StreamLike | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray]: ...
 @overload
 def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: _Real = 1e-05, *,
-    epsilon: _Real | None = None, stream: StreamLike | None = None,
-    out: Sequence[_Host | None] | None = None
+    epsilon: _Real | None = None, saved: BatchNormResult[_Array] | None = None,
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Array]: ...
 @overload
 def batch_norm_backward(  # facts/operators/norm/batch_norm.py
@@ -544,8 +545,8 @@ def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: _Real = 1e-05, *, output_mask: tuple[bool, bool, bool] | list[bool],
-    epsilon: _Real | None = None, stream: StreamLike | None = None,
-    out: Sequence[DeviceArray | None] | None = None
+    epsilon: _Real | None = None, saved: BatchNormResult[DeviceArray] | None = None,
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray | _MaybeNone]: ...
 @overload
 def batch_norm_backward(  # facts/operators/norm/batch_norm.py
@@ -553,7 +554,8 @@ def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: _Real = 1e-05, *,
     output_mask: tuple[bool, bool, bool] | list[bool], epsilon: _Real | None = None,
-    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
+    saved: BatchNormResult[_Array] | None = None, stream: StreamLike | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Array | _MaybeNone]: ...
 @overload
 def batch_norm_elemt(  # facts/operators/norm/batch_norm_elemt.py
@@ -665,15 +667,16 @@ def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: _Real = 1e-05, *, version: int = 0, epsilon: _Real | None = None,
-    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
+    saved: BatchNormResult[DeviceArray] | None = None, stream: StreamLike | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray]: ...
 @overload
 def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: _Real = 1e-05, *,
-    version: int = 0, epsilon: _Real | None = None, stream: StreamLike | None = None,
-    out: Sequence[_Host | None] | None = None
+    version: int = 0, epsilon: _Real | None = None, saved: BatchNormResult[_Array] | None = None,
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Array]: ...
 @overload
 def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
@@ -681,7 +684,8 @@ def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: _Real = 1e-05, *, output_mask: tuple[bool, bool, bool] | list[bool],
-    version: int = 0, epsilon: _Real | None = None, stream: StreamLike | None = None,
+    version: int = 0, epsilon: _Real | None = None,
+    saved: BatchNormResult[DeviceArray] | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray | _MaybeNone]: ...
 @overload
@@ -690,8 +694,8 @@ def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: _Real = 1e-05, *,
     output_mask: tuple[bool, bool, bool] | list[bool], version: int = 0,
-    epsilon: _Real | None = None, stream: StreamLike | None = None,
-    out: Sequence[_Host | None] | None = None
+    epsilon: _Real | None = None, saved: BatchNormResult[_Array] | None = None,
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Array | _MaybeNone]: ...
 @overload
 def fast_layer_norm(  # facts/operators/norm/layer_norm.py

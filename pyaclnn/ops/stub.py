@@ -118,6 +118,9 @@ def _parameters(operator: Operator, array: str, *, mask: bool) -> Iterator[str]:
         kind = operator.by_name[name]
         assert isinstance(kind, Option)  # noqa: S101  # tensors have one name
         yield f"{other}: {_TYPES[kind.kind]} | None = None"
+    if operator.saved:
+        result = all_operators()[operator.saved[0]].result_type
+        yield f"saved: {result}[{'_Array' if array == '_Host' else array}] | None = None"
     yield "stream: StreamLike | None = None"
     if operator.outputs:
         alone = len(operator.returned) == 1 and not operator.lists

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     from pyaclnn.facts.operators.checks import Check, Checks
-    from pyaclnn.facts.operators.operator import Constraint, FindLengths
+    from pyaclnn.facts.operators.operator import Constraint, FindLengths, FindMistake
     from pyaclnn.facts.operators.parameters import Parameter, TensorDetails
 
     class Changes(TypedDict, total=False):
@@ -57,6 +57,8 @@ def describe(
     accepted_types: str = "",
     essential: bool = False,
     lists: bool = False,
+    saved: str = "",
+    mistake: FindMistake | None = None,
     hooks: Hooks | None = None,
     later: Mapping[str, Changes] | None = None,
     shows: str = "",
@@ -85,6 +87,8 @@ def describe(
         accepted_types: Rows of types.
         essential: Whether a CANN without it is no CANN for norms.
         lists: Whether C takes a list of tensors for every tensor.
+        saved: The name of another operator, and of tensors that its result has.
+        mistake: As in `Operator`.
         hooks: Functions for what no check states.
         later: Changes by the release of CANN that makes them: of any of these arguments, and of
             attributes of tensors by their C names.
@@ -116,6 +120,8 @@ def describe(
         essential=essential,
         source=source,
         lists=lists,
+        saved=tuple(saved.split()),
+        mistake=mistake,
         hooks=hooks or Hooks(),
         later={
             release: _attributes(changes, build, named)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Constraint: TypeAlias = Callable[[Mapping[str, Any]], tuple[str, str, str] | None]
     FindLengths: TypeAlias = Callable[[Mapping[str, Any]], Lengths]
+    FindMistake: TypeAlias = Callable[[Mapping[str, Any], str], tuple[str, str, str] | None]
 
 __all__ = ["Build", "Operator", "ShapeError", "primary_of"]
 
@@ -81,6 +82,11 @@ class _Fields(NamedTuple):
         essential: Whether a CANN without it is no CANN for norms.
         source: Where CANN has its rules.
         lists: Whether C takes a list of tensors for every tensor: the rest is about each of them.
+        saved: The tensors that the keyword ``saved`` takes from the result of another operator,
+            by their Python names; the first is that operator's.
+        mistake: Finds saved numbers that have another meaning than the operator gives them. It gets
+            NumPy arrays and options by Python names, and the chip's family; it returns what
+            `constraint` does.
         hooks: Functions for what no check states.
         later: Attributes that change from a release of CANN on, by the release's name.
         shows: What the docstring's example prints: the second row of the first result.
@@ -106,6 +112,8 @@ class _Fields(NamedTuple):
     essential: bool
     source: str
     lists: bool
+    saved: tuple[str, ...]
+    mistake: FindMistake | None
     hooks: Hooks
     later: Mapping[str, Mapping[str, Any]]
     shows: str

@@ -122,7 +122,8 @@ _ARGUMENTS = {
     ),
     "saveInvstd": input(
         "I C",
-        "The same: the variance, but on Ascend 950 the inverse deviation; ones if None",
+        "As returned by ``batch_norm``: the variance, but on Ascend 950 the inverse deviation; "
+        "ones if None. NumPy arrays that have the other one are refused",
         optional=True,
         positive=True,
     ),
@@ -136,12 +137,46 @@ _RESULTS = {
     "gradBias": output("H C", "The gradient of the shift"),
 }
 _SAYS = (
-    "Compute the gradients of ``batch_norm``. With ``xhat = (input - mean) * invstd`` and sums "
+    "Compute the gradients of ``batch_norm``. Pass ``saved=result``, what ``batch_norm`` returned: "
+    "in spite of its name, ``save_invstd`` is the variance on all chips but Ascend 950, as in "
+    "CANN. With ``xhat = (input - mean) * invstd`` and sums "
     "over all axes but the channels, n elements each: ``grad_bias = sum(grad_out)``, "
     "``grad_weight = sum(grad_out * xhat)``, and when training ``grad_input = (grad_out - "
     "grad_bias / n - xhat * grad_weight / n) * invstd * weight`` with the saved statistics, as "
     "they are; otherwise ``grad_out * invstd * weight`` with the running ones."
 )
+_SAVED = "batch_norm save_mean save_invstd"
+_CHANNELS, _ELEMENTS = 4, 1 << 16
+_CLOSE, _FAR = 0.03, 0.1
+
+
+def _other_statistic(values: Mapping[str, Any], family: str) -> tuple[str, str, str] | None:
+    """Recognise the inverse deviation where the variance must be, or the reverse.
+
+    The statistics of some channels of the input decide: all are close to the wrong one, and some
+    are far from the right one.
+    """
+    given, array = values["save_invstd"], values["input"]
+    if given is None or not values["training"] or not family:
+        return None
+    far = False
+    for channel in range(min(given.size, _CHANNELS)):
+        numbers = array[:, channel].reshape(-1)
+        numbers = numbers[:: max(1, numbers.size // _ELEMENTS)].astype("float64")
+        variance, is_given = float(numbers.var()), float(given[channel])
+        right, wrong = variance, (variance + values["eps"]) ** -0.5
+        if family == "950":
+            right, wrong = wrong, right
+        if not abs(is_given - wrong) <= _CLOSE * wrong:
+            return None
+        far = far or abs(is_given - right) > _FAR * right
+    if not far:
+        return None
+    names = ["the variance of 'input'", "1 / sqrt(variance + eps) of 'input'"]
+    was, must = names if family == "950" else reversed(names)
+    return "save_invstd", was, f"{must}, as batch_norm() returns it on this chip"
+
+
 _ZEROS = ("N space", ("grad_weight", "grad_bias"))
 
 
@@ -190,6 +225,8 @@ BATCH_NORM_BACKWARD = describe(
     },
     checks=_CHECKS,
     zeros=_ZEROS,
+    saved=_SAVED,
+    mistake=_other_statistic,
     channels_last=("950",),
     result_type="BatchNormGradients",
     source="CANN: ops-nn norm/batch_norm_grad_v3",
@@ -208,6 +245,8 @@ FAST_BATCH_NORM_BACKWARD = describe(
     },
     checks=_CHECKS,
     zeros=_ZEROS,
+    saved=_SAVED,
+    mistake=_other_statistic,
     channels_last=("950",),
     result_type="BatchNormGradients",
     source="CANN: ops-nn norm/fast_batch_norm_backward",

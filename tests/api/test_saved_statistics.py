@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics that the gradients of a batch norm take from its result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import pyaclnn
+from pyaclnn.facts.operators import by_c_name
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+EPS = 1e-5
+SHAPES = [(5, 5, 2, 2), (40, 3), (2, 3, 7), (8, 3, 4, 4)]
+GRADIENTS = ["batch_norm_backward", "fast_batch_norm_backward"]
+
+
+def arrays(shape: tuple[int, ...], dtype: type) -> tuple[NDArray[Any], ...]:
+    rng = np.random.default_rng(3)
+    numbers: NDArray[Any] = rng.normal(1.0, 1.7, (2, *shape)).astype(dtype)
+    return numbers[0], numbers[1], rng.normal(size=shape[1]).astype(dtype)
+
+
+def statistics(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    axes = (0, *range(2, x.ndim))
+    wide = x.astype(np.float64)
+    mean, variance = wide.mean(axes), wide.var(axes)
+    return (
+        mean.astype(np.float32),
+        variance.astype(np.float32),
+        (1 / np.sqrt(variance + EPS)).astype(np.float32),
+    )
+
+
+def golden(slopes: NDArray[Any], x: NDArray[Any], weight: NDArray[Any]) -> NDArray[Any]:
+    """Compute the gradient of the input in float64, by its own formula."""
+    dy, wide = (a.astype(np.float64).reshape(*a.shape[:2], -1) for a in (slopes, x))
+    mean, variance = wide.mean((0, 2), keepdims=True), wide.var((0, 2), keepdims=True)
+    inverse = 1 / np.sqrt(variance + EPS)
+    normal, scaled = (wide - mean) * inverse, dy * weight.astype(np.float64)[None, :, None]
+    means = scaled.mean((0, 2), keepdims=True), (scaled * normal).mean((0, 2), keepdims=True)
+    found: NDArray[Any] = (scaled - means[0] - normal * means[1]) * inverse
+    return found.reshape(x.shape)
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_inverse_deviation_is_refused(shape: tuple[int, ...], dtype: type, name: str) -> None:
+    slopes, x, weight = arrays(shape, dtype)
+    mean, _, inverse = statistics(x)
+    with pytest.raises(pyaclnn.InvalidArgumentError, match="the variance of 'input'") as caught:
+        getattr(pyaclnn, name)(slopes, x, weight, None, None, mean, inverse, True)
+    assert caught.value.argument == "save_invstd"
+    assert "saved=result" in str(caught.value)
+
+
+def test_it_is_refused_in_a_repeated_call() -> None:
+    slopes, x, weight = arrays((8, 3, 4, 4), np.float32)
+    mean, variance, inverse = statistics(x)
+    call = pyaclnn.batch_norm_backward
+    for _ in range(2):
+        call(slopes, x, weight, save_mean=mean, save_invstd=variance)
+    with pytest.raises(pyaclnn.InvalidArgumentError, match="save_invstd"):
+        call(slopes, x, weight, save_mean=mean, save_invstd=inverse)
+
+
+def test_other_statistics_are_taken() -> None:
+    slopes, x, weight = arrays((8, 3, 4, 4), np.float32)
+    for other in (np.ones(3, np.float32), np.full(3, np.nan, np.float32), np.zeros(3, np.float32)):
+        pyaclnn.batch_norm_backward(slopes, x, weight, save_mean=other, save_invstd=other)
+    _, _, inverse = statistics(x)
+    pyaclnn.batch_norm_backward(slopes, x, weight, save_invstd=inverse, training=False)
+
+
+@pytest.mark.parametrize("on_device", [False, True], ids=["host", "device"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_result_of_the_forward_pass_is_taken(
+    shape: tuple[int, ...], on_device: bool, device: pyaclnn.Device
+) -> None:
+    host = arrays(shape, np.float32)
+    slopes, x, weight = map(pyaclnn.to_device, host) if on_device else host
+    forward: Any = pyaclnn.batch_norm
+    result = forward(x, weight=weight, training=True)
+    call: Any = pyaclnn.batch_norm_backward
+    pair = {"save_mean": result.save_mean, "save_invstd": result.save_invstd}
+    found: list[Any] = [
+        call(slopes, x, weight, saved=result).grad_input,
+        call(slopes, x, weight, **pair).grad_input,
+    ]
+    if on_device:
+        device.synchronize()
+        found = [gradient.numpy() for gradient in found]
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0], golden(*host), rtol=1e-3, atol=1e-4)
+
+
+def test_a_result_and_its_parts_are_one_argument() -> None:
+    slopes, x, _ = arrays((8, 3), np.float32)
+    result = pyaclnn.batch_norm(x, training=True)
+    with pytest.raises(TypeError, match="'saved' and 'save_mean'"):
+        pyaclnn.batch_norm_backward(slopes, x, saved=result, save_mean=result.save_mean)
+    with pytest.raises(pyaclnn.InvalidArgumentError, match="the result of batch_norm"):
+        pyaclnn.batch_norm_backward(slopes, x, saved=x)  # type: ignore[call-overload]
+
+
+def test_the_950_takes_the_inverse_deviation() -> None:
+    _, x, _ = arrays((8, 3, 4, 4), np.float32)
+    _, variance, inverse = statistics(x)
+    find = by_c_name()["aclnnBatchNormBackward"].mistake
+    assert find is not None
+    values = {"input": x, "training": True, "eps": EPS}
+    for family, right, wrong in (("950", inverse, variance), ("910b", variance, inverse)):
+        assert find({**values, "save_invstd": right}, family) is None
+        assert find({**values, "save_invstd": wrong}, family) is not None
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_the_first_lines_say_so(name: str) -> None:
+    first = " ".join(getattr(pyaclnn, name).__doc__.splitlines()[:6])
+    assert "saved=result" in first
+    assert "the variance on all chips but Ascend 950" in first

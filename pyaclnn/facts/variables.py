@@ -73,7 +73,8 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
         "PYACLNN_MOCK_PATIENCE": "seconds that the device process may take to start: 60, if it "
         "says nothing",
         "PYACLNN_MOCK_REPORT": "a file for records of broken rules, one JSON object a line",
-        "PYACLNN_MOCK_STRICT": "`1` stops the program at the first broken rule, with a backtrace",
+        "PYACLNN_MOCK_STRICT": "`1` stops the program at the first broken rule, with a backtrace; "
+        "device memory lies at odd multiples of 64 bytes, all that CANN promises, instead of 512",
         "PYACLNN_MOCK_ALLOW": "rules the program may break, separated by commas: no record, no "
         "stop",
         "PYACLNN_MOCK_MODE": "`deferred` (work runs when it must; the default), `eager`, or "

@@ -174,7 +174,7 @@ data, host = device_memory(64), pinned(64)
 def read_back():
     call('aclrtMemcpy', host, 64, data, 64, 2)
     return {i: b for i, b in enumerate(bytes(ffi.buffer(host, 64))) if b}
-with mock.faults('stuck=0:100:5; stuck=1:101:5; stuck=0:4000:0'):
+with mock.faults('stuck=0:548:5; stuck=1:549:5; stuck=0:4000:0'):
     for write in (
         lambda: call('aclrtMemset', data, 64, 0, 64),
         lambda: call('aclrtMemsetAsync', data, 64, 0, 64, NULL),

@@ -48,7 +48,7 @@ def test_blocks_never_meet_and_the_lowest_gap_that_fits_is_taken(
 ) -> None:
     def step_of(size: int) -> int:
         padded = (size + 31) // 32 * 32 + 32
-        return (padded + 63) // 64 * 64
+        return (padded + 511) // 512 * 512
 
     live: dict[int, int] = {}
     base = _lowest()

@@ -46,10 +46,27 @@ def test_every_allocator(function: str, more: tuple[Any, ...]) -> None:
     npu.call("aclrtFreeHost" if "Host" in function else "aclrtFree", OUT[0])
 
 
+STRICT = """
+call('aclrtSetDevice', 0)
+blocks = [device_memory(size) for size in (1, 64, 100, 4096, 600)]
+call('aclrtFree', blocks.pop(1))
+blocks.append(device_memory(64))
+print({int(ffi.cast('uintptr_t', block)) % 128 for block in blocks})
+for block in blocks:
+    call('aclrtFree', block)
+call('aclrtResetDevice', 0)
+"""
+
+
+def test_strict_addresses_are_multiples_of_64_and_of_no_more(programs: Programs) -> None:
+    result = programs.python(STRICT, PYACLNN_MOCK_STRICT="1")
+    assert (result.returncode, result.stdout) == (0, "{64}\n"), result.stderr
+
+
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 64, 65, 4096, 100_000])
-def test_addresses_are_multiples_of_64_and_blocks_are_padded(size: int) -> None:
+def test_addresses_are_multiples_of_512_and_blocks_are_padded(size: int) -> None:
     first, second = npu.device_memory(size), npu.device_memory(size)
-    assert number(first) % 64 == number(second) % 64 == 0
+    assert number(first) % 512 == number(second) % 512 == 0
     padded = (size + 31) // 32 * 32 + 32
     assert lib.aclrtMemset(first, padded, 0, padded) == 0, "a kernel may touch the padding"
     assert lib.aclrtMemset(first, padded + 1, 0, padded + 1) == 107000

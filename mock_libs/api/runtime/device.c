@@ -46,14 +46,13 @@ static aclError reset_device(int32_t id, bool force)
         return mock_fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
                          "device %d is reset more often than it was set", id);
     }
-    struct context *current = mock_current_context();
     device->references = force ? 0 : device->references - 1;
-    if (current != NULL && current == device->primary) {
-        mock_set_current_context(NULL);
-    }
     if (device->references == 0) {
         /* Taken away first: a thread that sets the device meanwhile gets a new one. */
         struct context *primary = device->primary;
+        if (mock_current_context() == primary) {
+            mock_set_current_context(NULL);
+        }
         device->primary = NULL;
         mock_context_destroy(primary, force);
         mock_device_close_if_idle(device);

@@ -7,9 +7,11 @@
 
 #include "fault.h"
 #include "poison.h"
+#include "violation.h"
 
-/* PAGE: the largest of any machine this runs on. */
-enum { ALIGNMENT = 64, PAGE = 64 << 10 };
+/* STEP: where blocks start, and what they are rounded up to. CANN promises PROMISED, but its
+ * addresses lie further apart, and programs rely on that. PAGE: the largest of any machine. */
+enum { PROMISED = 64, STEP = 512, PAGE = 64 << 10 };
 
 /* Freeing a large block gives its memory back. */
 static void poison(const struct heap *heap, const struct block *block, unsigned pattern)
@@ -23,11 +25,11 @@ static void poison(const struct heap *heap, const struct block *block, unsigned 
 
 static uint64_t aligned(uint64_t bytes)
 {
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return (bytes + STEP - 1) / STEP * STEP;
 }
 
-/* An unowned block lies at the start, followed by the free memory before the first block: an
- * address equal to the base would hide an off-by-one below it. */
+/* An empty block lies at the start, followed by the free memory before the first block: an address
+ * equal to the base would hide an off-by-one below it. Strict addresses keep the promise alone. */
 static bool reserve_start(struct heap *heap)
 {
     if (heap->blocks.root != NULL) {
@@ -35,7 +37,8 @@ static bool reserve_start(struct heap *heap)
     }
     struct block *start = calloc(1, sizeof *start);
     if (start != NULL) {
-        start->gap = heap->bytes - ALIGNMENT;
+        heap->first = mock_is_strict() ? PROMISED : STEP;
+        start->gap = heap->bytes - heap->first;
         mock_blocks_add(&heap->blocks, start);
     }
     return start != NULL;
@@ -50,12 +53,12 @@ struct block *mock_heap_add_block(struct heap *heap, uint64_t size, uint64_t req
         return NULL;
     }
     const uint64_t step = aligned(size);
-    struct block *before = mock_blocks_fit(&heap->blocks, step + alignment - ALIGNMENT);
+    struct block *before = mock_blocks_fit(&heap->blocks, step + alignment - PROMISED);
     struct block *block = before == NULL ? NULL : malloc(sizeof *block);
     if (block == NULL) {
         return NULL;
     }
-    const uint64_t end = before->offset + (before->size == 0 ? ALIGNMENT : aligned(before->size));
+    const uint64_t end = before->size == 0 ? heap->first : before->offset + aligned(before->size);
     const uint64_t skipped = (alignment - end % alignment) % alignment;
     *block = (struct block){.offset = end + skipped,
                             .size = size,
@@ -71,7 +74,7 @@ struct block *mock_heap_add_block(struct heap *heap, uint64_t size, uint64_t req
 
 bool mock_heap_allocate(struct heap *heap, uint64_t size, uint64_t requested, void **address)
 {
-    const struct block *block = mock_heap_add_block(heap, size, requested, ALIGNMENT);
+    const struct block *block = mock_heap_add_block(heap, size, requested, PROMISED);
     if (block != NULL) {
         *address = heap->base + block->offset;
     }

@@ -13,7 +13,7 @@ struct heap {
     uint8_t *alias; /* the same memory, for the runtime's own copies */
     uint64_t bytes;
     struct blocks blocks;
-    uint64_t used, limit;
+    uint64_t used, limit, first; /* first: where the first block lies */
     struct block freed[MOCK_FREED_BLOCKS];
     size_t freed_count; /* ever */
 };

@@ -188,7 +188,7 @@ static void write_report(const struct text *json)
     }
 }
 
-static bool is_strict(void)
+bool mock_is_strict(void)
 {
     const char *text = getenv("PYACLNN_MOCK_STRICT");
     return text != NULL && text[0] != '\0' && strcmp(text, "0") != 0;
@@ -219,7 +219,7 @@ static void record(const struct violation *violation)
         records[record_count++] = copy;
     }
     write_report(text);
-    const bool strict = is_strict();
+    const bool strict = mock_is_strict();
     const size_t number = ++shown[violation->rule];
     if (number <= MAX_SHOWN || strict) {
         text->length = 0;

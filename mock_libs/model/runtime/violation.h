@@ -10,6 +10,8 @@
 
 extern pthread_mutex_t mock_violation_lock;
 
+/* Return whether PYACLNN_MOCK_STRICT is set. */
+bool mock_is_strict(void);
 /* Record that the call in progress broke a rule, a number of rule_numbers.inc. The handle, or
  * address, may be NULL, and its history as well. Under PYACLNN_MOCK_STRICT the process ends here.
  * */

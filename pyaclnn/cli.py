@@ -18,9 +18,7 @@ from pyaclnn.ascendc.tiling import command as tiling
 from pyaclnn.base.errors import AclError
 from pyaclnn.base.suggestions import Parser
 from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
-from pyaclnn.health.command import arguments as doctor
-from pyaclnn.health.fleet import arguments as fleet
-from pyaclnn.health.installed import command as installed
+from pyaclnn.health import arguments as health
 from pyaclnn.mock.control import contract_command, functions
 
 if TYPE_CHECKING:
@@ -136,14 +134,11 @@ def parser() -> argparse.ArgumentParser:
         help="print the version, the commit if there is one, Python, NumPy and the backend",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    _add_smoke(commands)
+    health.add_to(commands, "smoke")
     _add_mock(commands)
-    doctor.add_to(commands)
-    doctor.add_explain_to(commands)
-    fleet.add_to(commands)
+    health.add_to(commands, "doctor", "explain", "fleet")
     _add_env(commands)
-    installed.add_ops_to(commands)
-    installed.add_abi_to(commands)
+    health.add_to(commands, "ops", "abi")
     tiling.add_to(commands)
     ascendc.add_to(commands)
     return parser
@@ -183,43 +178,6 @@ def _env(options: argparse.Namespace) -> int:
 
     sys.stdout.write(configuration(load=True))
     return 0
-
-
-def _add_smoke(commands: _Commands) -> None:
-    smoke = commands.add_parser(
-        "smoke",
-        help="run every operator and check its numbers",
-        description="Run every operator over a few shapes and dtypes and check its numbers against "
-        "CANN's accuracy standard. Exits with 0 if all pass, 1 if not, 2 if nothing could run, 3 "
-        "if CANN ended, crashed or hung during the run, 4 if there is no CANN.",
-    )
-    smoke.add_argument(
-        "--backend",
-        help="'cann', 'mock' (the simulated NPU) or a folder of libraries; "
-        "by default PYACLNN_BACKEND, then an installed CANN",
-    )
-    smoke.add_argument("--device", type=int, default=0, metavar="ID", help="device (default: 0)")
-    smoke.add_argument(
-        "--operator", action="append", metavar="NAME", help="only this operator; may be repeated"
-    )
-    smoke.add_argument(
-        "--dtype",
-        action="append",
-        metavar="NAME",
-        help="only inputs of this dtype; may be repeated",
-    )
-    shown = smoke.add_mutually_exclusive_group()
-    shown.add_argument(
-        "--table", action="store_true", help="print every output of every shape and dtype"
-    )
-    shown.add_argument("--json", action="store_true", help="print the results as JSON")
-    smoke.set_defaults(action=_smoke)
-
-
-def _smoke(options: argparse.Namespace) -> int:
-    from pyaclnn.health.command import smoke
-
-    return smoke.run(options)
 
 
 def _add_mock(commands: _Commands) -> None:

@@ -98,7 +98,7 @@ def examine(
         ValueError: There is no such level or check, or nothing is left to check.
         KeyboardInterrupt: Ctrl-C was pressed; its ``report`` has what was found until then.
     """
-    from pyaclnn.health.checks.options import Level, Options  # noqa: PLC0415
+    from pyaclnn.health.checks.context import Level, Options  # noqa: PLC0415
     from pyaclnn.health.command.run import run  # noqa: PLC0415
 
     levels = [member.name.lower() for member in Level]

@@ -30,18 +30,17 @@ OWN = {
     "pyaclnn.mock.control.tools": "/proc",
     "pyaclnn.mock.protocol.mapping": "/proc, for memory that another process shares",
     "pyaclnn.pytest_plugin": "/proc",
-    "pyaclnn.health.child.footprint": "/proc",
-    "pyaclnn.health.child.descendants": "/proc",
-    "pyaclnn.health.child.location": "/proc, and files in a folder that the parent has made",
+    "pyaclnn.health.child.steps.soak": "/proc",
+    "pyaclnn.health.child.processes": "/proc",
+    "pyaclnn.health.child.traces": "/proc, and files in a folder that the parent has made",
     "pyaclnn.health.child.isolation": "files in a folder that it has made",
     "pyaclnn.health.child.journal": "a file in a folder that the parent has made",
-    "pyaclnn.health.child.logs": "files in a folder that the parent has made",
     "pyaclnn.ascendc.builds": "files that it, or the compiler for it, has written",
     "pyaclnn.ascendc.diagnostics": "a file that it has written, and sources for the compiler",
     "pyaclnn.ascendc.fault": "sources that were compiled",
     "pyaclnn.cann.faults": "written, not read",
     "pyaclnn.cli": "/dev/null",
-    "pyaclnn.health.report.files": "written, not read",
+    "pyaclnn.health.command.output": "written, not read",
 }
 """Modules that open files in another way: which files these are."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyaclnn.health.checks.options import Level, Options
+from pyaclnn.health.checks.context import Level, Options
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pyaclnn.health.checks.options import Options
+from pyaclnn.health.checks.context import Options
 from pyaclnn.health.report.record import Status
 
 from . import breakages, machine_breakages as b

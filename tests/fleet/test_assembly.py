@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from pyaclnn.health.fleet.assembly import reports_of
-from pyaclnn.health.fleet.npu import Ended, Node
+from pyaclnn.health.fleet.survey import Ended, Node
 from pyaclnn.health.report.fleet import merge
 from pyaclnn.health.report.record import Report, Status
 from tests.doctor import report_samples as samples

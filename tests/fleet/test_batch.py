@@ -12,7 +12,7 @@ import pytest
 import pyaclnn
 from pyaclnn import reference
 from pyaclnn.facts.accuracy import judge
-from pyaclnn.health.fleet import batch, batch_gradients
+from pyaclnn.health.fleet import batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,9 +30,8 @@ def here(
 
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for module in (batch, batch_gradients):
-        monkeypatch.setattr(module, "connected", nullcontext)
-        monkeypatch.setattr(module, "compute", here)
+    monkeypatch.setattr(batches, "connected", nullcontext)
+    monkeypatch.setattr(batches, "compute", here)
     pyaclnn.select_backend("mock")
     with pyaclnn.Device(0):
         yield
@@ -46,8 +45,8 @@ def problem(dtype: str = "float32") -> tuple[Any, ...]:
 
 def gradients(x: Any, dy: Any, weight: Any) -> tuple[Any, Any, Any]:
     shards, slopes = np.split(x, CUTS), np.split(dy, CUTS)
-    forward = batch.sync_batch_norm(shards, weight=weight)
-    found = batch_gradients.sync_batch_norm_backward(
+    forward = batches.sync_batch_norm(shards, weight=weight)
+    found = batches.sync_batch_norm_backward(
         slopes, shards, forward.save_mean, forward.save_invstd, weight
     )
     return np.concatenate(found.grad_input), found.grad_weight, found.grad_bias
@@ -110,4 +109,4 @@ def test_gradients_of_shards_are_of_the_dtype_of_the_batch(dtype: str) -> None:
 def test_lists_that_do_not_fit_together_are_refused_by_their_names() -> None:
     x, dy, weight = problem()
     with pytest.raises(ValueError, match="grad_out has 2, input has 1"):
-        batch_gradients.sync_batch_norm_backward([dy, dy], [x], weight, weight)
+        batches.sync_batch_norm_backward([dy, dy], [x], weight, weight)

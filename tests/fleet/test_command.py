@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from pyaclnn.cli import main
-from pyaclnn.health.fleet.npu import Ended, Node
+from pyaclnn.health.fleet.survey import Ended, Node
 from pyaclnn.health.fleet.view import Cells
 from pyaclnn.health.report.record import Status
 from tests.doctor import report_samples as samples

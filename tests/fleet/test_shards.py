@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyaclnn.health.fleet.batch import sync_batch_norm
-from pyaclnn.health.fleet.gradients import layer_norm_backward
+from pyaclnn.health.fleet.batches import layer_norm_backward, sync_batch_norm
 from pyaclnn.health.fleet.shards import added, place
 
 NODES = ["a", "b", "c"]

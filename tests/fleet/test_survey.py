@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn.health.fleet.npu import Ended, Node
-from pyaclnn.health.fleet.survey import Holds, Limits, Lost, Stopped, survey
+from pyaclnn.health.fleet.survey import Ended, Holds, Limits, Lost, Node, Stopped, survey
 from pyaclnn.health.report.record import Status
 from tests.doctor import report_samples as samples
 

@@ -17,8 +17,12 @@ from pyaclnn.cann.headers import read_header
 from pyaclnn.cann.signatures import OperatorHeaders
 from pyaclnn.facts.operators.catalogue import Entry, catalogue
 from pyaclnn.facts.releases import RELEASES
-from pyaclnn.health.installed.comparison import SEVERITIES, compare, compare_operators
-from pyaclnn.health.installed.installation import find_installation
+from pyaclnn.health.installed.comparison import (
+    SEVERITIES,
+    compare,
+    compare_operators,
+    find_installation,
+)
 from tests.installed.made import HEADERS, declare
 from tests.releases import OLDEST
 

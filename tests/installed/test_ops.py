@@ -13,7 +13,7 @@ import pytest
 from pyaclnn import cli
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.health.installed.installation import find_installation
+from pyaclnn.health.installed.comparison import find_installation
 from pyaclnn.health.installed.kernels import chip_folder, chips, kernel_of, kernels
 from pyaclnn.health.installed.listing import declared_operators, in_one_line
 from pyaclnn.ops.typed_stub import typed_stub

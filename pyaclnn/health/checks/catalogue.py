@@ -4,21 +4,43 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.base.toml import fill
 from pyaclnn.facts.operators import all_operators
-from pyaclnn.health.checks.check import Check
-from pyaclnn.health.checks.options import Level
-from pyaclnn.health.checks.rows import FAMILIES, check_rows
+from pyaclnn.health.checks.context import Level
+from pyaclnn.health.checks.finding import FAMILIES, Finding, check_rows
+from pyaclnn.health.report.record import CheckResult, Severity, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from pyaclnn.health.checks.check import Look
+__all__ = [
+    "COMPARED",
+    "IN_TURN",
+    "SOAK",
+    "THE_END",
+    "TOGETHER",
+    "Check",
+    "NothingLeftError",
+    "UnknownCheckError",
+    "checks",
+    "find",
+    "plan",
+]
 
-__all__ = ["NothingLeftError", "UnknownCheckError", "checks", "find", "plan"]
+THE_END: Final = "DEV-111"
+"""The check of a child's own end, which the parent observes from outside."""
+SOAK: Final = "NUM-302"
+"""The check that only runs if a time for it is given."""
+IN_TURN: Final = "figures"
+"""The group of checks that run on one device after the other."""
+TOGETHER: Final = "together"
+"""The group of checks that all devices begin at the same moment."""
+COMPARED: Final = "compared"
+"""The group of checks that compare the figures that the others measured."""
 
 
 class UnknownCheckError(ValueError):
@@ -29,6 +51,80 @@ class NothingLeftError(ValueError):
     """Every requested check is excluded as well."""
 
 
+@dataclass(frozen=True)
+class Check:
+    """One named check.
+
+    Attributes:
+        id: Its stable name: a family and a number, e.g. ``ENV-002``, or an operator, e.g.
+            ``NUM-rms_norm``.
+        title: Its subject in a few words.
+        explanation: What it examines, why that matters and the source of the rule.
+        category: The family in words.
+        module: The module of its function, in this folder or in that of the child.
+        implementation: The function, without the underscore that its name begins with.
+        hardware: Whether it applies to a machine with an NPU only, and to no simulated one.
+        group: The child process that does it: ``host`` (touches no device of its own), or one that
+            exists for each device; ``compared`` needs none. None for a static check.
+        needs: The checks that must have passed.
+        level: The lowest level that includes it.
+        seconds: The deadline of a check in a child.
+    """
+
+    id: str
+    title: str
+    explanation: str
+    _: KW_ONLY
+    category: str
+    module: str = ""
+    implementation: str = ""
+    hardware: bool = False
+    group: str | None = None
+    needs: tuple[str, ...] = ()
+    level: Level = Level.QUICK
+    seconds: float = 30.0
+
+    @property
+    def function(self) -> Callable[..., Finding]:
+        """The function of a check that needs no child.
+
+        Its argument is the `CheckContext`; of a comparison, the device and the `Measured` figures.
+        """
+        function: Callable[..., Finding] = getattr(
+            import_module(f"{__package__}.{self.module}"), f"_{self.implementation}"
+        )
+        return function
+
+    def result_id(self, device: int | None = None) -> str:
+        """Return the id of a result, e.g. ``DEV-104@0`` for a check of device 0."""
+        return self.id if device is None else f"{self.id}@{device}"
+
+    def result(self, found: Finding, seconds: float, device: int | None = None) -> CheckResult:
+        """Return the record of a finding of this check.
+
+        Args:
+            found: The finding.
+            seconds: The duration.
+            device: The device, for a check of one device.
+        """
+        fields: dict[str, Any] = {**vars(found), "severity": _severity(found, device)}
+        del fields["absent"]  # is about the run
+        name = self.result_id(device)
+        return CheckResult(
+            id=name, title=self.title, category=self.category, seconds=seconds, **fields
+        )
+
+
+def _severity(found: Finding, device: int | None) -> Severity:
+    """Return the severity: drain for a fault, monitor for a warning about a device."""
+    if found.severity is not None:
+        return found.severity
+    if found.status.broken:
+        return Severity.DRAIN
+    watched = found.status is Status.WARN and device is not None
+    return Severity.MONITOR if watched else Severity.NONE
+
+
 @functools.cache
 def checks() -> tuple[Check, ...]:
     """Return every check in the order in which they run."""
@@ -36,20 +132,16 @@ def checks() -> tuple[Check, ...]:
 
 
 def _of_family(family: str) -> Iterator[Check]:
-    rows = check_rows(family)
-    static = any("group" not in row for row in rows.values())
-    looks = import_module(f"{__package__}.{family}").LOOKS if static else {}
-    for name, row in rows.items():
+    operators = all_operators()
+    for name, given in check_rows(family).items():
         # The row of an operator stands for all of them.
-        for operator in all_operators() if name == "NUM-operator" else ("",):
-            filled = fill(row, {"operator": operator})
-            yield _check(name.replace("operator", operator), filled, looks.get(name))
-
-
-def _check(name: str, row: dict[str, Any], look: Look | None) -> Check:
-    level = Level[row.pop("level", "quick").upper()]
-    seconds = row.pop("seconds", 30.0) + row.pop("seconds_an_operator", 0.0) * len(all_operators())
-    return Check(name, look=look, level=level, seconds=seconds, **row)
+        for operator in operators if name == "NUM-operator" else ("",):
+            row = fill(given, {"operator": operator})
+            level = Level[row.pop("level", "quick").upper()]
+            seconds = row.pop("seconds", 30.0)
+            seconds += row.pop("seconds_an_operator", 0.0) * len(operators)
+            identity = name.replace("operator", operator)
+            yield Check(identity, level=level, seconds=seconds, **row)
 
 
 @functools.cache

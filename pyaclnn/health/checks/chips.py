@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chip: its description in this CANN, and the kernels installed for it.
+"""Kernels: whether operator packages are installed at all, and for the chip that is here.
 
-Sources: CANN: platform_config; CANN: opp/built-in of 8.1; CANN: installation guides for the names
-of the packages.
+Sources: CANN: opp/built-in and platform_config of 8.1; CANN: share/info of 9.1; CANN: opbase for
+the order in which packages are searched; CANN: installation guides for the names of the packages.
 """
 
 from __future__ import annotations
@@ -13,15 +13,44 @@ from pyaclnn.facts.chips import FAMILIES, find_family
 from pyaclnn.facts.operators import by_c_name
 from pyaclnn.health.checks.finding import Finding, found, more, ok, skip, value
 from pyaclnn.health.checks.installation import order_of
-from pyaclnn.health.checks.operators import KERNELS, kernels
 from pyaclnn.health.installed import kernels as lists
 
 if TYPE_CHECKING:
-    from pyaclnn.health.checks.check import Look
-    from pyaclnn.health.checks.check_context import CheckContext
+    from pathlib import Path
+
+    from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.report.record import Evidence
 
-__all__ = ["LOOKS", "kernel_folder"]
+__all__ = ["kernel_folder"]
+
+KERNELS: Final = "built-in/op_impl/ai_core/tbe/kernel"
+"""The folder of an operator package's kernels, with a folder for each kind of chip."""
+
+
+def kernels(context: CheckContext) -> list[Path]:
+    """Return the folders of kernels, e.g. ``ascend910b``."""
+    base = context.installation.operator_root / KERNELS
+    try:
+        return sorted(p for p in base.iterdir() if p.is_dir() and p.name.startswith("ascend"))
+    except OSError:
+        return []
+
+
+def _installed(context: CheckContext) -> Finding:
+    chosen = context.installation
+    folders = ", ".join(folder.name for folder in kernels(context))
+    named = [package.package for package in chosen.packages]
+    packages = ", ".join(name for name in named if name.startswith(("opp_kernel", "ops_")))
+    seen = (
+        context.seen(chosen.operator_root / KERNELS, folders or "no kernels"),
+        value("operator packages", packages or "none is listed"),
+    )
+    if folders:
+        return ok(f"kernels for {folders}", *seen)
+    if packages and chosen.split:
+        return ok(f"operator packages {packages}", *seen)
+    return found("PKG-001.none", *seen, version=f", {chosen.version}" if chosen.version else "")
+
 
 _SPLIT_SINCE: Final = (8, 5)
 _OLD_950: Final = "ascend910_95"
@@ -114,6 +143,3 @@ def _complete(context: CheckContext, folder: str, place: Evidence) -> Finding:
         answer=answer,
         package=_package(context, folder),
     )
-
-
-LOOKS: Final[dict[str, Look]] = {"PKG-002": _known, "PKG-003": _for_chip}

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from pyaclnn.health.checks.figures import BESIDE_OTHERS, EXPECTED
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
 from pyaclnn.health.report.outliers import Outlier, graded, outliers as find_outliers, shortfall
 from pyaclnn.health.report.record import Figure, Severity, Status
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.report.baseline import Baseline
 
-__all__ = ["COMPARISONS", "Measured"]
+__all__ = ["Measured"]
 
 
 @dataclass(frozen=True)
@@ -116,10 +115,3 @@ def _beside_expected(device: int, measured: Measured) -> Finding:
             names=", ".join(missing),
         )
     return replace(finding, evidence=tuple(evidence))
-
-
-COMPARISONS: Final[dict[str, Callable[[int, Measured], Finding]]] = {
-    BESIDE_OTHERS: _beside_others,
-    EXPECTED: _beside_expected,
-}
-"""The function of each check of the group ``compared``."""

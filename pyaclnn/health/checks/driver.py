@@ -15,11 +15,10 @@ from pyaclnn.health.checks.finding import Finding, at_path, found, ok, skip, val
 from pyaclnn.health.checks.installation import order_of
 
 if TYPE_CHECKING:
-    from pyaclnn.health.checks.check import Look
-    from pyaclnn.health.checks.check_context import CheckContext
+    from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.machine import Machine
 
-__all__ = ["LOOKS", "driver_root"]
+__all__ = ["driver_root"]
 
 _MODULES: Final = re.compile(r"^(?:drv_|ascend_|davinci_|asdrv_)", re.MULTILINE)
 
@@ -111,6 +110,3 @@ def _interface(context: CheckContext) -> str | None:
         if match:
             return match[0]
     return None
-
-
-LOOKS: Final[dict[str, Look]] = {"DRV-001": _installed, "DRV-002": _loaded, "DRV-003": _fits}

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.health.checks.dependencies import search_path
 from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
-from pyaclnn.health.checks.nodes import device_nodes
-from pyaclnn.health.checks.visible import read_visible
+from pyaclnn.health.checks.nodes import device_nodes, read_visible
 
 if TYPE_CHECKING:
-    from pyaclnn.health.checks.check import Look
-    from pyaclnn.health.checks.check_context import CheckContext
+    from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.report.record import Evidence
 
-__all__ = ["LOOKS"]
+__all__ = []
 
 _HOME: Final = "ASCEND_HOME_PATH"
 _OLD_HOME: Final = "ASCEND_TOOLKIT_HOME"
@@ -146,11 +144,3 @@ def _values(context: CheckContext) -> Finding:
     if log and os.path.isdir(log) and not context.machine.may(Path(log), "wx"):  # noqa: PTH112  # a string from outside
         return found("ENV-004.log", at_path(log, context.machine.owner(Path(log))), folder=log)
     return ok("the other variables that CANN reads have values it accepts")
-
-
-LOOKS: Final[dict[str, Look]] = {
-    "ENV-001": _sourced,
-    "ENV-002": _visible,
-    "ENV-003": _paths,
-    "ENV-004": _values,
-}

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CANN's libraries: presence, stubs in their place, and dependencies by the loader's rules."""
+"""CANN's libraries: presence, stubs in their place, and dependencies, without loading any.
+
+Source of the order: ld.so(8): DT_RPATH (unless there is a DT_RUNPATH), LD_LIBRARY_PATH, DT_RUNPATH,
+the loader's cache, the system's folders. The contents of the cache are derived from ld.so.conf.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyaclnn.base.elf import SharedLibrary
-    from pyaclnn.health.checks.check import Look
-    from pyaclnn.health.checks.check_context import CheckContext
+    from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.dependencies import Missing
 
-__all__ = ["LOOKS"]
+__all__ = []
 
 _STUB_FOLDERS: Final = frozenset({"devlib", "stub"})
 _DRIVER: Final = frozenset({"libascend_hal.so", "libdcmi.so", "libdrvdsmi_host.so"})
@@ -119,6 +122,3 @@ def _stubs(context: CheckContext) -> Finding:
 
 def _is_stub(path: Path) -> bool:
     return bool(_STUB_FOLDERS & {*path.parent.parts[-2:], *path.resolve().parent.parts[-2:]})
-
-
-LOOKS: Final[dict[str, Look]] = {"LIB-001": _present, "LIB-002": _stubs, "LIB-003": _needed}

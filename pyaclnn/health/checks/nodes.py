@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device nodes of NPUs and driver: presence and permissions. No node is opened.
+"""Device nodes of NPUs and driver: presence, permissions and visibility. No node is opened.
 
-Source: CANN: driver host_sys_init.sh for names and modes; CANN: oam-tools quick_install for the
-needs of a container.
+Sources: CANN: driver host_sys_init.sh for names and modes; CANN: oam-tools quick_install for the
+needs of a container; CANN: runtime core/src/runtime.cc for ASCEND_RT_VISIBLE_DEVICES.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.health.checks.finding import Finding, at_path, found, more, ok, skip, value
@@ -15,11 +16,62 @@ from pyaclnn.health.checks.finding import Finding, at_path, found, more, ok, ski
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyaclnn.health.checks.check import Look
-    from pyaclnn.health.checks.check_context import CheckContext
+    from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.machine import Machine
 
-__all__ = ["LOOKS", "admission", "device_nodes"]
+__all__ = ["admission", "device_nodes", "read_visible"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Value of the variable as CANN reads it.
+
+    Attributes:
+        devices: The devices it makes visible, re-numbered from 0 in this order.
+        meant: All numbers in the text.
+        problem: The difference to the text; None if there is none.
+    """
+
+    devices: tuple[int, ...]
+    meant: tuple[int, ...]
+    problem: str | None
+
+
+def read_visible(text: str, present: int) -> Reading:
+    """Read the variable.
+
+    Args:
+        text: Its value.
+        present: The number of devices.
+
+    Returns:
+        The visible devices, and the fault of the text.
+    """
+    meant = tuple(int(number) for number in re.findall(r"\d+", text))
+    devices: list[int] = []
+    rest = text
+    problem = "it is empty, so no device is visible" if not text else None
+    while rest:
+        match = re.match(r"\d+", rest)
+        if match is None:
+            problem = f"reading stops at {rest[0]!r}"
+            break
+        number, rest = int(match[0]), rest[match.end() :]
+        if devices and number <= devices[-1]:
+            how = "is there twice" if number in devices else f"stands behind {devices[-1]}"
+            return Reading((), meant, f"{number} {how}, so no device is visible")
+        if number >= present:
+            problem = f"there is no device {number}; reading stops there"
+            break
+        devices.append(number)
+        if rest and rest[0] != ",":
+            problem = f"reading stops at {rest[0]!r}"
+            break
+        if rest == ",":
+            problem = "it ends with a comma"
+        rest = rest[1:]
+    return Reading(tuple(devices), meant, problem)
+
 
 _NODE: Final = re.compile(r"v?davinci\d+")
 _DRIVER: Final = (
@@ -129,11 +181,3 @@ def _mounts(context: CheckContext) -> Finding:
         path=missing[0],
         arguments=" ".join(f"-v {path}:{path}" for path in missing),
     )
-
-
-LOOKS: Final[dict[str, Look]] = {
-    "HW-001": _present,
-    "HW-002": _companions,
-    "HW-003": _permitted,
-    "HW-004": _mounts,
-}

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Presence of CANN: an installation, and of the vendor's libraries instead of simulated ones."""
+"""Presence of CANN: an installation, its remains, and its parts, versions and permissions.
+
+Sources: CANN: installation guides, for the folders and links that its packages make; CANN:
+version.cfg and file list of 8.1; CANN: share/info of 9.1.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann.discovery import installation_roots
 from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
-from pyaclnn.health.checks.nodes import device_nodes
+from pyaclnn.health.checks.installation import find_installations, order_of
+from pyaclnn.health.checks.nodes import admission, device_nodes
+from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
-    from pyaclnn.health.checks.check import Look
-    from pyaclnn.health.checks.check_context import CheckContext
+    from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.installation import Installation
 
-__all__ = ["LOOKS"]
+__all__: list[str] = []
 
 
 def _installed(context: CheckContext) -> Finding:
@@ -66,4 +73,81 @@ def _real(context: CheckContext) -> Finding:
     )
 
 
-LOOKS: Final[dict[str, Look]] = {"CANN-001": _installed, "MOCK-001": _real}
+_ENOUGH_EVIDENCE: Final = 8
+
+
+def _complete(context: CheckContext) -> Finding:
+    chosen = context.installation
+    # Operators need these, where their place is known; the rest may move with a release.
+    vital = {
+        "operator packages": chosen.operator_root,
+        "built-in operators": chosen.operator_root / "built-in",
+    }
+    parts = {**vital, "chip descriptions": chosen.chip_folder, "set_env.sh": chosen.set_env}
+    missing = {name: path for name, path in parts.items() if not path.exists()}
+    if not missing:
+        return ok("the usual parts of an installation are there")
+    return found(
+        "CANN-002.incomplete",
+        *(context.seen(path, f"{name}: does not exist") for name, path in missing.items()),
+        status=Status.FAIL if vital.keys() & missing.keys() and not chosen.split else Status.WARN,
+        part=next(iter(missing)),
+    )
+
+
+def _readable(context: CheckContext) -> Finding:
+    chosen, machine = context.installation, context.machine
+    libraries = (*chosen.libraries.runtime, chosen.libraries.base, *chosen.libraries.operators)
+    wanted = [(path, "r") for path in libraries] + [(chosen.operator_root / "built-in", "rx")]
+    refused = [path for path, how in wanted if path.exists() and not machine.may(path, how)]
+    if not refused:
+        return ok("this user may read all of it")
+    group = machine.owner(refused[0]).rpartition(":")[2]
+    return found(
+        "CANN-003.refused",
+        *(context.seen(path, machine.owner(path)) for path in refused[:_ENOUGH_EVIDENCE]),
+        *context.user(),
+        path=machine.shown(refused[0]),
+        group=group,
+        admission=admission(group, "CANN"),
+    )
+
+
+def _versions(context: CheckContext) -> Finding:
+    root, packages = context.installation.root, context.installation.packages
+    if not packages:
+        return found(
+            "CANN-004.no_version",
+            context.seen(root / "version.cfg", "not there, or not readable"),
+            context.seen(root / "share/info", "no version.info below"),
+        )
+    common = Counter(package.version for package in packages).most_common(1)[0][0]
+    runtime = next((p.version for p in packages if p.package == "runtime"), common)
+    others = [package for package in packages if package.version != runtime]
+    evidence = tuple(value(p.package, f"{p.version} ({p.source.name})") for p in packages)
+    if not others:
+        return ok(f"{len(packages)} packages, all of CANN {runtime}", *evidence)
+    far = any(order_of(package.version)[:2] != order_of(runtime)[:2] for package in others)
+    return found(
+        "CANN-004.different",
+        *evidence,
+        status=Status.FAIL if far else Status.WARN,
+        runtime=runtime,
+        others=", ".join(f"{package.package} {package.version}" for package in others),
+    )
+
+
+def _single(context: CheckContext) -> Finding:
+    machine, chosen = context.machine, context.installation
+    installations = [*context.installations, *find_installations(machine, "cann")]
+    places = {installation.real: installation for installation in installations}
+    others = [place for real, place in places.items() if real != chosen.real]
+    if not others:
+        return ok(f"one installation: {machine.shown(chosen.root)}")
+    listed = tuple(
+        context.seen(place.root, f"CANN {place.version or 'of unknown version'}")
+        for place in (chosen, *others)
+    )
+    if Path(machine.environment.get("ASCEND_HOME_PATH", "/nowhere")).resolve() == chosen.real:
+        return ok(f"{len(listed)} installations; the environment names one of them", *listed)
+    return found("CANN-005.several", *listed, count=len(listed), script=context.script)

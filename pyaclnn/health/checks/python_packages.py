@@ -13,10 +13,9 @@ from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
 from pyaclnn.health.checks.installation import order_of
 
 if TYPE_CHECKING:
-    from pyaclnn.health.checks.check import Look
-    from pyaclnn.health.checks.check_context import CheckContext
+    from pyaclnn.health.checks.context import CheckContext
 
-__all__ = ["LOOKS"]
+__all__ = []
 
 _NEEDED: Final = ("numpy", "decorator", "sympy", "scipy", "attrs", "psutil", "cloudpickle")
 """Packages that CANN's operator compiler imports."""
@@ -61,6 +60,3 @@ def _numpy(context: CheckContext) -> Finding:
         seen = value("numpy", numpy), value("CANN", cann)
         return found("PY-002.new", *seen, numpy=numpy, cann=cann)
     return ok(f"NumPy {numpy} is one that CANN {cann} can work with")
-
-
-LOOKS: Final[dict[str, Look]] = {"PY-001": _packages, "PY-002": _numpy}

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
     from pyaclnn.cann.prototypes import Prototype
     from pyaclnn.cann.signatures import OperatorHeaders, Signature
-    from pyaclnn.health.checks.check import Look
-    from pyaclnn.health.checks.check_context import CheckContext
+    from pyaclnn.health.checks.context import CheckContext
 
-__all__ = ["LOOKS", "core"]
+__all__ = ["core"]
 
 _BASE: Final = """
 aclCreateBoolArray aclCreateIntArray aclCreateTensor aclDestroyAclOpExecutor aclDestroyBoolArray
@@ -175,6 +174,3 @@ def _of_operators(context: CheckContext, headers: OperatorHeaders, common: list[
         difference=wrong[0].text,
         more=more(wrong, ", and {} more differ"),
     )
-
-
-LOOKS: Final[dict[str, Look]] = {"SYM-001": _exported, "SYM-002": _declared}

@@ -5,28 +5,33 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pyaclnn.health.checks.catalogue import find
-from pyaclnn.health.checks.device import THE_END
-from pyaclnn.health.checks.finding import Finding, found
-from pyaclnn.health.checks.numbers import SOAK
-from pyaclnn.health.checks.options import Extent
-from pyaclnn.health.child.ending import at_end, cut_short, with_left
-from pyaclnn.health.child.events import Progress, Started
+from msgspec.structs import replace
+
+from pyaclnn.health.checks.catalogue import SOAK, THE_END, find
+from pyaclnn.health.checks.context import Extent
+from pyaclnn.health.checks.finding import Finding, found, value
+from pyaclnn.health.child.failures import at_end, cut_short, with_left
 from pyaclnn.health.child.isolation import run_child
-from pyaclnn.health.child.task import ChildTask
+from pyaclnn.health.child.journal import ChildTask
+from pyaclnn.health.child.run_state import Finished, Progress, RunState, Started
 from pyaclnn.health.report.codec import read
 from pyaclnn.health.report.record import CheckResult, Evidence, Status
+from pyaclnn.health.report.verdict import gravity
 
 if TYPE_CHECKING:
-    from pyaclnn.health.checks.check import Check
-    from pyaclnn.health.checks.check_context import CheckContext
-    from pyaclnn.health.child.isolation import ChildOutcome
-    from pyaclnn.health.child.run_state import RunState
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["GroupRun"]
+    from pyaclnn.health.checks.catalogue import Check
+    from pyaclnn.health.checks.context import CheckContext
+    from pyaclnn.health.child.isolation import ChildOutcome
+    from pyaclnn.health.child.run_state import Event
+    from pyaclnn.health.report.record import Figure
+
+__all__ = ["GroupRun", "combined", "run_in_parallel"]
 
 _UNTOUCHABLE: Final = "the device did not answer in time and is not touched again"
 _NO_CHILD: Final = "no child process can be started"
@@ -156,3 +161,69 @@ class GroupRun:
             check = find(outcome.running) if outcome.running else left[0]
             finding = cut_short(check, outcome, self._context.installation)
             self._record(check, finding, outcome.seconds)
+
+
+_COUNTED: Final = frozenset({"count", "bytes", "1/s"})
+
+
+def run_in_parallel(
+    context: CheckContext, state: RunState, device: int, checks: list[Check], processes: int
+) -> None:
+    """Run each check in several children at a time, and record one result of them.
+
+    Args:
+        context: The machine under examination.
+        state: The state of the run; its listener gets the progress of the first child.
+        device: The device, which all children open.
+        checks: The checks.
+        processes: How many children run each check.
+    """
+
+    def forward(event: Event) -> None:
+        if not isinstance(event, Finished):
+            state.emit(event)
+
+    listeners = [forward, *[lambda _: None] * (processes - 1)]
+    states = [RunState(listener, stop=state.stop) for listener in listeners]
+    with ThreadPoolExecutor(processes) as pool:
+        list(pool.map(lambda own: GroupRun(context, own, device).run(checks), states))
+    for same in zip(*(own.results for own in states), strict=True):
+        state.add(combined(same))
+
+
+def combined(results: Sequence[CheckResult]) -> CheckResult:
+    """Combine the results of one check in several children.
+
+    Args:
+        results: The results.
+
+    Returns:
+        The gravest of them, with the evidence of all. Figures that count are added; of the others
+        the largest remains.
+    """
+    worst = min(results, key=lambda result: gravity(result.status))
+    evidence = tuple(
+        Evidence(item.kind, f"process {number}: {item.label}", item.text)
+        for number, result in enumerate(results, 1)
+        for item in (value("it says", result.summary), *result.evidence)
+    )
+    return replace(
+        worst,
+        summary=f"one of {len(results)} processes: {worst.summary}",
+        seconds=max(result.seconds for result in results),
+        evidence=evidence,
+        figures=_combined(figure for result in results for figure in result.figures),
+    )
+
+
+def _combined(figures: Iterable[Figure]) -> tuple[Figure, ...]:
+    by_name: dict[str, Figure] = {}
+    for figure in figures:
+        before = by_name.get(figure.name)
+        if before is not None:
+            both = before.value, figure.value
+            total = sum(both) if figure.unit in _COUNTED else max(both)
+            by_name[figure.name] = replace(before, value=total)
+        else:
+            by_name[figure.name] = figure
+    return tuple(by_name.values())

@@ -20,18 +20,17 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from pyaclnn.health.checks.numbers import SOAK
-from pyaclnn.health.child.descendants import Descendants
-from pyaclnn.health.child.location import ask, crashed_at, last_call
-from pyaclnn.health.child.logs import error_lines, tail
-from pyaclnn.health.child.task import CALLS, FAULTS
+from pyaclnn.health.checks.catalogue import SOAK
+from pyaclnn.health.child.journal import CALLS, FAULTS
+from pyaclnn.health.child.processes import Descendants
+from pyaclnn.health.child.traces import ask, crashed_at, error_lines, last_call, tail
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from pyaclnn.health.child.task import ChildTask
+    from pyaclnn.health.child.journal import ChildTask
 
 __all__ = ["ChildOutcome", "run_child"]
 

@@ -12,20 +12,12 @@ import os
 import sys
 import time
 import traceback
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.errors import AclError
-from pyaclnn.health.checks.catalogue import find
-from pyaclnn.health.checks.device import THE_END
+from pyaclnn.health.checks.catalogue import THE_END, find
 from pyaclnn.health.checks.finding import Finding, found
-from pyaclnn.health.child import (
-    device_steps,
-    figure_steps,
-    memory_steps,
-    number_steps,
-    sensors,
-    soak_steps,
-)
 from pyaclnn.health.child.failures import from_error
 from pyaclnn.health.child.journal import take_task
 from pyaclnn.health.child.session import Session
@@ -33,21 +25,12 @@ from pyaclnn.health.report.codec import json_text
 from pyaclnn.health.report.record import Evidence, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["STEPS", "main", "remark"]
+__all__ = ["main", "remark", "step_of"]
 
 _SLOW: Final = 15.0
 _MAY_BE_SLOW: Final = frozenset({"numbers", "soak", "memory"})
-STEPS: Final = {
-    **device_steps.STEPS,
-    **number_steps.STEPS,
-    **soak_steps.STEPS,
-    **figure_steps.STEPS,
-    **memory_steps.STEPS,
-    **sensors.STEPS,
-}
-"""The function of each check that runs in a child."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -79,6 +62,19 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def step_of(identity: str) -> Callable[[Session], Finding]:
+    """Return the function of a check that runs in a child.
+
+    Args:
+        identity: The check's id.
+    """
+    check = find(identity)
+    step: Callable[[Session], Finding] = getattr(
+        import_module(f"{__package__}.steps.{check.module}"), f"_{check.implementation}"
+    )
+    return step
+
+
 def remark(finding: Finding, identity: str, seconds: float) -> Finding:
     """Add a warning to a finding that passed after long; kernels may have to be compiled first.
 
@@ -102,7 +98,8 @@ def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding
         if identity == THE_END:
             session.close()
             return None
-        return STEPS[identity](session)
+        session.step = identity
+        return step_of(identity)(session)
     except AclError as error:
         return from_error(error)
     except MemoryError:

@@ -1,24 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of a run so far, and the checks that they rule out."""
+"""Results of a run so far, the checks that they rule out, and the events of the run."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
+from pyaclnn.health.checks.catalogue import SOAK
 from pyaclnn.health.checks.finding import Finding
-from pyaclnn.health.checks.numbers import SOAK
-from pyaclnn.health.child.events import Finished
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pyaclnn.health.checks.check import Check
-    from pyaclnn.health.child.events import Event, Listener
+    from pyaclnn.health.checks.catalogue import Check
     from pyaclnn.health.report.record import CheckResult
 
-__all__ = ["RunState"]
+__all__ = ["Event", "Finished", "Listener", "Planned", "Progress", "RunState", "Started"]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The run begins with these checks."""
+
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A check begins, on a device if it is a check of one device."""
+
+    check: Check
+    device: int | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A check in a child process goes on.
+
+    Attributes:
+        check: The check.
+        device: The device.
+        seconds: How long it has been running.
+        deadline: Seconds after which the child is ended.
+    """
+
+    check: Check
+    device: int | None
+    seconds: float
+    deadline: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A check ended, or will not run."""
+
+    result: CheckResult
+
+
+Event: TypeAlias = "Planned | Started | Progress | Finished"
+Listener: TypeAlias = Callable[[Event], None]
 
 
 class RunState:

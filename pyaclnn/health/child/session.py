@@ -10,7 +10,7 @@ from pyaclnn.runtime.device import Device
 
 if TYPE_CHECKING:
     from pyaclnn.cann.library import Backend
-    from pyaclnn.health.child.task import ChildTask
+    from pyaclnn.health.child.journal import ChildTask
 
 __all__ = ["Session"]
 
@@ -21,11 +21,13 @@ class Session:
     Attributes:
         task: The task of the child.
         facts: Facts for the parent besides the results.
+        step: The check that is under way.
     """
 
     def __init__(self, task: ChildTask) -> None:
         self.task = task
         self.facts: dict[str, Any] = {}
+        self.step = ""
         self._device: Device | None = None
 
     @property

@@ -19,7 +19,7 @@ from pyaclnn.health.smoke import cases as smoke
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.health.child.task import ChildTask
+    from pyaclnn.health.child.journal import ChildTask
 
 __all__ = ["main"]
 

@@ -14,15 +14,13 @@ from rich.text import Text
 
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.health.checks import catalogue
-from pyaclnn.health.checks.options import Level, Options
-from pyaclnn.health.child.termination import Interrupted, Terminated, terminable
-from pyaclnn.health.command.explain import show_entries
+from pyaclnn.health.checks.context import Level, Options
+from pyaclnn.health.child.processes import Interrupted, Terminated, terminable
+from pyaclnn.health.command.explain import of_check, show_entries
 from pyaclnn.health.command.live import view
-from pyaclnn.health.command.look_up import of_check
-from pyaclnn.health.command.output import Output
+from pyaclnn.health.command.output import STANDARD_OUTPUT, Output, WriteError, check_writable
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report.baseline import Baseline, read_baseline
-from pyaclnn.health.report.files import STANDARD_OUTPUT, WriteError, check_writable
 from pyaclnn.health.report.fleet import gather, schema
 from pyaclnn.health.report.record import Exit
 from pyaclnn.health.report.text import open_console
@@ -120,9 +118,10 @@ def _options(options: argparse.Namespace) -> Options:
     _check_backend(options.backend or os.environ.get("PYACLNN_BACKEND") or "cann")
     if options.save_baseline:
         check_writable(options.save_baseline)
-    given = {f.name: getattr(options, f.name) for f in fields(Options) if f.name in options}
+    asked = {f.name: getattr(options, f.name, None) for f in fields(Options)}
     expected = read_baseline(options.expect) if options.expect else None
     warned = options.fail_on == "warn"
+    given = {name: value for name, value in asked.items() if value is not None}
     return Options(**{**given, "level": level, "fail_on_warn": warned, "expected": expected})
 
 

@@ -14,7 +14,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from pyaclnn.health.child.events import Finished, Planned, Progress, Started
+from pyaclnn.health.child.run_state import Finished, Planned, Progress, Started
 from pyaclnn.health.report.record import Status
 from pyaclnn.health.report.text import COLOURS, SIGNS
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from typing_extensions import Self
 
-    from pyaclnn.health.checks.check import Check
-    from pyaclnn.health.child.events import Event
+    from pyaclnn.health.checks.catalogue import Check
+    from pyaclnn.health.child.run_state import Event
     from pyaclnn.health.report.record import CheckResult
 
 __all__ = ["LiveView", "PlainView", "View", "view"]

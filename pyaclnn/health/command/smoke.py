@@ -22,12 +22,11 @@ from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann.library import Backend
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.description import snake_case
-from pyaclnn.health.checks.check_context import CheckContext
+from pyaclnn.health.checks.context import CheckContext, Options
 from pyaclnn.health.checks.machine import Machine
-from pyaclnn.health.checks.options import Options
 from pyaclnn.health.child.isolation import ChildOutcome, run_child
-from pyaclnn.health.child.task import ChildTask
-from pyaclnn.health.child.termination import Terminated, signal_name, terminable
+from pyaclnn.health.child.journal import ChildTask
+from pyaclnn.health.child.processes import Terminated, signal_name, terminable
 from pyaclnn.health.report.record import Exit
 from pyaclnn.health.smoke import report
 from pyaclnn.health.smoke.cases import FLOATS, Outcome

@@ -17,7 +17,7 @@ from pyaclnn.health.report.verdict import gravity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pyaclnn.health.fleet.npu import Ended, Node
+    from pyaclnn.health.fleet.survey import Ended, Node
 
 __all__ = ["reports_of"]
 

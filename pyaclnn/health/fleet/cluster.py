@@ -9,21 +9,43 @@ import os
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from pyaclnn.health.fleet.npu import FleetError, Node
-from pyaclnn.health.fleet.probe import Probe
-from pyaclnn.health.fleet.survey import Holds, Lost
+from pyaclnn.health.command.run import run
+from pyaclnn.health.fleet.survey import FleetError, Holds, Lost, Node
 from pyaclnn.health.report.record import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pyaclnn.health.checks.options import Options
+    from pyaclnn.health.checks.context import Options
     from pyaclnn.health.fleet.survey import Answer
 
 __all__ = ["Cluster", "connected"]
+
+
+class Probe:
+    """A process that holds one NPU, which it sees as device 0; a crash is its own."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """Begin, with more variables than the node has."""
+        os.environ.update(environment)
+
+    def holds(self) -> list[str]:
+        """Return the physical ids of the NPUs that the process was given."""
+        ray = import_module("ray")  # an extra
+        return [str(one) for one in ray.get_runtime_context().get_accelerator_ids()["NPU"]]
+
+    def examine(self, options: Options) -> str:
+        """Examine the NPU as ``pyaclnn doctor`` does, and return the report as JSON text.
+
+        Args:
+            options: The options; the device is the only one.
+        """
+        return run(replace(options, devices=(0,))).to_text()
+
 
 _REACHED: Final = 5.0
 """Seconds in which an address must take a connection."""

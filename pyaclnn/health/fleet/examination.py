@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Examination of every NPU of a cluster, as a function that returns a fleet."""
+"""Examination of every NPU of a cluster, as a function that returns a fleet, and as a command."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.health.checks.options import Level, Options
-from pyaclnn.health.child.termination import terminable
+from pyaclnn.health.checks import catalogue
+from pyaclnn.health.checks.context import Level, Options
+from pyaclnn.health.child.processes import terminable
+from pyaclnn.health.command.output import Output, WriteError
 from pyaclnn.health.fleet.assembly import reports_of
 from pyaclnn.health.fleet.cluster import Cluster, connected
-from pyaclnn.health.fleet.npu import Ended, FleetError, Node
-from pyaclnn.health.fleet.survey import Limits, survey
+from pyaclnn.health.fleet.survey import Ended, FleetError, Limits, Node, Stopped, survey
+from pyaclnn.health.fleet.view import Cells
 from pyaclnn.health.report.fleet import Fleet, merge
+from pyaclnn.health.report.record import Exit
+from pyaclnn.health.report.text import open_console
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
-__all__ = ["DEADLINES", "NoNpuError", "examine"]
+__all__ = ["NoNpuError", "examine"]
 
 DEADLINES: Final = {"quick": 120.0, "medium": 600.0, "long": 3600.0}
 """Seconds that the examination of an NPU may take, by level."""
@@ -94,3 +99,50 @@ def examine(
         with terminable():
             ended = survey(cluster, nodes, limits, tell)
     return merge(reports_of(ended, level, fail_on_warn=fail_on_warn))
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """Examine every NPU of a cluster.
+
+    Args:
+        options: The command line.
+
+    Returns:
+        The exit status.
+    """
+    try:
+        output = Output(options, "pyaclnn fleet doctor")
+        catalogue.plan(Level[options.level.upper()], options.only, options.skip)
+        if options.simulate is not None and options.address is not None:
+            raise ValueError("--simulate starts a cluster of its own; it goes without --address")  # noqa: TRY301  # reported as any other
+    except (ValueError, WriteError) as error:
+        options.parser.error(str(error))
+    cells = Cells(open_console(error=True))
+    try:
+        with cells:
+            fleet = examine(
+                options.level,
+                address=options.address,
+                simulate=options.simulate,
+                backend=options.backend,
+                only=options.only,
+                skip=options.skip,
+                fail_on_warn=options.fail_on == "warn",
+                deadline=options.deadline,
+                patience=options.patience,
+                begin=cells.begin,
+                tell=cells.tell,
+            )
+    except NoNpuError as error:
+        output.message(str(error))
+        return Exit.NOTHING_HERE
+    except FleetError as error:
+        output.message(str(error))
+        return Exit.INCONCLUSIVE
+    except Stopped as end:
+        output.message("stopped; nothing is left running; this is what was found until then")
+        fleet = merge(reports_of(end.ended, options.level, status=end.status))
+    except KeyboardInterrupt:
+        output.message("stopped before anything was found")
+        return Exit.INTERRUPTED
+    return output.report(fleet, fleet.exit_status)

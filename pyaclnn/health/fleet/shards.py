@@ -10,7 +10,7 @@ import numpy as np
 
 from pyaclnn import ops
 from pyaclnn.base.errors import DeviceLostError
-from pyaclnn.health.fleet.npu import FleetError
+from pyaclnn.health.fleet.survey import FleetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,16 +12,58 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from pyaclnn.health.child.termination import Terminated
-from pyaclnn.health.fleet.npu import Ended
+from pyaclnn.health.child.processes import Terminated
 from pyaclnn.health.report.record import Exit, Report, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pyaclnn.health.fleet.npu import Node
 
-__all__ = ["Answer", "Engine", "Holds", "Limits", "Lost", "Stopped", "survey"]
+__all__ = ["Answer", "Ended", "FleetError", "Holds", "Limits", "Lost", "Node", "Stopped", "survey"]
+
+
+class FleetError(RuntimeError):
+    """No cluster is available; the message has the reason and the next step."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A machine of a cluster, as its engine knows it.
+
+    Attributes:
+        id: The engine's id.
+        name: The name for people.
+        npus: Number of NPUs.
+        free: Number of NPUs that were unused at first.
+    """
+
+    id: str
+    name: str
+    npus: int
+    free: int
+
+
+@dataclass(frozen=True)
+class Ended:
+    """End of the examination of one NPU.
+
+    Attributes:
+        node: The node.
+        npu: The physical id of the NPU; None if none was to be had.
+        status: ``PASS`` with a report; ``TIMEOUT``, ``CRASH`` or ``FAIL`` for what is broken, and
+            ``ERROR`` for no conclusion.
+        reason: The reason, in a sentence, if there is no report.
+        report: The report.
+        seconds: Duration.
+    """
+
+    node: Node
+    npu: str | None
+    status: Status
+    reason: str = ""
+    report: Report | None = None
+    seconds: float = 0.0
+
 
 _POLL: Final = 0.2
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from typing_extensions import Self
 
-    from pyaclnn.health.fleet.npu import Ended, Node
+    from pyaclnn.health.fleet.survey import Ended, Node
 
 __all__ = ["Cells", "finding"]
 

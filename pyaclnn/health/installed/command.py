@@ -4,61 +4,24 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from pyaclnn.base.spelling import did_you_mean
 
 if TYPE_CHECKING:
     import argparse
 
-    from pyaclnn.health.installed.installation import Installation
+    from pyaclnn.health.installed.comparison import Installation
 
-    # The type has no public name.
-    _Parts: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
-__all__ = ["add_abi_to", "add_ops_to"]
+__all__ = ["abi", "list_operators", "show", "stub"]
 
 _UNKNOWN = 2
 
 
-def add_ops_to(commands: _Parts) -> None:
-    """Add ``pyaclnn ops``.
-
-    Args:
-        commands: What ``add_subparsers`` gave. Each command sets ``action``, which takes the parsed
-            options and gives the exit status.
-    """
-    ops = commands.add_parser(
-        "ops",
-        help="list the operators of CANN, and show or type them",
-        description="The operators of an installation of CANN, by its headers and its lists of "
-        "kernels; of all releases, by a table, where there is none. Nothing is loaded.",
-    )
-    parts = ops.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    listed = parts.add_parser("list", help="list operators by category")
-    listed.add_argument(
-        "word", nargs="*", help="what their names, in C or Python, must have in them"
-    )
-    listed.set_defaults(action=_list)
-    shown = parts.add_parser("show", help="tell what is known of an operator")
-    shown.add_argument("operator", help="its C name, or its name in pyaclnn.aclnn")
-    shown.add_argument("--soc", metavar="CHIP", help="the data types of its kernel for a chip")
-    shown.set_defaults(action=_show)
-    typed = parts.add_parser("stub", help="write a .pyi of all operators to standard output")
-    typed.set_defaults(action=_stub)
-    for part in (listed, shown, typed):
-        part.add_argument(
-            "--root",
-            type=Path,
-            metavar="FOLDER",
-            help="an installation; by default the CANN that would be used",
-        )
-
-
 def _find(options: argparse.Namespace) -> Installation | None:
     from pyaclnn.base.errors import BackendNotFoundError
-    from pyaclnn.health.installed.installation import find_installation
+    from pyaclnn.health.installed.comparison import find_installation
 
     found = find_installation(options.root)
     if found is None and options.root is not None:
@@ -67,10 +30,18 @@ def _find(options: argparse.Namespace) -> Installation | None:
     return found
 
 
-def _list(options: argparse.Namespace) -> int:
-    from pyaclnn.health.installed.listing import list_operators
+def list_operators(options: argparse.Namespace) -> int:
+    """List operators by category.
 
-    lines = [*list_operators(_find(options), options.word)]
+    Args:
+        options: The command line.
+
+    Returns:
+        The exit status.
+    """
+    from pyaclnn.health.installed import listing
+
+    lines = [*listing.list_operators(_find(options), options.word)]
     if not lines:
         words = " and ".join(map(repr, options.word))
         message = f"pyaclnn ops: no operator has {words} in its name"
@@ -80,7 +51,15 @@ def _list(options: argparse.Namespace) -> int:
     return 0
 
 
-def _show(options: argparse.Namespace) -> int:
+def show(options: argparse.Namespace) -> int:
+    """Describe an operator.
+
+    Args:
+        options: The command line.
+
+    Returns:
+        The exit status.
+    """
     from pyaclnn.calling.declared import snake_name
     from pyaclnn.health.installed.listing import declared_operators, show_operator
 
@@ -96,7 +75,15 @@ def _show(options: argparse.Namespace) -> int:
     return 0
 
 
-def _stub(options: argparse.Namespace) -> int:
+def stub(options: argparse.Namespace) -> int:
+    """Write a stub file of all operators to standard output.
+
+    Args:
+        options: The command line.
+
+    Returns:
+        The exit status.
+    """
     from pyaclnn.health.installed.listing import declared_operators
     from pyaclnn.ops.typed_stub import typed_stub
 
@@ -104,28 +91,15 @@ def _stub(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_abi_to(commands: _Parts) -> None:
-    """Add ``pyaclnn abi``; see ``add_ops_to``."""
-    abi = commands.add_parser(
-        "abi",
-        help="compare an installation's headers and libraries with what pyaclnn calls",
-        description="Compare the functions that pyaclnn declares with the headers of an "
-        "installation and what its libraries export, of any processor; nothing is loaded. Exits "
-        "with 0 if no call would go wrong, 1 if arguments would be misread or a function is "
-        "missing, 2 if there is nothing to compare with.",
-    )
-    abi.add_argument(
-        "--against",
-        type=Path,
-        metavar="FOLDER",
-        help="an installation, or the folder of its libraries or of its operator headers; by "
-        "default the CANN that would be used",
-    )
-    abi.add_argument("--json", action="store_true", help="print the result as JSON")
-    abi.set_defaults(action=_abi)
+def abi(options: argparse.Namespace) -> int:
+    """Compare an installation with what pyaclnn calls.
 
+    Args:
+        options: The command line.
 
-def _abi(options: argparse.Namespace) -> int:
+    Returns:
+        The exit status.
+    """
     import json
 
     from pyaclnn.health.installed.comparison import SEVERITIES, compare

@@ -7,25 +7,76 @@ libraries. Libraries contain no types: only headers show that arguments would be
 
 from __future__ import annotations
 
+import os
 import platform
+import sys
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.base.elf import ElfError, read_library
 from pyaclnn.base.files import read_text
+from pyaclnn.base.folders import home_folder
+from pyaclnn.cann.discovery import (
+    header_folders,
+    installation_roots,
+    library_sets,
+)
 from pyaclnn.cann.prototypes import differences, read_prototypes
-from pyaclnn.cann.signatures import PHASE_1, signature, signatures
+from pyaclnn.cann.signatures import PHASE_1, OperatorHeaders, signature, signatures
 from pyaclnn.facts.operators.catalogue import catalogue, plain_type
 from pyaclnn.facts.releases import DEFAULT, NEWEST, RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
-    from pyaclnn.cann.signatures import OperatorHeaders, Signature
-    from pyaclnn.health.installed.installation import Installation
+    from pyaclnn.cann.discovery import LibrarySet
+    from pyaclnn.cann.signatures import Signature
 
-__all__ = ["HARMFUL", "SEVERITIES", "Comparison", "Difference", "compare", "compare_operators"]
+__all__ = ["SEVERITIES", "Installation", "compare", "compare_operators", "find_installation"]
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An installation.
+
+    Attributes:
+        root: Its root, as ``ASCEND_HOME_PATH`` names it.
+        libraries: Its libraries.
+        headers: The headers of its operators.
+    """
+
+    root: Path
+    libraries: LibrarySet
+    headers: OperatorHeaders
+
+    @classmethod
+    def at(cls, root: Path) -> Installation | None:
+        """Return the installation in a folder; None if there are neither libraries nor headers."""
+        found = library_sets(root, flat=True)[0]
+        folders = header_folders(found.operators, root)
+        if not folders and any(root.glob("aclnn*.h")):
+            folders = [root]
+        there = found.base.exists() or any(path.exists() for path in found.runtime)
+        if not folders and not there and not found.operators:
+            return None
+        return cls(root, found, OperatorHeaders(folders))
+
+
+def find_installation(folder: Path | None = None) -> Installation | None:
+    """Find an installation.
+
+    Args:
+        folder: Its root, the folder of its libraries, or one of operator headers; None for the CANN
+            that would be used.
+
+    Returns:
+        The installation, or None if there is none.
+    """
+    usual = installation_roots(os.environ, home_folder(), Path(sys.prefix))
+    roots = usual if folder is None else [folder.expanduser()]
+    return next((found for root in roots if (found := Installation.at(root)) is not None), None)
+
 
 SEVERITIES: Final = ("ABI", "missing", "renamed", "const", "new")
 """The worst first: arguments that would be misread; a function that is not there; a parameter of

@@ -23,17 +23,10 @@ if TYPE_CHECKING:
 
     from pyaclnn.cann.signatures import Signature
     from pyaclnn.facts.operators import Operator
-    from pyaclnn.health.installed.installation import Installation
+    from pyaclnn.health.installed.comparison import Installation
     from pyaclnn.health.installed.kernels import Kernel
 
-__all__ = [
-    "category_of",
-    "declared_operators",
-    "in_one_line",
-    "list_operators",
-    "on_the_simulated_npu",
-    "show_operator",
-]
+__all__ = ["category_of", "declared_operators", "in_one_line", "show_operator"]
 
 _CATEGORIES: Final = {
     "communication": "AllReduce|AllGather|AllToAll|ReduceScatter|Distribute|Barrier",

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from pyaclnn.health.checks.comparison import COMPARISONS, Measured
-from pyaclnn.health.checks.figures import BESIDE_OTHERS, EXPECTED
+from pyaclnn.health.checks.catalogue import find
+from pyaclnn.health.checks.comparison import Measured
 from pyaclnn.health.report.baseline import Baseline, Expectation
 from pyaclnn.health.report.record import Better, Figure, Severity, Status, Unit
 
 if TYPE_CHECKING:
     from pyaclnn.health.checks.finding import Finding
 
+BESIDE_OTHERS, EXPECTED = "FIG-201", "FIG-202"
 WANTED = Baseline(
     "Ascend910B3", "8.1.RC1", simulated=False, version="0", expectations=(
         Expectation(Figure("launches", 100.0, "1/s")),
@@ -36,7 +37,7 @@ def found(
         for number, row in enumerate(rows)
     }
     measured = Measured(of, expected, "Ascend910B3", "8.1.RC1", simulated=False)
-    return COMPARISONS[check](number, measured)
+    return find(check).function(number, measured)
 
 
 def test_a_slow_device_is_found_and_the_others_are_not_blamed() -> None:
@@ -90,7 +91,7 @@ def test_a_figure_in_another_unit_is_not_the_expected_one() -> None:
     inverse = {0: {"launches": Figure("launches", 100.0, "s", "less")}}
     wanted = replace(WANTED, expectations=WANTED.expectations[:1])
     measured = Measured(inverse, wanted, "Ascend910B3", "8.1.RC1", simulated=False)
-    told = COMPARISONS[EXPECTED](0, measured)
+    told = find(EXPECTED).function(0, measured)
     assert told.status is Status.WARN
     assert told.summary == "0 figures are as expected, but 1 were not measured: launches"
 

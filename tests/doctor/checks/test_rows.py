@@ -12,11 +12,11 @@ import pytest
 
 from pyaclnn.base.toml import read_toml
 from pyaclnn.health import checks, child
-from pyaclnn.health.checks.rows import FAMILIES, outcome_row
+from pyaclnn.health.checks.finding import FAMILIES, outcome_row
 
 FOLDER = Path(checks.__file__).parent
 ROOMS = [Path(str(room.__file__)).parent for room in (checks, child)]
-SOURCES = sorted(path for room in ROOMS for path in room.glob("*.py"))
+SOURCES = sorted(path for room in ROOMS for path in room.rglob("*.py"))
 OUTCOME = re.compile(r"[A-Z]+-(\d+|operator)\.\w+")
 KEYS = {"status", "summary", "causes", "next_step", "absent"}
 

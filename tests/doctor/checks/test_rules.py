@@ -20,8 +20,8 @@ from pyaclnn.health.checks.chips import kernel_folder
 from pyaclnn.health.checks.dependencies import close_over, system_directories
 from pyaclnn.health.checks.installation import order_of
 from pyaclnn.health.checks.machine import Machine
+from pyaclnn.health.checks.nodes import read_visible
 from pyaclnn.health.checks.symbols import core
-from pyaclnn.health.checks.visible import read_visible
 from pyaclnn.mock import includedir
 
 if TYPE_CHECKING:

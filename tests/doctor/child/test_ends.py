@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.health.checks.options import Options
+from pyaclnn.health.checks.context import Options
 from pyaclnn.health.child import isolation
-from pyaclnn.health.child.descendants import Descendants
-from pyaclnn.health.child.events import Progress
+from pyaclnn.health.child.processes import Descendants
+from pyaclnn.health.child.run_state import Progress
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report.record import Report, Status
 from tests.doctor.breakages import fault, setting
@@ -26,7 +26,7 @@ from tests.doctor.installations import healthy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.health.child.events import Event
+    from pyaclnn.health.child.run_state import Event
     from tests.doctor.installations import Fabricated
     from tests.doctor.parts import Parts
 

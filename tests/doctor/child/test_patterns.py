@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.health.child.patterns import PATTERNS, WORD, BitError, bit_errors, words_of
+from pyaclnn.health.child.steps.memory import PATTERNS, WORD, BitError, bit_errors, words_of
 
 BASE = 0x1200_4000_0040
 COUNT = 200

@@ -6,9 +6,8 @@ from __future__ import annotations
 import pytest
 
 from pyaclnn.health.checks.catalogue import find
-from pyaclnn.health.checks.options import Options
-from pyaclnn.health.child.events import Event, Finished
-from pyaclnn.health.child.run_state import RunState
+from pyaclnn.health.checks.context import Options
+from pyaclnn.health.child.run_state import Event, Finished, RunState
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report.record import Status
 from tests.doctor.report_samples import result

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn.health.child.sensors import STEPS, SensorWatch, read_sensors
+from pyaclnn.health.child.probe import step_of
+from pyaclnn.health.child.steps.sensors import SensorWatch, read_sensors
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def found(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], **but: A
     monkeypatch.setenv("PATH", environment["PATH"])
     monkeypatch.delenv("ASCEND_RT_VISIBLE_DEVICES", raising=False)
     task = SimpleNamespace(**{"simulated": False, **but})
-    finding = STEPS["FIG-106"](SimpleNamespace(task=task, device_id=1))  # type: ignore[arg-type]  # all it needs
+    finding = step_of("FIG-106")(SimpleNamespace(task=task, device_id=1))  # type: ignore[arg-type]  # all it needs
     assert finding is not None
     return finding
 

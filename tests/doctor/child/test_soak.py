@@ -17,11 +17,16 @@ import pytest
 from msgspec.structs import replace
 
 import pyaclnn
-from pyaclnn.health.checks.options import Level, Options
-from pyaclnn.health.child.footprint import Footprint, growth
-from pyaclnn.health.child.parallel_runs import combined
-from pyaclnn.health.child.soak import Soak
-from pyaclnn.health.child.soak_steps import ended_by_signal, evaluate_soak, leaking
+from pyaclnn.health.checks.context import Level, Options
+from pyaclnn.health.child.group import combined
+from pyaclnn.health.child.steps.soak import (
+    Footprint,
+    Soak,
+    ended_by_signal,
+    evaluate_soak,
+    growth,
+    leaking,
+)
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report.record import CheckResult, Figure, Report, Status
 from pyaclnn.health.smoke.launching import Case

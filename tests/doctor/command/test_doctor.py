@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.health import arguments as command
 from pyaclnn.health.checks.catalogue import checks
-from pyaclnn.health.checks.options import Level, Options
-from pyaclnn.health.child.events import Finished, Planned
-from pyaclnn.health.command import arguments as command, doctor as command_run
+from pyaclnn.health.checks.context import Level, Options
+from pyaclnn.health.child.run_state import Finished, Planned
+from pyaclnn.health.command import doctor as command_run
 from pyaclnn.health.report.baseline import Baseline
 from pyaclnn.health.report.fleet import schema
 from pyaclnn.health.report.record import Report
 from tests.doctor import report_samples as samples
 
 if TYPE_CHECKING:
-    from pyaclnn.health.child.events import Listener
+    from pyaclnn.health.child.run_state import Listener
 
 
 class Engine:
@@ -54,8 +55,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
 def pyaclnn(*arguments: str | Path) -> int:
     parser = argparse.ArgumentParser(prog="pyaclnn")
     commands = parser.add_subparsers(required=True)
-    command.add_to(commands)
-    command.add_explain_to(commands)
+    command.add_to(commands, "doctor", "explain")
     try:
         options = parser.parse_args([str(argument) for argument in arguments])
         return int(options.action(options))
@@ -275,9 +275,9 @@ def test_merge_refuses_what_is_no_report(folder: Path, capfd: pytest.CaptureFixt
 
 MERGE = """
 import argparse, sys
-from pyaclnn.health.command import arguments as command
+from pyaclnn.health import arguments as command
 parser = argparse.ArgumentParser()
-command.add_to(parser.add_subparsers())
+command.add_to(parser.add_subparsers(), "doctor")
 options = parser.parse_args(sys.argv[1:])
 sys.exit(options.action(options))
 """
@@ -322,16 +322,13 @@ def test_an_output_that_knows_only_ascii_gets_the_report_all_the_same(tmp_path: 
     [
         ("arguments", ("rich", "numpy", "pyaclnn._binding")),
         # The parent starts others for what needs arrays, and draws what they have counted.
-        ("doctor", ("numpy",)),
+        ("command.doctor", ("numpy",)),
     ],
 )
 def test_the_command_line_is_there_without_waiting_for_what_it_runs(
     module: str, slow: tuple[str, ...]
 ) -> None:
-    code = (
-        f"import sys, pyaclnn.health.command.{module};"
-        f"print([m for m in {slow} if m in sys.modules])"
-    )
+    code = f"import sys, pyaclnn.health.{module};print([m for m in {slow} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

@@ -23,8 +23,8 @@ from pyaclnn.facts.explanations import (
     STATUS,
     TORCH_KINDS,
 )
-from pyaclnn.health.command import arguments as command
-from pyaclnn.health.command.look_up import look_up, suggestions
+from pyaclnn.health import arguments as command
+from pyaclnn.health.command.explain import look_up, suggestions
 
 EVERY = {
     **STATUS,
@@ -43,7 +43,7 @@ NO_CAUSE = {"ACL_ERROR_NONE", "ACLNN_SUCCESS", "EE4", "EE", "EH", "E4", "EP", "E
 
 def explain(*arguments: str) -> int:
     parser = argparse.ArgumentParser(prog="pyaclnn")
-    command.add_explain_to(parser.add_subparsers(required=True))
+    command.add_to(parser.add_subparsers(required=True), "explain")
     try:
         options = parser.parse_args(["explain", *arguments])
         return int(options.action(options))

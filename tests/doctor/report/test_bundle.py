@@ -15,8 +15,7 @@ from pyaclnn.facts.variables import TOLD
 from pyaclnn.health.report import bundle
 from pyaclnn.health.report.bundle import as_bundle
 from pyaclnn.health.report.record import Evidence, Report, Status
-from pyaclnn.health.report.redaction import names_of_this_machine, redact
-from pyaclnn.health.report.secrets import without_private
+from pyaclnn.health.report.redaction import names_of_this_machine, redact, without_private
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import report, result
 

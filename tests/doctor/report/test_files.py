@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pyaclnn.health.report.files import WriteError, check_writable, write
+from pyaclnn.health.command.output import WriteError, check_writable, write
 
 
 def test_text_and_bytes_are_written_as_they_are(tmp_path: Path) -> None:

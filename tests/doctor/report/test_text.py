@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from pyaclnn.health.checks.check import Check
-from pyaclnn.health.child.events import Finished, Planned, Progress, Started
+from pyaclnn.health.checks.catalogue import Check
+from pyaclnn.health.child.run_state import Finished, Planned, Progress, Started
 from pyaclnn.health.command.live import LiveView, PlainView, view
 from pyaclnn.health.report.fleet import fleet_verdict, merge
 from pyaclnn.health.report.record import Evidence, Status

@@ -19,7 +19,7 @@ from .nodes import MARKS, PATIENCE, another
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyaclnn.health.fleet.npu import Ended, Node
+    from pyaclnn.health.fleet.survey import Ended, Node
     from pyaclnn.health.report.fleet import Fleet
     from pyaclnn.health.report.record import CheckResult
 

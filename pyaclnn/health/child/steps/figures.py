@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a child that measure how fast a device copies and launches."""
+"""Steps that measure how fast a device copies and launches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.child.session import Session
 
-__all__ = ["STEPS", "meet"]
+__all__ = ["meet"]
 
 _GIGA: Final = 1e9
 _FEWEST: Final = 3
@@ -70,6 +70,16 @@ def _require_same(what: str, there: NDArray[Any], wanted: NDArray[Any]) -> None:
         raise _LostError(what, wrong, wanted.size)
 
 
+def _unless_lost(step: Callable[[Session], Finding]) -> Callable[[Session], Finding]:
+    def run(session: Session) -> Finding:
+        try:
+            return step(session)
+        except _LostError as lost:
+            return found("FIG-101.lost", value("copied", lost), what=lost)
+
+    return run
+
+
 def _measured(figures: Sequence[Figure]) -> Finding:
     return replace(ok("; ".join(map(str, figures))), figures=tuple(figures))
 
@@ -86,6 +96,7 @@ def _waited(
     return work
 
 
+@_unless_lost
 def _host(session: Session) -> Finding:
     device, size = session.device, session.task.figure_bytes
     sent, pinned, figures = _random(size), pinned_empty(size, np.uint8, device), []
@@ -108,6 +119,7 @@ def _host(session: Session) -> Finding:
     return _measured(figures)
 
 
+@_unless_lost
 def _within(session: Session) -> Finding:
     device, size = session.device, session.task.figure_bytes
     sent = _random(size)
@@ -121,6 +133,7 @@ def _within(session: Session) -> Finding:
     return _measured([figure])
 
 
+@_unless_lost
 def _between(session: Session) -> Finding:
     device, size = session.device, session.task.figure_bytes
     others = [number for number in session.task.peers if number != device.id]
@@ -168,6 +181,7 @@ class _Small:
             array.close()
 
 
+@_unless_lost
 def _launches(session: Session) -> Finding:
     seconds = session.task.figure_seconds
     streams = [Stream(session.device) for _ in range(_STREAMS)]
@@ -195,6 +209,7 @@ def _launches(session: Session) -> Finding:
     return _measured(figures)
 
 
+@_unless_lost
 def _overlap(session: Session) -> Finding:
     device, size = session.device, session.task.figure_bytes
     seconds = session.task.figure_seconds
@@ -248,6 +263,7 @@ def meet(meeting: str, name: object, count: int, patience: float = 30.0) -> int:
     return ready
 
 
+@_unless_lost
 def _together(session: Session) -> Finding:
     device, task = session.device, session.task
     size = task.figure_bytes
@@ -268,24 +284,3 @@ def _together(session: Session) -> Finding:
     figure = Figure("host_to_device_beside_others", size * count / took / _GIGA, "GB/s")
     finding = _measured([figure])
     return replace(finding, summary=f"{finding.summary}, {there} devices at a time")
-
-
-def _unless_lost(step: Callable[[Session], Finding]) -> Callable[[Session], Finding]:
-    def run(session: Session) -> Finding:
-        try:
-            return step(session)
-        except _LostError as lost:
-            return found("FIG-101.lost", value("copied", lost), what=lost)
-
-    return run
-
-
-STEPS: Final[dict[str, Callable[[Session], Finding]]] = {
-    "FIG-101": _unless_lost(_host),
-    "FIG-102": _unless_lost(_within),
-    "FIG-103": _unless_lost(_between),
-    "FIG-104": _unless_lost(_overlap),
-    "FIG-105": _unless_lost(_launches),
-    "FIG-107": _unless_lost(_together),
-}
-"""The function of each check."""

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
-from pyaclnn.health.checks.visible import read_visible
+from pyaclnn.health.checks.nodes import read_visible
 from pyaclnn.health.report.record import Better, Figure, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pyaclnn.health.child.session import Session
 
-__all__ = ["STEPS", "Reading", "SensorWatch", "read_sensors"]
+__all__ = ["SensorWatch", "read_sensors"]
 
 _TOOL: Final = "npu-smi"
 _PATIENCE: Final = 20.0
@@ -204,7 +204,3 @@ def _sensors(session: Session) -> Finding:
     elif values.get("temperature", 0.0) > _HOT:
         finding = found("FIG-106.hot", degrees=values["temperature"])
     return dataclasses.replace(finding, evidence=notes, figures=reading.figures)
-
-
-STEPS: Final[dict[str, Callable[[Session], Finding]]] = {"FIG-106": _sensors}
-"""The function of each check."""

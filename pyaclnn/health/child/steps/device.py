@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a child without operators: load CANN, initialise it, open the device, and use it."""
+"""Steps without operators: load CANN, initialise it, open the device, and use it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.child.session import Session
 
-__all__ = ["STEPS"]
+__all__ = []
 
 _SIZES: Final = (1, 31, 32, 33, 4096, 65537, 1 << 20, (16 << 20) + 5)
 _LITTLE: Final = 256 << 20
@@ -292,18 +292,3 @@ def _callbacks(session: Session) -> Finding:
         called = value("calls", seen), value("subscribed thread", server.ident)
         return found("DEV-110.not_called", *called)
     return ok("a stream calls back into the subscribed thread")
-
-
-STEPS: Final[dict[str, Callable[[Session], Finding]]] = {
-    "DEV-101": _loads,
-    "DEV-102": _initialises,
-    "DEV-103": _counts,
-    "DEV-104": _opens,
-    "DEV-105": _contexts,
-    "DEV-106": _streams,
-    "DEV-107": _memory,
-    "DEV-108": _events,
-    "DEV-109": _copies,
-    "DEV-110": _callbacks,
-}
-"""The function of each check."""

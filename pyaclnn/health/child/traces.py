@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Location of a child in code of the vendor: the C function it called, and the instruction.
+"""Traces that a child leaves: the C function it called, the instruction, and its logs.
 
 The child notes each function of the C interface before it is called, in a page that it shares with
 a file: the file outlives the child. It writes down its instruction when a signal ends it, and when
@@ -21,7 +21,39 @@ from pyaclnn.cann.faults import QUESTION, places_in, routine_in
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["ask", "crashed_at", "last_call", "note_calls"]
+__all__ = ["ask", "crashed_at", "error_lines", "last_call", "note_calls", "tail"]
+
+_MOST_OF_A_LOG: Final = 1 << 16
+_MOST_LINES: Final = 12
+
+
+def tail(path: Path, most: int = 6000) -> str:
+    """Return the end of a file; empty if it cannot be read.
+
+    Args:
+        path: The file.
+        most: The number of bytes.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(file.tell() - most, 0))
+            return file.read().decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def error_lines(folder: Path) -> str:
+    """Return the last lines that CANN's log marks as errors.
+
+    Args:
+        folder: The folder in ASCEND_PROCESS_LOG_PATH; the log lies somewhere below it.
+    """
+    lines: list[str] = []
+    for path in sorted(folder.rglob("*.log")):
+        lines += [line for line in tail(path, _MOST_OF_A_LOG).splitlines() if "[ERROR]" in line]
+    return "\n".join(lines[-_MOST_LINES:])
+
 
 _ROOM: Final = 128
 _PREFIX: Final = "acl"

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Command lines of the wing, from the table ``commands.toml``.
+
+The commands themselves are imported when they run: commands in makefiles must not wait for them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from pyaclnn.base.toml import read_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["add_to"]
+
+_UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+# The type has no public name.
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+
+def add_to(commands: _Commands, *names: str) -> None:
+    """Add commands; each sets ``action``, which takes the parsed options and returns the status.
+
+    Args:
+        commands: The sub-commands of ``pyaclnn``.
+        names: The commands.
+    """
+    table = read_toml(Path(__file__).with_name("commands.toml"))
+    for name in names:
+        _add(commands, name, table)
+
+
+def _add(commands: _Commands, name: str, table: dict[str, Any]) -> None:
+    row = table["commands"][name]
+    as_written = "epilog" in row  # and so is the description
+    description = row.get("description", "")
+    parser = commands.add_parser(
+        name.rpartition(" ")[2],
+        help=row["help"],
+        description=description if as_written else " ".join(description.split()) or None,
+        epilog=row.get("epilog"),
+        formatter_class=argparse.RawDescriptionHelpFormatter
+        if as_written
+        else argparse.HelpFormatter,
+    )
+    for title, options in {"": row.get("options", []), **row.get("groups", {})}.items():
+        group = parser.add_argument_group(title) if title else parser
+        for option in options:
+            alone = isinstance(option, str)
+            place = group if alone else group.add_mutually_exclusive_group()
+            for one in [option] if alone else option:
+                _add_option(place, one, table["options"][one], suppressed="suppressed" in row)
+    parser.set_defaults(action=functools.partial(_run, row.get("action")), parser=parser)
+    if "parts" in row:
+        parts = parser.add_subparsers(**row["parts"])
+        for other in table["commands"]:
+            if other.rpartition(" ")[0] == name:
+                _add(parts, other, table)
+
+
+def _add_option(place: Any, name: str, row: dict[str, Any], *, suppressed: bool) -> None:
+    """Add an option; ``suppressed`` leaves it out of the result if it is not given."""
+    given = {**row, "type": _TYPES[row["type"]]} if "type" in row else dict(row)
+    flags = given.pop("flags", [f"--{name}"])
+    if suppressed and flags[0].startswith("-"):
+        given["default"] = argparse.SUPPRESS
+    elif given.get("default") == []:
+        given["default"] = ()
+    place.add_argument(*flags, **given)
+
+
+def _run(action: str, options: argparse.Namespace) -> int:
+    module, _, function = action.partition(":")
+    return int(getattr(import_module(f"{__package__}.{module}"), function)(options))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _devices(text: str) -> tuple[int, ...] | None:
+    if text == "all":
+        return None
+    try:
+        devices = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        devices = (-1,)
+    if min(devices) < 0 or len(set(devices)) != len(devices):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'all' nor ids like 0 or 0,1")
+    return devices
+
+
+def _seconds(text: str) -> float:
+    amount, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
+    try:
+        seconds = float(amount) * _UNITS[unit]
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of seconds, nor one of minutes or hours such as 30m or 2h"
+        )
+    return seconds
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0 and up to 1")
+    return share
+
+
+def _whole(text: str, what: str, least: int, most: int) -> int:
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number{what} from {least} to {most}")
+    return int(text)
+
+
+def _npus(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of NPUs")
+    return int(text)
+
+
+_TYPES: Final[dict[str, Callable[[str], Any]]] = {
+    "bytes": functools.partial(_whole, what=" of bytes", least=64, most=1 << 32),
+    "count": functools.partial(_whole, what="", least=1, most=256),
+    "devices": _devices,
+    "int": int,
+    "names": _names,
+    "npus": _npus,
+    "path": Path,
+    "seconds": _seconds,
+    "share": _share,
+}
+"""The types of options, by their names in the table."""

@@ -3,7 +3,7 @@
 
 ``custom_operator/`` has the operator's aclnn header, its kernel in Ascend C, and its rules and
 tiling. They become a package that is found as CANN finds custom operators, by
-ASCEND_CUSTOM_OPP_PATH. The last line of its output is an error on purpose.
+ASCEND_CUSTOM_OPP_PATH. The last line of its output is an error that is expected, and says so.
 """
 
 import os
@@ -49,6 +49,6 @@ with tempfile.TemporaryDirectory() as folder:
         try:
             operators.launch("aclnnAddLayerNormCustom", *inputs[:3], None, 1e-5, y, stream=stream)
         except pyaclnn.InvalidArgumentError as refusal:
-            print(str(refusal).splitlines()[0])
+            print(f"Expected error, without beta: {str(refusal).splitlines()[0]}")
         for array in (*inputs, y):
             array.close()

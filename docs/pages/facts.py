@@ -6,13 +6,11 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
-import pkgutil
 import re
 import textwrap
 from html import escape
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import griffe
 
@@ -37,7 +35,6 @@ from pyaclnn.reference.kernels.aten import KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from types import ModuleType
 
     from pyaclnn.facts.explanations import Explanation
     from pyaclnn.facts.operators import Operator
@@ -204,10 +201,12 @@ def rules() -> Iterator[str]:
         "declare, such as `stream`, `x`, `BYTES` or `phase_1()`, is in the [header that all of "
         "them include](#what-all-of-them-include), at the end of this page.\n\n"
     )
-    for module, found in _groups(contract, tuple):
-        yield f"## {_title(module)}\n\n"
-        for rule in found:
-            yield from _rule(rule)
+    for path in sorted(Path(contract.__file__).parent.glob("*.toml")):
+        first, _, tables = path.read_text(encoding="utf-8").partition("\n")
+        ids = re.findall(r"^\[([\w-]+)\]$", tables, re.MULTILINE)
+        yield f"## {first.strip('# .')}\n\n"
+        for rule in RULES:
+            yield from _rule(rule) if rule.id in ids else ()
     yield "## What all of them include\n\nWith it each of them is compiled, run and judged by the "
     yield "tests: between `stage_open` and `stage_close`, unless it calls that itself.\n\n"
     header = STAGE.read_text(encoding="utf-8").partition("*/\n")[2]
@@ -243,21 +242,6 @@ def _code(code: int, name: str, entry: Explanation) -> Iterator[str]:
     step = entry.next_step
     yield f"\nNext: {step[0].lower()}{step[1:]} In Python: [`{entry.exception.__name__}`]"
     yield f"[pyaclnn.{entry.exception.__name__}].\n\n"
-
-
-def _groups(package: ModuleType, kind: type) -> Iterator[tuple[ModuleType, Any]]:
-    """The tables of a package that lie in modules of their own."""
-    for found in sorted(pkgutil.iter_modules(package.__path__), key=lambda found: found.name):
-        if found.name.startswith("_"):
-            continue
-        module = import_module(f"{package.__name__}.{found.name}")
-        for name in module.__all__:
-            if isinstance(getattr(module, name), kind):
-                yield module, getattr(module, name)
-
-
-def _title(module: ModuleType) -> str:
-    return (inspect.getdoc(module) or "").partition("\n")[0].partition(" (CANN")[0].rstrip(".")
 
 
 def _table(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:

@@ -33,6 +33,14 @@ def test_a_script_runs_as_written_without_a_warning(script: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.exhaustive
+def test_an_error_that_is_shown_on_purpose_is_announced() -> None:
+    said = run(sys.executable, EXAMPLES / "06_custom_operator.py").stdout.splitlines()
+    errors = [line for line in said if "failed" in line]
+    assert errors == said[-1:]
+    assert errors[0].startswith("Expected error, without beta: ")
+
+
 @pytest.mark.parametrize("source", PROGRAMS, ids=lambda path: path.name)
 def test_a_program_finds_the_simulated_npu_by_itself(source: Path, tmp_path: Path) -> None:
     compile_program(source, tmp_path / "host")

@@ -194,6 +194,10 @@ class TestExactTypes:
 
 
 class TestFigures:
+    def test_the_relative_error_of_small_numbers_counts(self) -> None:
+        verdict = judge(np.array([0.375, 4.0]), np.array([0.5, 4.0]), np.float32)
+        assert verdict.max_rel_error == 0.25
+
     def test_exact_figures(self) -> None:
         golden = np.array([[0.0, 2.0], [-4.0, 8.0]])
         actual = np.array([[0.5, 2.0], [-4.25, 8.0]], np.float16)

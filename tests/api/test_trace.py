@@ -26,6 +26,7 @@ x = np.ones((2, 8), np.float32)
 with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
     array = pyaclnn.to_device(x, device)
     pyaclnn.rms_norm(array, array[0], stream=stream)
+    pyaclnn.aclnn.cumsum(array, -1, 0, stream=stream)
     with pyaclnn.plan(pyaclnn.linalg_vector_norm, array, 2.0, (1,), stream=stream) as plan:
         plan.run()
         stream.synchronize()
@@ -78,6 +79,7 @@ def test_every_call_that_the_simulated_npu_counts_is_a_line(
         r"aclCreateTensor\(viewDims=0x\w+ -> 2, viewDimsNum=2, dataType=0, .*\) = 0x\w+",
         r"aclnnRmsNormGetWorkspaceSize\(x=0x\w+, gamma=0x\w+, epsilon=1e-06, yOut=0x\w+, .*\) = 0",
         r"aclnnRmsNorm\(workspace=0x\w+, workspaceSize=\d+, executor=0x\w+, stream=0x\w+\) = 0",
+        r"aclnnCumsumGetWorkspaceSize\(self=0x\w+, dim=-1, dtype=0, out=0x\w+, .*\) = 0",
         r"aclnnSiluGetWorkspaceSize\(self=NULL, out=NULL, .*\) = 161001 ACLNN_ERR_PARAM_NULLPTR",
     ],
 )

@@ -22,5 +22,15 @@ EQUIVALENT = {
         'if len(words) == 6 and "-" in words[0]:',
         'if len(words) == 6 and "-" in words[1]:',
     ): "the access of each mapping has a dash, but for code that is writable: there is none",
+    (
+        "pyaclnn/calling/inference.py",
+        "return {} if found is None else dict(zip(results, found, strict=True))",
+        "return {} if found is None else dict(zip(results, found, strict=False))",
+    ): "each rule returns as many results as it is asked for; a test holds all rules to that",
+    (
+        "pyaclnn/runtime/array.py",
+        "_BASE = 1 << 32",
+        "_BASE = 2 << 32",
+    ): "any address will do that no array has",
 }
 """The reason of each."""

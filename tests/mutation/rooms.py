@@ -64,7 +64,8 @@ ROOMS = (
         20,
         "unit/test_discovery.py unit/test_installed_headers.py unit/test_operator_headers.py"
         " unit/test_trust.py api/test_backend.py api/test_trace.py api/test_setup_mistakes.py"
-        " api/test_texts.py api/test_joining.py unit/test_loaded_libraries.py installed",
+        " api/test_texts.py api/test_joining.py api/test_waiting.py unit/test_loaded_libraries.py"
+        " installed",
     ),
     _python(
         "mock",
@@ -83,14 +84,15 @@ ROOMS = (
         " api/test_pool.py api/test_idle_budget.py api/test_stream.py api/test_dlpack.py"
         " api/test_creation.py api/test_workspace.py api/test_waiting.py api/test_texts.py"
         " api/test_foreign_streams.py api/test_guests.py api/test_reading.py api/test_lending.py"
-        " product/test_configuration.py",
+        " api/test_asyncio.py product/test_configuration.py",
     ),
     _python(
         "calling",
         35,
         "api/test_refusals.py api/test_plans.py api/test_launch.py api/test_fast_path.py"
         " api/test_by_name.py api/test_described.py api/test_signatures.py api/test_result_types.py"
-        " calling/test_inference.py api/test_foreach_norm.py api/test_layer_norm.py",
+        " calling/test_inference.py api/test_arguments.py api/test_foreach_norm.py"
+        " api/test_layer_norm.py",
     ),
     _python(
         "ascendc",

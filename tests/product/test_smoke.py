@@ -20,6 +20,8 @@ from pyaclnn.health.smoke.launching import Case, launch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyaclnn.health.report.record import Number
+
 FAMILY = find_chip(DEFAULT_SOC_NAME).family
 
 
@@ -99,7 +101,7 @@ WIDTHS = (7, 129)
 MORE_WIDTHS = (1, 2, 16, 63, 2048)
 
 
-def judged(case: Case, device: pyaclnn.Device, change: Any) -> list[smoke.Outcome]:
+def judged(case: Case, device: pyaclnn.Device, change: Any) -> list[Number]:
     """The outcomes of a case whose outputs are changed before they are judged."""
     with pyaclnn.Stream(device) as stream:
         launched = launch(case, stream)

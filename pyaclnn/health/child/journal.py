@@ -14,6 +14,7 @@ from pyaclnn.cann.faults import note_faults
 from pyaclnn.health.checks.context import Extent
 from pyaclnn.health.child.processes import below, end_with_parent
 from pyaclnn.health.child.traces import note_calls
+from pyaclnn.health.report.codec import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,6 +107,6 @@ class Journal:
         Args:
             message: The parts of it: ``result``, ``facts``, ``done``.
         """
-        line = json.dumps(message).encode() + b"\n"
+        line = json_text(message).encode() + b"\n"
         while line:
             line = line[os.write(self._pipe, line) :]

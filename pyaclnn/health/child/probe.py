@@ -7,7 +7,6 @@ Run as ``python -m pyaclnn.health.child.probe TASK.json PIPE PARENT`` by `isolat
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import sys
 import time
@@ -21,7 +20,6 @@ from pyaclnn.health.checks.finding import Finding, found
 from pyaclnn.health.child.failures import from_error
 from pyaclnn.health.child.journal import take_task
 from pyaclnn.health.child.session import Session
-from pyaclnn.health.report.codec import json_text
 from pyaclnn.health.report.record import Evidence, Status
 
 if TYPE_CHECKING:
@@ -56,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
         seconds = time.monotonic() - begun
         finding = remark(finding, identity, seconds)
         result = find(identity).result(finding, seconds, task.device)
-        journal.write(result=json.loads(json_text(result)), facts=session.facts)
+        journal.write(result=result, facts=session.facts)
     journal.begin(None, max(task.deadlines.values()))
     journal.write(done=True)
     return 0

@@ -64,7 +64,7 @@ def _run(task: ChildTask, journal: Journal) -> None:
             shape = "x".join(map(str, case.shape))
             journal.begin(f"{case.operator} {case.dtype} {shape}", patience)
             for outcome in smoke.run(case, device):
-                journal.write(result=outcome.as_dict())
+                journal.write(result=outcome)
         journal.begin(f"device {task.device} is given back", patience)
     finally:
         session.close()

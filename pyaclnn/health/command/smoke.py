@@ -27,9 +27,10 @@ from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.child.isolation import ChildOutcome, run_child
 from pyaclnn.health.child.journal import ChildTask
 from pyaclnn.health.child.processes import Terminated, signal_name, terminable
-from pyaclnn.health.report.record import Exit
+from pyaclnn.health.report.codec import read
+from pyaclnn.health.report.record import Exit, Number
 from pyaclnn.health.smoke import report
-from pyaclnn.health.smoke.cases import FLOATS, Outcome
+from pyaclnn.health.smoke.cases import FLOATS
 
 if TYPE_CHECKING:
     import argparse
@@ -105,7 +106,7 @@ def _nothing_here(backend: str | None) -> bool:
 def _show(outcome: ChildOutcome, options: argparse.Namespace) -> int:
     facts = outcome.facts
     backend = Backend(facts["backend"], Path(facts["directory"]), {})
-    outcomes = [Outcome(**{**data, "shape": tuple(data["shape"])}) for data in outcome.results]
+    outcomes = [read(Number, data) for data in outcome.results]
     if options.json:
         sys.stdout.write(report.as_json(backend, facts["soc_name"], outcomes) + "\n")
     else:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pyaclnn.health.report.record import ERROR_EDGES
 from pyaclnn.health.report.template import draw
-from pyaclnn.health.smoke.edges import ERROR_EDGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -159,11 +159,9 @@ def histogram_charts(numbers: Sequence[Number]) -> list[str]:
             upper = math.inf if edge is None else edge
             panel[upper] = panel.get(upper, 0) + count
     # Empty bins are in no report, and have their place in the chart all the same.
-    edges = sorted({*_EDGES, *(edge for panel in panels.values() for edge in panel)})
+    usual = (math.inf if edge is None else edge for edge in ERROR_EDGES)
+    edges = sorted({*usual, *(edge for panel in panels.values() for edge in panel)})
     return [_panel(*kind, panel, edges) for kind, panel in panels.items() if sum(panel.values())]
-
-
-_EDGES: Final = tuple(float(f"{edge:.3g}") for edge in ERROR_EDGES)
 
 
 class _Bar(NamedTuple):

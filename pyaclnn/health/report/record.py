@@ -22,6 +22,7 @@ from msgspec.structs import asdict
 from pyaclnn.health.report.codec import SCHEMA, json_lines, json_text, read
 
 __all__ = [
+    "ERROR_EDGES",
     "Better",
     "CheckResult",
     "Code",
@@ -181,7 +182,11 @@ class Figure(Struct, frozen=True, forbid_unknown_fields=True):
         return f"{self.name} {self.value:.4g} {self.unit}"
 
 
-class Number(Struct, frozen=True, forbid_unknown_fields=True):
+ERROR_EDGES: Final = (*(float(f"{10 ** (exponent / 2):.3g}") for exponent in range(-8, 5)), None)
+"""Upper edges of the bins of an error histogram: half decades of |error| / tolerance."""
+
+
+class Number(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Comparison of one output of one operator with float64.
 
     Attributes:
@@ -194,10 +199,10 @@ class Number(Struct, frozen=True, forbid_unknown_fields=True):
         limit: The error that the worst element may have, likewise.
         matched_ratio: The share of elements within the tolerance.
         seconds: How long the call and its synchronize took; None if that is not known.
-        error_histogram: Pairs of (upper edge, count) over |error| / tolerance: log-spaced edges,
-            the last of them None, which is no edge; empty bins are left out. Tolerance is
-            ``atol + rtol * |golden|``.
-        verdict: The comparison in one line.
+        error_histogram: Pairs of (upper edge, count) over |error| / tolerance, see `ERROR_EDGES`;
+            empty bins are left out. Tolerance is ``atol + rtol * |golden|``.
+        verdict: The comparison in one line, or the error of the call.
+        code: CANN's status code, if the call failed with one.
     """
 
     operator: str
@@ -211,6 +216,7 @@ class Number(Struct, frozen=True, forbid_unknown_fields=True):
     seconds: Measured
     error_histogram: tuple[tuple[Edge, Count], ...]
     verdict: str
+    code: Code | None = None
 
     @property
     def case(self) -> str:

@@ -7,12 +7,13 @@ the reference evaluated in float64, by CANN's published accuracy standard.
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
+from msgspec.structs import replace
 
 from pyaclnn.base.errors import AclError, MissingSymbolError
 from pyaclnn.cann.gate import OUT, fetch
@@ -22,7 +23,7 @@ from pyaclnn.facts.accuracy import QUANTIZED, TOLERANCES, judge
 from pyaclnn.facts.chips import find_family
 from pyaclnn.facts.operators import Operator, all_operators
 from pyaclnn.facts.operators.parameters import Tensor
-from pyaclnn.health.smoke.edges import ERROR_EDGES
+from pyaclnn.health.report.record import ERROR_EDGES, Number
 from pyaclnn.health.smoke.launching import Case, launch
 from pyaclnn.health.smoke.samples import Host, is_possible
 from pyaclnn.runtime.dtypes import DTYPES, WORDS
@@ -40,7 +41,6 @@ __all__ = [
     "IMPRECISE",
     "PATIENCE",
     "SHAPES",
-    "Outcome",
     "cases",
     "dtypes_of",
     "evaluate_outputs",
@@ -61,44 +61,6 @@ _TYPICAL = 2**-14
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 """The dtypes of inputs."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Comparison of one output of a case.
-
-    Attributes:
-        operator: The public function.
-        output: The output, e.g. ``grad_weight``.
-        shape: The shape of the case's input.
-        dtype: The dtype of the case's input.
-        passed: Whether the standard is met.
-        max_abs_error: Largest absolute error, NaN if the call failed.
-        limit: The largest absolute error the standard allows there.
-        matched_ratio: Share of elements within tolerance, 0 if the call failed.
-        verdict: The verdict in one line, or the error of the call.
-        seconds: The duration of submitting the work and waiting for it.
-        error_histogram: Pairs of (upper edge, count) over |error| / tolerance; see
-            `pyaclnn.health.smoke.edges`.
-        code: CANN's status code if the call failed with one.
-    """
-
-    operator: str
-    output: str
-    shape: tuple[int, ...]
-    dtype: str
-    passed: bool
-    max_abs_error: float
-    limit: float
-    matched_ratio: float
-    verdict: str
-    seconds: float = 0.0
-    error_histogram: tuple[tuple[float, int], ...] = ()
-    code: int | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        """Return the outcome as plain data, without the histogram."""
-        return {key: value for key, value in asdict(self).items() if key != "error_histogram"}
 
 
 def dtypes_of(device: Device) -> list[np.dtype[Any]]:
@@ -155,7 +117,7 @@ def _takes(operator: Operator, dtype: np.dtype[Any], family: str | None) -> bool
     return WORDS[dtype] in operator.types.allowed(operator.primary.type, {}, rows)
 
 
-def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outcome]:
+def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Number]:
     """Run one case.
 
     Args:
@@ -164,7 +126,7 @@ def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outc
         patience: Seconds after which wrong outputs are read once more; 0 for not at all.
 
     Yields:
-        One outcome for each output; a single failed one if the call itself fails.
+        One comparison for each output; a single failed one if the call itself fails.
     """
     try:
         with Stream(device) as stream:
@@ -183,7 +145,7 @@ def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Outc
 
 def evaluate_outputs(
     launched: Launched, actual: Mapping[str, Host], seconds: float = 0.0
-) -> Iterator[Outcome]:
+) -> Iterator[Number]:
     """Compare outputs with the expected ones.
 
     Args:
@@ -192,7 +154,7 @@ def evaluate_outputs(
         seconds: The duration.
 
     Yields:
-        One outcome for each output.
+        One comparison for each output.
     """
     case = launched.case
     for name, value in actual.items():
@@ -200,16 +162,20 @@ def evaluate_outputs(
         verdict = judge(value, expected, dtype, quantized=True)
         imprecise = verdict.passed and _is_half_precise(value, expected, case.shape[-1], dtype)
         words = _in_words(verdict, value)
-        yield Outcome(
-            *(case.operator, name, case.shape, str(case.dtype)),
+        yield Number(
+            *(case.operator, name, str(case.dtype), case.shape),
             passed=verdict.passed and not imprecise,
-            max_abs_error=verdict.max_abs_error,
-            limit=verdict.limit,
-            matched_ratio=verdict.matched_ratio,
-            verdict=f"{IMPRECISE}; {words}" if imprecise else words,
+            max_abs_error=_finite(verdict.max_abs_error),
+            limit=_finite(verdict.limit),
+            matched_ratio=_finite(verdict.matched_ratio),
             seconds=seconds,
             error_histogram=_histogram(value, expected, dtype),
+            verdict=f"{IMPRECISE}; {words}" if imprecise else words,
         )
+
+
+def _finite(figure: float) -> float | None:
+    return float(figure) if math.isfinite(figure) else None
 
 
 def _is_half_precise(actual: Host, golden: Host, width: int, dtype: np.dtype[Any]) -> bool:
@@ -245,19 +211,21 @@ def _in_words(verdict: Verdict, actual: Host) -> str:
     return str(verdict)
 
 
-def _histogram(actual: Host, golden: Host, dtype: np.dtype[Any]) -> tuple[tuple[float, int], ...]:
+def _histogram(
+    actual: Host, golden: Host, dtype: np.dtype[Any]
+) -> tuple[tuple[float | None, int], ...]:
     tolerance = TOLERANCES.get(np.dtype(dtype), QUANTIZED)
     with np.errstate(all="ignore"):
         error = np.abs(actual.astype(np.float64) - golden)
         ratio = error / (tolerance.atol + tolerance.rtol * np.abs(golden))
     # NaN and infinity count beyond every edge.
     ratio = np.where(np.isfinite(ratio), ratio, np.inf).ravel()
-    bins = np.searchsorted(np.array(ERROR_EDGES), ratio, side="left")
-    counts = np.bincount(bins, minlength=len(ERROR_EDGES))
-    return tuple((edge, int(count)) for edge, count in zip(ERROR_EDGES, counts, strict=True))
+    bins = np.searchsorted(np.array(ERROR_EDGES[:-1]), ratio, side="left")
+    counts = np.bincount(bins, minlength=len(ERROR_EDGES)).tolist()
+    return tuple((edge, n) for edge, n in zip(ERROR_EDGES, counts, strict=True) if n)
 
 
-def _look_again(launched: Launched, outcomes: list[Outcome], patience: float) -> list[Outcome]:
+def _look_again(launched: Launched, outcomes: list[Number], patience: float) -> list[Number]:
     """Read wrong outputs again after a while; late ones are right then, and still a failure."""
     time.sleep(patience)
     words = f"right, but too late: only {patience} s after aclrtSynchronizeStream had returned"
@@ -270,13 +238,9 @@ def _look_again(launched: Launched, outcomes: list[Outcome], patience: float) ->
     ]
 
 
-def _failed(case: Case, error: AclError) -> Outcome:
-    return Outcome(
-        *(case.operator, "-", case.shape, str(case.dtype), False),
-        *(np.nan, np.nan, 0.0),
-        verdict=str(error),
-        code=error.cause or error.code,
-    )
+def _failed(case: Case, error: AclError) -> Number:
+    kind = case.operator, "-", str(case.dtype), case.shape
+    return Number(*kind, False, None, None, 0.0, 0.0, (), str(error), error.cause or error.code)
 
 
 def _standard(case: Case, name: str, own_dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -15,16 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyaclnn.cann.library import Backend
-    from pyaclnn.health.smoke.cases import Outcome
+    from pyaclnn.health.report.record import Number
 
 __all__ = ["as_json", "as_text"]
+
+_FIELDS = (
+    *("operator", "output", "shape", "dtype", "passed", "max_abs_error", "limit"),
+    *("matched_ratio", "verdict", "seconds", "code"),
+)
+"""The fields of a comparison that are printed as JSON."""
 
 _PASSED, _FAILED = "[green]pass[/]", "[bold red]FAIL[/]"
 _PLAIN_WIDTH = 132
 """Columns of the table where the output is no terminal."""
 
 
-def as_json(backend: Backend, soc_name: str, outcomes: Sequence[Outcome]) -> str:
+def as_json(backend: Backend, soc_name: str, outcomes: Sequence[Number]) -> str:
     """Return the outcomes as JSON; a figure that does not exist is null.
 
     Args:
@@ -32,27 +38,20 @@ def as_json(backend: Backend, soc_name: str, outcomes: Sequence[Outcome]) -> str
         soc_name: The chip.
         outcomes: The outcomes, in order.
     """
-    return json.dumps(
-        {
-            "backend": backend.name,
-            "simulated": backend.name == "mock",
-            "directory": str(backend.directory),
-            "soc_name": soc_name,
-            "passed": all(outcome.passed for outcome in outcomes),
-            "outcomes": [
-                {
-                    key: None if isinstance(value, float) and not math.isfinite(value) else value
-                    for key, value in outcome.as_dict().items()
-                }
-                for outcome in outcomes
-            ],
-        },
-        indent=2,
-    )
+    rows = [{name: getattr(one, name) for name in _FIELDS} for one in outcomes]
+    found = {
+        "backend": backend.name,
+        "simulated": backend.name == "mock",
+        "directory": str(backend.directory),
+        "soc_name": soc_name,
+        "passed": all(outcome.passed for outcome in outcomes),
+        "outcomes": rows,
+    }
+    return json.dumps(found, indent=2)
 
 
 def as_text(
-    backend: Backend, soc_name: str, outcomes: Sequence[Outcome], *, every_output: bool
+    backend: Backend, soc_name: str, outcomes: Sequence[Number], *, every_output: bool
 ) -> None:
     """Print the outcomes, the backend first and the result last.
 
@@ -74,7 +73,7 @@ def as_text(
     _print_result(console, backend, outcomes)
 
 
-def _outputs(outcomes: Sequence[Outcome]) -> Table:
+def _outputs(outcomes: Sequence[Number]) -> Table:
     table = Table()
     for heading in ("operator", "output", "dtype", "shape"):
         table.add_column(heading)
@@ -86,15 +85,19 @@ def _outputs(outcomes: Sequence[Outcome]) -> Table:
             outcome.output,
             outcome.dtype,
             "x".join(map(str, outcome.shape)),
-            f"{outcome.max_abs_error:.2e}",
-            f"{outcome.limit:.2e}",
-            f"{outcome.matched_ratio:.2%}",
+            f"{_figure(outcome.max_abs_error):.2e}",
+            f"{_figure(outcome.limit):.2e}",
+            f"{_figure(outcome.matched_ratio):.2%}",
             _PASSED if outcome.passed else _FAILED,
         )
     return table
 
 
-def _operators(outcomes: Sequence[Outcome]) -> Table:
+def _figure(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _operators(outcomes: Sequence[Number]) -> Table:
     """Return a table with a line an operator: its cases and the worst of them."""
     table = Table()
     for heading in ("operator", "dtypes"):
@@ -108,7 +111,7 @@ def _operators(outcomes: Sequence[Outcome]) -> Table:
             name,
             " ".join(dict.fromkeys(outcome.dtype for outcome in own)),
             str(len(own)),
-            f"{min(outcome.matched_ratio for outcome in own):.2%}",
+            f"{min(_figure(outcome.matched_ratio) for outcome in own):.2%}",
             f"{_FAILED}: {failed}" if failed else _PASSED,
         )
     return table
@@ -125,7 +128,7 @@ def _print_backend(console: Console, backend: Backend, soc_name: str) -> None:
     console.print(f"Libraries: {escape(str(backend.directory))}", soft_wrap=True)
 
 
-def _print_result(console: Console, backend: Backend, outcomes: Sequence[Outcome]) -> None:
+def _print_result(console: Console, backend: Backend, outcomes: Sequence[Number]) -> None:
     failed = sum(not outcome.passed for outcome in outcomes)
     where = "on the simulated NPU" if backend.name == "mock" else "on CANN"
     if failed:

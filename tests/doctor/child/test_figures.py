@@ -118,9 +118,9 @@ def test_what_is_slow_shows_in_its_figure(
 
 @pytest.mark.parametrize("check", ["FIG-101", "FIG-102", "FIG-103"])
 def test_a_copy_that_loses_a_bit_is_no_figure(session: Session, check: str) -> None:
-    # The first block lies 64 bytes behind the beginning of the memory.
+    # The first block lies 512 bytes behind the beginning of the memory.
     with faults(
-        "; ".join(f"stuck={device}:{64 + byte}:3" for device in (0, 1) for byte in range(4))
+        "; ".join(f"stuck={device}:{512 + byte}:3" for device in (0, 1) for byte in range(4))
     ):
         found = step(session, check)
     assert found.status is Status.FAIL
@@ -155,10 +155,12 @@ def test_where_memory_ends_the_test_ends(session: Session) -> None:
     assert found.figures[0].value == 3 * SIZE
 
 
-@pytest.mark.parametrize(("byte", "bit"), [(64, 0), (64 + 5 * 1000 + 3, 7), (64 + 4 * SIZE - 1, 4)])
+@pytest.mark.parametrize(
+    ("byte", "bit"), [(512, 0), (512 + 5 * 1000 + 3, 7), (512 + 4 * SIZE - 1, 4)]
+)
 def test_a_stuck_bit_is_found_with_its_address(session: Session, byte: int, bit: int) -> None:
     first = pyaclnn.Buffer(64, session.device)
-    base = first.address - 64  # nothing else is allocated
+    base = first.address - 512  # nothing else is allocated
     first.close()
     with faults(f"stuck=0:{byte}:{bit}; stuck=1:{byte}:1"):
         found = step(session, "MEM-101")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +19,6 @@ from pyaclnn.facts.operators import all_operators
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
 from pyaclnn.health.child.failures import advice_for
 from pyaclnn.health.report.aggregate import Aggregate
-from pyaclnn.health.report.record import Number
 from pyaclnn.health.smoke import cases as smoke
 from pyaclnn.health.smoke.launching import launch
 from pyaclnn.runtime.stream import Stream
@@ -29,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pyaclnn.health.child.session import Session
-    from pyaclnn.health.report.record import Evidence
-    from pyaclnn.health.smoke.cases import Outcome
+    from pyaclnn.health.report.record import Evidence, Number
     from pyaclnn.health.smoke.launching import Case, Launched
 
 __all__ = ["evaluate"]
@@ -52,7 +49,7 @@ _BY_VERDICT: Final = {
 """Outcome by a part of the verdict; the first that fits counts."""
 
 
-def evaluate(outcomes: list[Outcome], *, timed: bool = False) -> Finding:
+def evaluate(outcomes: list[Number], *, timed: bool = False) -> Finding:
     """Build the finding of comparisons.
 
     Args:
@@ -61,26 +58,31 @@ def evaluate(outcomes: list[Outcome], *, timed: bool = False) -> Finding:
     """
     failed = [outcome for outcome in outcomes if not outcome.passed]
     numbers = _numbers(outcomes, by_output=timed)
-    slow = [outcome for outcome in outcomes if timed and outcome.seconds > _SLOW]
+    worst = max(outcomes, key=lambda number: number.seconds or 0.0)
+    seconds = worst.seconds or 0.0
     if failed:
         finding = _failure(failed, outcomes)
-    elif slow:
-        worst = max(slow, key=lambda outcome: outcome.seconds)
-        seen, seconds = value("seconds", f"{worst.seconds:.2f}"), worst.seconds
-        finding = found("NUM-operator.slow", seen, case=_case(worst), seconds=seconds)
+    elif timed and seconds > _SLOW:
+        seen = value("seconds", f"{seconds:.2f}")
+        finding = found(
+            "NUM-operator.slow", seen, case=f"{worst.operator} {worst.case}", seconds=seconds
+        )
     else:
         finding = ok(f"{len(outcomes)} outputs are right by CANN's accuracy standard")
     return dataclasses.replace(finding, numbers=numbers)
 
 
-def _failure(failed: list[Outcome], outcomes: list[Outcome]) -> Finding:
+def _failure(failed: list[Number], outcomes: list[Number]) -> Finding:
     first = failed[0]
     finding = found(
         _outcome(failed, outcomes),
-        *(value(f"{_case(one)} {one.output}", one.verdict) for one in failed[:MOST_EVIDENCE]),
+        *(
+            value(f"{one.operator} {one.case} {one.output}", one.verdict)
+            for one in failed[:MOST_EVIDENCE]
+        ),
         failed=len(failed),
         tried=len(outcomes),
-        first=f"{_case(first)} {first.output}: {first.verdict.splitlines()[0]}",
+        first=f"{first.operator} {first.case} {first.output}: {first.verdict.splitlines()[0]}",
         dtype=first.dtype,
     )
     if first.code is None:
@@ -91,7 +93,7 @@ def _failure(failed: list[Outcome], outcomes: list[Outcome]) -> Finding:
     return dataclasses.replace(finding, code=first.code, code_name=meaning(first.code).name)
 
 
-def _outcome(failed: list[Outcome], outcomes: list[Outcome]) -> str:
+def _outcome(failed: list[Number], outcomes: list[Number]) -> str:
     """Return the outcome that fits the first failure."""
     if failed[0].output == "-":
         return "NUM-operator.refused"
@@ -102,46 +104,30 @@ def _outcome(failed: list[Outcome], outcomes: list[Outcome]) -> str:
     return "NUM-operator.one_dtype" if len(wrong) == 1 < len(tried) else "NUM-operator.wrong"
 
 
-def _case(outcome: Outcome) -> str:
-    return f"{outcome.operator} {outcome.dtype} {'x'.join(map(str, outcome.shape))}"
-
-
-def _numbers(outcomes: list[Outcome], *, by_output: bool) -> tuple[Number, ...]:
+def _numbers(outcomes: list[Number], *, by_output: bool) -> tuple[Number, ...]:
     """Return the comparisons for the report: failures, and an aggregate of those that passed.
 
     One number stands for all shapes of an operator and dtype. With ``by_output`` it stands for one
     output, and has the elements of all shapes in its histogram.
     """
-    numbers = list(map(_number, outcomes))
     passed = Aggregate(
-        (number for number in numbers if number.passed),
+        (replace(n, verdict="") for n in outcomes if n.passed),  # the figures are enough
         attrgetter("operator", "dtype", *(["output"] if by_output else [])),
     )
-    failed = [number for number in numbers if not number.passed]
-    shown = [*failed[:_MOST_WRONG], *passed.numbers()]
-    return tuple(n if by_output else replace(n, error_histogram=()) for n in shown)
-
-
-def _number(outcome: Outcome) -> Number:
-    return Number(
-        outcome.operator,
-        outcome.output,
-        outcome.dtype,
-        outcome.shape,
-        outcome.passed,
-        _measured(f"{outcome.max_abs_error:.4g}"),
-        _measured(outcome.limit),
-        _measured(outcome.matched_ratio),
-        _measured(f"{outcome.seconds:.4g}"),
-        tuple((_measured(f"{edge:.3g}"), n) for edge, n in outcome.error_histogram if n),
-        "" if outcome.passed else outcome.verdict,  # of what passed, the numbers are enough
+    failed = [number for number in outcomes if not number.passed]
+    return tuple(
+        replace(
+            number,
+            max_abs_error=_rounded(number.max_abs_error),
+            seconds=_rounded(number.seconds),
+            error_histogram=number.error_histogram if by_output else (),
+        )
+        for number in (*failed[:_MOST_WRONG], *passed.numbers())
     )
 
 
-def _measured(value: float | str) -> float | None:
-    """Return a figure; None for one that is not finite."""
-    figure = float(value)
-    return figure if math.isfinite(figure) else None
+def _rounded(figure: float | None) -> float | None:
+    return None if figure is None else float(f"{figure:.4g}")
 
 
 _EDGES: Final = (
@@ -157,8 +143,8 @@ _STREAMS: Final = 4
 _TWICE: Final = (37, 1531)
 
 
-def _run_all(cases: Iterable[Case], session: Session) -> list[Outcome]:
-    outcomes: list[Outcome] = []
+def _run_all(cases: Iterable[Case], session: Session) -> list[Number]:
+    outcomes: list[Number] = []
     for case in cases:
         # One look at the way in which outputs are wrong is enough.
         patience = smoke.PATIENCE if all(outcome.passed for outcome in outcomes) else 0.0

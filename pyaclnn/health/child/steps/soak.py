@@ -22,7 +22,7 @@ from pyaclnn.health.checks.finding import Finding, found, ok, value
 from pyaclnn.health.child.failures import advice_for
 from pyaclnn.health.child.steps.numbers import evaluate
 from pyaclnn.health.child.steps.sensors import SensorWatch
-from pyaclnn.health.report.record import Figure, Status
+from pyaclnn.health.report.record import Figure, Number, Status
 from pyaclnn.health.smoke import cases as smoke
 from pyaclnn.health.smoke.launching import prepare
 from pyaclnn.mock.control.injection import faults, injected
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.child.session import Session
     from pyaclnn.health.report.record import Evidence
-    from pyaclnn.health.smoke.cases import Outcome
     from pyaclnn.health.smoke.launching import Case, Prepared
     from pyaclnn.mock.control.injection import Fault
     from pyaclnn.runtime.device import Device
@@ -117,7 +116,7 @@ class _Lane:
         self.moved = 0
         self.wrong = 0
         self.errors = Counter[int]()
-        self.first_wrong: list[Outcome] = []
+        self.first_wrong: list[Number] = []
         self.broken: BaseException | None = None
 
 
@@ -201,7 +200,7 @@ class Soak:
         return sum(lane.wrong for lane in self._lanes)
 
     @property
-    def first_wrong(self) -> list[Outcome]:
+    def first_wrong(self) -> list[Number]:
         """The first wrong outputs of each thread."""
         return [outcome for lane in self._lanes for outcome in lane.first_wrong]
 

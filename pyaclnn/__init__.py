@@ -219,6 +219,10 @@ provide(
     f"{__name__}.runtime.elements.ElementOperators",
     lambda: importlib.import_module(f"{__name__}.calling.elements").OPERATORS,
 )
+provide(
+    f"{__name__}.runtime.arithmetic.ArrayFunctions",
+    lambda: importlib.import_module(f"{__name__}.calling.array_functions").FUNCTIONS,
+)
 
 
 def _operators() -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import struct
 import threading
+from operator import is_
 from typing import TYPE_CHECKING, Any, Final, Generic
 
 from pyaclnn._binding import lib
@@ -237,7 +238,9 @@ class Plan(Generic[R]):
         self._coming = arrays
         self._take_stock()
         wanted = self._wanted(arrays)
-        if wanted == self._arguments:  # C has them all: if anything failed, it is the run
+        if all(
+            map(is_, wanted, self._arguments)
+        ):  # C has them all: if anything failed, it is the run
             for _ in range(TRIES):
                 if not make_way(status, queue, self._arguments):
                     break

@@ -10,6 +10,7 @@ import numpy as np
 
 from pyaclnn.base.errors import ContextError, InvalidArgumentError
 from pyaclnn.cann import raw
+from pyaclnn.runtime.arithmetic import Arithmetic
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dtypes import dtype_of
@@ -53,7 +54,7 @@ __all__ = ["DeviceArray", "array_on_loan", "new_array", "phantom_of"]
 _new = object.__new__
 
 
-class DeviceArray(Lent, Elements, Shaped):
+class DeviceArray(Lent, Elements, Arithmetic, Shaped):
     """An array in device memory, with the attributes of a NumPy array that need no data.
 
     ``strides`` and ``offset`` count bytes, as NumPy's do. Basic slicing, ``transpose`` and

@@ -40,6 +40,12 @@ def _operators() -> ElementOperators:
     return found
 
 
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two arrays are the same elements of the same memory."""
+    same = one._layout is other._layout and one._memory is other._memory
+    return same and one.offset == other.offset
+
+
 class Elements:
     """Mixin of arrays: element-wise conversion and assignment."""
 
@@ -79,6 +85,8 @@ class Elements:
         array: Any = self
         part, make = array[index], type(array)
         ours = isinstance(value, make)
+        if ours and _is_same(part, value):
+            return  # as at the end of ``array[index] += 1``
         given: Any = value if ours else fitted(value, part.shape, part.dtype)
         if part.is_contiguous and (not ours or given.is_contiguous):
             part.copy_from(given)

@@ -57,9 +57,6 @@ class Shaped(metaclass=_Shown):
     _layout: Layout
     _offset: int
 
-    # NumPy must neither convert a device array element by element nor compute with it.
-    __array_ufunc__ = None
-
     @property
     def shape(self) -> tuple[int, ...]:
         """The length of each axis."""
@@ -122,13 +119,6 @@ class Shaped(metaclass=_Shown):
 
     def __reduce__(self) -> NoReturn:
         self.__deepcopy__(None)
-
-    def __bool__(self) -> NoReturn:
-        message = (
-            "the truth of a DeviceArray is not known on the host; copy it with .numpy(), or "
-            "compare with None by 'is'"
-        )
-        raise TypeError(message)
 
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
         raise InvalidArgumentError.of(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -16,9 +16,7 @@ from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.pinned import is_pinned, pinned_empty
-
-if TYPE_CHECKING:
-    from pyaclnn.runtime.stream import Stream
+from pyaclnn.runtime.stream import Stream
 
 DTYPES = [
     np.float32, np.float16, ml_dtypes.bfloat16, np.float64, np.int8, np.int16, np.int32, np.int64,
@@ -162,8 +160,8 @@ def test_numpy_does_not_convert_a_device_array_behind_your_back() -> None:
         "numpy.asarray(): 'self' is a DeviceArray, whose data is not in host memory; it must be a "
         "NumPy array.\nHint: copy it to the host with .numpy(), after synchronizing the stream."
     )
-    with pytest.raises(TypeError):
-        np.add(array, 1)
+    found: Any = np.add(array, 1)
+    np.testing.assert_array_equal(found.numpy(Stream.default()), [1, 2])
 
 
 def test_repr_does_not_touch_the_device() -> None:

@@ -31,7 +31,7 @@ except pyaclnn.AclError as error:
 WITHOUT_KERNEL = """
 import numpy, pyaclnn
 try:
-    pyaclnn.aclnn.acos(numpy.ones(2, numpy.float32))
+    pyaclnn.aclnn.erfinv(numpy.ones(2, numpy.float32))
 except pyaclnn.UnsupportedError as error:
     print(error)
 """

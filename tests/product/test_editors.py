@@ -53,6 +53,15 @@ aclnn.add(dx, dx, "1")  # refused
 aclnn.add(dx)  # refused
 aclnn.ad(dx, dx, 1)  # refused
 
+# ---- operators of Python
+twelve: DeviceArray = (2 * dx + dgamma) / -dx
+thirteen: DeviceArray = (dx == 0) | (dx != dgamma) | (dx < np.float32(1))
+dx += 1
+fourteen: DeviceArray = abs(dx) @ dx.T
+fifteen: float = float(dx[0, 0]) + sum(float(row[0]) for row in dx)
+dx + "1"  # refused
+dx + host.tolist()  # refused
+
 # ---- tensors of other libraries
 four: NDArray[Any] = aclnn.add(tensor, host, 1)
 five: NDArray[Any] = pyaclnn.rms_norm(tensor, gamma).y

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arithmetic, functions and comparisons, element by element, with broadcasting.
 
-``other`` and ``exponent`` are a tensor or a number.
+``other`` and ``exponent`` are a tensor or a number. Operators of one NumPy function are a table.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.kernel import operator
 from pyaclnn.reference.kernels.promotion import cast, category, floating, promoted, wide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -32,6 +34,8 @@ def _combined(
     dtype = promoted(*operands)
     dtype = floating(dtype) if real else dtype
     result = function(*(wide(operand, dtype) for operand in operands))
+    if dtype.kind == "c" and result.dtype.kind == "f":
+        dtype = result.dtype  # a magnitude
     return cast(result, dtype, operands[0] if out is None else out)
 
 
@@ -57,7 +61,7 @@ def sub(self: Array, other: Any, alpha: Any, out: Array | None = None) -> Array:
     return _combined(lambda a, b: a - _scaled(alpha, b, dtype), out, self, other)
 
 
-@operator("aclnnRsub")
+@operator("aclnnRsub", "aclnnRsubs")
 def rsub(self: Array, other: Any, alpha: Any, out: Array) -> Array:
     """``other - alpha * self``."""
     return sub(other, self, alpha, out)
@@ -73,81 +77,6 @@ def mul(self: Array, other: Any, out: Array | None = None) -> Array:
 def div(self: Array, other: Any, out: Array | None = None) -> Array:
     """``self / other``, of integers in float32."""
     return _combined(np.true_divide, out, self, other, real=True)
-
-
-def _of_two(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Make the kernel of a function of two tensors."""
-
-    def compute(self: Array, other: Array, out: Array) -> NDArray[Any]:
-        return _combined(function, out, self, other)
-
-    return operator(name)(compute)
-
-
-maximum = _of_two(np.maximum, "aclnnMaximum")  # NaN where one is NaN
-minimum = _of_two(np.minimum, "aclnnMinimum")
-
-
-@operator("aclnnPowTensorScalar", "aclnnPowTensorTensor")
-def power(self: Array, exponent: Any, out: Array) -> Array:
-    """``self ** exponent``."""
-    if category(promoted(self, exponent)) in "bi" and np.any(np.asarray(exponent) < 0):
-        raise ValueError("an integer cannot be raised to a negative power")
-    return _combined(np.power, out, self, exponent)
-
-
-def _of_one(function: Callable[..., Any], *names: str) -> Callable[..., Any]:
-    """Make the kernel of a function of one real number; of integers it is computed in float32."""
-
-    def compute(self: Array, out: Array) -> NDArray[Any]:
-        return _combined(function, out, self, real=True)
-
-    def compute_in_place(self: Array, out: Array | None = None) -> NDArray[Any]:
-        return _combined(function, out, self, real=True)
-
-    return operator(*names)(compute if len(names) == 1 else compute_in_place)
-
-
-sqrt = _of_one(np.sqrt, "aclnnSqrt", "aclnnInplaceSqrt")
-rsqrt = _of_one(lambda x: 1 / np.sqrt(x), "aclnnRsqrt")
-reciprocal = _of_one(lambda x: 1 / x, "aclnnReciprocal")
-exp = _of_one(np.exp, "aclnnExp")
-log = _of_one(np.log, "aclnnLog")
-sin = _of_one(np.sin, "aclnnSin")
-erf = _of_one(np.vectorize(math.erf, otypes=[np.float64]), "aclnnErf")
-
-
-@operator("aclnnCos")
-def cos(input_: Array, out: Array) -> Array:
-    """The cosine."""
-    return _combined(np.cos, out, input_, real=True)
-
-
-@operator("aclnnAbs")
-def absolute(self: Array, out: Array) -> Array:
-    """The absolute value."""
-    return _combined(np.abs, out, self)
-
-
-@operator("aclnnNeg")
-def negative(self: Array, out: Array) -> Array:
-    """``-self``."""
-    if category(self.dtype) == "b":
-        raise ValueError("a tensor of bool has no negative")
-    return _combined(np.negative, out, self)
-
-
-def _to_whole(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Make the kernel of a function that rounds; integers stay as they are."""
-
-    def compute(self: Array, out: Array) -> NDArray[Any]:
-        return _combined(function if category(self.dtype) == "f" else np.positive, out, self)
-
-    return operator(name)(compute)
-
-
-ceil = _to_whole(np.ceil, "aclnnCeil")
-floor = _to_whole(np.floor, "aclnnFloor")
 
 
 @operator("aclnnClamp")
@@ -208,57 +137,6 @@ def lerp(self: Array, end: Array, weight: Any, out: Array | None = None) -> Arra
     return _combined(between, out, self, end, weight)
 
 
-def _compare(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Make the kernel of a comparison with a tensor or a number."""
-
-    def compute(self: Array, other: Any, out: Array) -> NDArray[Any]:
-        dtype = promoted(self, other)
-        return cast(function(wide(self, dtype), wide(other, dtype)), np.dtype(np.bool_), out)
-
-    return operator(f"{name}Tensor", f"{name}Scalar")(compute)
-
-
-equal_to = _compare(np.equal, "aclnnEq")
-not_equal_to = _compare(np.not_equal, "aclnnNe")
-greater = _compare(np.greater, "aclnnGt")
-greater_or_equal = _compare(np.greater_equal, "aclnnGe")
-less = _compare(np.less, "aclnnLt")
-less_or_equal = _compare(np.less_equal, "aclnnLe")
-
-
-@operator("aclnnBitwiseAndTensor")
-def bitwise_and(self: Array, other: Array, out: Array) -> Array:
-    """``self & other``, of integers or bool."""
-    if category(promoted(self, other)) not in "bi":
-        raise ValueError(f"{promoted(self, other)} has no bits; they must be integers or bool")
-    return _combined(np.bitwise_and, out, self, other)
-
-
-def _logical(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Make the kernel of a function of two truth values; a number that is not 0 is true."""
-
-    def compute(self: Array, other: Array, out: Array) -> NDArray[Any]:
-        return cast(function(self != 0, other != 0), np.dtype(np.bool_), out)
-
-    return operator(name)(compute)
-
-
-logical_and = _logical(np.logical_and, "aclnnLogicalAnd")
-logical_or = _logical(np.logical_or, "aclnnLogicalOr")
-
-
-@operator("aclnnLogicalNot")
-def logical_not(self: Array, out: Array) -> Array:
-    """Whether it is 0."""
-    return cast(self == 0, np.dtype(np.bool_), out)
-
-
-@operator("aclnnIsFinite")
-def is_finite(self: Array, out: Array) -> Array:
-    """Whether it is neither infinite nor NaN."""
-    return cast(np.isfinite(wide(self)), np.dtype(np.bool_), out)
-
-
 @operator("aclnnIsClose")
 def is_close(
     self: Array, other: Array, rtol: float, atol: float, equal_nan: bool, out: Array
@@ -274,3 +152,166 @@ def where(condition: Array, self: Array, other: Array, out: Array) -> Array:
     dtype = promoted(self, other)
     chosen = np.where(condition != 0, self.astype(dtype), other.astype(dtype))
     return cast(chosen, dtype, out)
+
+
+# ---- operators of one NumPy function -------------------------------------------------------------
+
+
+def _power(base: Array, exponent: Array) -> Array:
+    if base.dtype.kind in "biu" and np.any(exponent < 0):
+        raise ValueError("an integer cannot be raised to a negative power")
+    return np.power(base, exponent)
+
+
+def _negative(x: Array) -> Array:
+    if x.dtype.kind == "b":
+        raise ValueError("a tensor of bool has no negative")
+    return np.negative(x)
+
+
+def _to_whole(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x: function(x) if x.dtype.kind == "f" else x
+
+
+def _of_bits(function: Callable[..., Any]) -> Callable[..., Any]:
+    def compute(*operands: Array) -> Array:
+        if operands[0].dtype.kind not in "biu":
+            raise ValueError(f"{operands[0].dtype} has no bits; they must be integers or bool")
+        return function(*operands)
+
+    return compute
+
+
+def _logical(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *operands: function(*(operand != 0 for operand in operands))
+
+
+_SAME: Final[Mapping[str, Callable[..., Any]]] = {
+    "Abs": np.abs,
+    "BitwiseAndScalar": _of_bits(np.bitwise_and),
+    "BitwiseAndTensor": _of_bits(np.bitwise_and),
+    "BitwiseNot": _of_bits(np.invert),
+    "BitwiseOrScalar": _of_bits(np.bitwise_or),
+    "BitwiseOrTensor": _of_bits(np.bitwise_or),
+    "BitwiseXorScalar": _of_bits(np.bitwise_xor),
+    "BitwiseXorTensor": _of_bits(np.bitwise_xor),
+    "Ceil": _to_whole(np.ceil),
+    "Floor": _to_whole(np.floor),
+    "FloorDivide": np.floor_divide,
+    "FloorDivides": np.floor_divide,
+    "FmodScalar": np.fmod,
+    "FmodTensor": np.fmod,
+    "Gcd": np.gcd,
+    "LeftShift": _of_bits(np.left_shift),
+    "LeftShifts": _of_bits(np.left_shift),
+    "Maximum": np.maximum,  # NaN where one is NaN
+    "Minimum": np.minimum,
+    "Neg": _negative,
+    "PowScalarTensor": _power,
+    "PowTensorScalar": _power,
+    "PowTensorTensor": _power,
+    "RemainderScalarTensor": np.remainder,
+    "RemainderTensorScalar": np.remainder,
+    "RemainderTensorTensor": np.remainder,
+    "RightShift": _of_bits(np.right_shift),
+    "Round": _to_whole(np.rint),
+    "Sign": np.sign,
+    "Square": np.square,
+    "Trunc": _to_whole(np.trunc),
+}
+"""Functions whose results have the common type of the operands."""
+_REAL: Final[Mapping[str, Callable[..., Any]]] = {
+    "Acos": np.arccos,
+    "Acosh": np.arccosh,
+    "Asin": np.arcsin,
+    "Asinh": np.arcsinh,
+    "Atan": np.arctan,
+    "Atan2": np.arctan2,
+    "Atanh": np.arctanh,
+    "Cos": np.cos,
+    "Cosh": np.cosh,
+    "Erf": np.vectorize(math.erf, otypes=[np.float64]),
+    "Exp": np.exp,
+    "Exp2": np.exp2,
+    "Expm1": np.expm1,
+    "Heaviside": np.heaviside,
+    "Log": np.log,
+    "Log10": np.log10,
+    "Log1p": np.log1p,
+    "Log2": np.log2,
+    "LogAddExp": np.logaddexp,
+    "LogAddExp2": np.logaddexp2,
+    "Reciprocal": lambda x: 1 / x,
+    "Rsqrt": lambda x: 1 / np.sqrt(x),
+    "Sin": np.sin,
+    "Sinh": np.sinh,
+    "Sqrt": np.sqrt,
+    "Tan": np.tan,
+}
+"""Functions of real and complex numbers; of integers they are computed in float32."""
+_TRUTH: Final[Mapping[str, Callable[..., Any]]] = {
+    "EqScalar": np.equal,
+    "EqTensor": np.equal,
+    "GeScalar": np.greater_equal,
+    "GeTensor": np.greater_equal,
+    "GtScalar": np.greater,
+    "GtTensor": np.greater,
+    "IsFinite": np.isfinite,
+    "IsInf": np.isinf,
+    "LeScalar": np.less_equal,
+    "LeTensor": np.less_equal,
+    "LogicalAnd": _logical(np.logical_and),
+    "LogicalNot": _logical(np.logical_not),
+    "LogicalOr": _logical(np.logical_or),
+    "LogicalXor": _logical(np.logical_xor),
+    "LtScalar": np.less,
+    "LtTensor": np.less,
+    "NeScalar": np.not_equal,
+    "NeTensor": np.not_equal,
+    "Signbit": np.signbit,
+}
+"""Functions whose results are truth values."""
+
+
+def compute(name: str, *operands: Array) -> NDArray[Any]:
+    """Compute an operator of the tables.
+
+    Args:
+        name: Its name without ``aclnn``.
+        operands: What it reads; the result has the dtype of the first one.
+    """
+    return _combined(_SAME.get(name) or _REAL[name], None, *operands, real=name in _REAL)
+
+
+def _with_real(function: Callable[..., Any], out: Array | None, *operands: Any) -> NDArray[Any]:
+    return _combined(function, out, *operands, real=True)
+
+
+def _with_truth(function: Callable[..., Any], out: Array | None, *operands: Any) -> NDArray[Any]:
+    dtype = promoted(*operands)
+    result = function(*(wide(operand, dtype) for operand in operands))
+    return cast(result, np.dtype(np.bool_), operands[0] if out is None else out)
+
+
+def _kernel(name: str, function: Callable[..., Any], combine: Callable[..., Any]) -> Any:
+    """Make the kernel of an operator, with the parameters of C."""
+    parameters = catalogue()[name].parameters
+    read = [parameter.name for parameter in parameters if parameter.read]
+    [written] = [parameter.name for parameter in parameters if parameter.written]
+
+    def kernel(**given: Any) -> Any:
+        operands = [given[parameter] for parameter in read]
+        return combine(function, None if written in read else given[written], *operands)
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    vars(kernel)["__signature__"] = inspect.Signature(
+        [inspect.Parameter(parameter.name, kind) for parameter in parameters]
+    )
+    return operator(name)(kernel)
+
+
+for _functions, _combine in ((_SAME, _combined), (_REAL, _with_real), (_TRUTH, _with_truth)):
+    for _name, _function in _functions.items():
+        for _c_name in (f"aclnn{_name}", f"aclnnInplace{_name}"):
+            if _c_name in catalogue():
+                globals()[_c_name] = _kernel(_c_name, _function, _combine)

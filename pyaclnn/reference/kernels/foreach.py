@@ -66,10 +66,10 @@ def addcdiv_scalar(x1: Arrays, x2: Arrays, x3: Arrays, scalar: Any) -> Arrays:
 @operator("aclnnForeachSqrt")
 def sqrt(x: Arrays) -> Arrays:
     """The square root."""
-    return [elementwise.sqrt(a) for a in x]
+    return [elementwise.compute("Sqrt", a) for a in x]
 
 
 @operator("aclnnForeachNeg")
 def negative(x: Arrays) -> Arrays:
     """``-x``."""
-    return [elementwise.negative(a, a) for a in x]
+    return [elementwise.compute("Neg", a) for a in x]

@@ -17,7 +17,18 @@ from pyaclnn.facts.operators.limits import CATEGORIES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["BFLOAT16", "cast", "category", "floating", "integers", "promoted", "some", "wide"]
+__all__ = [
+    "BFLOAT16",
+    "cast",
+    "category",
+    "common",
+    "floating",
+    "integers",
+    "promoted",
+    "some",
+    "wide",
+    "with_number",
+]
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _HALF = (np.dtype(np.float16), BFLOAT16)
@@ -42,14 +53,19 @@ def promoted(*operands: Any) -> np.dtype[Any]:
     ]
     result: np.dtype[Any] = tensors[0]
     for dtype in tensors[1:]:
-        result = _both(result, dtype)
+        result = common(result, dtype)
     for number in operands:
         if not isinstance(number, np.ndarray):
-            result = _with_number(result, number)
+            result = with_number(result, number)
     return result
 
 
-def _both(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
+def common(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the common type of two tensors.
+
+    Raises:
+        ValueError: None is known.
+    """
     if one == other:
         return one
     low, high = sorted((one, other), key=lambda dtype: CATEGORIES.index(category(dtype)))
@@ -66,7 +82,8 @@ def _both(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
     return high
 
 
-def _with_number(dtype: np.dtype[Any], number: complex) -> np.dtype[Any]:
+def with_number(dtype: np.dtype[Any], number: complex) -> np.dtype[Any]:
+    """Return the type of a tensor and a number, which counts by its category."""
     kind = category(np.asarray(number).dtype)
     if CATEGORIES.index(kind) <= CATEGORIES.index(category(dtype)):
         return dtype

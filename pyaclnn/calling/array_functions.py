@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of device arrays by operators of CANN, as the table of array functions lists them."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from pyaclnn.base.errors import InvalidArgumentError, UnsupportedError
+from pyaclnn.calling.by_name import op
+from pyaclnn.calling.empty import Empty
+from pyaclnn.facts.operators.array_functions import array_functions
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.reference.kernels.promotion import category, common, floating, with_number
+from pyaclnn.runtime.array import DeviceArray, array_on_loan
+from pyaclnn.runtime.layout import Layout
+from pyaclnn.runtime.stream import require_stream
+from pyaclnn.runtime.writers import follow_writers, is_ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyaclnn.facts.operators.array_functions import ArrayFunction
+    from pyaclnn.runtime.arithmetic import ArrayFunctions
+    from pyaclnn.runtime.foreign import StreamLike
+
+__all__ = ["FUNCTIONS", "compute"]
+
+_BOOL: Final = np.dtype(np.bool_)
+_ORDER: Final = "bifc"
+_NUMBERS: Final = (bool, int, float, complex, np.generic)
+
+
+class _Prepared(NamedTuple):
+    """A call that follows from dtypes and shapes: what is left is to put in the operands.
+
+    Attributes:
+        operator: The C name.
+        arguments: The arguments of C without the result, as the table has them.
+        place: The place of the result among the arguments of C.
+        dtype: The dtype of the operands.
+        result: The result.
+    """
+
+    operator: str
+    arguments: tuple[str | float, ...]
+    place: int
+    dtype: np.dtype[Any]
+    result: Empty
+
+
+def compute(
+    name: str, *operands: Any, out: DeviceArray | None = None, stream: StreamLike | None = None
+) -> DeviceArray:
+    """Compute a function of arrays on their device, without waiting for it.
+
+    Args:
+        name: A name of the table, NumPy's or the array API's.
+        *operands: Device arrays, which are broadcast, and numbers, which count by their category
+            (bool, integer, float or complex).
+        out: Where the result goes; a new array if None. It may be one of the operands.
+        stream: Where to queue it, behind whatever has still to write the operands; the default
+            stream if None.
+
+    Raises:
+        InvalidArgumentError: The operands do not go together, or ``out`` does not fit the result.
+        UnsupportedError: No operator of CANN computes the function.
+        AclError: CANN refused the call.
+    """
+    function = array_functions().get(name)
+    if function is None:
+        raise UnsupportedError(
+            f"no operator of CANN computes {name} of device arrays.\n"
+            "Hint: copy them to the host with .numpy(), and use NumPy's.",
+            routine=name,
+        )
+    if len(operands) != function.operands:
+        wanted = f"{function.operands} operands"
+        raise InvalidArgumentError.of(name, "operands", f"{len(operands)} operands", wanted)
+    return _compute(
+        name, function, [_operand(name, *pair) for pair in enumerate(operands)], out, stream
+    )
+
+
+def _operand(name: str, place: int, value: Any) -> Any:
+    """Return a device array as it is, and a number as one of Python's."""
+    if isinstance(value, DeviceArray):
+        return value
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim):
+        value = value.item()
+    if isinstance(value, (bool, int, float, complex)):
+        return value
+    raise InvalidArgumentError.of(
+        name,
+        f"x{place + 1}",
+        "a NumPy array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}",
+        "a DeviceArray or a number",
+        "copy it with pyaclnn.to_device(); nothing is copied behind your back.",
+    )
+
+
+def _compute(
+    name: str,
+    function: ArrayFunction,
+    operands: list[Any],
+    out: DeviceArray | None,
+    stream: StreamLike | None,
+) -> DeviceArray:
+    leader = next((operand for operand in operands if isinstance(operand, DeviceArray)), None)
+    if leader is None:
+        raise InvalidArgumentError.of(name, "operands", "numbers", "one device array at least")
+    form = tuple(_form_of(function, operand, leader.dtype) for operand in operands)
+    try:
+        prepared = _prepared(function.names[0], form)
+    except ValueError as error:
+        given = " and ".join(map(_in_words, operands))
+        raise InvalidArgumentError.of(name, "operands", given, str(error)) from None
+    for used in (*operands, out):
+        if isinstance(used, DeviceArray) and not is_ordered(used, stream):
+            follow_writers(used, require_stream(name, stream, used.device))
+    if function.result == "whole" and category(prepared.dtype) in "bi":
+        found = _cast(leader, leader.dtype, stream)
+        return found if out is None else _put(name, found, out, stream)
+    for place, operand in enumerate(operands):
+        if not isinstance(operand, DeviceArray):
+            _check_range(name, place, operand, prepared.dtype)
+            if prepared.operator == function.on_arrays.operator:
+                operands[place] = _filled(operand, prepared.dtype, leader, stream)
+        elif operand.dtype != prepared.dtype:
+            operands[place] = _cast(operand, prepared.dtype, stream)
+    return _launch(name, prepared, operands, out, stream)
+
+
+def _launch(
+    name: str,
+    prepared: _Prepared,
+    operands: Sequence[Any],
+    out: DeviceArray | None,
+    stream: StreamLike | None,
+) -> DeviceArray:
+    named: dict[str | float, Any] = dict(zip(("x1", "x2"), operands, strict=False))
+    given: list[Any] = [named.get(argument, argument) for argument in prepared.arguments]
+    result: Any = prepared.result
+    if out is not None:
+        _check_out(name, out, prepared.result)
+        shared = [a for a in given if isinstance(a, DeviceArray) and a._memory is out._memory]
+        in_place = f"aclnnInplace{prepared.operator.removeprefix('aclnn')}"
+        fits = out.dtype == prepared.result.dtype
+        if fits and not shared:
+            result = out
+        elif fits and len(shared) == 1 and given[0] is out and in_place in catalogue():
+            written: DeviceArray = op(in_place)(*given, stream=stream)
+            return written
+    given.insert(prepared.place, result)
+    found: DeviceArray = op(prepared.operator)(*given, stream=stream)
+    return found if out is None or found is out else _put(name, found, out, stream)
+
+
+def _in_words(operand: Any) -> str:
+    if isinstance(operand, DeviceArray):
+        return f"{operand.dtype} of shape {operand.shape}"
+    return repr(operand)
+
+
+def _form_of(function: ArrayFunction, operand: Any, dtype: np.dtype[Any]) -> Any:
+    """Return what a call depends on: dtype and shape of an array, category of a number.
+
+    A comparison with an integer that the dtype does not hold is one of int64: ``long``.
+    """
+    if isinstance(operand, DeviceArray):
+        return operand.dtype, operand.shape
+    if isinstance(operand, bool):
+        return "b"
+    if not isinstance(operand, int):
+        return "f" if isinstance(operand, float) else "c"
+    is_long = function.result == "truth" and category(dtype) == "i" and not _holds(dtype, operand)
+    return "long" if is_long else "i"
+
+
+def _holds(dtype: np.dtype[Any], number: int) -> bool:
+    limits = np.iinfo(dtype)
+    return limits.min <= number <= limits.max
+
+
+_SAMPLES: Final = {"b": True, "i": 1, "f": 1.0, "c": 1j}
+
+
+@functools.lru_cache(4096)
+def _prepared(name: str, form: tuple[Any, ...]) -> _Prepared:
+    """Find the operator, the dtypes and the result of a call.
+
+    Args:
+        name: The first name of the function.
+        form: The dtype and the shape of each array, and the category of each number.
+
+    Raises:
+        ValueError: The operands do not go together; the text is what they must be.
+    """
+    function = array_functions()[name]
+    arrays = [part for part in form if isinstance(part, tuple)]
+    dtype = functools.reduce(common, [dtype for dtype, _ in arrays])
+    for part in form:
+        if part == "long":
+            dtype = common(dtype, np.dtype(np.int64))
+        elif isinstance(part, str):
+            dtype = with_number(dtype, _SAMPLES[part])
+    if function.result == "real":
+        dtype = floating(dtype)
+    shapes = [shape for _, shape in arrays]
+    shape = _matmul_shape(shapes) if name == "matmul" else _broadcast(shapes)
+    call = function.on_arrays
+    if isinstance(form[-1], str) and len(form) > 1:
+        call = function.on_right_number or call
+    elif isinstance(form[0], str):
+        call = function.on_left_number or call
+    result = dtype
+    if function.result == "truth":
+        result = _BOOL
+    elif function.result == "magnitude" and dtype.kind == "c":
+        result = np.dtype(f"f{dtype.itemsize // 2}")
+    [place] = op(call.operator).declared.results
+    return _Prepared(call.operator, call.arguments, place, dtype, Empty(shape, result))
+
+
+def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ValueError("of shapes that broadcast") from None
+
+
+def _matmul_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    one, other = shapes[0], shapes[-1]
+    if len(shapes) < 2 or not one or not other or one[-1] != other[-2:][0]:  # noqa: PLR2004
+        raise ValueError("matrices, of which the first has as many columns as the second has rows")
+    columns = other[-1:] if len(other) > 1 else ()
+    return (*_broadcast([one[:-2], other[:-2]]), *one[-2:-1], *columns)
+
+
+def _check_range(name: str, place: int, number: complex, dtype: np.dtype[Any]) -> None:
+    if type(number) is int and category(dtype) == "i" and not _holds(dtype, number):
+        expected = f"a number that {dtype} holds"
+        raise InvalidArgumentError.of(name, f"x{place + 1}", repr(number), expected)
+
+
+def _check_out(name: str, out: DeviceArray, result: Empty) -> None:
+    have, want = category(result.dtype), category(out.dtype)
+    if out.shape != result.shape or _ORDER.index(have) > _ORDER.index(want):
+        given = f"{out.dtype} of shape {out.shape}"
+        expected = f"of shape {result.shape}, and of a dtype to which {result.dtype} is cast safely"
+        hint = f"x = x + y makes a new array of {result.dtype}."
+        raise InvalidArgumentError.of(name, "out", given, expected, hint)
+
+
+def _cast(array: DeviceArray, dtype: np.dtype[Any], stream: StreamLike | None) -> DeviceArray:
+    made: DeviceArray = op("aclnnCast")(array, dtype, Empty(array.shape, dtype), stream=stream)
+    return made
+
+
+def _put(name: str, found: DeviceArray, out: DeviceArray, stream: StreamLike | None) -> DeviceArray:
+    _check_out(name, out, Empty.of(found.shape, found.dtype))
+    op("aclnnInplaceCopy")(out, found, stream=stream)
+    return out
+
+
+def _filled(
+    number: complex, dtype: np.dtype[Any], like: DeviceArray, stream: StreamLike | None
+) -> DeviceArray:
+    """Return an array of one element, on the device of another and in the order of a stream."""
+    queue = require_stream("full", stream, like.device)
+    layout = Layout.dense(like.device._context, dtype, ())
+    made = array_on_loan(queue.pool._take(layout, like.device), like.device)
+    op("aclnnInplaceFillScalar")(made, number, stream=stream)
+    return made
+
+
+class _Functions:
+    """The implementation of ``ArrayFunctions``."""
+
+    def operate(self, name: str, *operands: Any, out: DeviceArray | None = None) -> Any:
+        """Compute a function for a Python operator; ``NotImplemented`` for operands of others."""
+        for operand in operands:
+            if not isinstance(operand, (DeviceArray, *_NUMBERS, np.ndarray, list, tuple)):
+                return NotImplemented
+        return compute(name, *operands, out=out)
+
+    def ufunc(
+        self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        """Compute a ufunc of NumPy on device arrays."""
+        name = ufunc.__name__
+        out = options.pop("out", (None,))[0]
+        if method != "__call__" or options or ufunc.nout != 1:
+            called = name if method == "__call__" else f"{name}.{method}"
+            more = f" with {', '.join(options)}" if options else ""
+            raise UnsupportedError(
+                f"no operator of CANN computes numpy.{called}{more} of device arrays.\n"
+                "Hint: copy them to the host with .numpy(), and use NumPy's.",
+                routine=f"numpy.{called}",
+            )
+        if out is not None and not isinstance(out, DeviceArray):
+            given = "a NumPy array"
+            raise InvalidArgumentError.of(name, "out", given, "a DeviceArray, or left out")
+        return compute(name, *inputs, out=out)
+
+
+FUNCTIONS: Final[ArrayFunctions] = _Functions()

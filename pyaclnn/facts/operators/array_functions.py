@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of arrays, of NumPy and the array API, by the operators of CANN that compute them."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["ArrayFunction", "OperatorCall", "array_functions"]
+
+_FILE: Final = f"{__file__.rpartition('.')[0]}.txt"
+_CALL: Final = re.compile(r"(\w+)\((.*)\)")
+
+
+class OperatorCall(NamedTuple):
+    """Call of an operator.
+
+    Attributes:
+        operator: The C name.
+        arguments: The arguments in the order of C, without the result: the operands ``x1`` and
+            ``x2``, or constants.
+    """
+
+    operator: str
+    arguments: tuple[str | float, ...]
+
+
+class ArrayFunction(NamedTuple):
+    """A function of one or two arrays.
+
+    Attributes:
+        names: Its names in NumPy and in the array API.
+        result: The dtype of its result: ``same``, ``real``, ``truth``, ``whole`` or ``magnitude``.
+        on_arrays: The operator for arrays.
+        on_right_number: The operator for an array and a number; None if there is none.
+        on_left_number: The operator for a number and an array; None if there is none.
+    """
+
+    names: tuple[str, ...]
+    result: str
+    on_arrays: OperatorCall
+    on_right_number: OperatorCall | None = None
+    on_left_number: OperatorCall | None = None
+
+    @property
+    def operands(self) -> int:
+        """The number of its operands."""
+        return 1 + ("x2" in self.on_arrays.arguments)
+
+
+@functools.cache
+def array_functions() -> Mapping[str, ArrayFunction]:
+    """Return the functions by each of their names."""
+    return {name: function for function in _functions() for name in function.names}
+
+
+def _functions() -> Iterator[ArrayFunction]:
+    with open(_FILE, encoding="utf-8") as file:  # noqa: PTH123  # pathlib costs more than all this
+        lines = file.read().splitlines()
+    for line in lines:
+        if line and not line.startswith("#"):
+            names, result, *calls = line.split(" | ")
+            yield ArrayFunction(tuple(names.split()), result, *map(_call, calls))
+
+
+def _call(text: str) -> OperatorCall:
+    found = _CALL.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return OperatorCall(f"aclnn{found[1]}", tuple(map(_argument, found[2].split(", "))))
+
+
+def _argument(word: str) -> str | float:
+    if word.startswith("x"):
+        return "x1" if word == "x" else word
+    return float(word) if "." in word else int(word)

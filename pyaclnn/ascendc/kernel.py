@@ -211,7 +211,12 @@ def _argument(parameter: KernelParameter, value: NDArray[Any] | float) -> Launch
             f"{parameter.name} is {type(value).__name__}; it must be a NumPy array, which is the "
             "kernel's global memory"
         )
-    if value.dtype.hasobject or not value.dtype.isnative:
+    if not value.dtype.isnative and not value.dtype.hasobject:
+        raise TypeError(
+            f"{parameter.name} is {value.dtype.str}, which is not of the machine's byte order; "
+            f"convert it: {parameter.name}.astype(np.{value.dtype.newbyteorder('=')})"
+        )
+    if value.dtype.hasobject:
         raise TypeError(f"{parameter.name} has dtype {value.dtype}, which no kernel can read")
     if not value.flags.c_contiguous:
         raise ValueError(

@@ -77,9 +77,7 @@ class Refusals:
                 why = f", as '{leader}' is {self._arrays[leader].dtype}"
             hint = None
             if isinstance(self._arrays[tensor.name], np.ndarray):
-                native = dtype.newbyteorder("=")
-                wanted = native if native in allowed else allowed[0]
-                hint = conversion_hint(tensor.name, dtype, str(wanted))
+                hint = conversion_hint(tensor.name, dtype, str(allowed[0]))
             self.refuse(tensor.name, str(dtype), f"{_listed(allowed)}{why}", hint)
         if tensor.type not in DTYPES:
             self.types[tensor.type] = WORDS[dtype]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_chec
 import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
-from pyaclnn.runtime.dtypes import bfloat16
+from pyaclnn.runtime.dtypes import bfloat16, require_native
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,6 +130,8 @@ def _exported(
         InvalidArgumentError: It does not let itself be exported, or has a data type of which there
             is none in NumPy.
     """
+    if isinstance(value, np.ndarray):
+        require_native(routine, argument, value.dtype)
     try:
         export: Any = value.__dlpack__
         capsule = export() if stream is None else export(stream=stream)

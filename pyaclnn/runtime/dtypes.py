@@ -8,6 +8,7 @@ constants are in ``pyaclnn.cann.raw`` under CANN's names.
 from __future__ import annotations
 
 import functools
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import ml_dtypes
@@ -32,6 +33,7 @@ __all__ = [
     "float16",
     "float32",
     "numpy_dtype",
+    "require_native",
 ]
 
 float32: Final[np.dtype[Any]] = np.dtype(np.float32)
@@ -63,18 +65,47 @@ def dtype_of(dtype: DTypeLike, routine: str = "dtype_of", argument: str = "dtype
         The dtype.
 
     Raises:
-        InvalidArgumentError: CANN has no such type; byte-swapped types are among those.
+        InvalidArgumentError: CANN has no such type, or the byte order is not the machine's.
     """
     try:
         found = np.dtype(dtype)
     except (TypeError, ValueError, KeyError, SyntaxError):  # NumPy has no word for all of these
         found = None
+    if found is not None:
+        require_native(routine, argument, found)
     if found is None or found not in _CONSTANTS:
         supported = ", ".join(str(known) for known in _CONSTANTS)
         given = repr(dtype) if found is None else found.str if found.kind != "V" else str(found)
         hint = conversion_hint(argument, found) if argument == "host" else None
         raise InvalidArgumentError.of(routine, argument, given, f"one of {supported}", hint)
     return found
+
+
+def require_native(routine: str, argument: str, dtype: np.dtype[Any]) -> None:
+    """Require the byte order of the machine.
+
+    Args:
+        routine: The function that was given the dtype or an array of it, for the message.
+        argument: The name under which it was given; one of a dtype ends in ``dtype``.
+        dtype: The dtype. One without a counterpart in CANN, in any byte order, passes.
+
+    Raises:
+        InvalidArgumentError: The byte order is the other one.
+    """
+    if dtype.isnative:
+        return
+    native = dtype.newbyteorder("=")
+    if native not in _CONSTANTS:
+        return
+    has, must = ("big", "little") if sys.byteorder == "little" else ("little", "big")
+    name = _in_source(str(native))
+    hint = f"convert it: {argument}.astype({name})."
+    if argument.endswith("dtype"):
+        hint = f"{name} is the same type in the machine's byte order."
+    elif argument.startswith("out") or routine == "copy_to":
+        hint = f"results are written to an array of {name}."
+    expected = f"of the machine's byte order, {must}-endian, and not {has}-endian"
+    raise InvalidArgumentError.of(routine, argument, dtype.str, expected, hint)
 
 
 def conversion_hint(argument: str, given: np.dtype[Any] | None, wanted: str = "") -> str | None:
@@ -92,7 +123,7 @@ def conversion_hint(argument: str, given: np.dtype[Any] | None, wanted: str = ""
     if native is None or not (wanted or native in _CONSTANTS):
         return None
     name = wanted or str(native)
-    dtype = f"{'ml_dtypes' if name == 'bfloat16' else 'np'}.{name}"
+    dtype = _in_source(name)
     if native.kind == "c" and not name.startswith("complex"):
         return f"take a part of it: {argument}.real.astype({dtype})."
     if native.kind in "US":
@@ -102,6 +133,11 @@ def conversion_hint(argument: str, given: np.dtype[Any] | None, wanted: str = ""
     if native.kind in "mM":
         return "it holds times, which are no numbers until you choose a unit and an origin."
     return f"convert it: {argument}.astype({dtype})."
+
+
+def _in_source(name: str) -> str:
+    """Return the expression of a dtype in a program."""
+    return f"{'ml_dtypes' if name == 'bfloat16' else 'np'}.{name}"
 
 
 def acl_dtype(dtype: DTypeLike) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.runtime.dlpack import host_array, is_foreign
+from pyaclnn.runtime.dtypes import require_native
 from pyaclnn.runtime.shaped import Shaped
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def as_numpy(
 def require_numpy(
     routine: str, argument: str, host: object, expected: str = "a NumPy array"
 ) -> None:
-    """Require a NumPy array without a mask.
+    """Require a NumPy array without a mask, of the machine's byte order.
 
     Args:
         routine: The public function, for the message.
@@ -58,6 +59,7 @@ def require_numpy(
         InvalidArgumentError: It is something else.
     """
     if isinstance(host, np.ndarray) and not _is_masked(host):
+        require_native(routine, argument, host.dtype)
         return
     hint = _way_to_numpy(argument, host)
     raise InvalidArgumentError.of(routine, argument, no_array(host), expected, hint)

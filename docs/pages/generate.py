@@ -7,6 +7,7 @@ asked of the package itself.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from functools import partial
@@ -21,14 +22,18 @@ import documents
 import facts
 import interfaces
 
+from pyaclnn.facts.operators import all_operators
+
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
-__all__ = ["on_config", "on_files", "on_page_content", "on_post_template"]
+__all__ = ["on_config", "on_files", "on_page_content", "on_post_build", "on_post_template"]
 
 INLINE = re.compile(r"(?<!<span></span>)<code>([^<]*)</code>")
 OPTION = re.compile(r"(?<!\S)--?\w[\w-]*|-&gt;")
+
+OPERATORS = "reference/operators.html#pyaclnn."
 
 REFERENCE = {
     "Operators": ("operators", facts.operators),
@@ -69,3 +74,25 @@ def on_post_template(output: str, *, template_name: str, config: MkDocsConfig) -
     It is shown under any address, so that without that one it would find neither styles nor pages.
     """
     return output if config.site_url or template_name != "404.html" else ""
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Have the search find the operator of a name before those whose names only begin with it.
+
+    A rare word counts more than a common one, so that it would find ``layer_norm_quant`` first.
+    """
+    for path in Path(config.site_dir, "search").glob("search_index.*"):
+        text = path.read_text(encoding="utf-8")
+        start = text.index("{")
+        index, end = json.JSONDecoder().raw_decode(text, start)
+        for section in index["docs"]:
+            if section["location"].startswith(OPERATORS):
+                section["boost"] = _boost(section["location"].removeprefix(OPERATORS))
+        made = json.dumps(index, sort_keys=True, separators=(",", ":"))
+        path.write_text(f"{text[:start]}{made}{text[end:]}", encoding="utf-8")
+
+
+def _boost(name: str) -> float:
+    """Return how much more an operator counts: four times those that begin with its name."""
+    longer = (other for other in all_operators() if other.startswith(f"{name}_"))
+    return 4 * max(map(_boost, longer), default=1.0)

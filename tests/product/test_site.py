@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 pytest.importorskip("mkdocs", reason="the tools of the documentation are not installed")
 
+INDEX = ROOT / "build/site/search/search_index.json"
+"""The index of the site that was built last."""
+OPERATORS = "reference/operators.html#pyaclnn."
 SETTINGS = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 KEPT = ("strict", "validation", "use_directory_urls", "markdown_extensions")
 PAGE = "# Title\n\n## Part\n\n[there](other.md#there), [here](#part)\n"
@@ -64,3 +68,41 @@ def test_what_the_programs_of_rules_call_is_of_c_or_stands_on_their_page() -> No
     declared = set(re.findall(r"^static .*?(\w+)\(", header, re.MULTILINE))
     assert {"stage_close", "collective_open", "phase_1"} <= called
     assert called - declared <= {"memset", "getpid"}
+
+
+# ---- the search ---------------------------------------------------------------------------------
+
+
+def search(*, boosted: bool) -> Any:
+    """Return an index of the site that was built, as the theme makes it, with or without boosts."""
+    builder = pytest.importorskip("lunr.builder", reason="the tools of the site are not installed")
+    if not INDEX.is_file():
+        pytest.skip("the site was not built")
+    index = json.loads(INDEX.read_text(encoding="utf-8"))
+    made = builder.Builder()
+    made.ref("location")
+    for name in ("title", "text"):
+        made.field(name, boost=index["config"]["fields"][name]["boost"])
+    for section in index["docs"]:
+        words = {name: re.sub("<.*?>", " ", section[name]) for name in ("title", "text")}
+        boost = section.get("boost", 1.0) if boosted else 1.0
+        made.add({"location": section["location"], **words}, {"boost": boost})
+    return made.build()
+
+
+def operators_found(index: Any, word: str) -> list[str]:
+    """Search any word with this beginning, as the theme does; return operators, best first."""
+    places = [result["ref"] for result in index.search(f"{word}*")]
+    return [p.removeprefix(OPERATORS) for p in places if p.startswith(OPERATORS)]
+
+
+def test_the_search_finds_an_operator_before_those_that_begin_with_its_name() -> None:
+    index = search(boosted=True)
+    for name in ("layer_norm", "rms_norm", "batch_norm", "group_norm", "add_rms_norm_quant"):
+        first, *others = operators_found(index, name)
+        assert first == name
+        assert any(other.startswith(f"{name}_") for other in others)
+
+
+def test_without_its_boost_it_would_not_be_found_first() -> None:
+    assert operators_found(search(boosted=False), "layer_norm")[0] != "layer_norm"

@@ -22,6 +22,7 @@ PLACES = {
     "ARCHITECTURE.md": "explanation/architecture.md",
     "CHANGELOG.md": "explanation/changes.md",
     "CONTRIBUTING.md": "how-to/contributing.md",
+    "README.zh.md": "zh/index.md",
     "SECURITY.md": "explanation/security.md",
     "examples/": EXAMPLES,
 }

@@ -165,6 +165,8 @@ class Group:
             self._ranks.pop(rank.number, None)
             return
         for key, waiting in list(self._waiting.items()):
+            # Its memory is gone with it: the others cannot use what it submitted.
+            waiting.come.pop(rank.number, None)
             self._finish(key, waiting)
         if unexpected:
             for each in self._present():
@@ -220,7 +222,7 @@ class Group:
         waiting.outcome = waiting.outcome or (result, text)
 
     def _finish(self, key: Key, waiting: _Waiting) -> None:
-        """End an operation if all have come, or if some never will."""
+        """End an operation if all ranks have arrived, or if one never will."""
         missing = waiting.ranks - waiting.come.keys()
         lost = [self._ranks[number].lost for number in missing if self._ranks[number].lost]
         if lost:

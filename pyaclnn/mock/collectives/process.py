@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import os
 import selectors
 import signal
@@ -40,6 +41,7 @@ __all__ = ["main", "read_timeouts", "serve"]
 _MOST_BYTES = 1 << 20
 _PAUSE = 1.0
 """Seconds between checks that the process which started this one still exists."""
+_RETRY = 0.05
 _CONNECT = 120
 _EXECUTE = 1836
 _MOST = 1 << 31
@@ -91,7 +93,8 @@ class _Connection:
         try:
             self.socket.send(encode(answer), socket.MSG_DONTWAIT)
         except OSError:
-            self.socket.shutdown(socket.SHUT_RDWR)
+            with contextlib.suppress(OSError):  # it is closed already
+                self.socket.shutdown(socket.SHUT_RDWR)
 
     def receive(self) -> tuple[RankPacket, list[int]] | None:
         """Receive a packet and its descriptors; None: there are no more."""
@@ -145,7 +148,11 @@ class _Rendezvous:
                 del self._groups[name]
 
     def _accept(self) -> None:
-        own, _ = self._listening.accept()
+        try:
+            own, _ = self._listening.accept()
+        except OSError:  # the rank has given up, or this process has no descriptor left
+            time.sleep(_RETRY)
+            return
         connection = _Connection(own)
         if connection.user not in (os.getuid(), 0):
             own.close()
@@ -156,7 +163,7 @@ class _Rendezvous:
     def _receive(self, connection: _Connection) -> None:
         try:
             received = connection.receive()
-        except PacketError:
+        except (OSError, PacketError):
             received = None
         if received is None:
             self._close(connection, "has died")
@@ -164,6 +171,8 @@ class _Rendezvous:
         request, descriptors = received
         try:
             self._answer(connection, request, descriptors)
+        except Exception as error:  # noqa: BLE001  # the other ranks must not lose the process
+            self._close(connection, f"sent an invalid request ({type(error).__name__})")
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: PTH110, PTH112, PTH113  # pathlib raises for names that are too long
 """Candidate folders of CANN's libraries, derived from paths alone; nothing is opened here.
 
 Both layouts are known: up to 8.3 under ``ascend-toolkit/latest`` with one ``libopapi.so``, and
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import platform
 import re
+from os.path import exists, isdir, isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -101,7 +103,7 @@ def library_sets(root: Path, *, flat: bool = False) -> list[LibrarySet]:
     """
     inner = [root / "lib64", root / f"{platform.machine()}-linux" / "lib64"]
     directories = [root, *inner] if flat else inner
-    found = [d for d in directories if any((d / name).exists() for name in (*RUNTIME, _BASE))]
+    found = [d for d in directories if any(exists(d / name) for name in (*RUNTIME, _BASE))]
     return [set_of(d) for d in found or directories]
 
 
@@ -125,7 +127,7 @@ def _operators(directory: Path) -> Iterator[Path]:
         yield from split.values()
         return
     companions = (f"libaclnn_{area}.so" for area in _MONOLITH_COMPANIONS)
-    yield from (path for name in (_MONOLITH, *companions) if (path := directory / name).exists())
+    yield from (path for name in (_MONOLITH, *companions) if exists(path := directory / name))
 
 
 def loader_folders(environment: Mapping[str, str]) -> list[Path]:
@@ -145,7 +147,7 @@ def loader_folders(environment: Mapping[str, str]) -> list[Path]:
     return [
         folder
         for folder in dict.fromkeys(folders)
-        if folder.name not in _STUBS and any((folder / name).exists() for name in RUNTIME)
+        if folder.name not in _STUBS and any(exists(folder / name) for name in RUNTIME)
     ]
 
 
@@ -163,7 +165,7 @@ def custom_operators(environment: Mapping[str, str], root: Path) -> list[Path]:
     packages = absolute_folders("ASCEND_CUSTOM_OPP_PATH", environment)
     vendors = Path(environment.get("ASCEND_OPP_PATH") or root / "opp") / "vendors"
     packages += [vendors / name for name in _vendor_priority(vendors / "config.ini")]
-    return [library for package in packages if (library := package / _CUSTOM).is_file()]
+    return [library for package in packages if isfile(library := package / _CUSTOM)]
 
 
 def header_folders(operators: Sequence[Path], root: Path) -> list[Path]:
@@ -185,7 +187,7 @@ def header_folders(operators: Sequence[Path], root: Path) -> list[Path]:
     places = [root / place / "aclnnop" for place in (_BUILT_IN_HEADERS, "include")]
     places.append(root / f"{platform.machine()}-linux" / "include" / "aclnnop")
     found = [*packages, *(place / part for place in places for part in ("", "level2"))]
-    return list(dict.fromkeys(folder for folder in found if folder.is_dir()))
+    return list(dict.fromkeys(folder for folder in found if isdir(folder)))
 
 
 def _vendor_priority(path: Path) -> list[str]:

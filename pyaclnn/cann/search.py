@@ -138,7 +138,9 @@ def search(choice: str, chooser: str) -> Loaded:
     Raises:
         BackendNotFoundError: There is none of that choice.
     """
-    if "/" not in choice and choice not in _WORDS and not Path(choice).expanduser().is_dir():
+    # pathlib raises for a name that is too long.
+    folder = os.path.expanduser(choice)  # noqa: PTH111
+    if "/" not in choice and choice not in _WORDS and not os.path.isdir(folder):  # noqa: PTH112
         raise _no_such_word(choice, chooser)
     attempts: dict[tuple[str, str], None] = {}
     there = Residents(loaded_libraries())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pyaclnn.health.installed.kernels import chip_folder, chips, kernel_of, kern
 from pyaclnn.health.installed.listing import declared_operators, in_one_line
 from pyaclnn.ops.typed_stub import typed_stub
 from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
-from tests.installed.made import make
+from tests.installed.made import HEADERS, TBE, make
 
 
 @pytest.fixture(scope="module")
@@ -218,3 +219,31 @@ def test_the_stub_is_that_of_the_installation(root: Path) -> None:
     compile(text, "operators_of_cann.pyi", "exec")
     declared = declared_operators(installation)["aclnnOwn"]
     assert in_one_line("aclnnOwn", declared) == "own(xs, from_) -> y"
+
+
+@pytest.mark.parametrize("kind", ["deep", "nested", "pipe", "endless", "large"])
+def test_a_hostile_list_of_kernels_is_passed_over(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = make(tmp_path)
+    lists = root / TBE / "config/ascend910b/aic-ascend910b-ops-info.json"
+    keys = root / TBE / "kernel/config/ascend910b/binary_info_config.json"
+    for path in (lists, keys):
+        path.unlink()
+        if kind == "deep":
+            path.write_text("[" * 1_000_000, encoding="utf-8")
+        elif kind == "nested":
+            path.write_text(f'{{"RmsNormGrad":{"[" * 950}{"]" * 950}}}', encoding="utf-8")
+        elif kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "endless":
+            path.symlink_to("/dev/zero")
+        else:
+            path.touch()
+            os.truncate(path, 1 << 40)
+    status, out, errors = run(capsys, "show", "aclnnRmsNormGrad", "--root", root)
+    assert (status, errors) == (0, "")
+    assert "aclnnRmsNormGrad" in out
+    (root / HEADERS / "aclnn_add.h").unlink()
+    os.mkfifo(root / HEADERS / "aclnn_add.h")
+    assert run(capsys, "list", "--root", root)[0] == 0

@@ -6,12 +6,16 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
+import pytest
+
+from pyaclnn.base.errors import BackendNotFoundError
 from pyaclnn.cann.discovery import (
     custom_operators,
     installation_roots,
     library_sets,
     loader_folders,
 )
+from pyaclnn.cann.search import search
 
 COMMON = ["libascendcl.so", "libnnopbase.so"]
 
@@ -108,3 +112,16 @@ def test_folders_of_the_loader_are_absolute_ones_with_a_runtime_and_no_stubs(
     path = ":".join(map(str, ["", "lib64", *stubs, empty, new, old, new, "/none"]))
     assert loader_folders({"LD_LIBRARY_PATH": path}) == [new, old]
     assert loader_folders({}) == []
+
+
+def test_names_that_are_too_long_name_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = "/" + "x" * 5000
+    assert not [path for found in library_sets(Path(long), flat=True) for path in found.operators]
+    assert loader_folders({"LD_LIBRARY_PATH": long}) == []
+    assert custom_operators({"ASCEND_CUSTOM_OPP_PATH": long}, Path(long)) == []
+    for choice in (long, long[1:]):
+        with pytest.raises(BackendNotFoundError):
+            search(choice, "select_backend")
+    monkeypatch.setenv("ASCEND_HOME_PATH", long)
+    with pytest.raises(BackendNotFoundError, match="File name too long"):
+        search("cann", "select_backend")

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Initialisation. */
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "device.h"
 #include "error_message.h"
 #include "live_objects.h"
 #include "violation.h"
+
+enum { LARGEST = 16 << 20 };
 
 static uint64_t initialisations;
 static bool finalised, configured;
@@ -20,18 +24,31 @@ static aclError hash_configuration(const char *path, uint64_t *hash)
     if (path == NULL || path[0] == '\0') {
         return ACL_SUCCESS;
     }
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_FILE, "aclInit: cannot open '%s': %s", path,
+    /* A pipe would be waited for, with the lock. */
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat status;
+    if (file < 0) {
+        return mock_fail(ACL_ERROR_INVALID_FILE, "aclInit: cannot open '%.300s': %s", path,
                          strerror(errno));
     }
-    for (int byte = fgetc(file); byte != EOF; byte = fgetc(file)) {
-        *hash = (*hash ^ (uint64_t)byte) * 1099511628211u;
+    uint8_t part[4096];
+    size_t length = 0;
+    const bool pipe = fstat(file, &status) != 0 || S_ISFIFO(status.st_mode);
+    ssize_t got = pipe ? -1 : read(file, part, sizeof part);
+    for (; got > 0 && length <= LARGEST; got = read(file, part, sizeof part)) {
+        for (ssize_t i = 0; i < got; i++) {
+            *hash = (*hash ^ part[i]) * 1099511628211u;
+        }
+        length += (size_t)got;
     }
-    const bool readable = ferror(file) == 0; /* a directory can be opened, but not read */
-    fclose(file);
-    return readable ? ACL_SUCCESS
-                    : mock_fail(ACL_ERROR_INVALID_FILE, "aclInit: cannot read '%s'", path);
+    close(file);
+    if (length > LARGEST) {
+        return mock_fail(ACL_ERROR_INVALID_FILE, "aclInit: '%.300s' has more than %d MiB", path,
+                         LARGEST >> 20);
+    }
+    return got == 0 ? ACL_SUCCESS /* a directory can be opened, but not read */
+                    : mock_fail(ACL_ERROR_INVALID_FILE,
+                                "aclInit: cannot read '%.300s'; it must be an ordinary file", path);
 }
 
 aclError aclInit(const char *path)

@@ -3,29 +3,14 @@
 #include "device.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "error_message.h"
+#include "variable.h"
 
 static struct device devices[MOCK_MAX_DEVICES];
-
-static long number_of(const char *variable, long fallback, long least, long most)
-{
-    const char *text = getenv(variable);
-    if (text == NULL || text[0] == '\0') {
-        return fallback;
-    }
-    char *end = NULL;
-    errno = 0;
-    const long value = strtol(text, &end, 10);
-    if (errno != 0 || *end != '\0' || value < least || value > most) {
-        return -1;
-    }
-    return value;
-}
 
 /* ASCEND_RT_VISIBLE_DEVICES when the library was loaded: like CANN, it does not look again. */
 static char visible[256];
@@ -67,7 +52,7 @@ static uint32_t count_visible(long physical)
 /* The number of devices; if there is none, `code` and the reason. */
 static aclError count_devices(uint32_t *count, aclError code)
 {
-    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MAX_DEVICES);
+    const long physical = mock_variable_number("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MAX_DEVICES);
     if (physical < 0) {
         return mock_fail(code,
                          "PYACLNN_MOCK_DEVICES is '%s'; it must be a number from 0 to %d",
@@ -93,7 +78,7 @@ aclError mock_device_count(uint32_t *count)
 
 int32_t mock_device_physical_count(void)
 {
-    const long physical = number_of("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MAX_DEVICES);
+    const long physical = mock_variable_number("PYACLNN_MOCK_DEVICES", 2, 0, MOCK_MAX_DEVICES);
     return physical < 0 ? 0 : (int32_t)physical;
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -149,15 +150,20 @@ static void as_block(struct text *text, const struct violation *violation, bool 
 
 /* ---- recording ---------------------------------------------------------------------------- */
 
+/* Milliseconds in which the reader of a pipe must make room. */
+enum { FOR_A_READER = 5000 };
+
 static bool write_all(int descriptor, const struct text *text)
 {
+    struct pollfd room = {.fd = descriptor, .events = POLLOUT};
     size_t done = 0;
     while (done < text->length) {
         const ssize_t written = write(descriptor, text->bytes + done, text->length - done);
-        if (written <= 0) {
+        if (written > 0) {
+            done += (size_t)written;
+        } else if (written == 0 || errno != EAGAIN || poll(&room, 1, FOR_A_READER) <= 0) {
             return false;
         }
-        done += (size_t)written;
     }
     return true;
 }
@@ -179,7 +185,9 @@ static void write_report(const struct text *json)
     if (path == NULL || path[0] == '\0') {
         return;
     }
-    const int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    /* A pipe that nobody reads would be waited for, with the lock. */
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    const int descriptor = open(path, flags, 0666);
     if (descriptor < 0 || !write_all(descriptor, json)) {
         print_violation(path);
     }

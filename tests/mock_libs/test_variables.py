@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variables and files that a user names to the simulated NPU: bad ones get an answer."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.facts.variables import VARIABLES
+
+if TYPE_CHECKING:
+    from tests.mock_libs.programs import Programs
+
+SOURCES = Path(__file__).parents[2] / "mock_libs"
+READ = sorted(
+    {
+        name
+        for path in SOURCES.rglob("*.c")
+        for name in re.findall(r'(?:getenv|variable_number)\("(\w+)"', path.read_text("utf-8"))
+    }
+)
+"""Variables that the C side reads."""
+
+ANY_VALUE = {
+    "DISABLE_L2_CACHE": "its presence counts, as in CANN",
+    "PYACLNN_MOCK_STRICT": "everything but 0 is yes",
+}
+SET_DEVICE = """
+import pyaclnn
+try:
+    pyaclnn.select_backend("mock")
+    pyaclnn.Device(0).close()
+except pyaclnn.AclError as error:
+    print(error)
+"""
+BREAK_A_RULE = """
+import pyaclnn
+from pyaclnn import raw
+pyaclnn.select_backend("mock")
+raw.aclInit(raw.ffi.NULL)
+raw.aclrtSetDevice(0)
+raw.aclrtDestroyStream(raw.ffi.cast("void *", 12345))
+print("done")
+"""
+
+
+def test_every_variable_of_the_c_side_is_documented() -> None:
+    assert "PYACLNN_MOCK_DEVICES" in READ
+    assert "ACLNN_CACHE_LIMIT" in READ or "ACLNN_CACHE_LIMIT" in _reported()
+    assert set(READ) <= set(VARIABLES)
+
+
+def _reported() -> set[str]:
+    source = (SOURCES / "model/runtime/variable.c").read_text("utf-8")
+    return set(re.findall(r'\{"(\w+)", \d+', source))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(
+    "name", sorted(({*READ} | _reported()) - ANY_VALUE.keys() - {"PYACLNN_MOCK_REPORT"})
+)
+@pytest.mark.parametrize("value", ["-5", "many"])
+def test_a_value_that_cannot_be_used_is_named(value: str, name: str, programs: Programs) -> None:
+    done = programs.run([sys.executable, "-c", SET_DEVICE], {name: value})
+    said = done.stdout + done.stderr
+    assert name in said, said
+    assert f"'{value}'" in said or f"={value}" in said, said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("pipe", "cannot read '%s'; it must be an ordinary file"),
+        ("/dev/zero", "'%s' has more than 16 MiB"),
+        (".", "cannot read '%s'; it must be an ordinary file"),
+        ("x" * 5000, "cannot open '%s': File name too long"),
+    ],
+)
+def test_a_configuration_that_is_no_file_is_refused(
+    path: str, words: str, programs: Programs, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    place = str(tmp_path / path) if path in {"pipe", "."} else path
+    code = (
+        "from pyaclnn import raw, select_backend; select_backend('mock'); "
+        f"print(raw.aclInit({place.encode()!r}), raw.ffi.string(raw.aclGetRecentErrMsg()))"
+    )
+    said = programs.python(code).stdout
+    assert said.startswith("100003 "), said
+    assert words.partition("%s")[2][:20] in said
+
+
+def test_a_report_into_a_pipe_without_a_reader_is_lost_and_said_once(
+    programs: Programs, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = programs.python(BREAK_A_RULE, PYACLNN_MOCK_REPORT=str(tmp_path / "pipe"))
+    assert done.stdout == "done\n"
+    assert done.stderr.count("PYACLNN_MOCK_REPORT: cannot write") == 1

@@ -70,8 +70,8 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
         "PYACLNN_MOCK_OPERATORS": "files of kernels for operators, separated by colons",
         "PYACLNN_MOCK_KERNELS": "`torch`: PyTorch, where it is installed, computes operators of "
         "which the simulated NPU has no kernel; it may differ from CANN in data types and defaults",
-        "PYACLNN_MOCK_PATIENCE": "seconds that the device process may take to start: 60, if it "
-        "says nothing",
+        "PYACLNN_MOCK_PATIENCE": "seconds that the device process may take to start, and a kernel "
+        "to end in phase 1; default 60",
         "PYACLNN_MOCK_REPORT": "a file for records of broken rules, one JSON object a line",
         "PYACLNN_MOCK_STRICT": "`1` stops the program at the first broken rule, with a backtrace; "
         "device memory lies at odd multiples of 64 bytes, all that CANN promises, instead of 512",

@@ -14,14 +14,13 @@ from pyaclnn.cann.waiting import wait_for
 from pyaclnn.runtime.context import (
     Activation,
     Guest,
-    cleanup_in,
     context_before,
     current_context,
     restore_context,
 )
 from pyaclnn.runtime.handle import Handle, Resource
 from pyaclnn.runtime.initialization import ensure_runtime, owns_runtime
-from pyaclnn.runtime.progress import leave_stream
+from pyaclnn.runtime.progress import end_work, leave_stream, waiting
 from pyaclnn.runtime.shapes import count_of
 from pyaclnn.runtime.timelines import (
     borrowed_timeline,
@@ -147,6 +146,24 @@ class Device(Handle):
         """Make the device current on this thread for the length of a ``with`` statement."""
         return Activation(self.pointer)
 
+    def close(self) -> None:
+        """Give the device back once its work is done; see :meth:`Handle.close`."""
+        if not self.closed:
+            self._expect_work(True)
+        super().close()
+
+    def _close_after_failure(self) -> None:
+        super().close()  # what was given up is not waited for
+
+    def _give_up(self) -> None:
+        self._expect_work(False)
+
+    def _expect_work(self, expected: bool) -> None:
+        """Record for the default stream whether closing waits for its work."""
+        for timeline in timelines_in(self._context):
+            if not timeline.struct.stream:
+                timeline.given_up = not expected
+
     def memory_info(self) -> MemoryInfo:
         """Return free and total device memory in bytes. Drives ``aclrtGetMemInfo``."""
         with self._active():
@@ -162,15 +179,14 @@ class Device(Handle):
             timeout: Seconds; None to wait as long as it takes.
 
         Raises:
+            ContextError: A host function of one of its streams waits for it.
             DeadlineError: The time is over; the work goes on.
             KernelError: Work that had been queued failed.
         """
         limit = milliseconds(timeout, "Device.synchronize")
         sync_points = [(timeline, timeline.sync_point) for timeline in timelines_in(self._context)]
-        with self._active():
+        with self._active(), waiting("Device.synchronize", sync_points):
             wait_for("aclrtSynchronizeDevice", limit=limit)
-        for timeline, sync_point in sync_points:
-            timeline.passed(sync_point)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "owned" if self.owned else "borrowed"
@@ -264,10 +280,9 @@ class _Opening:
         self._complete = True
         return self._context
 
-    def finish(self) -> None:
-        """Wait for what is queued on its default stream."""
-        if self._context is not None:
-            _finish_default_stream(self._context)
+    def finish(self) -> bool:
+        """Wait for what is queued on its default stream; return False if it goes on."""
+        return self._context is None or _finish_default_stream(self._context)
 
     def reset(self, _: Pointer) -> None:
         """Give it back; the context that was current on this thread stays so if it lives."""
@@ -304,10 +319,16 @@ def _open(device_id: int) -> Resource:
     return opened
 
 
-def _finish_default_stream(context: Pointer) -> None:
-    timeline = forget_timeline(context, raw.NULL)
-    if timeline is None:
-        return
-    if timeline.busy:
-        cleanup_in(context, "aclrtSynchronizeStream", raw.NULL)
-    timeline.retire()
+def _finish_default_stream(context: Pointer) -> bool:
+    for timeline in timelines_in(raw.address_of(context)):
+        if timeline.struct.stream:
+            continue
+        try:
+            if not end_work(timeline, raw.NULL):
+                return False
+        except AclError as failure:
+            told = f"{failure.code} ({failure.name}): {failure.detail}"
+            report(f"aclrtSynchronizeStream of the default stream failed with {told}")
+        forget_timeline(context, raw.NULL)
+        timeline.retire()
+    return True

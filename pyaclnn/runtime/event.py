@@ -16,6 +16,7 @@ from pyaclnn.runtime.awaiting import awaited
 from pyaclnn.runtime.context import give_back_in
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.handle import Handle, Resource
+from pyaclnn.runtime.progress import waiting
 from pyaclnn.runtime.timeout import milliseconds
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class Event(Handle):
             timeout: Seconds; None to wait as long as it takes.
 
         Raises:
+            ContextError: A host function waits for an event behind it on its own stream.
             DeadlineError: The time is over; the work goes on.
         """
         self._finish(milliseconds(timeout, "Event.synchronize"))
@@ -113,9 +115,13 @@ class Event(Handle):
 
     def _finish(self, limit: int, given_up: Callable[[], bool] = lambda: False) -> None:
         recorded = self._recorded
-        with self._device._active():
+        awaited = [] if recorded is None else [recorded]
+
+        def note(*_: object) -> None:
+            self._note_passed(recorded)
+
+        with self._device._active(), waiting("Event.synchronize", awaited, note):
             wait_for("aclrtSynchronizeEvent", self.pointer, limit=limit, given_up=given_up)
-        self._note_passed(recorded)
 
     def elapsed_ms(self, end: Event) -> float:
         """Return the time on the device from this event to a later one, in milliseconds.

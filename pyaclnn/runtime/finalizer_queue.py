@@ -9,14 +9,20 @@ repeated.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["FINALIZER_QUEUE", "Due", "FinalizerQueue"]
+
+
+_PAUSE: Final = 0.1
+"""Seconds between two attempts to process postponed entries."""
 
 
 class Due(Protocol):
@@ -47,6 +53,8 @@ class FinalizerQueue:
         # Re-entrant: a signal handler may come back here.
         self.lock: Any = threading.RLock()
         self._due: list[Due] = []
+        self._postponed: list[Due] = []
+        self._resume_at = 0.0
         self.note_in_c: Callable[[Any], None] = self._due.append
         self._claims: dict[int, int] = {}
         self._live: dict[str, set[int]] = {}
@@ -62,6 +70,7 @@ class FinalizerQueue:
 
     def living(self) -> dict[str, int]:
         """Count the live C objects by kind."""
+        self.resume()
         self.settle()
         return {kind: len(things) for kind, things in sorted(self._live.items()) if things}
 
@@ -72,7 +81,20 @@ class FinalizerQueue:
     def due(self, item: Due) -> None:
         """Add an entry, and process it unless this thread is busy."""
         self._due.append(item)
+        if self._postponed and time.monotonic() >= self._resume_at:
+            self.resume()
         self.settle()
+
+    def postpone(self, item: Due) -> None:
+        """Add an entry that cannot be processed now; it is tried again from time to time."""
+        self._postponed.append(item)
+        self._resume_at = time.monotonic() + _PAUSE
+
+    def resume(self) -> None:
+        """Have postponed entries processed with the next ones."""
+        while self._postponed:
+            with contextlib.suppress(IndexError):  # another thread was faster
+                self._due.append(self._postponed.pop())
 
     def settle(self) -> None:
         """Process all entries, unless this thread uses the queue already."""

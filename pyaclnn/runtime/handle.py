@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.cann.raw import Pointer
 
-__all__ = ["Handle", "Resource", "finalizer_of", "live_handles"]
+__all__ = ["Handle", "Resource", "begin_exit", "finalizer_of", "is_exiting", "live_handles"]
 
 _PACKAGE: Final = str(Path(__file__).parents[1])
 _WANTED, _UNWANTED, _RELEASING, _RELEASED = range(4)
@@ -77,7 +77,7 @@ class Resource:
             release: Gives the C object back; never raises. None for a borrowed object. It may be
                 called again if a signal handler's exception ends it.
             unwanted: Called when the object is no longer referenced, before it is released, which
-                may come later. Never raises; may be called again.
+                may come later. Never raises; may be called again, and is if it returns False.
             dependencies: What must outlive the object. Resources among them are pinned.
         """
         self._state = _WANTED
@@ -144,7 +144,9 @@ class Resource:
         if self._state in (_WANTED, _RELEASED):
             return
         if self._unwanted is not None:
-            self._unwanted()
+            if self._unwanted() is False:
+                FINALIZER_QUEUE.postpone(self)
+                return
             self._unwanted = None
         with FINALIZER_QUEUE.lock:
             if self._pins:
@@ -267,7 +269,20 @@ class Handle:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is None:
+            self.close()
+            return
+        # Ctrl-C, or the cancellation of a task by asyncio and its like: nobody waits any more.
+        if not isinstance(error, (Exception, SystemExit, GeneratorExit)):
+            self._give_up()
+        self._close_after_failure()
+
+    def _close_after_failure(self) -> None:
+        """Close at the end of a ``with`` statement that an exception leaves."""
         self.close()
+
+    def _give_up(self) -> None:
+        """Record that nobody waits for the work of the object any more."""
 
     def __copy__(self) -> Any:
         name = type(self).__name__
@@ -283,6 +298,11 @@ class _Exit:
     """Knows whether the interpreter is ending, when finalizers are not a sign of forgetting."""
 
     under_way = False
+
+
+def is_exiting() -> bool:
+    """Return whether the interpreter is ending."""
+    return _Exit.under_way
 
 
 def _abandon(resource: Resource, expects_close: bool, origin: str | None) -> None:
@@ -307,11 +327,14 @@ def _creation_place() -> str | None:
     return None
 
 
-def _note_exit() -> None:
+def begin_exit() -> None:
+    """Record that the interpreter is ending; exit functions that wait for work call it first."""
     _Exit.under_way = True
+    FINALIZER_QUEUE.resume()
+    FINALIZER_QUEUE.settle()
 
 
 # Finalizers run from an exit function that the very first of them registers. One is created here,
 # so that what is registered next is called before it.
-weakref.finalize(_Exit, _note_exit)
-atexit.register(_note_exit)
+weakref.finalize(_Exit, begin_exit)
+atexit.register(begin_exit)

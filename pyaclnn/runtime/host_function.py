@@ -9,6 +9,7 @@ Source: acl_rt.h, ``aclrtSubscribeReport``, ``aclrtLaunchCallback``, ``aclrtProc
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import itertools
 import threading
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Final
 from pyaclnn._binding import ffi, lib
 from pyaclnn.base.errors import AclError, ContextError
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import call, cleanup
+from pyaclnn.cann.gate import call, cleanup, silence
 from pyaclnn.cann.status import code_named
-from pyaclnn.runtime.progress import is_complete
+from pyaclnn.runtime.handle import begin_exit
+from pyaclnn.runtime.own_stream import calling_function
+from pyaclnn.runtime.progress import end_work, is_complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,18 +46,21 @@ _servers: Final[dict[tuple[int, int], _Server]] = {}
 class _Queued:
     """A function, and where its result goes."""
 
-    def __init__(self, function: Callable[[], Any]) -> None:
+    def __init__(self, function: Callable[[], Any], timeline: Timeline) -> None:
         # Not sooner: it brings logging along, of which those without such functions have no need.
-        from concurrent.futures import Future  # noqa: PLC0415
+        from pyaclnn.runtime.function_result import FunctionResult  # noqa: PLC0415
 
         self._function = function
-        self.future: Future[Any] = Future()
+        self._timeline, self._submission = timeline, timeline.submitted
+        self.future: Future[Any] = FunctionResult(timeline, self._submission)
 
     def run(self) -> None:
         if not self.future.set_running_or_notify_cancel():
             return
         try:
-            self.future.set_result(self._function())
+            with calling_function(self._timeline, self._submission):
+                result = self._function()
+            self.future.set_result(result)
         except BaseException as error:  # noqa: BLE001  # it is raised by Future.result()
             self.future.set_exception(error)
 
@@ -63,26 +69,26 @@ class _Server(threading.Thread):
     """Calls the functions that one stream comes to, and ends when there are no more."""
 
     def __init__(self, timeline: Timeline) -> None:
-        super().__init__(name="pyaclnn host functions")
-        self._timeline = timeline
+        super().__init__(name="pyaclnn host functions", daemon=True)
+        self.timeline = timeline
         self.numbers: set[int] = set()
 
     def subscribe(self) -> None:
         """Start; called with the lock, which keeps the thread from ending at once."""
         self.start()
         try:
-            call("aclrtSubscribeReport", self.ident, self._timeline.struct.stream)
+            call("aclrtSubscribeReport", self.ident, self.timeline.struct.stream)
         except ContextError as error:
             # Somebody else calls what is queued on this stream.
             if error.code != code_named("ACL_ERROR_RT_STREAM_SUBSCRIBE"):
                 raise
             return
-        _servers[_key(self._timeline)] = self
+        _servers[_key(self.timeline)] = self
 
     def run(self) -> None:
         """Ask for functions until all were called, or no more can come."""
         with contextlib.suppress(AclError):
-            call("aclrtSetCurrentContext", self._timeline.struct.context)
+            call("aclrtSetCurrentContext", self.timeline.struct.context)
         while self._has_work():
             if raw.aclrtProcessReport(_SLICE):
                 self._doubt()
@@ -90,12 +96,12 @@ class _Server(threading.Thread):
     def _has_work(self) -> bool:
         with _lock:
             self.numbers &= _queued.keys()
-            key = _key(self._timeline)
+            key = _key(self.timeline)
             if _servers.get(key) is not self:
                 return False
             if not self.numbers:
                 del _servers[key]
-                cleanup("aclrtUnSubscribeReport", self.ident, self._timeline.struct.stream)
+                cleanup("aclrtUnSubscribeReport", self.ident, self.timeline.struct.stream)
             return bool(self.numbers)
 
     def _doubt(self) -> None:
@@ -104,7 +110,7 @@ class _Server(threading.Thread):
             numbers = self.numbers & _queued.keys()
         lost: AclError = ContextError("the stream ended before it came to this function.")
         try:
-            if not is_complete(self._timeline, self._timeline.struct.stream):
+            if not is_complete(self.timeline, self.timeline.struct.stream):
                 return
         except AclError as error:
             lost = error
@@ -131,7 +137,7 @@ def launch_function(timeline: Timeline, function: Callable[[], Any]) -> Future[A
     Raises:
         AclError: CANN does not take it.
     """
-    number, queued = next(_numbers), _Queued(function)
+    number, queued = next(_numbers), _Queued(function, timeline)
     with _lock:
         server = _servers.get(_key(timeline))
         if server is None:
@@ -158,7 +164,19 @@ def await_functions(timeline: Timeline) -> None:
     with _lock:  # a thread that is not found has ended its subscription
         server = _servers.get(_key(timeline))
     if server is not None and server is not threading.current_thread():
-        server.join()
+        if not silence.finalised:  # what was given up at the end of the program is not awaited
+            server.join()
+
+
+def _finish_functions() -> None:
+    """Wait at the end of the interpreter until all functions were called."""
+    for server in list(_servers.values()):
+        begin_exit()
+        with contextlib.suppress(AclError):
+            end_work(server.timeline, server.timeline.struct.stream)
+
+
+atexit.register(_finish_functions)
 
 
 def _reached(number: Any) -> None:

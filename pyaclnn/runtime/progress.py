@@ -4,33 +4,38 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.base.errors import AclError, ContextError, DeviceLostError
+from pyaclnn.base.errors import AclError, ContextError, DeadlineError
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, fetch
+from pyaclnn.cann.gate import OUT, fetch, silence
 from pyaclnn.cann.status import code_named
 from pyaclnn.cann.waiting import wait_for
 from pyaclnn.runtime.context import Activation, is_gone
+from pyaclnn.runtime.handle import is_exiting
 from pyaclnn.runtime.internal_event import InternalEvent
+from pyaclnn.runtime.own_stream import is_own, refuse_own
+from pyaclnn.runtime.timeline import Timeline
 from pyaclnn.runtime.timelines import forget_timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.handle import Resource
     from pyaclnn.runtime.memory import Memory, Use
-    from pyaclnn.runtime.timeline import Timeline
 
 __all__ = [
     "ask_those_left",
+    "end_work",
     "finish",
     "is_complete",
     "leave_stream",
     "note_progress",
     "require_written",
     "unwritten",
+    "waiting",
 ]
 
 
@@ -123,6 +128,51 @@ def is_complete(timeline: Timeline, stream: Pointer) -> bool:
     return done
 
 
+@contextlib.contextmanager
+def waiting(
+    routine: str,
+    awaited: Iterable[tuple[Timeline, int]],
+    note: Callable[[Timeline, int], None] = Timeline.passed,
+) -> Iterator[None]:
+    """Wait for points of streams in a ``with`` statement, and record how that ends.
+
+    Args:
+        routine: The public function, for the message.
+        awaited: The timeline and the sync point of each stream.
+        note: Records for each that it has passed.
+
+    Raises:
+        ContextError: A host function waits for its own stream.
+    """
+    points = list(awaited)
+    for timeline, sync_point in points:
+        refuse_own(routine, timeline, sync_point)
+    try:
+        yield
+    except AclError as error:
+        if isinstance(error, DeadlineError):
+            _give_up(points)
+        # Nothing runs on a device that is gone. No other failure says that the work is over.
+        elif error.code == code_named("ACL_ERROR_RT_LOST_HEARTBEAT"):
+            _pass(points, note)
+        raise
+    except BaseException:  # a signal handler has raised
+        _give_up(points)
+        raise
+    _pass(points, note)
+
+
+def _pass(points: list[tuple[Timeline, int]], note: Callable[[Timeline, int], None]) -> None:
+    for timeline, sync_point in points:
+        timeline.given_up = False
+        note(timeline, sync_point)
+
+
+def _give_up(points: list[tuple[Timeline, int]]) -> None:
+    for timeline, _ in points:
+        timeline.given_up = True
+
+
 def finish(timeline: Timeline, stream: Pointer, limit: int, given_up: Callable[[], bool]) -> None:
     """Wait until everything queued on a stream so far has run. Drives ``aclrtSynchronizeStream``.
 
@@ -133,19 +183,68 @@ def finish(timeline: Timeline, stream: Pointer, limit: int, given_up: Callable[[
         given_up: Returns whether the wait has been abandoned.
 
     Raises:
+        ContextError: A host function of the stream waits for it.
         DeadlineError: The time is over; the work goes on.
         KernelError: Work that had been queued failed.
         DeviceLostError: The device no longer answers.
     """
-    sync_point = timeline.sync_point
-    try:
+    with waiting("synchronize", [(timeline, timeline.sync_point)]):
         wait_for("aclrtSynchronizeStream", stream, limit=limit, given_up=given_up)
-    except DeviceLostError as error:
-        # Nothing runs on a device that is gone. No other failure says that the work is over.
-        if error.code == code_named("ACL_ERROR_RT_LOST_HEARTBEAT"):
-            timeline.passed(sync_point)
-        raise
-    timeline.passed(sync_point)
+
+
+_MOMENT: Final = 1
+"""Milliseconds to wait for work that was given up before."""
+_GRACE: Final = 500
+"""Milliseconds for which the end of the interpreter waits for work that was given up before."""
+
+
+def end_work(timeline: Timeline, stream: Pointer) -> bool:
+    """Wait for the work of a stream before it, or its device, is released.
+
+    Work that was given up before is not waited for again. At the end of the interpreter, Ctrl-C
+    gives up, and what was given up is dropped: nothing more is released then.
+
+    Args:
+        timeline: The stream's.
+        stream: The stream.
+
+    Returns:
+        Whether the stream is at its end; if not, it is to be asked again later.
+
+    Raises:
+        KernelError: The work failed.
+    """
+    if not timeline.busy or silence.finalised:
+        return True
+    if is_own(timeline):
+        return False
+    given_up = timeline.given_up or (is_exiting() and _was_interrupted())
+    limit = -1 if not given_up else _GRACE if is_exiting() else _MOMENT
+    try:
+        with Activation(timeline.struct.context):
+            finish(timeline, stream, limit, lambda: False)
+    except DeadlineError:
+        if not is_exiting():
+            return False
+        _drop(stream)
+    except KeyboardInterrupt:
+        if not is_exiting():
+            raise
+        _drop(stream)
+    return True
+
+
+def _was_interrupted() -> bool:
+    """Return whether Ctrl-C has ended the program."""
+    return getattr(sys, "last_type", None) is KeyboardInterrupt
+
+
+def _drop(stream: Pointer) -> None:
+    """Leave CANN to the end of the process, at the end of the interpreter."""
+    silence.finalised = True
+    name = f"stream 0x{raw.address_of(stream):x}" if stream else "the default stream"
+    if sys.stderr is not None:
+        sys.stderr.write(f"pyaclnn: the program ended without waiting for the work on {name}\n")
 
 
 _left: Final[list[InternalEvent]] = []

@@ -7,17 +7,17 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pyaclnn.base.errors import AclError, InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import call, refuse_if_forked, silence
-from pyaclnn.cann.waiting import wait_for
+from pyaclnn.cann.gate import call, refuse_if_forked
 from pyaclnn.runtime.awaiting import awaited
-from pyaclnn.runtime.context import Activation, give_back_in, is_gone
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.event import Event, require_event
 from pyaclnn.runtime.foreign import shared_stream, stream_pointer
 from pyaclnn.runtime.handle import Handle, Resource
-from pyaclnn.runtime.host_function import await_functions, launch_function
+from pyaclnn.runtime.host_function import launch_function
+from pyaclnn.runtime.own_stream import refuse_own
+from pyaclnn.runtime.owned_stream import OwnedStream
 from pyaclnn.runtime.pool import Pool, pool_of
 from pyaclnn.runtime.progress import (
     ask_those_left,
@@ -97,8 +97,7 @@ class Stream(Handle):
             self._current = self._timeline
             return
         slot, timelines = raw.ffi.new("void **"), list[Timeline]()
-        destroy = functools.partial(_destroy, owner, slot, timelines)
-        resource = Resource(self._kind, None, destroy, dependencies=(owner,))
+        resource = OwnedStream(owner, slot, timelines)
         try:
             with self._device._active():
                 call("aclrtCreateStream", slot)
@@ -112,9 +111,25 @@ class Stream(Handle):
         self._current = self._timeline
 
     def close(self) -> None:
-        """Let go of the stream; see :meth:`Handle.close`."""
+        """Wait for the stream's work and destroy it; see :meth:`Handle.close`.
+
+        Raises:
+            ContextError: A host function of the stream closes it.
+        """
+        if not self.closed:
+            refuse_own("Stream.close", self._timeline)
+            self._timeline.given_up = False
+        self._close()
+
+    def _close(self) -> None:
         self._current = None
         super().close()
+
+    def _close_after_failure(self) -> None:
+        self._close()  # what was given up is not waited for
+
+    def _give_up(self) -> None:
+        self._timeline.given_up = True
 
     @classmethod
     def borrow(cls, handle: int | Pointer | StreamLike, device: Device | None = None) -> Stream:
@@ -205,7 +220,8 @@ class Stream(Handle):
     def launch_host_func(self, function: Callable[..., _T], *arguments: Any) -> Future[_T]:
         """Have a Python function called when the stream comes there; the stream waits for it.
 
-        It is called in another thread. It must not wait for this stream, which waits for it.
+        It is called in another thread. It must not wait for this stream, which waits for it: what
+        would wait raises a ContextError in the function.
         Drives ``aclrtLaunchCallback``, and ``aclrtSubscribeReport`` and ``aclrtProcessReport`` in
         a thread that ends when there is nothing more to call.
 
@@ -248,6 +264,7 @@ class Stream(Handle):
             timeout: Seconds; None to wait as long as it takes.
 
         Raises:
+            ContextError: A host function of the stream waits for it.
             DeadlineError: The time is over; the work goes on.
             KernelError: Work that had been queued failed.
             DeviceLostError: The device no longer answers.
@@ -331,22 +348,6 @@ def catch_up(stream: Stream) -> None:
     if stream._timeline.crowded:
         stream._timeline.crowded = False
         note_progress(stream._timeline, stream.device._held)
-
-
-def _destroy(owner: Resource, slot: Pointer, timelines: list[Timeline], _: Pointer) -> None:
-    # Destroying waits for the work, deaf to Ctrl-C. So we wait before; an interrupt then leaves the
-    # stream to be destroyed later. What has failed on it is nothing that closing would tell.
-    busy = slot[0] != raw.NULL and any(timeline.busy for timeline in timelines)
-    if busy and not silence.finalised and not is_gone(owner):
-        with contextlib.suppress(AclError), Activation(owner.pointer):
-            wait_for("aclrtSynchronizeStream", slot[0], limit=-1)
-    for timeline in timelines:
-        await_functions(timeline)
-    # If it fails, that has been reported, and what the work used is let go all the same: a stream
-    # without an owner is never heard of again.
-    give_back_in(owner, "aclrtDestroyStream", slot)
-    for timeline in timelines:
-        timeline.retire()
 
 
 def require_stream(routine: str, stream: StreamLike | None, device: Device | None) -> Stream:

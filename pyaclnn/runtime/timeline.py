@@ -85,6 +85,8 @@ class Timeline:
         context: The address of the stream's context.
         borrowers: Users of a borrowed stream.
         crowded: Whether so much memory waits that the stream should be asked how far it is.
+        given_up: A wait for the stream was given up, by an interrupt or at a time limit. Who ends
+            the stream does not wait for it again.
         pool: The cache of memory for results, once there is one.
         cap: The most bytes the workspace may grow to; None without a limit.
         known: Those of all streams that are there, by number.
@@ -106,6 +108,7 @@ class Timeline:
         "cap",
         "context",
         "crowded",
+        "given_up",
         "pool",
         "struct",
     )
@@ -122,7 +125,7 @@ class Timeline:
         self.struct.stream = stream
         lib.binding_timeline_open(self.struct)
         self.context = raw.address_of(context)
-        self.crowded = False
+        self.crowded = self.given_up = False
         self._internal_events: list[Resource] = []
         self.borrowers: set[object] = set()
         self.pool: Retiring | None = None

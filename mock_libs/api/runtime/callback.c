@@ -135,7 +135,7 @@ static aclError process(const struct timespec *deadline)
     }
     mock_leave();
     if (post != NULL) {
-        post->function(post->data);
+        mock_post_run(post);
         mock_enter();
         mock_post_complete(post);
         mock_leave();

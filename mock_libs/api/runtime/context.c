@@ -40,10 +40,15 @@ aclError aclrtDestroyContext(aclrtContext handle)
                                          : "a device's primary context; aclrtResetDevice ends it");
     }
     struct device *device = context->device;
-    if (!mock_context_destroy(context, false)) {
+    const aclError status = mock_context_finish(handle, false);
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
+    if (mock_handle_get(handle, MOCK_CONTEXT) != context) {
         return mock_fail(ACL_ERROR_RT_CONTEXT_NULL,
                          "aclrtDestroyContext: another thread destroyed %p meanwhile", handle);
     }
+    mock_context_destroy(context);
     device->contexts--;
     mock_device_close_if_idle(device);
     return ACL_SUCCESS;

@@ -40,6 +40,11 @@ static aclError reset_device(int32_t id, bool force)
     if (device == NULL) {
         return ACL_ERROR_RT_INVALID_DEVICEID;
     }
+    const bool last = device->references == 1 || (force && device->references > 0);
+    const aclError status = last ? mock_context_finish(device->primary->handle, force) : ACL_SUCCESS;
+    if (status != ACL_SUCCESS) {
+        return status;
+    }
     if (device->references == 0) {
         mock_violate(MOCK_DEVICE_RESET_TOO_OFTEN, "device", NULL, NULL,
                      "device %d has no aclrtSetDevice left to take back", id);
@@ -48,13 +53,11 @@ static aclError reset_device(int32_t id, bool force)
     }
     device->references = force ? 0 : device->references - 1;
     if (device->references == 0) {
-        /* Taken away first: a thread that sets the device meanwhile gets a new one. */
-        struct context *primary = device->primary;
-        if (mock_current_context() == primary) {
+        if (mock_current_context() == device->primary) {
             mock_set_current_context(NULL);
         }
+        mock_context_destroy(device->primary);
         device->primary = NULL;
-        mock_context_destroy(primary, force);
         mock_device_close_if_idle(device);
     }
     return ACL_SUCCESS;
@@ -119,9 +122,9 @@ static aclError synchronize_device(const struct timespec *deadline)
         return status;
     }
     void *handle = context->handle;
-    if (!mock_context_wait(handle, deadline)) {
-        return mock_fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-                         "the device's work did not end within the timeout");
+    status = mock_context_wait(handle, deadline);
+    if (status != ACL_SUCCESS) {
+        return status;
     }
     context = mock_handle_get(handle, MOCK_CONTEXT);
     aclError first = ACL_SUCCESS;

@@ -85,18 +85,18 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent handle, aclrtEventWaitStatus *resu
     return status;
 }
 
-/* Wait for a record of another process, at most until a deadline. false: timed out. */
-static bool wait_other_process(aclrtEvent handle, uint64_t record, const struct timespec *deadline)
+/* Wait for a record of another process, at most until a deadline. */
+static aclError wait_other_process(aclrtEvent handle, uint64_t record, const struct timespec *deadline)
 {
     aclError status;
     const struct event *event = mock_event_find(handle, &status);
     while (event != NULL && event->recorded < record) {
         if (!mock_run_awaited_until(deadline)) {
-            return false;
+            return ACL_ERROR_RT_STREAM_SYNC_TIMEOUT;
         }
         event = mock_event_find(handle, &status);
     }
-    return true;
+    return ACL_SUCCESS;
 }
 
 /* The status of a finished wait: a record may have been dropped with its stream's work. */
@@ -132,14 +132,16 @@ static aclError synchronize(aclrtEvent handle, const struct timespec *deadline)
     }
     const uint64_t record = event->records;
     struct stream *stream = mock_handle_get(event->stream, MOCK_STREAM);
-    const bool reached = event->stream == NULL
-                             ? wait_other_process(handle, record, deadline)
-                             : stream == NULL || mock_stream_wait(stream, event->position, deadline);
-    if (!reached) {
+    if (event->stream == NULL) {
+        status = wait_other_process(handle, record, deadline);
+    } else if (stream != NULL) {
+        status = mock_stream_wait(stream, event->position, deadline);
+    }
+    if (status == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) {
         return mock_fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
                          "the event was not reached within the timeout");
     }
-    return wait_status(handle, record);
+    return status != ACL_SUCCESS ? status : wait_status(handle, record);
 }
 
 aclError aclrtSynchronizeEvent(aclrtEvent event)

@@ -12,6 +12,7 @@
 #include "error_message.h"
 #include "fault.h"
 #include "hccl/hccl_types.h"
+#include "interrupt.h"
 
 static void kill_device(void)
 {
@@ -28,7 +29,7 @@ static void inject_delay(struct mock_frame *frame)
 {
     enum { MILLION = 1000000, NANO = 1000 };
     struct timespec left = {frame->code / MILLION, frame->code % MILLION * NANO};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    while (nanosleep(&left, &left) != 0 && errno == EINTR && !mock_interrupted()) {
     }
     mock_fault_count_effect(frame);
     frame->effect = MOCK_NO_EFFECT;

@@ -70,8 +70,8 @@ aclError aclrtFreeHost(void *hostPtr)
 /* A copy of any device may be reading it. */
 aclError aclrtFreeHostWithDevSync(void *address)
 {
-    mock_device_drain(NULL);
-    return release(address);
+    const aclError status = mock_device_drain(NULL);
+    return status != ACL_SUCCESS ? status : release(address);
 }
 
 aclError aclrtPointerGetAttributes(const void *address, aclrtPtrAttributes *attributes)

@@ -142,10 +142,8 @@ aclError aclrtFree(void *devPtr)
 aclError aclrtFreeWithDevSync(void *address)
 {
     const struct device *device = mock_device_of(address);
-    if (device != NULL) {
-        mock_device_drain(device);
-    }
-    return release(address);
+    const aclError status = device == NULL ? ACL_SUCCESS : mock_device_drain(device);
+    return status != ACL_SUCCESS ? status : release(address);
 }
 
 /* The caches of the simulated NPU are always coherent; only the range is checked. */

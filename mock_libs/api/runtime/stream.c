@@ -66,12 +66,12 @@ static aclError destroy_stream(aclrtStream handle, bool wait)
         return mock_fail(ACL_ERROR_RT_STREAM_CONTEXT, "stream %d belongs to another context",
                          stream->id);
     }
-    const aclError status = mock_capture_check_destroy(stream);
+    aclError status = mock_capture_check_destroy(stream);
+    if (status == ACL_SUCCESS && wait) {
+        status = mock_stream_wait(stream, stream->submitted, NULL);
+    }
     if (status != ACL_SUCCESS) {
         return status;
-    }
-    if (wait) {
-        mock_stream_wait(stream, stream->submitted, NULL);
     }
     if (mock_handle_get(handle, MOCK_STREAM) == stream) {
         mock_stream_delete(stream);

@@ -8,6 +8,7 @@
 #include "entry.h"
 #include "error_message.h"
 #include "executor.h"
+#include "lock.h"
 #include "task.h"
 #include "wire.h"
 #include "wire_reader.h"
@@ -18,8 +19,19 @@ static aclnnStatus request_plan(const struct mock_call *call, struct plan *plan)
     uint8_t *answer;
     size_t length;
     /* The runtime has recorded why; its own code stays the thread's last error. */
-    if (device == NULL || !mock_device_request(device, MOCK_CHECK, call->bytes + MOCK_PREFIX,
-                                               call->length - MOCK_PREFIX, NULL, &answer, &length)) {
+    if (device == NULL) {
+        return ACLNN_ERR_RUNTIME_ERROR;
+    }
+    const uint64_t session = device->session;
+    const struct timespec deadline = mock_deadline(device->patience);
+    if (!mock_device_request(device, MOCK_CHECK, call->bytes + MOCK_PREFIX,
+                             call->length - MOCK_PREFIX, &deadline, &answer, &length)) {
+        if (!device->lost && device->session == session) {
+            mock_fail(ACL_ERROR_RT_REPORT_TIMEOUT,
+                      "%s: the kernel did not end in phase 1 within %lld s; if it only is slow, set "
+                      "PYACLNN_MOCK_PATIENCE to more seconds",
+                      call->operator_name, (long long)device->patience / 1000);
+        }
         return ACLNN_ERR_RUNTIME_ERROR;
     }
     struct mock_reader reader = {answer, length, 0, true};

@@ -59,11 +59,12 @@ HcclResult mock_communicators_await(struct communicator **joined, uint32_t count
 {
     HcclResult refusal = HCCL_SUCCESS;
     for (uint32_t i = 0; i < count && refusal == HCCL_SUCCESS; i++) {
-        while (!joined[i]->answered) {
-            mock_wait_progress(NULL);
+        while (!joined[i]->answered && refusal == HCCL_SUCCESS) {
+            refusal = mock_wait_progress(NULL) ? HCCL_SUCCESS : HCCL_E_TIMEOUT;
         }
-        refusal = joined[i]->refusal;
-        if (refusal != HCCL_SUCCESS) {
+        if (refusal == HCCL_E_TIMEOUT) {
+            mock_fail((aclError)refusal, "a signal ended the wait for the other ranks");
+        } else if ((refusal = joined[i]->refusal) != HCCL_SUCCESS) {
             mock_fail((aclError)refusal, "%s", joined[i]->text);
         }
     }

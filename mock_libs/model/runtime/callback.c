@@ -76,3 +76,18 @@ struct post *mock_post_take(uint64_t thread)
     }
     return NULL;
 }
+
+static _Thread_local const struct post *running;
+
+void mock_post_run(const struct post *post)
+{
+    const struct post *outer = running;
+    running = post;
+    post->function(post->data);
+    running = outer;
+}
+
+const void *mock_post_running(void)
+{
+    return running != NULL && running->block ? running->stream : NULL;
+}

@@ -38,5 +38,9 @@ uint64_t mock_post_thread(const void *context);
 bool mock_post_add(const struct post *post);
 /* The oldest post for a thread, which is now the caller's, or NULL. */
 struct post *mock_post_take(uint64_t thread);
+/* Call the function of a post, without the lock. */
+void mock_post_run(const struct post *post);
+/* The handle of the stream that waits for a function which the calling thread runs, or NULL. */
+const void *mock_post_running(void);
 
 #endif

@@ -32,6 +32,8 @@ struct device {
     struct physical *physicals; /* memory without an address of its own */
     int memory_fd;
     pid_t process;
+    int lifeline; /* a pipe's end: its process is killed when no process has it open any more */
+    int64_t patience; /* milliseconds that its process may take to answer */
     uint64_t session; /* how often its process was started */
     time_t stopped_since; /* 0: its process is not */
     struct channel channel;

@@ -32,8 +32,8 @@
 enum { PROTOCOL_VERSION = 2 };
 static const char PROGRAM[] = "pyaclnn.mock.device.process";
 
-/* Seconds: to start, which takes long where the files lie far away; to end after BYE. */
 enum { LEAST_MEMORY = 64 << 20, PIECE = 2 << 20 };
+/* Seconds: to answer, which takes long where the files lie far away; to end after BYE. */
 enum { DEFAULT_PATIENCE = 60, MAX_PATIENCE = 3600, TO_END = 5 };
 
 /* A file beyond the process's limit would not be refused but be answered with a deadly signal. */
@@ -100,8 +100,8 @@ static aclError map_memory(struct device *device)
     return ACL_SUCCESS;
 }
 
-/* Time limit of the start of a device process, or -1: PYACLNN_MOCK_PATIENCE is no such number. */
-static int64_t seconds_to_start(void)
+/* Time limit of the start and of phase 1, or -1: PYACLNN_MOCK_PATIENCE is no such number. */
+static int64_t seconds_to_answer(void)
 {
     const char *text = getenv("PYACLNN_MOCK_PATIENCE");
     if (text == NULL || text[0] == '\0') {
@@ -130,14 +130,15 @@ static aclError handshake(struct device *device, const char *soc_name, const cha
     }
     uint8_t *answer;
     size_t answer_length;
-    const int64_t patience = seconds_to_start();
+    const int64_t patience = seconds_to_answer();
     if (patience < 0) {
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
                          "PYACLNN_MOCK_PATIENCE is '%s'; it must be a number of seconds from 1 to "
                          "%d",
                          getenv("PYACLNN_MOCK_PATIENCE"), MAX_PATIENCE);
     }
-    const struct timespec deadline = mock_deadline(patience * 1000);
+    device->patience = patience * 1000;
+    const struct timespec deadline = mock_deadline(device->patience);
     if (!mock_device_request(device, MOCK_HELLO, hello, length, &deadline, &answer,
                              &answer_length)) {
         if (!device->lost) {
@@ -164,6 +165,13 @@ static aclError handshake(struct device *device, const char *soc_name, const cha
     return code;
 }
 
+static void close_open(int descriptor)
+{
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+}
+
 aclError mock_process_start(struct device *device)
 {
     const struct chip *chip = mock_device_chip();
@@ -183,13 +191,13 @@ aclError mock_process_start(struct device *device)
                          "PYACLNN_MOCK_PYTHON to one that can import pyaclnn",
                          device->id);
     }
-    int pair[2];
+    int pair[2], life[2];
     device->lost = false;
     device->loss = NULL;
     device->chip = chip;
     device->process = 0;
     device->heap.base = device->heap.alias = MAP_FAILED;
-    device->memory_fd = -1;
+    device->memory_fd = device->lifeline = -1;
     device->session++;
     device->stopped_since = 0;
     device->heap.bytes = chip->memory_bytes;
@@ -199,20 +207,27 @@ aclError mock_process_start(struct device *device)
         status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no socket: %s", device->id,
                            strerror(errno));
     }
+    if (status == ACL_SUCCESS && pipe2(life, O_CLOEXEC) != 0) {
+        status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no pipe: %s", device->id,
+                           strerror(errno));
+        close(pair[0]);
+        close(pair[1]);
+    }
     if (status == ACL_SUCCESS) {
         device->channel.socket = mock_descriptor_above(pair[0]);
         device->channel.connected = device->channel.socket >= 0;
         if (device->channel.connected) {
             mock_lock_enable_polling();
         }
-        const int theirs = mock_descriptor_above(pair[1]);
-        const int descriptors[] = {theirs, device->memory_fd, -1};
-        const int failed = !device->channel.connected || theirs < 0
-                               ? EMFILE
-                               : mock_spawn(python, PROGRAM, descriptors, &device->process);
-        if (theirs >= 0) {
-            close(theirs);
-        }
+        device->lifeline = mock_descriptor_above(life[1]);
+        const int theirs = mock_descriptor_above(pair[1]), life_end = mock_descriptor_above(life[0]);
+        const int descriptors[] = {theirs, device->memory_fd, life_end, -1};
+        const int failed =
+            !device->channel.connected || theirs < 0 || device->lifeline < 0 || life_end < 0
+                ? EMFILE
+                : mock_spawn(python, PROGRAM, descriptors, &device->process);
+        close_open(theirs);
+        close_open(life_end);
         status = failed == 0 ? handshake(device, chip->soc_name, python)
                              : mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
                                          "device %d: cannot start '%s': %s; PYACLNN_MOCK_PYTHON "
@@ -232,9 +247,8 @@ static void release(struct device *device)
     }
     mock_channel_close(&device->channel);
     mock_space_close(device);
-    if (device->memory_fd >= 0) {
-        close(device->memory_fd);
-    }
+    close_open(device->memory_fd);
+    close_open(device->lifeline);
     if (device->heap.base != MAP_FAILED) {
         munmap(device->heap.base, device->heap.bytes);
     }
@@ -247,13 +261,21 @@ static void release(struct device *device)
     mock_signal_progress();
 }
 
+/* The thread that would answer BYE has still to answer another request. */
+static bool is_held(const struct device *device)
+{
+    const struct mock_exchange *exchanges = device->channel.exchanges;
+    return exchanges[MOCK_HELLO].busy || exchanges[MOCK_CHECK].busy;
+}
+
 /* Ask the process to end; it has when its end of the socket closes. false: it does not. */
 static bool has_ended_by_itself(struct device *device)
 {
     const struct timespec deadline = mock_deadline(TO_END * 1000);
     uint8_t *answer;
     size_t length;
-    if (device->lost || !mock_device_request(device, MOCK_BYE, "", 0, &deadline, &answer, &length)) {
+    if (device->lost || is_held(device) ||
+        !mock_device_request(device, MOCK_BYE, "", 0, &deadline, &answer, &length)) {
         return false;
     }
     free(answer);
@@ -305,7 +327,8 @@ static void end_with_parent(struct device *device)
     mock_lock_disable_polling();
     mock_channel_close(&device->channel);
     close(device->memory_fd);
-    device->memory_fd = -1;
+    close(device->lifeline);
+    device->memory_fd = device->lifeline = -1;
     device->lost = true;
     device->loss = "it belongs to the process that this one was forked from";
 }

@@ -65,7 +65,7 @@ static void *thread_main(void *handle)
             continue;
         }
         mock_leave(); /* the function may call CANN */
-        post->function(post->data);
+        mock_post_run(post);
         mock_enter();
         mock_post_complete(post);
     }

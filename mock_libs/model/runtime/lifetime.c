@@ -6,6 +6,7 @@
 
 #include "capture.h"
 #include "device_process.h"
+#include "error_message.h"
 #include "leak.h"
 #include "lock.h"
 #include "stream.h"
@@ -35,17 +36,13 @@ struct context *mock_context_new(struct device *device, bool primary)
     return context;
 }
 
-bool mock_context_destroy(struct context *context, bool force)
+aclError mock_context_finish(void *handle, bool force)
 {
-    void *handle = context->handle;
-    if (force) {
-        mock_context_drain(handle);
-    } else {
-        mock_context_wait(handle, NULL);
-    }
-    if (mock_handle_get(handle, MOCK_CONTEXT) != context) {
-        return false;
-    }
+    return force ? mock_context_drain(handle) : mock_context_wait(handle, NULL);
+}
+
+void mock_context_destroy(struct context *context)
+{
     mock_captures_drop(context);
     context->device->events -= context->events;
     while (context->streams != NULL) {
@@ -53,13 +50,17 @@ bool mock_context_destroy(struct context *context, bool force)
     }
     mock_handle_close(context->handle, MOCK_CONTEXT);
     free(context);
-    return true;
 }
 
 aclError mock_device_open(struct device *device)
 {
     while (device->changing) {
-        mock_wait_progress(NULL);
+        if (!mock_wait_progress(NULL)) {
+            return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                             "device %d: a signal ended the wait for the thread that opens or "
+                             "closes it",
+                             device->id);
+        }
     }
     if (device->open) {
         device->history.created = mock_origin_current();

@@ -6,10 +6,12 @@
 #include "context.h"
 
 struct context *mock_context_new(struct device *device, bool primary);
-/* Wait for the work of a context and ends it; false: another thread did so meanwhile. `force`:
- * work that waits for other threads is dropped. */
-bool mock_context_destroy(struct context *context, bool force);
-/* Open a device for a new reference or context / closes it when the last one is gone. */
+/* Wait for the work of a context, which another thread may end meanwhile. `force`: not for work that
+ * waits for other threads. */
+aclError mock_context_finish(void *handle, bool force);
+/* End a context; work that is queued is dropped. */
+void mock_context_destroy(struct context *context);
+/* Open a device for a new reference or context / close it when the last one is gone. */
 aclError mock_device_open(struct device *device);
 void mock_device_close_if_idle(struct device *device);
 

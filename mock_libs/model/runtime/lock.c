@@ -81,7 +81,7 @@ struct timespec mock_deadline(int64_t milliseconds)
     return deadline;
 }
 
-static bool is_earlier(const struct timespec *one, const struct timespec *other)
+bool mock_is_earlier(const struct timespec *one, const struct timespec *other)
 {
     return one->tv_sec < other->tv_sec ||
            (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
@@ -118,7 +118,7 @@ enum mock_wait_result mock_lock_wait(const struct pollfd *descriptors, size_t co
                                const struct timespec *deadline)
 {
     struct timespec until = mock_deadline(PAUSE_MILLISECONDS);
-    const bool last = deadline != NULL && !is_earlier(&until, deadline);
+    const bool last = deadline != NULL && !mock_is_earlier(&until, deadline);
     until = last ? *deadline : until;
     const bool moved = count > 0 && count < MAX_DESCRIPTORS && !looking
                            ? look(descriptors, count, &until)

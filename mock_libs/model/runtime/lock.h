@@ -29,5 +29,6 @@ enum mock_wait_result mock_lock_wait(const struct pollfd *descriptors, size_t co
                                const struct timespec *deadline);
 /* The moment so many milliseconds from now. */
 struct timespec mock_deadline(int64_t milliseconds);
+bool mock_is_earlier(const struct timespec *one, const struct timespec *other);
 
 #endif

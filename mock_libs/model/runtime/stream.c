@@ -24,6 +24,15 @@ struct stream *mock_stream_first(void)
     return oldest;
 }
 
+size_t mock_stream_count(void)
+{
+    size_t count = 0;
+    for (const struct stream *stream = oldest; stream != NULL; stream = stream->next_created) {
+        count++;
+    }
+    return count;
+}
+
 struct stream *mock_stream_find_task(bool (*is)(const struct task *task, const void *what),
                                 const void *what, const struct stream *but, uint64_t *position)
 {
@@ -38,6 +47,15 @@ struct stream *mock_stream_find_task(bool (*is)(const struct task *task, const v
         }
     }
     return NULL;
+}
+
+bool mock_stream_any_given_up(void)
+{
+    const struct stream *stream = oldest;
+    while (stream != NULL && !(stream->given_up && mock_stream_pending(stream))) {
+        stream = stream->next_created;
+    }
+    return stream != NULL;
 }
 
 static struct stream **place_of(const struct stream *stream)

@@ -14,6 +14,7 @@ struct stream {
     struct stream *next; /* in the context's list */
     struct stream *next_created; /* in the list of all streams, which is that of their making */
     bool stuck; /* the scheduler found it blocked */
+    bool given_up; /* the last wait for it ended without its work, at a limit or by a signal */
     int32_t id;
     uint32_t flags, priority;
     struct task *first, *last;
@@ -41,6 +42,10 @@ struct stream *mock_stream_first(void);
 struct stream *mock_stream_find_task(bool (*is)(const struct task *task, const void *what),
                                 const void *what, const struct stream *but, uint64_t *position);
 void mock_stream_delete(struct stream *stream);
+/* How many there are. */
+size_t mock_stream_count(void);
+/* Return whether any has work for which the program waits no longer. */
+bool mock_stream_any_given_up(void);
 /* The stream behind a handle, NULL: the current context's default stream. On failure NULL, and
  * *status holds the code. `same_context`: refuse a stream of another context. */
 struct stream *mock_stream_find(aclrtStream handle, bool same_context, aclError *status);

@@ -2,24 +2,67 @@
 /* Waits for streams. */
 #include "stream_wait.h"
 
+#include "callback.h"
 #include "error_message.h"
 #include "lock.h"
 #include "mode.h"
 #include "scheduler.h"
+#include "violation.h"
 #include "wire.h"
 
-bool mock_stream_wait(struct stream *stream, uint64_t position, const struct timespec *deadline)
+/* Return whether a stream waits, itself or through events, for the function that this thread runs.
+ * Streams that wait in a circle do not. */
+static bool waits_for_caller(const struct stream *stream, uint64_t position)
 {
-    void *handle = stream->handle;
-    while (mock_stream_run(stream, position) != MOCK_ARRIVED) {
-        if (!mock_wait_progress(deadline)) {
+    const void *own = mock_post_running();
+    for (size_t left = mock_stream_count(); own != NULL && stream != NULL && left > 0; left--) {
+        const struct task *task = stream->first;
+        if (task == NULL || task->position > position) {
             return false;
         }
+        if (stream->handle == own) {
+            return true;
+        }
+        if (task->kind != TASK_WAIT) {
+            return false;
+        }
+        position = task->as.event.position;
+        stream = mock_handle_get(task->as.event.source, MOCK_STREAM);
+    }
+    return false;
+}
+
+static aclError refuse_caller(const struct stream *stream)
+{
+    mock_violate_object(MOCK_OWN_STREAM_AWAITED, MOCK_STREAM, stream->handle,
+                        "stream %d waits for the host function that waits for it", stream->id);
+    return mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                     "a host function waits for stream %d, which waits for that function to return",
+                     stream->id);
+}
+
+aclError mock_stream_wait(struct stream *stream, uint64_t position,
+                          const struct timespec *deadline)
+{
+    void *handle = stream->handle;
+    const int id = stream->id;
+    while (mock_stream_run(stream, position) != MOCK_ARRIVED) {
+        if (waits_for_caller(stream, position)) {
+            return refuse_caller(stream);
+        }
+        stream->given_up = true; /* unless the wait goes on */
+        if (!mock_wait_progress(deadline)) {
+            return mock_fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                             deadline == NULL ? "a signal ended the wait for stream %d"
+                                              : "stream %d did not finish within the timeout",
+                             id);
+        }
         if (mock_handle_get(handle, MOCK_STREAM) != stream) {
-            break; /* destroyed by another thread meanwhile: nothing left to wait for */
+            return ACL_SUCCESS; /* destroyed by another thread: nothing left to wait for */
         }
     }
-    return true;
+    stream->given_up = false;
+    return ACL_SUCCESS;
 }
 
 /* Seconds that a query waits at most. */
@@ -68,9 +111,9 @@ void mock_run_awaited_or_wait(void)
 aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline)
 {
     void *handle = stream->handle;
-    if (!mock_stream_wait(stream, stream->submitted, deadline)) {
-        return mock_fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-                         "stream %d did not finish within the timeout", stream->id);
+    const aclError status = mock_stream_wait(stream, stream->submitted, deadline);
+    if (status != ACL_SUCCESS) {
+        return status;
     }
     if (mock_handle_get(handle, MOCK_STREAM) != stream) {
         return mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
@@ -88,17 +131,15 @@ static struct stream *first_pending(const struct context *context)
     return stream;
 }
 
-bool mock_context_wait(void *handle, const struct timespec *deadline)
+aclError mock_context_wait(void *handle, const struct timespec *deadline)
 {
-    for (;;) {
-        struct stream *stream = first_pending(mock_handle_get(handle, MOCK_CONTEXT));
-        if (stream == NULL) {
-            return true;
-        }
-        if (!mock_stream_wait(stream, stream->submitted, deadline)) {
-            return false;
-        }
+    aclError status = ACL_SUCCESS;
+    struct stream *stream;
+    while (status == ACL_SUCCESS &&
+           (stream = first_pending(mock_handle_get(handle, MOCK_CONTEXT))) != NULL) {
+        status = mock_stream_wait(stream, stream->submitted, deadline);
     }
+    return status;
 }
 
 static bool is_working(const struct context *context)
@@ -111,11 +152,15 @@ static bool is_working(const struct context *context)
     return working;
 }
 
-void mock_context_drain(void *handle)
+aclError mock_context_drain(void *handle)
 {
     while (is_working(mock_handle_get(handle, MOCK_CONTEXT))) {
-        mock_wait_progress(NULL);
+        if (!mock_wait_progress(NULL)) {
+            return mock_fail(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                             "a signal ended the wait for a kernel");
+        }
     }
+    return ACL_SUCCESS;
 }
 
 /* The first stream of a device, or of any, that has still to work. */
@@ -129,9 +174,12 @@ static struct stream *find_pending(const struct device *device)
     return stream;
 }
 
-void mock_device_drain(const struct device *device)
+aclError mock_device_drain(const struct device *device)
 {
-    for (struct stream *stream; (stream = find_pending(device)) != NULL;) {
-        mock_stream_wait(stream, stream->submitted, NULL);
+    aclError status = ACL_SUCCESS;
+    struct stream *stream;
+    while (status == ACL_SUCCESS && (stream = find_pending(device)) != NULL) {
+        status = mock_stream_wait(stream, stream->submitted, NULL);
     }
+    return status;
 }

@@ -8,9 +8,11 @@
 #include "stream.h"
 
 /* Run work up to a position, waiting while it is blocked, at most until a deadline (NULL: for
- * ever). false: timed out. The stream may be gone afterwards. */
-bool mock_stream_wait(struct stream *stream, uint64_t position, const struct timespec *deadline);
-/* Let work run up to a position, and waits for the device, though not long; for others not at
+ * ever). A failure, after mock_fail: timed out, ended by a signal, or refused to a host function of
+ * the stream. The stream may be gone afterwards. */
+aclError mock_stream_wait(struct stream *stream, uint64_t position,
+                          const struct timespec *deadline);
+/* Let work run up to a position, and wait for the device, though not long; for others not at
  * all. The stream may be gone afterwards. */
 void mock_stream_advance(struct stream *stream, uint64_t position);
 /* Run queued work up to a position soon, because another process may wait for it. The stream may
@@ -18,19 +20,19 @@ void mock_stream_advance(struct stream *stream, uint64_t position);
 void mock_stream_flush(const void *handle, uint64_t position);
 /* Run all runnable work in eager mode, before the lock is released. */
 void mock_advance_eagerly(void);
-/* Wait for all of a stream and takes its failure. */
+/* Wait for all of a stream and take its failure. */
 aclError mock_stream_finish(struct stream *stream, const struct timespec *deadline);
-/* Run what others than this program wait for, and in eager mode whatever can run; then waits
+/* Run what others than this program wait for, and in eager mode whatever can run; then wait
  * until something moves, but not long. */
 void mock_run_awaited_or_wait(void);
 
 /* The same, at most until a deadline (NULL: there is none). false: timed out. */
 bool mock_run_awaited_until(const struct timespec *deadline);
 /* Wait for every stream of a device (NULL: of all). Their failures stay pending. */
-void mock_device_drain(const struct device *device);
-/* Wait for every stream of a context. false: timed out. */
-bool mock_context_wait(void *handle, const struct timespec *deadline);
+aclError mock_device_drain(const struct device *device);
+/* Wait for every stream of a context. */
+aclError mock_context_wait(void *handle, const struct timespec *deadline);
 /* Wait for what the device can do of it, and for no other thread. */
-void mock_context_drain(void *handle);
+aclError mock_context_drain(void *handle);
 
 #endif

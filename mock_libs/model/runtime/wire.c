@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "error_message.h"
+#include "interrupt.h"
 #include "lock.h"
 #include "poll_source.h"
 
@@ -167,6 +168,18 @@ static void add_socket(struct device *device)
     }
 }
 
+/* Let Python handle signals. true: a handler has raised, and the wait is over. */
+static bool is_interrupted(void)
+{
+    if (!mock_interrupt_due()) {
+        return false;
+    }
+    mock_unlock();
+    const bool interrupted = mock_interrupted();
+    mock_lock();
+    return interrupted;
+}
+
 bool mock_wait_progress(const struct timespec *deadline)
 {
     socket_count = 0;
@@ -175,5 +188,5 @@ bool mock_wait_progress(const struct timespec *deadline)
     const enum mock_wait_result pause = mock_lock_wait(sockets, socket_count, deadline);
     mock_devices_visit_connected(pause == MOCK_NO_PROGRESS ? watch : pump);
     mock_poll_source_dispatch();
-    return pause != MOCK_TIMED_OUT;
+    return pause != MOCK_TIMED_OUT && !is_interrupted();
 }

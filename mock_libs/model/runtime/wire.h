@@ -7,13 +7,14 @@
 
 #include "device.h"
 
-/* Send a request and waits for its answer, which is then the caller's to free. The device may
- * have been closed meanwhile. false: the device is lost, or the deadline (NULL: none) has passed; a
- * later answer is dropped. */
+/* Send a request and wait for its answer, which is then the caller's to free. The device may
+ * have been closed meanwhile. false: the device is lost, the deadline (NULL: none) has passed, or a
+ * signal handler of Python has raised; a later answer is dropped. */
 bool mock_device_request(struct device *device, enum mock_request kind, const void *payload,
                          size_t length, const struct timespec *deadline, uint8_t **answer,
                          size_t *answer_length);
-/* Wait until something moves, but not long. false: the deadline (NULL: none) has passed. */
+/* Wait until something moves, but not long. false: the deadline (NULL: none) has passed, or a signal
+ * handler of Python has raised: whoever waits returns, with what it waits for as it was. */
 bool mock_wait_progress(const struct timespec *deadline);
 /* 0, or the code of a lost device: looks whether the device process is still there. */
 aclError mock_device_alive(struct device *device);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Device process: answers the host's requests until the host ends or disconnects.
 
+The host holds the other end of a pipe; the end of the host kills this process.
+
 One thread talks to the host, which is answered phase 1 at once; the other one runs kernels.
 
 Every device that is opened starts one, and many programs never run an operator: so NumPy and the
@@ -9,6 +11,7 @@ operators are imported when the first operator comes.
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import signal
@@ -216,17 +219,31 @@ def _malformed(error: WireError) -> int:
     return MALFORMED_EXIT
 
 
+def _die_with_host(lifeline: int) -> None:
+    """Let the kernel of the system kill this process when the other end of a pipe is closed.
+
+    Whatever the threads of this process do: a kernel of the user may never end, nor release the
+    GIL.
+    """
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+
 def main(argv: Sequence[str | int]) -> NoReturn:
     """Be the device process; never returns.
 
     Args:
-        argv: File descriptors of the socket and of the memory file.
+        argv: File descriptors of the socket, of the memory file and, optionally, of a pipe: its
+            other end is the host's, and this process is killed when that is closed.
 
     Raises:
         SystemExit: Always: 0 after `Bye` or the end of the stream, `MALFORMED_EXIT` after a
             malformed frame, `NO_MEMORY_EXIT` where memory runs out.
     """
-    socket_descriptor, memory_descriptor = map(int, argv)
+    socket_descriptor, memory_descriptor, *lifelines = map(int, argv)
+    for lifeline in lifelines:
+        _die_with_host(lifeline)
     # Ctrl-C reaches the whole process group; whether to stop is the host's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(serve(socket_descriptor, memory_descriptor))

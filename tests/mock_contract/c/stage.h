@@ -205,6 +205,13 @@ static void in_thread(void *(*function)(void *))
     must(pthread_join(thread, NULL));
 }
 
+/* A host function that waits for the stream it is given. */
+static void wait_for(void *awaited)
+{
+    aclrtSetCurrentContext(primary);
+    aclrtSynchronizeStream(awaited);
+}
+
 /* Every name above is used by some snippet, but not by each. */
 static inline void unused_names(void)
 {
@@ -215,6 +222,7 @@ static inline void unused_names(void)
     (void)collective_close;
     (void)synchronize_device;
     (void)set_context_and_synchronize;
+    (void)wait_for;
 }
 
 #endif

@@ -163,9 +163,9 @@ def await_functions(timeline: Timeline) -> None:
     """
     with _lock:  # a thread that is not found has ended its subscription
         server = _servers.get(_key(timeline))
-    if server is not None and server is not threading.current_thread():
-        if not silence.finalised:  # what was given up at the end of the program is not awaited
-            server.join()
+    if server is None or server is threading.current_thread() or silence.finalised:
+        return  # at the end of the program, what was given up is not awaited
+    server.join()
 
 
 def _finish_functions() -> None:

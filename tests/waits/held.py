@@ -96,13 +96,11 @@ class HeldProgram:
     def await_held(self) -> None:
         """Wait until something holds the program, and note the processes that it has started."""
         self._reader = os.open(self._pipe, os.O_RDONLY | os.O_NONBLOCK)
-        end = time.monotonic() + _LONGEST
-        with open(self._pipe, "rb", buffering=0, opener=lambda *_: os.dup(self._reader)) as pipe:
-            poll = select.poll()
-            poll.register(pipe, select.POLLIN)
-            while not (poll.poll(1000) and pipe.read(1)):
-                assert self.process.poll() is None, self.errors()
-                assert time.monotonic() < end
+        poll, end = select.poll(), time.monotonic() + _LONGEST
+        poll.register(self._reader, select.POLLIN)
+        while not poll.poll(1000):
+            assert self.process.poll() is None, self.errors()
+            assert time.monotonic() < end
         self.others = processes_of(self.process.pid)
 
     def release(self) -> None:

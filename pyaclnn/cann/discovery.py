@@ -118,6 +118,8 @@ def set_of(directory: Path) -> LibrarySet:
 
 
 def _operators(directory: Path) -> Iterator[Path]:
+    if not isdir(directory):
+        return
     split = {path.name: path for path in sorted(directory.glob("libopapi_*.so"))}
     if split:
         for area in _SPLIT_ORDER:

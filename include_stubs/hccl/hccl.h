@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "acl/acl_base.h"
+#include "acl/acl.h"
 #include "hccl/hccl_types.h"
 
 #ifdef __cplusplus
@@ -86,7 +86,7 @@ static inline void HcclCommConfigInit(HcclCommConfig *config)
         size_t size;
         uint32_t magic, version;
         uint64_t unused;
-    } head = {sizeof *config, HCCL_COMM_CONFIG_MAGIC_WORD, 1, 0};
+    } head = {sizeof *config, HCCL_COMM_CONFIG_MAGIC_WORD, HCCL_COMM_CONFIG_VERSION, 0};
     const char *from = (const char *)&head;
     char *to = (char *)config;
     for (size_t i = 0; i < sizeof *config; i++) {
@@ -94,6 +94,14 @@ static inline void HcclCommConfigInit(HcclCommConfig *config)
     }
     config->hcclBufferSize = HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET;
     config->hcclDeterministic = HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET;
+    config->hcclOpExpansionMode = HCCL_COMM_DEFAULT_OP_EXPANSION_MODE;
+    config->hcclRdmaTrafficClass = HCCL_COMM_TRAFFIC_CLASS_CONFIG_NOT_SET;
+    config->hcclRdmaServiceLevel = HCCL_COMM_SERVICE_LEVEL_CONFIG_NOT_SET;
+#if ACL_STUBS_CANN >= 901
+    config->hcclExecTimeOut = (int32_t)HCCL_COMM_EXECTIMEOUT_CONFIG_NOT_SET;
+    config->hcclQos = HCCL_COMM_QOS_CONFIG_NOT_SET;
+    config->hcclChannelSqDepth = HCCL_COMM_SQ_DEPTH_CONFIG_NOT_SET;
+#endif
 }
 
 #ifdef __cplusplus

@@ -36,6 +36,12 @@ typedef enum HcclResult {
     HCCL_E_AGAIN = 20,
     HCCL_E_REMOTE = 21,
     HCCL_E_SUSPENDING = 22,
+#if ACL_STUBS_CANN >= 901
+    HCCL_E_OPRETRY_FAIL = 23,
+    HCCL_E_OOM = 24,
+    HCCL_E_IN_STATUS = 1041,
+#endif
+    HCCL_E_RESERVED,
 } HcclResult;
 
 typedef enum HcclReduceOp {
@@ -43,6 +49,7 @@ typedef enum HcclReduceOp {
     HCCL_REDUCE_PROD = 1,
     HCCL_REDUCE_MAX = 2,
     HCCL_REDUCE_MIN = 3,
+    HCCL_REDUCE_RESERVED = 255,
 } HcclReduceOp;
 
 typedef enum HcclDataType {
@@ -58,6 +65,14 @@ typedef enum HcclDataType {
     HCCL_DATA_TYPE_UINT32 = 9,
     HCCL_DATA_TYPE_FP64 = 10,
     HCCL_DATA_TYPE_BFP16 = 11,
+    HCCL_DATA_TYPE_INT128 = 12,
+#if ACL_STUBS_CANN >= 901
+    HCCL_DATA_TYPE_HIF8 = 14,
+    HCCL_DATA_TYPE_FP8E4M3 = 15,
+    HCCL_DATA_TYPE_FP8E5M2 = 16,
+    HCCL_DATA_TYPE_FP8E8M0 = 17,
+#endif
+    HCCL_DATA_TYPE_RESERVED = 255,
 } HcclDataType;
 
 typedef void *HcclComm;
@@ -100,14 +115,43 @@ typedef enum HcclCommConfigCapability {
     HCCL_COMM_CONFIG_BUFFER_SIZE = 0,
     HCCL_COMM_CONFIG_DETERMINISTIC = 1,
     HCCL_COMM_CONFIG_COMM_NAME = 2,
+    HCCL_COMM_CONFIG_OP_EXPANSION_MODE = 3,
+    HCCL_COMM_CONFIG_SUPPORT_INIT_BY_ENV = 4,
+#if ACL_STUBS_CANN >= 901
+    HCCL_COMM_CONFIG_WORLD_RANKID = 5,
+    HCCL_COMM_CONFIG_JOBID = 6,
+    HCCL_COMM_CONFIG_ACLGRAPH_ZEROCOPY_ENABLE = 7,
+    HCCL_COMM_CONFIG_EXEC_TIMEOUT = 8,
+    HCCL_COMM_CONFIG_ALGO = 9,
+    HCCL_COMM_CONFIG_RETRY = 10,
+    HCCL_COMM_CONFIG_BUFFER_NAME = 11,
+#endif
+    HCCL_COMM_CONFIG_RESERVED,
 } HcclCommConfigCapability;
 
 #define HCCL_COMM_CONFIG_INFO_BYTES 24
 #define HCCL_COMM_CONFIG_MAGIC_WORD 0xf0f0f0f0
+#define HCCL_COMM_DEFAULT_BUFFSIZE 200
+#define HCCL_COMM_DEFAULT_DETERMINISTIC 0
+#define HCCL_COMM_DEFAULT_OP_EXPANSION_MODE 0
 #define HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET 0xffffffff
 #define HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET 0xffffffff
+#define HCCL_COMM_TRAFFIC_CLASS_CONFIG_NOT_SET 0xffffffff
+#define HCCL_COMM_SERVICE_LEVEL_CONFIG_NOT_SET 0xffffffff
 #define COMM_NAME_MAX_LENGTH 128
 #define UDI_MAX_LENGTH 128
+#if ACL_STUBS_CANN >= 901
+#define HCCL_COMM_CONFIG_VERSION 11
+#define HCCL_COMM_ALGO_MAX_LENGTH 1600
+#define HCCL_COMM_RETRY_ENABLE_MAX_LENGTH 50
+#define HCCL_COMM_RETRY_PARAMS_MAX_LENGTH 128
+#define BUFFER_NAME_MAX_LENGTH 128
+#define HCCL_COMM_EXECTIMEOUT_CONFIG_NOT_SET 0xffffffff
+#define HCCL_COMM_QOS_CONFIG_NOT_SET 0xffffffff
+#define HCCL_COMM_SQ_DEPTH_CONFIG_NOT_SET 0xffffffff
+#else
+#define HCCL_COMM_CONFIG_VERSION 5
+#endif
 
 /* HcclCommConfigInit fills it in; its first bytes are its length and its version. */
 typedef struct HcclCommConfigDef {
@@ -116,6 +160,22 @@ typedef struct HcclCommConfigDef {
     uint32_t hcclDeterministic;
     char hcclCommName[COMM_NAME_MAX_LENGTH];
     char hcclUdi[UDI_MAX_LENGTH];
+    uint32_t hcclOpExpansionMode;
+    uint32_t hcclRdmaTrafficClass;
+    uint32_t hcclRdmaServiceLevel;
+#if ACL_STUBS_CANN >= 901
+    uint32_t hcclWorldRankID;
+    uint64_t hcclJobID;
+    uint8_t aclGraphZeroCopyEnable;
+    int32_t hcclExecTimeOut;
+    char hcclAlgo[HCCL_COMM_ALGO_MAX_LENGTH];
+    char hcclRetryEnable[HCCL_COMM_RETRY_ENABLE_MAX_LENGTH];
+    char hcclRetryParams[HCCL_COMM_RETRY_PARAMS_MAX_LENGTH];
+    char hcclBufferName[BUFFER_NAME_MAX_LENGTH];
+    uint32_t hcclQos;
+    uint64_t hcclSymWinMaxMemSizePerRank;
+    uint32_t hcclChannelSqDepth;
+#endif
 } HcclCommConfig;
 
 #ifdef __cplusplus

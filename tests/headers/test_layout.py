@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # type -> size, then its members in order with their offsets.
+_CONFIG = {
+    "reserved": 0,
+    "hcclBufferSize": 24,
+    "hcclDeterministic": 28,
+    "hcclCommName": 32,
+    "hcclUdi": 160,
+    "hcclOpExpansionMode": 288,
+    "hcclRdmaTrafficClass": 292,
+    "hcclRdmaServiceLevel": 296,
+}
 _BOTH: dict[str, tuple[int, dict[str, int]]] = {
     "aclError": (4, {}),
     "aclnnStatus": (4, {}),
@@ -52,9 +62,27 @@ _BOTH: dict[str, tuple[int, dict[str, int]]] = {
     "aclrtMallocAttrValue": (8, {"moduleId": 0, "deviceId": 0, "rsv": 0}),
     "aclrtMallocAttribute": (12, {"attr": 0, "value": 4}),
     "aclrtMallocConfig": (16, {"attrs": 0, "numAttrs": 8}),
+    "HcclCommConfig": (300, _CONFIG),
     "aclrtStreamConfigHandle": (32, {"workptr": 0, "workSize": 8, "flag": 16, "priority": 24}),
 }
 _NEWER: dict[str, tuple[int, dict[str, int]]] = {
+    "HcclCommConfig": (
+        2248,
+        {
+            **_CONFIG,
+            "hcclWorldRankID": 300,
+            "hcclJobID": 304,
+            "aclGraphZeroCopyEnable": 312,
+            "hcclExecTimeOut": 316,
+            "hcclAlgo": 320,
+            "hcclRetryEnable": 1920,
+            "hcclRetryParams": 1970,
+            "hcclBufferName": 2098,
+            "hcclQos": 2228,
+            "hcclSymWinMaxMemSizePerRank": 2232,
+            "hcclChannelSqDepth": 2240,
+        },
+    ),
     "aclrtMallocAttrValue": (8, {"moduleId": 0, "deviceId": 0, "vaFlag": 0, "rsv": 0}),
     "aclrtUuid": (16, {"bytes": 0}),
     "aclrtMemUsageInfo": (112, {"name": 0, "curMemSize": 32, "memPeakSize": 40, "reserved": 48}),
@@ -89,6 +117,7 @@ def test_structures_have_the_published_layout(language: str, level: int, tmp_pat
         "#include <stddef.h>",
         '#include "acl/acl.h"',
         '#include "aclnn/acl_meta.h"',
+        '#include "hccl/hccl.h"',
     ]
     for name, (size, members) in table.items():
         lines.append(f'static_assert(sizeof({name}) == {size}, "{name}");')

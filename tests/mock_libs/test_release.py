@@ -176,3 +176,18 @@ def test_a_release_that_is_not_simulated_is_refused_by_name() -> None:
         "pyaclnn.BackendNotFoundError: PYACLNN_MOCK_CANN is '8.2'; it must be 8.1 or 9.1, "
         "the releases that are simulated."
     )
+
+
+@pytest.mark.parametrize(("release", "fields"), [("8.1", 5), ("9.1", 12)], indirect=["release"])
+def test_all_fields_of_the_configuration_of_communicators_are_known(
+    release: str, fields: int
+) -> None:
+    assert release
+    program = (
+        f"import ctypes; print(ctypes.CDLL({str(libdir() / 'libhccl.so')!r})"
+        ".HcclGetCommConfigCapability())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == (f"{fields}\n", "")

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "hccl_error.h"
+#include "release.h"
 
 /* It changes nothing: sums are always made in the order of the ranks. */
 static _Atomic int32_t deterministic;
@@ -35,7 +36,8 @@ HcclResult HcclGetConfig(HcclConfig config, HcclConfigValue *configValue)
 
 uint32_t HcclGetCommConfigCapability(void)
 {
-    return HCCL_COMM_CONFIG_COMM_NAME + 1;
+    const bool newer = mock_release_current()->headers >= 901;
+    return newer ? HCCL_COMM_CONFIG_RESERVED : HCCL_COMM_CONFIG_WORLD_RANKID;
 }
 
 const char *HcclGetErrorString(HcclResult code)

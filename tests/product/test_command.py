@@ -97,7 +97,8 @@ def test_libdir_holds_the_libraries_under_the_vendor_s_names(here: Here) -> None
 def test_flags_are_for_a_shell(here: Here) -> None:
     include = here("mock", "includedir").stdout.strip()
     libraries = here("mock", "libdir").stdout.strip()
-    assert here("mock", "cflags").stdout == f"-I{include} -DACL_STUBS_CANN=801\n"
+    flags = f"-I{include} -I{include}/aclnnop -DACL_STUBS_CANN=801\n"
+    assert here("mock", "cflags").stdout == flags
     assert here("mock", "ldflags").stdout == (
         f"-L{libraries} -Wl,-rpath,{libraries} -lascendcl -lnnopbase -lopapi -lhccl\n"
     )

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import platform
 import re
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from pyaclnn.cann.simulator import simulator
 from pyaclnn.mock import build_home, includedir, libdir
 
-from .commands import pyaclnn, run
+from .commands import pyaclnn, run, silent_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +28,8 @@ def test_every_library_and_header_is_where_an_installation_has_it(home: Path) ->
     real = {path.name: path for path in (simulator(), *libdir().glob("lib*.so"))}
     assert {"libascendcl.so", "libopapi.so", "libhccl.so"} < set(real)
     for lib64 in (home / "lib64", home / "runtime" / "lib64", home / "compiler" / "lib64"):
-        assert {path.name: path.resolve() for path in lib64.iterdir()} == real
+        libraries = {path.name: path.resolve() for path in lib64.iterdir() if path.suffix == ".so"}
+        assert libraries == real
     for include in (home / "include", home / "runtime" / "include"):
         # Files of its own: the folder that compilers are given is a cache, and may be cleared.
         own = {p.relative_to(include): p for p in include.rglob("*") if p.is_file()}
@@ -42,6 +45,57 @@ def test_it_tells_its_version(home: Path) -> None:
     text = (home / "ascend_toolkit_install.info").read_text(encoding="utf-8")
     assert re.search(r"^version=8\.1\.RC1$", text, re.MULTILINE)
     assert f"path={home}\n" in text
+
+
+LOOKED_FOR = """
+lib64/libascendcl.so lib64/stub/libascendcl.so runtime/lib64/stub/libascendcl.so
+compiler/lib64/libopapi.so acllib/include/acl/acl.h acllib/lib64/stub/libascendcl.so
+fwkacllib/lib64/libhccl.so fwkacllib/include/hccl/hccl.h atc/lib64/libnnopbase.so
+latest/lib64/libascendcl.so latest/set_env.sh hccl/version.info toolkit/version.info
+{machine}-linux/lib64/libascendcl.so {machine}-linux/include/acl/acl.h
+{machine}-linux/devlib/libascendcl.so {machine}-linux/ascend_toolkit_install.info
+version.cfg opp/version.info bin/setenv.bash python/site-packages/acl/__init__.py
+"""
+"""Paths that build scripts of CANN's samples and of frameworks look for."""
+
+
+@pytest.mark.parametrize("path", LOOKED_FOR.format(machine=platform.machine()).split())
+def test_build_scripts_find_their_paths(home: Path, path: str) -> None:
+    assert (home / path).is_file()
+
+
+def test_version_cfg_has_every_package(home: Path) -> None:
+    lines = (home / "version.cfg").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# version: 1.0"
+    assert "runtime_running_version=[8.1.RC1:8.1.RC1]" in lines
+    assert "opp_kernel_installed_version=[8.1.RC1:8.1.RC1]" in lines
+
+
+RUN_SH = """
+source "$1/bin/setenv.bash"
+cat > main.cpp <<'END'
+#include "acl/acl.h"
+#include "aclnn_add.h"
+#include "hccl/hccl.h"
+int main() { return aclInit(nullptr) + aclFinalize(); }
+END
+c++ main.cpp -I"$ASCEND_HOME_PATH/include" -I"$ASCEND_HOME_PATH/include/aclnnop" \\
+    -L"$TOOLCHAIN_HOME/lib64/stub" -lascendcl -lnnopbase -lopapi -o main
+./main
+"""
+"""The steps of a sample's ``run.sh``."""
+
+
+def test_a_sample_builds_and_runs_by_its_script(home: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-euc", RUN_SH, "run.sh", str(home)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=silent_environment(),
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:

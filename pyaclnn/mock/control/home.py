@@ -16,10 +16,15 @@ from pyaclnn.mock.control.include_folder import write_include
 if TYPE_CHECKING:
     import os
 
+    from pyaclnn.facts.releases import Release
+
 __all__ = ["build_home"]
 
-# Parts that have a folder of their own in an installation, with what all of them share.
-_PARTS = ("runtime", "compiler", "toolkit")
+# Parts that have a folder of their own in an installation, with what all of them share; the last
+# ones by the names of older releases, which build scripts still look for.
+_PARTS = ("runtime", "compiler", "toolkit", "hccl", "acllib", "fwkacllib", "atc")
+_PACKAGES = ("runtime", "compiler", "hccl", "opp", "toolkit", "opp_kernel")
+"""The packages of ``version.cfg``."""
 _SINCE_8_5 = ("runtime", "bisheng-compiler", "hccl", "oam-tools", "ops-legacy")
 """The packages whose versions ``aclsysGetCANNVersion`` of newer releases reads."""
 _FIRST_AFTER_8_5 = "9.1"
@@ -32,12 +37,15 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
 
         lib64/                          links to what the package has, of the release
         include/                        the headers, which declare it unless told otherwise
-        runtime/  compiler/  toolkit/   the same, as the parts of an installation have it
+        runtime/  compiler/  ...        the same, as the parts of an installation have it
+        x86_64-linux/ or aarch64-linux/ the same, with the libraries for linking in devlib
+        latest/                         the folder itself
         opp/vendors/                    for packages of custom operators
+        opp/version.info  version.cfg   the version of each package, as 8.1 has it
         python/site-packages/           the stand-in for pyACL, ``acl``
         ascend_toolkit_install.info     the version, as installers write it
         share/info/                     the version of each package, where CANN is newer than 8.1
-        set_env.sh                      ASCEND_HOME_PATH and what goes with it
+        set_env.sh  bin/setenv.bash     ASCEND_HOME_PATH and what goes with it
 
     The links lead into this installation of pyaclnn: when that goes, so does the home.
 
@@ -60,26 +68,47 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     for library in (simulator(), *sorted(libdir().glob("lib*.so"))):
         (home / "lib64" / library.name).symlink_to(library)
     write_include(home / "include", release)
-    for part in _PARTS:
-        (home / part).mkdir()
-        (home / part / "lib64").symlink_to("../lib64")
-        (home / part / "include").symlink_to("../include")
-        (home / part / "version.info").write_text(f"Version={release.version}\n", encoding="utf-8")
-    if has(release.name, _FIRST_AFTER_8_5):
-        for package in _SINCE_8_5:
-            place = home / "share" / "info" / package
-            place.mkdir(parents=True)
-            (place / "version.info").write_text(f"Version={release.version}\n", encoding="utf-8")
+    architecture = f"{platform.machine()}-linux"
+    links = {
+        **{f"{part}/{name}": f"../{name}" for part in _PARTS for name in ("lib64", "include")},
+        **{f"{architecture}/{name}": f"../{name}" for name in ("lib64", "include")},
+        f"{architecture}/devlib": "../lib64",
+        "lib64/stub": ".",
+        "latest": ".",
+        "python/site-packages": acldir(),
+    }
+    for name, target in links.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).symlink_to(target)
     (home / "opp" / "vendors").mkdir(parents=True)
-    (home / "python").mkdir()
-    (home / "python" / "site-packages").symlink_to(acldir())
-    (home / "ascend_toolkit_install.info").write_text(
-        f"package_name=Ascend-cann-toolkit\nversion={release.version}\narch={platform.machine()}\n"
-        f"os=linux\npath={home}\n",
-        encoding="utf-8",
-    )
-    (home / "set_env.sh").write_text(_set_env(home, release.name), encoding="utf-8")
+    for name, text in _files(home, release, architecture).items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text, encoding="utf-8")
     return home
+
+
+def _files(home: Path, release: Release, architecture: str) -> dict[str, str]:
+    """Return the texts of the home by their paths."""
+    version = f"Version={release.version}\n"
+    newer = _SINCE_8_5 if has(release.name, _FIRST_AFTER_8_5) else ()
+    installed = (
+        f"package_name=Ascend-cann-toolkit\nversion={release.version}\narch={platform.machine()}\n"
+        f"os=linux\npath={home}\n"
+    )
+    states = (
+        f"{package}_{state}_version=[{release.version}:{release.version}]\n"
+        for package in _PACKAGES
+        for state in ("running", "upgrade", "installed")
+    )
+    return {
+        **{f"{part}/version.info": version for part in (*_PARTS, "opp")},
+        **{f"share/info/{package}/version.info": version for package in newer},
+        "ascend_toolkit_install.info": installed,
+        f"{architecture}/ascend_toolkit_install.info": installed,
+        "version.cfg": f"# version: 1.0\n{''.join(states)}",
+        "set_env.sh": _set_env(home, release.name),
+        "bin/setenv.bash": f". {shlex.quote(str(home / 'set_env.sh'))}\n",
+    }
 
 
 def _set_env(home: Path, release: str) -> str:
@@ -90,6 +119,8 @@ def _set_env(home: Path, release: str) -> str:
         'export ASCEND_HOME_PATH="$ASCEND_TOOLKIT_HOME"',
         'export ASCEND_OPP_PATH="$ASCEND_TOOLKIT_HOME/opp"',
         'export ASCEND_AICPU_PATH="$ASCEND_TOOLKIT_HOME"',
+        'export TOOLCHAIN_HOME="$ASCEND_TOOLKIT_HOME/toolkit"',
+        'export PATH="$ASCEND_TOOLKIT_HOME/bin${PATH:+:$PATH}"',
         'export LD_LIBRARY_PATH="$ASCEND_TOOLKIT_HOME/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"',
         'export PYTHONPATH="$ASCEND_TOOLKIT_HOME/python/site-packages${PYTHONPATH:+:$PYTHONPATH}"',
         f"export PYACLNN_MOCK_PYTHON={shlex.quote(sys.executable)}",

@@ -47,13 +47,16 @@ def includedir() -> Path:
 def cflags() -> list[str]:
     """Compiler arguments of a program for the CANN that is simulated.
 
-    They select its release: what is newer is not declared, since no library has it.
+    They find the headers of operators with and without their folder ``aclnnop``, as CANN's own
+    samples include them, and select the release: newer functions are not declared, since no
+    library has them.
 
     Raises:
         OSError: The folder of the headers cannot be made, see :func:`includedir`.
         ReleaseError: ``PYACLNN_MOCK_CANN`` names no release.
     """
-    return [f"-I{includedir()}", f"-DACL_STUBS_CANN={simulated().headers}"]
+    folder = includedir()
+    return [f"-I{folder}", f"-I{folder}/aclnnop", f"-DACL_STUBS_CANN={simulated().headers}"]
 
 
 def write_include(folder: Path, release: Release) -> None:

@@ -69,7 +69,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         (home / "lib64" / library.name).symlink_to(library)
     write_include(home / "include", release)
     architecture = f"{platform.machine()}-linux"
-    links = {
+    links: dict[str, str | Path] = {
         **{f"{part}/{name}": f"../{name}" for part in _PARTS for name in ("lib64", "include")},
         **{f"{architecture}/{name}": f"../{name}" for name in ("lib64", "include")},
         f"{architecture}/devlib": "../lib64",

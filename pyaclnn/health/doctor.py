@@ -14,7 +14,7 @@ from pyaclnn.base.lazy import public_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyaclnn.health.report.baseline import Baseline, read_baseline
+    from pyaclnn.health.report.figures import Baseline, read_baseline
     from pyaclnn.health.report.record import (
         CheckResult,
         Evidence,

@@ -11,8 +11,7 @@ import numpy as np
 import pyaclnn
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.health.smoke import cases as smoke
-from pyaclnn.health.smoke.launching import Case
-from pyaclnn.health.smoke.samples import sample
+from pyaclnn.health.smoke.launching import Case, sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ import pytest
 
 import pyaclnn
 from pyaclnn.facts.operators import all_operators
-from pyaclnn.health.smoke.samples import is_possible, sample
+from pyaclnn.health.smoke.launching import is_possible, sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable

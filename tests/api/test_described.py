@@ -23,7 +23,7 @@ from pyaclnn.facts.operators.lists import in_lists
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option
 from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, simulated
-from pyaclnn.health.smoke.samples import golden, is_possible, sample
+from pyaclnn.health.smoke.launching import golden, is_possible, sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ import pytest
 
 from pyaclnn import reference
 from pyaclnn.facts.operators.lists import in_lists
-from pyaclnn.health.smoke.samples import is_possible, sample
+from pyaclnn.health.smoke.launching import is_possible, sample
 
 from .test_described import FAMILY, SHAPES, TRIED, call, copies
 

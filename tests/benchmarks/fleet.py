@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from pyaclnn.health.checks.context import Options
-from pyaclnn.health.fleet.assembly import reports_of
 from pyaclnn.health.fleet.cluster import Cluster, connected
+from pyaclnn.health.fleet.examination import reports_of
 from pyaclnn.health.fleet.survey import Ended, Holds, Node
 from pyaclnn.health.report.fleet import merge
 from pyaclnn.health.report.record import Report, Status

@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 from msgspec.structs import replace
 
-from pyaclnn.health.fleet.assembly import reports_of
+from pyaclnn.health.fleet.examination import reports_of
 from pyaclnn.health.fleet.survey import Ended, Node
 from pyaclnn.health.report.fleet import merge
 from pyaclnn.health.report.record import Report, Status

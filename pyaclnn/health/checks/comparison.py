@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
-from pyaclnn.health.report.outliers import Outlier, graded, outliers as find_outliers, shortfall
+from pyaclnn.health.report.figures import Outlier, graded, outliers as find_outliers, shortfall
 from pyaclnn.health.report.record import Figure, Severity, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pyaclnn.health.report.baseline import Baseline
+    from pyaclnn.health.report.figures import Baseline
 
 __all__ = ["Measured"]
 

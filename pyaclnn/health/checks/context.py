@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.base.elf import ElfError
 from pyaclnn.health.checks.dependencies import Closure, close_over
 from pyaclnn.health.checks.finding import at_path, value
-from pyaclnn.health.checks.installation import Installation, find_installations
-from pyaclnn.health.checks.traces import Trace, find_traces
+from pyaclnn.health.checks.installation import Installation, Trace, find_installations, find_traces
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pyaclnn.health.checks.machine import Machine
-    from pyaclnn.health.report.baseline import Baseline
+    from pyaclnn.health.report.figures import Baseline
     from pyaclnn.health.report.record import Evidence
 
 __all__ = ["CheckContext", "Extent", "Level", "Options"]

@@ -1,24 +1,188 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Driver and firmware: installation, kernel modules, and age relative to CANN.
+"""Driver: its device nodes, version, firmware and kernel modules. No node is opened.
 
-Sources: CANN: driver install.sh and version_info.py for the files; CANN: release notes 8.0 to 8.5
-for the pairs of CANN and driver.
+Sources: CANN: driver install.sh, version_info.py and host_sys_init.sh for files, names and modes;
+CANN: oam-tools quick_install for the needs of a container; CANN: runtime core/src/runtime.cc for
+ASCEND_RT_VISIBLE_DEVICES; CANN: release notes 8.0 to 8.5 for the pairs of CANN and driver.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.health.checks.finding import Finding, at_path, found, ok, skip, value
+from pyaclnn.health.checks.finding import Finding, at_path, found, more, ok, skip, value
 from pyaclnn.health.checks.installation import order_of
 
 if TYPE_CHECKING:
     from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.machine import Machine
 
-__all__ = ["driver_root"]
+__all__ = ["admission", "device_nodes", "driver_root", "read_visible"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Value of the variable as CANN reads it.
+
+    Attributes:
+        devices: The devices it makes visible, re-numbered from 0 in this order.
+        meant: All numbers in the text.
+        problem: The difference to the text; None if there is none.
+    """
+
+    devices: tuple[int, ...]
+    meant: tuple[int, ...]
+    problem: str | None
+
+
+def read_visible(text: str, present: int) -> Reading:
+    """Read the variable.
+
+    Args:
+        text: Its value.
+        present: The number of devices.
+
+    Returns:
+        The visible devices, and the fault of the text.
+    """
+    meant = tuple(int(number) for number in re.findall(r"\d+", text))
+    devices: list[int] = []
+    rest = text
+    problem = "it is empty, so no device is visible" if not text else None
+    while rest:
+        match = re.match(r"\d+", rest)
+        if match is None:
+            problem = f"reading stops at {rest[0]!r}"
+            break
+        number, rest = int(match[0]), rest[match.end() :]
+        if devices and number <= devices[-1]:
+            how = "is there twice" if number in devices else f"stands behind {devices[-1]}"
+            return Reading((), meant, f"{number} {how}, so no device is visible")
+        if number >= present:
+            problem = f"there is no device {number}; reading stops there"
+            break
+        devices.append(number)
+        if rest and rest[0] != ",":
+            problem = f"reading stops at {rest[0]!r}"
+            break
+        if rest == ",":
+            problem = "it ends with a comma"
+        rest = rest[1:]
+    return Reading(tuple(devices), meant, problem)
+
+
+_NODE: Final = re.compile(r"v?davinci\d+")
+_DRIVER: Final = (
+    ("/dev/davinci_manager",),
+    ("/dev/devmm_svm", "/dev/asdrv_svm"),
+    ("/dev/hisi_hdc",),
+)
+"""Nodes of the driver, with the names that each may have."""
+_LIBRARIES: Final = "/usr/local/Ascend/driver/lib64"
+_MOUNTS: Final = (
+    _LIBRARIES,
+    "/usr/local/Ascend/driver/version.info",
+    "/etc/ascend_install.info",
+    "/usr/local/dcmi",
+)
+
+
+def device_nodes(machine: Machine) -> list[Path]:
+    """Return the nodes of NPUs, ``/dev/davinci0`` and so on, in the order of their numbers."""
+    folder = machine.at("/dev")
+    try:
+        nodes = [path for path in folder.iterdir() if _NODE.fullmatch(path.name)]
+    except OSError:
+        return []
+    return sorted(nodes, key=lambda path: (len(path.name), path.name))
+
+
+def _present(context: CheckContext) -> Finding:
+    machine, nodes = context.machine, device_nodes(context.machine)
+    if not nodes and not context.installations:
+        return found("HW-001.unusable_cann" if context.traces else "HW-001.nothing")
+    if not nodes:
+        inside = machine.in_container
+        return found(
+            "HW-001.not_passed" if inside else "HW-001.missing",
+            at_path("/dev", "no node davinci0, davinci1, …"),
+            value("in a container", inside),
+        )
+    folders = [node for node in nodes if node.is_dir()]
+    if folders:
+        owners = (context.seen(folder, machine.owner(folder)) for folder in folders)
+        return found("HW-001.folder", *owners, node=machine.shown(folders[0]))
+    return ok(f"{len(nodes)} NPU{'s' * (len(nodes) != 1)}: {', '.join(n.name for n in nodes)}")
+
+
+def _companions(context: CheckContext) -> Finding:
+    machine = context.machine
+    missing = [names for names in _DRIVER if not any(machine.exists(name) for name in names)]
+    if not missing:
+        return ok("the driver's own nodes are there")
+    return found(
+        "HW-002.not_passed" if machine.in_container else "HW-002.missing",
+        *(at_path(" or ".join(names), "does not exist") for names in missing),
+        node=missing[0][0],
+    )
+
+
+def _permitted(context: CheckContext) -> Finding:
+    machine = context.machine
+    names = [name for names in _DRIVER for name in names if machine.exists(name)]
+    nodes = [*device_nodes(machine), *map(machine.at, names)]
+    refused = [node for node in nodes if not machine.may(node, "rw")]
+    if not refused:
+        return ok("this user may open all of them")
+    group = _owning_group(machine, refused[0])
+    return found(
+        "HW-003.refused",
+        *(context.seen(node, machine.owner(node)) for node in refused),
+        *context.user(),
+        node=machine.shown(refused[0]),
+        more=more(refused, " and {} more"),
+        group=group,
+        admission=admission(group, "the driver"),
+    )
+
+
+def admission(group: str, what: str) -> str:
+    """Return the command that gives a user access; never one that adds him to the group of root.
+
+    Args:
+        group: The group that owns the files: its name, or its number if it has none.
+        what: The software that belongs to it, e.g. ``the driver``.
+    """
+    if group in {"root", "0", "wheel", "sudo"}:
+        return f"have the administrator install {what} again, with --install-for-all"
+    return f"sudo usermod -a -G {group} $USER, then log in again"
+
+
+def _owning_group(machine: Machine, node: Path) -> str:
+    named = (machine.settings("/etc/ascend_install.info") or {}).get("UserGroup")
+    try:
+        return named or machine.group(node.stat().st_gid)
+    except OSError:
+        return "HwHiAiUser"
+
+
+def _mounts(context: CheckContext) -> Finding:
+    machine = context.machine
+    if not machine.in_container:
+        return skip("not in a container")
+    missing = [path for path in _MOUNTS if not machine.exists(path)]
+    if not missing:
+        return ok("what a container needs of the host is mounted")
+    return found(
+        "HW-004.libraries" if _LIBRARIES in missing else "HW-004.files",
+        *(at_path(path, "not in the container") for path in missing),
+        path=missing[0],
+        arguments=" ".join(f"-v {path}:{path}" for path in missing),
+    )
+
 
 _MODULES: Final = re.compile(r"^(?:drv_|ascend_|davinci_|asdrv_)", re.MULTILINE)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.health.checks.dependencies import search_path
+from pyaclnn.health.checks.driver import device_nodes, read_visible
 from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
-from pyaclnn.health.checks.nodes import device_nodes, read_visible
 
 if TYPE_CHECKING:
     from pyaclnn.health.checks.context import CheckContext

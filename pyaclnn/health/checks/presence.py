@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann.discovery import installation_roots
+from pyaclnn.health.checks.driver import admission, device_nodes
 from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
 from pyaclnn.health.checks.installation import find_installations, order_of
-from pyaclnn.health.checks.nodes import admission, device_nodes
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:

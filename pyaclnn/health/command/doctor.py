@@ -20,7 +20,7 @@ from pyaclnn.health.command.explain import of_check, show_entries
 from pyaclnn.health.command.live import view
 from pyaclnn.health.command.output import STANDARD_OUTPUT, Output, WriteError, check_writable
 from pyaclnn.health.command.run import run
-from pyaclnn.health.report.baseline import Baseline, read_baseline
+from pyaclnn.health.report.figures import Baseline, read_baseline
 from pyaclnn.health.report.fleet import gather, schema
 from pyaclnn.health.report.record import Exit
 from pyaclnn.health.report.text import open_console

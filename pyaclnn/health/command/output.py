@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.health.report.bundle import as_bundle
 from pyaclnn.health.report.fleet import fleet_of, only
-from pyaclnn.health.report.html import as_html
-from pyaclnn.health.report.junit import as_junit
+from pyaclnn.health.report.pages import as_html, as_junit
 from pyaclnn.health.report.record import Exit
 from pyaclnn.health.report.text import Detail, open_console, show
 

@@ -17,9 +17,9 @@ from pyaclnn.facts.variables import TOLD
 from pyaclnn.health.checks.catalogue import COMPARED, IN_TURN, SOAK, TOGETHER, find, plan
 from pyaclnn.health.checks.comparison import Measured
 from pyaclnn.health.checks.context import CheckContext
+from pyaclnn.health.checks.driver import device_nodes, read_visible
 from pyaclnn.health.checks.finding import Finding, skip
 from pyaclnn.health.checks.machine import Machine
-from pyaclnn.health.checks.nodes import device_nodes, read_visible
 from pyaclnn.health.child.group import GroupRun, run_in_parallel
 from pyaclnn.health.child.processes import Interrupted, Terminated
 from pyaclnn.health.child.run_state import Planned, RunState, Started

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listing of operators, and the description of one."""
+"""Operators of an installation: lists, the description of one, and the commands ops and abi."""
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.errors import BackendNotFoundError
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.declared import python_name, snake_name
 from pyaclnn.cann.signatures import PHASE_1, signature
 from pyaclnn.facts.operators import by_c_name
@@ -14,20 +18,24 @@ from pyaclnn.facts.operators.directions import directions_of
 from pyaclnn.facts.operators.parameters import Tensor
 from pyaclnn.facts.operators.results import result_rules
 from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.health.installed.comparison import SEVERITIES, compare, find_installation
 from pyaclnn.health.installed.kernels import chip_folder, chips, kernel_of, kernels, refusal
+from pyaclnn.ops.typed_stub import typed_stub
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    import argparse
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pyaclnn.cann.signatures import Signature
     from pyaclnn.facts.operators import Operator
-    from pyaclnn.health.installed.comparison import Installation
+    from pyaclnn.health.installed.comparison import Comparison, Installation
     from pyaclnn.health.installed.kernels import Kernel
 
-__all__ = ["category_of", "declared_operators", "in_one_line", "show_operator"]
+__all__ = ["category_of", "declared_operators", "in_one_line"]
 
+_UNKNOWN: Final = 2
 _CATEGORIES: Final = {
     "communication": "AllReduce|AllGather|AllToAll|ReduceScatter|Distribute|Barrier",
     "attention": "Attention|Mla|Rope|RotaryPosition",
@@ -199,3 +207,72 @@ def _kernel(operator: str, kernel: Kernel, folder: str, *, whole: bool) -> Itera
         yield f"  {cells}{f'  no binary: {answer}' if answer else ''}".rstrip()
     for name, about in kernel.attributes.items():
         yield f"  attribute {name}: {about}"
+
+
+def _find(options: argparse.Namespace) -> Installation | None:
+    found = find_installation(options.root)
+    if found is None and options.root is not None:
+        message = f"{options.root} has neither libraries nor headers of CANN."
+        raise BackendNotFoundError(message, attempts=[(str(options.root), "no installation")])
+    return found
+
+
+def _refuse(message: str) -> int:
+    sys.stderr.write(f"{message}\n")
+    return _UNKNOWN
+
+
+def _print(lines: Iterable[str]) -> int:
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    return 0
+
+
+def ops_list(options: argparse.Namespace) -> int:
+    """List operators by category; return the exit status of the command."""
+    lines = [*list_operators(_find(options), options.word)]
+    if not lines:
+        words = " and ".join(map(repr, options.word))
+        message = f"pyaclnn ops: no operator has {words} in its name"
+        return _refuse(f"{message}; without a word all are listed")
+    return _print(lines)
+
+
+def ops_show(options: argparse.Namespace) -> int:
+    """Describe an operator; return the exit status of the command."""
+    installation = _find(options)
+    known = declared_operators(installation)
+    names = {snake_name(name): name for name in known} | {name: name for name in known}
+    name = names.get(options.operator)
+    if name is None:
+        hint = did_you_mean(options.operator, names, lead="; ", quote="")
+        return _refuse(f"pyaclnn ops: there is no operator {options.operator}{hint}")
+    return _print(show_operator(name, installation, options.soc))
+
+
+def ops_stub(options: argparse.Namespace) -> int:
+    """Write a stub file of all operators to standard output; return the exit status."""
+    sys.stdout.write(typed_stub(declared_operators(_find(options))))
+    return 0
+
+
+def abi(options: argparse.Namespace) -> int:
+    """Compare an installation with what pyaclnn calls; return the exit status of the command."""
+    options.root = options.against
+    installation = _find(options)
+    if installation is None:
+        return _refuse("pyaclnn abi: there is no CANN here; name one with --against")
+    found = compare(installation)
+    if not found.declared and not found.exported:
+        message = "has no function that is known, in headers or libraries"
+        return _refuse(f"pyaclnn abi: {found.root} {message}")
+    _print([json.dumps(found.as_record(), indent=2)] if options.json else _differences(found))
+    return int(found.harmful)
+
+
+def _differences(found: Comparison) -> Iterator[str]:
+    yield f"{found.root}: {found.declared} declarations and {found.exported} symbols are compared"
+    for difference in found.differences:
+        source = f" ({difference.source})" if difference.source else ""
+        yield f"{difference.severity:<8} {difference.name}: {difference.text}{source}"
+    counts = [(s, sum(d.severity == s for d in found.differences)) for s in SEVERITIES]
+    yield ", ".join(f"{severity} {count}" for severity, count in counts)

@@ -26,11 +26,9 @@ _SHIFTS: Final = {"dt-a": -8.0, "dt-c": 8.0}
 """Distance of a dtype's marks from the middle of their row, so that they do not overlap."""
 _MOST_TICKS: Final = 8
 
-# In pixels: width of the labels and of the plot, height of the space above and of a row.
+# In pixels: width of the labels and of the plot.
 _LEFT: Final = 236.0
 _PLOT: Final = 606.0
-_TOP: Final = 30.0
-_ROW: Final = 30.0
 _EXACT: Final = 56.0
 """Width of the column of errors that are exactly 0."""
 

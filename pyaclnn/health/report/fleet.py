@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from pyaclnn.health.report.codec import SCHEMA, json_lines, json_text
-from pyaclnn.health.report.outliers import Outlying, outlying
+from pyaclnn.health.report.figures import Outlying, outlying
 from pyaclnn.health.report.record import (
     CheckResult,
     Code,

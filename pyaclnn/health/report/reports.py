@@ -18,8 +18,7 @@ from msgspec.structs import replace
 
 from pyaclnn.base.files import open_file
 from pyaclnn.health.report.aggregate import Aggregate
-from pyaclnn.health.report.clean import cleaned
-from pyaclnn.health.report.codec import json_text, read
+from pyaclnn.health.report.codec import cleaned, json_text, read
 from pyaclnn.health.report.record import ExitStatus, Report
 
 if TYPE_CHECKING:

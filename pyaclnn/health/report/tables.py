@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from pyaclnn.health.report.outliers import figures_by_device
+from pyaclnn.health.report.figures import figures_by_device
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
 
-from pyaclnn.health.report.clean import cleaned
+from pyaclnn.health.report.codec import cleaned
 from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only
 from pyaclnn.health.report.record import Status, check_of, host_name
 from pyaclnn.health.report.tables import figures_table, grid, numbers_table, section

@@ -24,8 +24,7 @@ from pyaclnn.facts.chips import find_family
 from pyaclnn.facts.operators import Operator, all_operators
 from pyaclnn.facts.operators.parameters import Tensor
 from pyaclnn.health.report.record import ERROR_EDGES, Number
-from pyaclnn.health.smoke.launching import Case, launch
-from pyaclnn.health.smoke.samples import Host, is_possible
+from pyaclnn.health.smoke.launching import Case, Host, is_possible, launch
 from pyaclnn.runtime.dtypes import DTYPES, WORDS
 from pyaclnn.runtime.stream import Stream
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from pyaclnn.health.checks.catalogue import find
 from pyaclnn.health.checks.comparison import Measured
-from pyaclnn.health.report.baseline import Baseline, Expectation
+from pyaclnn.health.report.figures import Baseline, Expectation
 from pyaclnn.health.report.record import Better, Figure, Severity, Status, Unit
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from pyaclnn.cann.headers import no_header
 from pyaclnn.cann.prototypes import differences, read_prototypes
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.facts.chips import all_chips
-from pyaclnn.health.checks.chips import kernel_folder
 from pyaclnn.health.checks.dependencies import close_over, system_directories
+from pyaclnn.health.checks.driver import read_visible
 from pyaclnn.health.checks.installation import order_of
 from pyaclnn.health.checks.machine import Machine
-from pyaclnn.health.checks.nodes import read_visible
+from pyaclnn.health.checks.packages import kernel_folder
 from pyaclnn.health.checks.symbols import core
 from pyaclnn.mock import includedir
 

@@ -98,10 +98,10 @@ def test_a_cache_that_fills_at_the_beginning_is_no_leak() -> None:
 def test_a_soak_counts_what_it_does(device: pyaclnn.Device) -> None:
     soak, fired = soaked(device)
     assert evaluate_soak(soak, fired).status is Status.PASS
-    assert (soak.wrong, soak.errors) == (0, {})
+    assert (soak.tally.wrong, soak.tally.errors) == (0, {})
     assert soak.launches >= 60
     # Each case sends at least x and a poisoned output, and reads this.
-    assert soak.moved > soak.launches * 3 * 4 * 64 * 4
+    assert soak.tally.moved > soak.launches * 3 * 4 * 64 * 4
 
 
 def test_what_was_made_to_fail_fails_and_is_counted_exactly(device: pyaclnn.Device) -> None:
@@ -109,18 +109,18 @@ def test_what_was_made_to_fail_fails_and_is_counted_exactly(device: pyaclnn.Devi
         device, "aclrtMemcpy*:*23=507899; aclrtCreateStream*:2=207008; aclnn*:*41=async:507015"
     )
     told = {int(f.text.rpartition("=")[2].removeprefix("async:")): f.effects for f in fired}
-    assert soak.errors == {code: count for code, count in told.items() if count}
-    assert soak.errors[507899] > 0
+    assert soak.tally.errors == {code: count for code, count in told.items() if count}
+    assert soak.tally.errors[507899] > 0
     assert evaluate_soak(soak, fired).status is Status.PASS
 
 
 def test_a_wrong_result_is_found(device: pyaclnn.Device) -> None:
     soak, [fault] = soaked(device, "aclnnRmsNorm:*3=wrong")
-    assert soak.wrong == fault.effects > 0
+    assert soak.tally.wrong == fault.effects > 0
     assert evaluate_soak(soak, [fault]).status is Status.PASS
     found = evaluate_soak(soak, [])
     assert found.status is Status.FAIL
-    assert f"{soak.wrong} of {soak.launches} launches gave wrong results" in found.summary
+    assert f"{soak.tally.wrong} of {soak.launches} launches gave wrong results" in found.summary
 
 
 def test_a_failure_that_nobody_asked_for_is_found(device: pyaclnn.Device) -> None:

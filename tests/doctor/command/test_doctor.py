@@ -18,7 +18,7 @@ from pyaclnn.health.checks.catalogue import checks
 from pyaclnn.health.checks.context import Level, Options
 from pyaclnn.health.child.run_state import Finished, Planned
 from pyaclnn.health.command import doctor as command_run
-from pyaclnn.health.report.baseline import Baseline
+from pyaclnn.health.report.figures import Baseline
 from pyaclnn.health.report.fleet import schema
 from pyaclnn.health.report.record import Report
 from tests.doctor import report_samples as samples

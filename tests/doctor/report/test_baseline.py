@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.health.report.baseline import Baseline, read_baseline
+from pyaclnn.health.report.figures import Baseline, read_baseline
 from pyaclnn.health.report.record import Figure
 from tests.doctor import report_samples as samples
 

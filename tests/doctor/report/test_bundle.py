@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from pyaclnn.facts.variables import TOLD
 from pyaclnn.health.report import bundle
-from pyaclnn.health.report.bundle import as_bundle
+from pyaclnn.health.report.bundle import as_bundle, names_of_this_machine, redact, without_private
 from pyaclnn.health.report.record import Evidence, Report, Status
-from pyaclnn.health.report.redaction import names_of_this_machine, redact, without_private
 from tests.doctor import report_samples as samples
 from tests.doctor.report_samples import report, result
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from pyaclnn.health.report.fleet import fleet_verdict, gather, merge
-from pyaclnn.health.report.html import as_html
+from pyaclnn.health.report.pages import as_html
 from pyaclnn.health.report.record import CheckResult, Figure, Report, Severity, Status, host_name
 from pyaclnn.health.report.text import as_text
 from tests.doctor import report_samples as samples

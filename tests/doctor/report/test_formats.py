@@ -15,7 +15,7 @@ from msgspec.structs import fields
 
 from pyaclnn.health.report.codec import SCHEMA
 from pyaclnn.health.report.fleet import Fleet, merge, schema
-from pyaclnn.health.report.junit import as_junit
+from pyaclnn.health.report.pages import as_junit
 from pyaclnn.health.report.record import (
     CheckResult,
     Evidence,

@@ -19,8 +19,7 @@ from rich.console import Console
 
 from pyaclnn.health.report.bundle import as_bundle
 from pyaclnn.health.report.fleet import gather, merge, schema
-from pyaclnn.health.report.html import as_html
-from pyaclnn.health.report.junit import as_junit
+from pyaclnn.health.report.pages import as_html, as_junit
 from pyaclnn.health.report.record import Report
 from pyaclnn.health.report.text import as_text, show
 from tests.doctor import report_samples as samples

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.charts import errors_chart, histogram_charts, timings_chart
-from pyaclnn.health.report.html import as_html
+from pyaclnn.health.report.pages import as_html
 from pyaclnn.health.report.record import Evidence, Status
 from tests.doctor import report_samples as samples
 

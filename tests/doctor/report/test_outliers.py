@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.health.report.outliers import LEAST_DEVIATION, outliers
+from pyaclnn.health.report.figures import LEAST_DEVIATION, outliers
 from pyaclnn.health.report.record import Better, Figure, Severity
 
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from pyaclnn.health.checks.driver import read_visible
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
-from pyaclnn.health.checks.nodes import read_visible
 from pyaclnn.health.report.record import Better, Figure, Unit
 
 if TYPE_CHECKING:

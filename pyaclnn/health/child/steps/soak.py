@@ -12,7 +12,7 @@ import statistics
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -108,16 +108,27 @@ _PATIENCE: Final = 60.0
 """Seconds for one operator on a small array."""
 
 
-class _Lane:
-    """Counters of one thread, which alone writes them."""
+@dataclass
+class Tally:
+    """Counters of a soak; each thread writes its own.
 
-    def __init__(self) -> None:
-        self.launches = 0
-        self.moved = 0
-        self.wrong = 0
-        self.errors = Counter[int]()
-        self.first_wrong: list[Number] = []
-        self.broken: BaseException | None = None
+    Attributes:
+        launches: The number of launches.
+        moved: The number of bytes copied to the device and back.
+        wrong: The number of launches with a wrong result.
+        first_wrong: The first wrong outputs of each thread.
+        errors: The number of failed calls by code.
+    """
+
+    launches: int = 0
+    moved: int = 0
+    wrong: int = 0
+    first_wrong: list[Number] = field(default_factory=list)
+    errors: Counter[int] = field(default_factory=Counter)
+
+    def __add__(self, other: Tally) -> Tally:
+        """Return the counters of both."""
+        return Tally(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
 
 class Soak:
@@ -137,8 +148,9 @@ class Soak:
     def __init__(self, device: Device, cases: Iterable[Case], threads: int) -> None:
         self._device = device
         self._prepared = [prepare(case, device) for case in cases]
-        self._lanes = [_Lane() for _ in range(threads)]
+        self._lanes = [Tally() for _ in range(threads)]
         self._stop = threading.Event()
+        self._broken: BaseException | None = None
         self.samples: list[Footprint] = []
         self.seconds = 0.0
         self.asked = False
@@ -180,43 +192,27 @@ class Soak:
         for thread in threads:
             thread.join()
         self.seconds = time.monotonic() - begun
-        for lane in self._lanes:
-            if lane.broken is not None:
-                raise lane.broken
+        if self._broken is not None:
+            raise self._broken
 
     @property
     def launches(self) -> int:
-        """The number of launches."""
+        """The number of launches until now."""
         return sum(lane.launches for lane in self._lanes)
 
     @property
-    def moved(self) -> int:
-        """The number of bytes copied to the device and back."""
-        return sum(lane.moved for lane in self._lanes)
+    def tally(self) -> Tally:
+        """The counters of all threads, which have ended."""
+        return sum(self._lanes, Tally())
 
-    @property
-    def wrong(self) -> int:
-        """The number of launches with a wrong result."""
-        return sum(lane.wrong for lane in self._lanes)
-
-    @property
-    def first_wrong(self) -> list[Number]:
-        """The first wrong outputs of each thread."""
-        return [outcome for lane in self._lanes for outcome in lane.first_wrong]
-
-    @property
-    def errors(self) -> Counter[int]:
-        """The number of failed calls by code."""
-        return sum((lane.errors for lane in self._lanes), Counter[int]())
-
-    def _work(self, lane: _Lane, prepared: Sequence[Prepared]) -> None:
+    def _work(self, lane: Tally, prepared: Sequence[Prepared]) -> None:
         try:
             self._repeat(lane, prepared)
         except BaseException as error:  # noqa: BLE001  # the waiting thread raises it
-            lane.broken = error
+            self._broken = error
             self._stop.set()
 
-    def _repeat(self, lane: _Lane, prepared: Sequence[Prepared]) -> None:
+    def _repeat(self, lane: Tally, prepared: Sequence[Prepared]) -> None:
         stream: Stream | None = None
         good: dict[int, int] = {}
         for index, one in itertools.cycle(enumerate(prepared)):
@@ -232,7 +228,7 @@ class Soak:
         _give_up(lane, stream)
 
     def _once(
-        self, lane: _Lane, one: Prepared, stream: Stream, good: dict[int, int], index: int
+        self, lane: Tally, one: Prepared, stream: Stream, good: dict[int, int], index: int
     ) -> None:
         """Launch one case, and evaluate its outputs unless they equal earlier right ones."""
         launched = one.launch(stream)
@@ -253,7 +249,7 @@ class Soak:
             good[index] = bits
 
 
-def _give_up(lane: _Lane, stream: Stream | None) -> None:
+def _give_up(lane: Tally, stream: Stream | None) -> None:
     """Close a stream on which a call failed."""
     try:
         if stream is not None:
@@ -323,12 +319,13 @@ def evaluate_soak(soak: Soak, fired: Sequence[Fault]) -> Finding:
         soak: The soak, which is complete.
         fired: The injected faults, with their effects.
     """
+    tally = soak.tally
     codes = {int(match[1]) for fault in fired if (match := _CODE.search(fault.text))}
     spoilt = sum(fault.effects for fault in fired if fault.text.endswith("=wrong"))
-    failed = Counter({code: n for code, n in soak.errors.items() if code not in codes})
-    if soak.wrong > spoilt:
-        finding = evaluate(soak.first_wrong)
-        words = f"{soak.wrong} of {soak.launches} launches gave wrong results"
+    failed = Counter({code: n for code, n in tally.errors.items() if code not in codes})
+    if tally.wrong > spoilt:
+        finding = evaluate(tally.first_wrong)
+        words = f"{tally.wrong} of {soak.launches} launches gave wrong results"
         words += f", and only {spoilt} were made to" if spoilt else ""
         return replace(finding, summary=f"{words}; {finding.summary}")
     if failed:
@@ -340,7 +337,7 @@ def evaluate_soak(soak: Soak, fired: Sequence[Fault]) -> Finding:
         return Finding(Status.ERROR, "nothing was launched: the time was too short")
     words = f"{soak.launches} launches, every result right"
     if fired:
-        words += f" but for {soak.wrong} made wrong; {soak.errors.total()} calls made to fail did"
+        words += f" but for {tally.wrong} made wrong; {tally.errors.total()} calls made to fail did"
     leak = leaking(soak.samples)
     return ok(words) if leak is None else found("NUM-302.leak", launches=words, leak=leak)
 
@@ -369,7 +366,7 @@ def _figures(soak: Soak) -> tuple[Figure, ...]:
     return (
         Figure("soak_launches", soak.launches, "count", "neither"),
         Figure("soak_launch_rate", soak.launches / soak.seconds, "1/s"),
-        Figure("soak_bytes_moved", soak.moved, "bytes", "neither"),
+        Figure("soak_bytes_moved", soak.tally.moved, "bytes", "neither"),
         Figure("soak_resident", last.resident, "bytes", "neither"),
         Figure("soak_private", last.private, "bytes", "neither"),
         Figure("soak_private_growth", memory, "bytes/million", "neither"),
@@ -380,7 +377,8 @@ def _figures(soak: Soak) -> tuple[Figure, ...]:
 
 def _evidence(soak: Soak, fired: Sequence[Fault]) -> tuple[Evidence, ...]:
     errors = ", ".join(
-        f"{code} ({meaning(code).name}) {count} times" for code, count in soak.errors.most_common()
+        f"{code} ({meaning(code).name}) {count} times"
+        for code, count in soak.tally.errors.most_common()
     )
     return (
         value("errors", errors or "none"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report as one HTML page that opens anywhere, also on a machine without a network."""
+"""Reports as one HTML page that opens anywhere, and as JUnit XML, which every CI server shows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from pyaclnn.health.report import charts, verdict
+from pyaclnn.health.report import charts
 from pyaclnn.health.report.aggregate import Aggregate
-from pyaclnn.health.report.clean import cleaned
+from pyaclnn.health.report.codec import cleaned
+from pyaclnn.health.report.figures import figures_by_device
 from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only, unusual, usual
-from pyaclnn.health.report.outliers import figures_by_device
 from pyaclnn.health.report.record import Status, check_of, host_name
 from pyaclnn.health.report.template import DASH, environment
-from pyaclnn.health.report.verdict import CALM, gravity, tally
+from pyaclnn.health.report.verdict import (
+    CALM,
+    about,
+    gravity,
+    problems,
+    tally,
+    verdict,
+    wrong_outputs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
     from pyaclnn.health.report.fleet import Fleet, Group
     from pyaclnn.health.report.record import CheckResult, Figure, Report
 
-__all__ = ["as_html"]
+__all__ = ["as_html", "as_junit"]
 
 _MOST_IN_FULL: Final = 20
 """Number of machines shown with evidence and charts, those with different failures first."""
@@ -59,7 +67,7 @@ def as_html(given: Sequence[Report] | Fleet) -> str:
 def _template() -> Template:
     """Return the template of the page, with the functions that it calls."""
     functions = (
-        *(verdict.about, verdict.problems, verdict.tally, verdict.verdict, verdict.wrong_outputs),
+        *(about, problems, tally, verdict, wrong_outputs),
         *(charts.dtype_class, charts.errors_chart, charts.histogram_charts, charts.timings_chart),
         *(figures_by_device, fleet_verdict, host_name),
         *(by_category, devices_of, examined, gravest, host_facts, machines_of, shared),
@@ -176,3 +184,33 @@ class _Unusual(NamedTuple):
         calm = [result for result in results if gravity(result.status) >= CALM]
         report, aggregate = fleet.reports[place], Aggregate(numbers) if wrong else None
         return cls(name, report, results, calm, aggregate, full)
+
+
+_ELEMENTS: Final = {
+    status: "failure" if status.broken else "system-out" if status.passed else "skipped"
+    for status in Status
+} | {Status.ERROR: "error"}
+"""The element of a case by its status."""
+
+
+def as_junit(given: Sequence[Report] | Fleet) -> str:
+    """Return the reports as JUnit XML: one suite for each machine, one case for each check.
+
+    FAIL, TIMEOUT and CRASH are failures, ERROR is an error, SKIP and NOT_RUN are skipped; a warning
+    passes and is in the case's output.
+
+    Args:
+        given: The reports of one or more machines.
+    """
+    one = only(given)
+    reports = fleet_of(given).reports if one is None else (cleaned(one),)
+    names = {"about": about, "counts": _counts, "elements": _ELEMENTS, "verdict": verdict}
+    template = environment().get_template("junit.xml", globals=names)
+    every = [result for report in reports for result in report.results]
+    return template.render(reports=reports, every=every)
+
+
+def _counts(results: Iterable[CheckResult]) -> dict[str, int]:
+    elements = [_ELEMENTS[result.status] for result in results]
+    kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    return {"tests": len(elements)} | {name: elements.count(one) for name, one in kinds.items()}

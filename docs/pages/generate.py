@@ -33,6 +33,7 @@ __all__ = ["on_config", "on_files", "on_page_content", "on_post_build", "on_post
 INLINE = re.compile(r"(?<!<span></span>)<code>([^<]*)</code>")
 OPTION = re.compile(r"(?<!\S)--?\w[\w-]*|-&gt;")
 
+CHINESE = re.compile("[\u4e00-\u9fff]")
 OPERATORS = "reference/operators.html#pyaclnn."
 
 REFERENCE = {
@@ -77,15 +78,18 @@ def on_post_template(output: str, *, template_name: str, config: MkDocsConfig) -
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Have the search find the operator of a name before those whose names only begin with it.
+    """Have the search find the shortest name first, and Chinese, which has no spaces.
 
-    A rare word counts more than a common one, so that it would find ``layer_norm_quant`` first.
+    A rare word counts more than a common one, so that ``layer_norm`` would find
+    ``layer_norm_quant`` first.
     """
     for path in Path(config.site_dir, "search").glob("search_index.*"):
         text = path.read_text(encoding="utf-8")
         start = text.index("{")
         index, end = json.JSONDecoder().raw_decode(text, start)
         for section in index["docs"]:
+            for name in ("title", "text"):
+                section[name] = CHINESE.sub("\\g<0>\u200b", section[name])
             if section["location"].startswith(OPERATORS):
                 section["boost"] = _boost(section["location"].removeprefix(OPERATORS))
         made = json.dumps(index, sort_keys=True, separators=(",", ":"))

@@ -3,70 +3,57 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
+import time
 from _thread import get_ident
-from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from types import FrameType
 
 __all__ = ["provide", "provided", "public_names"]
 
 _providers: dict[str, Callable[[], object]] = {}
 
 
-class _Loads:
-    """Imports in progress. A fork waits until those of other threads have ended.
-
-    A lock that an import holds in the parent would stay locked in the child. This counter is not a
-    lock itself: imports may wait for each other in any order.
-    """
-
-    def __init__(self) -> None:
-        self._start()
-        os.register_at_fork(
-            before=self._await_others, after_in_parent=self._release, after_in_child=self._start
-        )
-
-    def _start(self) -> None:
-        import threading  # noqa: PLC0415  # importing the package alone does not need it
-
-        self._changed = threading.Condition()
-        self._threads: Counter[int] = Counter()
-
-    def _await_others(self) -> None:
-        own = get_ident()
-        self._changed.acquire()
-        # With a limit: an import may wait for what this thread does after the fork.
-        self._changed.wait_for(lambda: not self._threads.keys() - {own}, timeout=_PATIENCE)
-
-    def _release(self) -> None:
-        self._changed.release()
-
-    def __enter__(self) -> None:
-        with self._changed:
-            self._threads[get_ident()] += 1
-
-    def __exit__(self, *_: object) -> None:
-        own = get_ident()
-        with self._changed:
-            self._threads[own] -= 1
-            if self._threads[own] <= 0:
-                del self._threads[own]
-            self._changed.notify_all()
-
-
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120
+_IMPORTERS = ("<frozen importlib", os.path.join(os.path.dirname(os.__file__), "importlib"))  # noqa: PTH118, PTH120
 _PATIENCE = 10.0
+_PAUSE = 0.001
 
 
-@functools.cache
-def _loads() -> _Loads:
-    """Return the imports in progress; two threads that begin at once may get one each."""
-    return _Loads()
+def _await_imports() -> None:
+    """Wait, before a fork, until other threads have imported what this package needs.
+
+    A lock that an import holds in the parent would stay locked in the child. The wait has a limit:
+    an import may wait for what this thread does after the fork.
+    """
+    end = time.monotonic() + _PATIENCE
+    while _imports_elsewhere() and time.monotonic() < end:
+        time.sleep(_PAUSE)
+
+
+def _imports_elsewhere() -> bool:
+    """Return whether another thread runs an import that a function of this package began."""
+    own = get_ident()
+    return any(_imports(top) for thread, top in sys._current_frames().items() if thread != own)  # noqa: SLF001
+
+
+def _imports(frame: FrameType | None) -> bool:
+    within = False
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if within and file.startswith(_PACKAGE):
+            return True
+        within = file.startswith(_IMPORTERS)
+        frame = frame.f_back
+    return False
+
+
+os.register_at_fork(before=_await_imports)
 
 
 def public_names(
@@ -88,10 +75,9 @@ def public_names(
     def load(name: str) -> object:
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        with _loads():
-            modules = (import_module(f".{home}", package) for home in homes)
-            found = (getattr(module, name) for module in modules if name in module.__all__)
-            value: object = next(found)
+        modules = (import_module(f".{home}", package) for home in homes)
+        found = (getattr(module, name) for module in modules if name in module.__all__)
+        value: object = next(found)
         setattr(sys.modules[package], name, value)
         return value
 
@@ -114,5 +100,4 @@ def provide(interface: str, load: Callable[[], object]) -> None:
 
 def provided(interface: str) -> Any:
     """Return the registered implementation of an interface, by its dotted name."""
-    with _loads():
-        return _providers[interface]()
+    return _providers[interface]()

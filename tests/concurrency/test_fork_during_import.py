@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fork while another thread is in its first call, which imports what the call needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import faulthandler, os, sys, threading, time
+import numpy as np, pyaclnn
+from pyaclnn.base import lazy
+pyaclnn.select_backend("mock")
+x = np.ones((2, 8), np.float32)
+thread = threading.Thread(target=lambda: pyaclnn.rms_norm(x, x[0]))
+thread.start()
+seen = False
+while thread.is_alive() and not seen:
+    seen = lazy._imports_elsewhere()
+child = os.fork()
+if child == 0:
+    faulthandler.dump_traceback_later(60, exit=True)
+    try:
+        pyaclnn.rms_norm(x, x[0])
+    except pyaclnn.ContextError as error:
+        assert "forked" in str(error)
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+thread.join()
+print(seen, status)
+"""
+
+
+def test_the_child_calls_or_is_refused_and_does_not_hang() -> None:
+    seen = []
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", PROGRAM],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        )
+        found, status = done.stdout.split()
+        assert status == "0", done.stderr
+        seen.append(found)
+    assert "True" in seen  # the detector has seen an import under way

@@ -9,14 +9,16 @@ Source: acl_rt.h, ``aclrtSubscribeReport``, ``aclrtLaunchCallback``, ``aclrtProc
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import contextlib
 import itertools
 import threading
+from types import BuiltinFunctionType
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import ffi, lib
-from pyaclnn.base.errors import AclError, ContextError
+from pyaclnn.base.errors import AclError, ContextError, UnsupportedError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, cleanup, silence
 from pyaclnn.cann.status import code_named
@@ -135,8 +137,16 @@ def launch_function(timeline: Timeline, function: Callable[[], Any]) -> Future[A
         What becomes of it.
 
     Raises:
+        UnsupportedError: Threads are greenlets, which cannot run while another one waits in C.
         AclError: CANN does not take it.
     """
+    if not isinstance(_thread.start_new_thread, BuiltinFunctionType):
+        raise UnsupportedError(
+            "launch_host_func(): the threads of this process are greenlets, so that the function "
+            "could not run while the program waits for its stream.\n"
+            "Hint: gevent.monkey.patch_all(thread=False) leaves threads as they are.",
+            routine="launch_host_func",
+        )
     number, queued = next(_numbers), _Queued(function, timeline)
     with _lock:
         server = _servers.get(_key(timeline))

@@ -183,11 +183,7 @@ def mutation(session: nox.Session) -> None:
     """Small changes of Python and C, one at a time in a copy: tests of the room must fail."""
     copy = Path(session.create_tmp()).absolute() / "tree"
     shutil.rmtree(copy, ignore_errors=True)
-    listed = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
-    for name in str(session.run(*listed, external=True, silent=True)).splitlines():
-        if Path(name).is_file():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(name, copy / name)
+    _copy_sources(session, copy)
     session.install(*LOCK, *BUILD_REQUIRES)
     session.chdir(copy)
     setup = ("--no-build-isolation", "-Csetup-args=-Doptimization=0")
@@ -327,21 +323,68 @@ def fresh(session: nox.Session, release: str) -> None:
     _test(session, root, inside)
 
 
+@nox.session(python=False)
+def readme(session: nox.Session) -> None:
+    """README as a stranger follows it, in a Debian that has the packages README names and no more.
+
+    Its commands run as written in a copy of the sources, then its Python code and each example. The
+    Python packages are downloaded before: the root has no network.
+    """
+    _need(session, "mmdebstrap", "unshare")
+    text = Path("README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^    (\w.*)$", text, re.MULTILINE)
+    [packages] = re.findall(r"^    apt install ([^#\n]*)", text, re.MULTILINE)
+    [environment] = [command for command in commands if " -m venv " in command]
+    installing = [command for command in commands if command.startswith("pip install ")]
+    code = "".join(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    examples = sorted(map(str, Path("examples").glob("*.py")))
+    root = _unpacked(
+        session,
+        *("bookworm", DEBIAN_ARCHITECTURES[platform.machine()], *packages.split()),
+        variant="minbase",
+    )
+    project = PYPROJECT["project"]
+    required = (
+        *BUILD_REQUIRES,
+        *project["dependencies"],
+        *project["optional-dependencies"]["test"],
+    )
+    download = ("python3", "-m", "pip", "download", "--quiet", f"--dest={root / 'packages'}")
+    session.run(*download, *_only_for(platform.machine(), "bookworm"), *required, external=True)
+    _copy_sources(session, root / "checkout")
+    (root / "readme.py").write_text(code, encoding="utf-8")
+    running = [f"python {script}" for script in ("/readme.py", *examples)]
+    # Not -e, which ignores a failure before &&.
+    lines = [f"{command} || exit 1\n" for command in (environment, *installing, *running)]
+    (root / "commands").write_text("".join(lines), encoding="utf-8")
+    offline = ("env", "PIP_NO_INDEX=1", "PIP_FIND_LINKS=/packages")
+    session.run(*_entered(root, *offline), "/bin/sh", "-x", "/commands", external=True)
+
+
 def _need(session: nox.Session, *programs: str) -> None:
     missing = [program for program in programs if shutil.which(program) is None]
     if missing or os.geteuid() != 0:
         session.skip(f"not here: {', '.join(missing) or 'root'}")
 
 
-def _unpacked(session: nox.Session, release: str, architecture: str, *packages: str) -> Path:
-    """A folder with packages of Debian, as they are unpacked: none of their programs is run."""
+def _unpacked(
+    session: nox.Session,
+    release: str,
+    architecture: str,
+    *packages: str,
+    variant: str = "extract",
+) -> Path:
+    """A folder with packages of Debian, as they are unpacked: none of their programs is run.
+
+    With another variant of mmdebstrap they are installed.
+    """
     root = Path(session.create_tmp()).absolute() / release
     shutil.rmtree(root, ignore_errors=True)
-    included = ",".join((*BASE_OF_DEBIAN, *packages))
+    included = ",".join((*BASE_OF_DEBIAN, *packages) if variant == "extract" else packages)
     chosen = ("--quiet", f"--architectures={architecture}", f"--include={included}")
     # A mirror of a release that is still moving may be some weeks behind.
     chosen = (*chosen, '--aptopt=Acquire::Check-Valid-Until "false"')
-    unpack = ("timeout", "180", "mmdebstrap", "--variant=extract", *chosen, release, str(root))
+    unpack = ("timeout", "420", "mmdebstrap", f"--variant={variant}", *chosen, release, str(root))
     session.run(*unpack, external=True, success_codes=range(256))
     if not (root / "usr/bin/env").exists():
         session.skip(f"not here: no {release} for {architecture} could be had in time")
@@ -356,20 +399,36 @@ def _add_wheel(
     session: nox.Session, site: Path, architecture: str, release: str, extra: str
 ) -> None:
     """Install the wheel with what it needs from outside: the root has no network."""
-    platforms = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
     session.run(
         *("python3", "-m", "pip", "install", "--quiet", "--no-warn-conflicts", "--upgrade"),
-        *(f"--target={site}", "--only-binary=:all:", f"--python-version={PYTHON_OF[release]}"),
-        *(f"--platform={name}_{architecture}" for name in platforms),
+        *(f"--target={site}", *_only_for(architecture, release)),
         f"{_wheel(session, architecture)}{extra}",
         external=True,
     )
 
 
-def _entered(root: Path, python: str = "/usr/bin/python3") -> tuple[str, ...]:
-    """A command line that goes on with arguments of the root's Python."""
+def _only_for(architecture: str, release: str) -> tuple[str, ...]:
+    """Options of pip for the packages of another machine and the Python of a Debian."""
+    platforms = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
+    return (
+        *("--only-binary=:all:", f"--python-version={PYTHON_OF[release]}"),
+        *(f"--platform={name}_{architecture}" for name in platforms),
+    )
+
+
+def _copy_sources(session: nox.Session, to: Path) -> None:
+    """Copy the files that git has or would take."""
+    listed = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
+    for name in str(session.run(*listed, external=True, silent=True)).splitlines():
+        if Path(name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(name, to / name)
+
+
+def _entered(root: Path, *command: str) -> tuple[str, ...]:
+    """A command line that goes on with arguments of a command of the root, usually Python."""
     enter = ("unshare", "--mount", *ENVIRONMENT, "/bin/sh", "-ec", ENTER, str(root))
-    return (*enter, "env", "-C", "/checkout", python)
+    return (*enter, "env", "-C", "/checkout", *(command or ("/usr/bin/python3",)))
 
 
 def _test(session: nox.Session, root: Path, inside: tuple[str, ...]) -> None:

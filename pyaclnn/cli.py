@@ -11,12 +11,15 @@ import argparse
 import os
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.ascendc import command as ascendc
 from pyaclnn.ascendc.tiling import command as tiling
+from pyaclnn.base import cache_command, completion
 from pyaclnn.base.errors import AclError
 from pyaclnn.base.suggestions import Parser
+from pyaclnn.base.toml import read_toml
 from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
 from pyaclnn.health import arguments as health
 from pyaclnn.mock.control import contract_command, functions
@@ -122,7 +125,7 @@ def _open_missing_outputs() -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Build the command-line parser of all commands."""
-    parser: argparse.ArgumentParser = Parser(
+    parser: argparse.ArgumentParser = _CommandParser(
         prog="pyaclnn",
         description="Norm operators of Ascend NPUs from Python, on CANN or on a simulated NPU.",
     )
@@ -141,7 +144,21 @@ def parser() -> argparse.ArgumentParser:
     health.add_to(commands, "ops", "abi")
     tiling.add_to(commands)
     ascendc.add_to(commands)
+    cache_command.add_to(commands)
+    completion.add_to(commands, parser)
     return parser
+
+
+class _CommandParser(Parser):
+    """Parser of a command. Its help ends with the examples of ``command_examples.toml``."""
+
+    def format_help(self) -> str:
+        """Return the help with the examples of this command."""
+        tables = read_toml(Path(__file__).with_name("command_examples.toml"))
+        examples = tables.get(self.prog, {})
+        width = max(map(len, examples), default=0)
+        lines = [f"  {command:{width}}  {text}\n" for command, text in examples.items()]
+        return "".join([super().format_help(), *(["\nexamples:\n"] if lines else []), *lines])
 
 
 class _Version(argparse.Action):

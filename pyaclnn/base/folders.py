@@ -12,7 +12,7 @@ import os
 import stat
 from pathlib import Path
 
-__all__ = ["cache_folder", "home_folder", "make_private"]
+__all__ = ["cache_folder", "cached_folders", "home_folder", "make_private"]
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -40,16 +40,12 @@ def cache_folder(part: str) -> Path:
         PermissionError: The folder below that for temporary files is not the user's own.
         OSError: No folder can be created.
     """
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(named) if named.startswith("/") else home_folder() / ".cache"
-    folder = base / "pyaclnn" / part
+    folder = _user_caches() / part
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
-    import tempfile  # noqa: PLC0415  # imports twelve modules
-
-    own = Path(tempfile.gettempdir()) / f"pyaclnn-{os.getuid()}"
+    own = _temporary_caches()
     try:
         make_private(own)
     except OSError as error:
@@ -61,6 +57,28 @@ def cache_folder(part: str) -> Path:
             f"({error.strerror}); name a folder of your own in XDG_CACHE_HOME",
         ) from error
     return own / part
+
+
+def cached_folders() -> list[Path]:
+    """Return the folders of all caches that exist, the user's own."""
+    found = []
+    for base in (_user_caches(), _temporary_caches()):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            if base.lstat().st_uid == os.geteuid() and not base.is_symlink():
+                found += sorted(path for path in base.iterdir() if path.is_dir())
+    return found
+
+
+def _user_caches() -> Path:
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(named) if named.startswith("/") else home_folder() / ".cache"
+    return base / "pyaclnn"
+
+
+def _temporary_caches() -> Path:
+    import tempfile  # noqa: PLC0415  # imports twelve modules
+
+    return Path(tempfile.gettempdir()) / f"pyaclnn-{os.getuid()}"
 
 
 def make_private(folder: Path) -> bool:

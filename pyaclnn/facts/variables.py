@@ -84,7 +84,8 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
         "CC": "the C compiler that builds operator packages, default `cc`",
         "CXX": "the C++ compiler that builds kernels, default `c++`",
         "XDG_CACHE_HOME": "where compiled kernels are kept, below `pyaclnn/ascendc`, and headers "
-        "for compilers, below `pyaclnn/include`; default `~/.cache`",
+        "for compilers, below `pyaclnn/include`; default `~/.cache`; `pyaclnn cache` prints and "
+        "removes them",
     }
 )
 """Variables whose values are never reported."""

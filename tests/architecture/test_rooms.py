@@ -176,7 +176,7 @@ def test_only_the_bottom_touches_the_compiled_binding() -> None:
 @pytest.mark.parametrize(
     ("part", "allowed"),
     [
-        ("base", {"_typeshed", "tomli"}),  # tomllib of Python 3.10
+        ("base", {"_typeshed", "tomli", "shtab"}),  # tomllib of Python 3.10; completion
         ("facts.operators", {"typing_extensions"}),  # to type checkers alone
         ("reference", {"numpy", "ml_dtypes", "pyaclnn.base", "pyaclnn.facts.operators"}),
         (

@@ -10,10 +10,14 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+
+from pyaclnn.cli import parser
 
 from .commands import ROOT, compile_program, run, silent_environment
 from .pages import PAGES, SCRIPTS, blocks
+from .test_spelling import every
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +31,11 @@ NOT_HERE = {
     r"/usr/local/Ascend|/opt/cann|/mnt/": "takes an installation",
 }
 """Commands that are parsed but not run, with the reason."""
-ENDS = {r"aclrtMalloc:2=207001": 1, r"pyaclnn doctor": 4, r"pyaclnn abi": 2}
+ENDS = {
+    r"aclrtMalloc:2=207001": 1,
+    r"pyaclnn doctor(?! merge reports| --backend mock)|pyaclnn smoke$": 4,
+    r"pyaclnn abi": 2,
+}
 """Expected exit statuses other than 0: with a fault, and without CANN."""
 
 
@@ -93,9 +101,49 @@ def shell(text: str, folder: Path) -> tuple[int, str]:
     done = run(
         *("bash", "-c", text),
         cwd=folder,
-        environment=silent_environment(PATH=path, HOME=str(folder)),
+        environment=silent_environment(
+            PATH=path, HOME=str(folder), XDG_CACHE_HOME=str(folder / ".cache")
+        ),
     )
     return done.returncode, done.stdout + done.stderr
+
+
+def examples() -> dict[str, str]:
+    """The examples of each command's help, as a page."""
+    helps = {command.prog: command.format_help() for command in every(parser())}
+    return {
+        name: "```sh\n"
+        + "\n".join(re.findall(r"^  (\S.*?)(?:  .*)?$", found, re.MULTILINE))
+        + "\n```\n"
+        for name, text in helps.items()
+        for _, _, found in [text.partition("\nexamples:\n")]
+    }
+
+
+@pytest.fixture
+def workshop(folder: Path) -> Path:
+    """The folder with the files that the examples of the help name."""
+    kernels = (ROOT / "tests" / "ascendc" / "kernels" / "faults.cpp").read_text(encoding="utf-8")
+    (folder / "kernels.cpp").write_text(kernels.replace("double_free(", "scale("), encoding="utf-8")
+    np.save(folder / "x.npy", np.ones(64, np.float32))
+    (folder / "reports").mkdir()
+    report = "pyaclnn doctor --backend mock --level quick --json reports/one.json"
+    assert shell(report, folder)[0] == 0
+    shutil.copy(folder / "reports" / "one.json", folder / "doctor.json")
+    return folder
+
+
+def test_each_command_has_an_example_that_names_it() -> None:
+    pages = examples()
+    assert [name for name in pages if not re.search(rf"{name}\b", pages[name])] == []
+
+
+@pytest.mark.exhaustive
+def test_the_examples_of_the_help_run(workshop: Path) -> None:
+    found = dict.fromkeys(line for page in examples().values() for line in commands(page))
+    here = [command for command in found if kept(command, NOT_HERE)]
+    assert len(here) > 40
+    assert shell(script(here), workshop) == (0, "")
 
 
 @pytest.mark.exhaustive
@@ -118,3 +166,15 @@ def test_a_command_that_ends_otherwise_is_noticed(wrong: str, folder: Path) -> N
     [command] = commands(f"```sh\n{wrong}  # a mistake\n```\n")
     ended, said = shell(script(["true\n", command]), folder)
     assert ended == 1, said
+
+
+def test_bash_completes_commands_options_and_files(tmp_path: Path) -> None:
+    (tmp_path / "kernel.cpp").touch()
+    typed = ["pyaclnn sm", "pyaclnn mock r", "pyaclnn smoke --op", "pyaclnn ascendc run ke"]
+    script = f'eval "$({sys.executable} -m pyaclnn completion bash)"\n' + "".join(
+        f"COMP_WORDS=({line}) COMP_CWORD={line.count(' ')} COMPREPLY=()\n"
+        "_shtab_pyaclnn; echo ${COMPREPLY[@]}\n"
+        for line in typed
+    )
+    found = run("bash", "-c", script, cwd=tmp_path)
+    assert found.stdout.splitlines() == ["smoke", "rules run", "--operator", "kernel.cpp"], found

@@ -22,6 +22,7 @@ AT_A_DESK = {
     "emulated",
     "lock",
     "mutation",
+    "readme",
     "tests",
     *(f"fresh(release='{release}')" for release in RELEASES),
 }

@@ -121,7 +121,7 @@ def examples() -> dict[str, str]:
 
 
 KERNEL = """
-extern "C" __global__ __aicore__ void read(GM_ADDR x, GM_ADDR y)
+extern "C" __global__ __aicore__ void load(GM_ADDR x, GM_ADDR y)
 {
     Bench b(x, y);
     auto a = b.Read();

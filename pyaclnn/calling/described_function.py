@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import namedtuple
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.calling.binding import Binding
 from pyaclnn.calling.described import Described, interface_of
 from pyaclnn.calling.documentation import docstring
 from pyaclnn.calling.front import Front, function_of
 from pyaclnn.calling.source import Form, Slot
+from pyaclnn.calling.torch_binding import default_of
 from pyaclnn.facts.operators import module_of
 from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyaclnn.calling.front import Checks
     from pyaclnn.facts.operators import Operator
@@ -71,6 +74,7 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
         checks = DescribedLists(operator)
     else:
         checks = Described(operator, interface_of(operator, make_result))
+    names = (*operator.positional, *operator.keywords)
     results = "results_"
     if any(tensor.placeholder for tensor in operator.outputs):
         results = "path_.visible(results_)"
@@ -83,13 +87,8 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
         origin=module_of(operator.name),
         slots=tuple(_slot(operator, p) for p in operator.parameters.values()),
         parameters=", ".join(_described_parameters(operator)),
-        preamble=tuple(
-            f"if {other} is not None: {name} = one_of_({operator.name!r}, {name!r}, {name}, "
-            f"{other!r}, {other}, defaults_)"
-            for other, name in operator.synonyms.items()
-        )
-        + _saved_preamble(operator),
-        arguments=(*operator.positional, *operator.keywords),
+        preamble=tuple(_preamble(operator, names)),
+        arguments=names,
         out="out" if operator.outputs else "",
         leader="" if operator.lists else operator.primary.name,
         returned=f"{results}[0]" if is_single else f"new_tuple_(make_result_, {results})",
@@ -97,15 +96,31 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
     space = {
         "make_result_": make_result,
         "new_tuple_": tuple.__new__,  # a third of the time of calling the class
-        "one_of_": _one_of,
         "saved_": partial(_of_saved, operator),
-        "defaults_": {p.name: p.default for p in operator.options},
+        "defaults_": {name: default_of(operator.by_name[name]) for name in names},
     }
-    front = Front(checks, recognises_calls=not operator.lists)
+    front = Front(checks, recognises_calls=not operator.lists, binding=Binding(operator))
     origin = f"Described in ``{form.origin}``, from which this function is generated."
     doc = f"{docstring(operator)}\n{origin}\n"
-    function: Callable[..., Any] = function_of(form, front, space, doc)
-    return function
+    function: Any = function_of(form, front, space, doc)
+    function.__signature__ = function.prepare.__signature__ = _signature(operator)
+    return function  # type: ignore[no-any-return]
+
+
+def _preamble(operator: Operator, names: Sequence[str]) -> Iterator[str]:
+    """Yield the lines that bind arguments of other names, or too many."""
+    yield "if rest_ or others_:"
+    for other, name in operator.synonyms.items():
+        if isinstance(operator.by_name[name], Option):  # eps= is frequent, and often alone
+            is_alone = f"len(others_) == 1 and {name} is defaults_[{name!r}]"
+            yield f"    if others_.get({other!r}) is not None and {is_alone}:"
+            yield f"        {name} = others_.pop({other!r})"
+    given = f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}"
+    yield "    if rest_ or others_:"
+    yield f"        {', '.join(names)}, = front_.bound({given}, rest_, others_)"
+    if operator.saved:
+        saved = ", ".join(operator.saved[1:])
+        yield f"if saved is not None: {saved} = saved_(saved, ({saved}))"
 
 
 def _slot(operator: Operator, parameter: Parameter) -> Slot:
@@ -120,25 +135,16 @@ def _slot(operator: Operator, parameter: Parameter) -> Slot:
 
 
 def _described_parameters(operator: Operator) -> Iterator[str]:
-    for name in (*operator.positional, "*", *operator.keywords):
-        parameter = operator.by_name.get(name)
-        if isinstance(parameter, Option) and parameter.default is not REQUIRED:
-            yield f"{name}=defaults_[{name!r}]"
-        else:
-            yield f"{name}=None" if isinstance(parameter, Tensor) and parameter.optional else name
-    yield from (f"{other}=None" for other in operator.synonyms)
+    # An argument without a default may have come by another name.
+    yield from (f"{name}=defaults_[{name!r}]" for name in operator.positional)
+    yield "*rest_"
+    yield from (f"{name}=defaults_[{name!r}]" for name in operator.keywords)
     if operator.saved:
         yield "saved=None"
     yield "stream=None"
     if operator.outputs:
         yield "out=None"
-
-
-def _saved_preamble(operator: Operator) -> tuple[str, ...]:
-    if not operator.saved:
-        return ()
-    names = ", ".join(operator.saved[1:])
-    return (f"if saved is not None: {names} = saved_(saved, ({names}))",)
+    yield "**others_"
 
 
 def _of_saved(operator: Operator, result: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -153,10 +159,19 @@ def _of_saved(operator: Operator, result: Any, given: tuple[Any, ...]) -> tuple[
     return tuple(getattr(result, name) for name in names)
 
 
-def _one_of(
-    routine: str, name: str, value: Any, other: str, second: Any, defaults: Mapping[str, Any]
-) -> Any:
-    """Return what was given for an option that has two names."""
-    if value is not defaults[name]:
-        raise TypeError(f"{routine}() got '{name}' and '{other}', which are one argument")
-    return second
+def _signature(operator: Operator) -> inspect.Signature:
+    """Return the signature in the operator's own names."""
+    parameters = []
+    kinds = dict.fromkeys(operator.positional, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    further = [
+        *operator.keywords,
+        *["saved"] * bool(operator.saved),
+        "stream",
+        *["out"] * bool(operator.outputs),
+    ]
+    for name, kind in (kinds | dict.fromkeys(further, inspect.Parameter.KEYWORD_ONLY)).items():
+        known = operator.by_name.get(name) if name in (*kinds, *operator.keywords) else None
+        default = None if known is None else default_of(known)
+        default = inspect.Parameter.empty if default is REQUIRED else default
+        parameters.append(inspect.Parameter(name, kind, default=default))
+    return inspect.Signature(parameters)

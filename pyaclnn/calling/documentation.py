@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyaclnn.calling.declared import Declared
     from pyaclnn.facts.operators import Operator
     from pyaclnn.facts.operators.parameters import Parameter
+    from pyaclnn.facts.operators.torch_signature import TorchSignature
 
 __all__ = ["docstring", "signature_in_words"]
 
@@ -45,10 +46,12 @@ def _docstring(operator: Operator) -> Iterator[str]:
     more = [rest] if rest else []
     drives = f"Drives ``{operator.c_name}``{_since(operator)}."
     yield from _filled(" ".join(["", *more, drives]).strip(), "")
+    if operator.torch is not None:
+        yield from _filled(_about_torch(operator.torch), "")
     yield "\nArgs:"
     for name in (*operator.positional, *operator.keywords):
         others = [other for other, known in operator.synonyms.items() if known == name]
-        also = f" ``{others[0]}`` is taken for it too." if others else ""
+        also = f" ``{'`` or ``'.join(others)}`` is taken for it too." if others else ""
         yield from item(name, _about(operator, operator.by_name[name]) + also)
     if operator.saved:
         forward, *names = operator.saved
@@ -71,6 +74,15 @@ def _docstring(operator: Operator) -> Iterator[str]:
     yield from (f"    {line}" for line in Example(operator).lines())
     if operator.source:
         yield f"\nSource: {operator.source}."
+
+
+def _about_torch(signature: TorchSignature) -> str:
+    defaults = [f"``{p.name}`` is {p.meant} by default" for p in signature.parameters if p.word]
+    its = f"; there, {' and '.join(defaults)}" if defaults else ""
+    return (
+        f"Calls written for ``{signature}`` are accepted where the kinds of their arguments do not "
+        f"fit the signature above{its}."
+    )
 
 
 def _since(operator: Operator) -> str:

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.fast_path import Paths
 from pyaclnn.calling.host import HostCalls, host_key, run_on_host
 from pyaclnn.calling.source import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from pyaclnn.calling.binding import Binding
     from pyaclnn.calling.call import Call
     from pyaclnn.calling.source import Form
     from pyaclnn.runtime.foreign import StreamLike
@@ -39,13 +41,41 @@ class Front:
     Args:
         checks: Validates its calls.
         recognises_calls: Whether an equal call can be recognised.
+        binding: Binds arguments in PyTorch's order or by other names; None if none are accepted.
+
+    Attributes:
+        function: The function.
     """
 
-    def __init__(self, checks: Checks, *, recognises_calls: bool) -> None:
-        self.check = checks.check
+    def __init__(
+        self, checks: Checks, *, recognises_calls: bool, binding: Binding | None = None
+    ) -> None:
+        self._check = checks.check
+        self._binding = binding
+        self.function: Any = None
         self._recognises_calls = recognises_calls
         self.paths = Paths()
         self._host_calls = HostCalls()
+
+    def bound(
+        self, given: Mapping[str, Any], rest: Sequence[Any], others: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
+        """Return the values of the parameters; see `Binding.bound`."""
+        assert self._binding is not None  # noqa: S101  # other functions have no such arguments
+        return self._binding.bound(given, rest, others)
+
+    def check(
+        self, given: Mapping[str, Any], stream: StreamLike | None, out: object = None
+    ) -> Call:
+        """Return the call, validated; see `Checks`."""
+        try:
+            return self._check(given, stream, out)
+        except InvalidArgumentError as wrong:
+            # Kept by no other frame: a cycle would keep the arguments alive.
+            other = self._binding and self._binding.after_refusal(given, wrong)
+            if not other:
+                raise
+        return self._check(other, stream, out)
 
     def finish(
         self, key: Any, given: Mapping[str, Any], stream: StreamLike | None, out: object
@@ -62,9 +92,21 @@ class Front:
         if key is None and out is None and self._recognises_calls:
             known = host_key(given)
         found = self._host_calls.get(known)
-        call = self.check(given, stream, out) if found is None else found.again(given, stream)
+        try:
+            call = self._check(given, stream, out) if found is None else found.again(given, stream)
+        except InvalidArgumentError as wrong:
+            other = self._binding and self._binding.after_refusal(given, wrong)
+            if not other:
+                raise
+            results = {} if out is None else {"out": out}
+        else:
+            return self._made(call, key, known if found is None else None)
+        return self.function(**other, stream=stream, **results)
+
+    def _made(self, call: Call, key: Any, known: Any) -> Any:
+        """Make a validated call, and keep it under its keys."""
         if call.on_host:
-            if found is None and known is not None and call.is_repeatable and call.is_new:
+            if known is not None and call.is_repeatable and call.is_new:
                 self._host_calls.remember(known, call)
             return run_on_host(call)
         arguments = call.launch()
@@ -87,4 +129,5 @@ def function_of(form: Form, front: Front, space: Mapping[str, Any], doc: str) ->
         function.__module__ = function.__globals__["__name__"]
         function.__doc__ = doc
     made[0].prepare = made[1]
+    front.function = made[0]
     return made[0]

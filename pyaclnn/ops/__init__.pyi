@@ -711,13 +711,13 @@ def fast_layer_norm(  # facts/operators/norm/layer_norm.py
 ) -> LayerNormResult[_Array]: ...
 @overload
 def foreach_norm(  # facts/operators/norm/norm.py
-    x: Sequence[DeviceArray], scalar: _Real = 2.0, *, stream: StreamLike | None = None,
-    out: Sequence[DeviceArray | None] | None = None
+    x: Sequence[DeviceArray], scalar: _Real = 2.0, *, ord: _Real | None = None,
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> tuple[DeviceArray, ...]: ...
 @overload
 def foreach_norm(  # facts/operators/norm/norm.py
-    x: Sequence[_Host], scalar: _Real = 2.0, *, stream: StreamLike | None = None,
-    out: Sequence[_Host | None] | None = None
+    x: Sequence[_Host], scalar: _Real = 2.0, *, ord: _Real | None = None,
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> tuple[_Array, ...]: ...
 @overload
 def gemma_rms_norm(  # facts/operators/norm/rms_norm.py
@@ -732,101 +732,110 @@ def gemma_rms_norm(  # facts/operators/norm/rms_norm.py
 @overload
 def group_norm(  # facts/operators/norm/group_norm.py
     input: DeviceArray, num_groups: int, weight: DeviceArray | None = None,
-    bias: DeviceArray | None = None, eps: _Real = 1e-05, *, epsilon: _Real | None = None,
-    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
+    bias: DeviceArray | None = None, eps: _Real = 1e-05, *, group: int | None = None,
+    epsilon: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormResult[DeviceArray]: ...
 @overload
 def group_norm(  # facts/operators/norm/group_norm.py
     input: _Host, num_groups: int, weight: _Host | None = None, bias: _Host | None = None,
-    eps: _Real = 1e-05, *, epsilon: _Real | None = None, stream: StreamLike | None = None,
-    out: Sequence[_Host | None] | None = None
+    eps: _Real = 1e-05, *, group: int | None = None, epsilon: _Real | None = None,
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormResult[_Array]: ...
 @overload
 def group_norm_backward(  # facts/operators/norm/group_norm.py
     grad_out: DeviceArray, input: DeviceArray, mean: DeviceArray, rstd: DeviceArray,
-    num_groups: int, weight: DeviceArray | None = None, *, stream: StreamLike | None = None,
-    out: Sequence[DeviceArray | None] | None = None
+    num_groups: int, weight: DeviceArray | None = None, *, group: int | None = None,
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormGradients[DeviceArray]: ...
 @overload
 def group_norm_backward(  # facts/operators/norm/group_norm.py
     grad_out: _Host, input: _Host, mean: _Host, rstd: _Host, num_groups: int,
-    weight: _Host | None = None, *, stream: StreamLike | None = None,
+    weight: _Host | None = None, *, group: int | None = None, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> GroupNormGradients[_Array]: ...
 @overload
 def group_norm_backward(  # facts/operators/norm/group_norm.py
     grad_out: DeviceArray, input: DeviceArray, mean: DeviceArray, rstd: DeviceArray,
     num_groups: int, weight: DeviceArray | None = None, *,
-    output_mask: tuple[bool, bool, bool] | list[bool], stream: StreamLike | None = None,
-    out: Sequence[DeviceArray | None] | None = None
+    output_mask: tuple[bool, bool, bool] | list[bool], group: int | None = None,
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormGradients[DeviceArray | _MaybeNone]: ...
 @overload
 def group_norm_backward(  # facts/operators/norm/group_norm.py
     grad_out: _Host, input: _Host, mean: _Host, rstd: _Host, num_groups: int,
     weight: _Host | None = None, *, output_mask: tuple[bool, bool, bool] | list[bool],
-    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
+    group: int | None = None, stream: StreamLike | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> GroupNormGradients[_Array | _MaybeNone]: ...
 @overload
 def group_norm_silu(  # facts/operators/norm/group_norm.py
     input: DeviceArray, group: int, gamma: DeviceArray | None = None,
-    beta: DeviceArray | None = None, eps: _Real = 1e-05, *, epsilon: _Real | None = None,
-    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
+    beta: DeviceArray | None = None, eps: _Real = 1e-05, *, num_groups: int | None = None,
+    epsilon: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSiluResult[DeviceArray]: ...
 @overload
 def group_norm_silu(  # facts/operators/norm/group_norm.py
     input: _Host, group: int, gamma: _Host | None = None, beta: _Host | None = None,
-    eps: _Real = 1e-05, *, epsilon: _Real | None = None, stream: StreamLike | None = None,
-    out: Sequence[_Host | None] | None = None
+    eps: _Real = 1e-05, *, num_groups: int | None = None, epsilon: _Real | None = None,
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> GroupNormSiluResult[_Array]: ...
 @overload
 def group_norm_silu_quant(  # facts/operators/norm/group_norm.py
     input: DeviceArray, quant_scale: DeviceArray, group: int, gamma: DeviceArray | None = None,
-    beta: DeviceArray | None = None, eps: _Real = 1e-05, *, epsilon: _Real | None = None,
-    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
+    beta: DeviceArray | None = None, eps: _Real = 1e-05, *, num_groups: int | None = None,
+    epsilon: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSiluQuantResult[DeviceArray]: ...
 @overload
 def group_norm_silu_quant(  # facts/operators/norm/group_norm.py
     input: _Host, quant_scale: _Host, group: int, gamma: _Host | None = None,
-    beta: _Host | None = None, eps: _Real = 1e-05, *, epsilon: _Real | None = None,
-    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
+    beta: _Host | None = None, eps: _Real = 1e-05, *, num_groups: int | None = None,
+    epsilon: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> GroupNormSiluQuantResult[_Array]: ...
 @overload
 def group_norm_silu_v2(  # facts/operators/norm/group_norm.py
     input: DeviceArray, group: int, gamma: DeviceArray | None = None,
     beta: DeviceArray | None = None, eps: _Real = 1e-05, activate_silu: bool = True, *,
-    epsilon: _Real | None = None, stream: StreamLike | None = None,
+    num_groups: int | None = None, epsilon: _Real | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSiluV2Result[DeviceArray]: ...
 @overload
 def group_norm_silu_v2(  # facts/operators/norm/group_norm.py
     input: _Host, group: int, gamma: _Host | None = None, beta: _Host | None = None,
-    eps: _Real = 1e-05, activate_silu: bool = True, *, epsilon: _Real | None = None,
-    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
+    eps: _Real = 1e-05, activate_silu: bool = True, *, num_groups: int | None = None,
+    epsilon: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> GroupNormSiluV2Result[_Array]: ...
 @overload
 def group_norm_swish(  # facts/operators/norm/group_norm_swish.py
     x: DeviceArray, gamma: DeviceArray, beta: DeviceArray, num_groups: int, eps: _Real = 1e-05,
-    activate_swish: bool = True, swish_scale: _Real = 1.0, *, epsilon: _Real | None = None,
-    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
+    activate_swish: bool = True, swish_scale: _Real = 1.0, *, group: int | None = None,
+    epsilon: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSwishResult[DeviceArray]: ...
 @overload
 def group_norm_swish(  # facts/operators/norm/group_norm_swish.py
     x: _Host, gamma: _Host, beta: _Host, num_groups: int, eps: _Real = 1e-05,
-    activate_swish: bool = True, swish_scale: _Real = 1.0, *, epsilon: _Real | None = None,
-    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
+    activate_swish: bool = True, swish_scale: _Real = 1.0, *, group: int | None = None,
+    epsilon: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> GroupNormSwishResult[_Array]: ...
 @overload
 def group_norm_swish_grad(  # facts/operators/norm/group_norm_swish.py
     dy: DeviceArray, mean: DeviceArray, rstd: DeviceArray, x: DeviceArray, gamma: DeviceArray,
     beta: DeviceArray, num_groups: int, swish_scale: _Real = 1.0, dgamma_is_require: bool = True,
-    dbeta_is_require: bool = True, *, stream: StreamLike | None = None,
+    dbeta_is_require: bool = True, *, group: int | None = None, stream: StreamLike | None = None,
     out: Sequence[DeviceArray | None] | None = None
 ) -> GroupNormSwishGradients[DeviceArray]: ...
 @overload
 def group_norm_swish_grad(  # facts/operators/norm/group_norm_swish.py
     dy: _Host, mean: _Host, rstd: _Host, x: _Host, gamma: _Host, beta: _Host, num_groups: int,
     swish_scale: _Real = 1.0, dgamma_is_require: bool = True, dbeta_is_require: bool = True, *,
-    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
+    group: int | None = None, stream: StreamLike | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> GroupNormSwishGradients[_Array]: ...
 @overload
 def inplace_add_rms_norm(  # facts/operators/norm/add_rms_norm.py
@@ -857,6 +866,20 @@ def instance_norm(  # facts/operators/norm/instance_norm.py
 def instance_norm(  # facts/operators/norm/instance_norm.py
     x: _Host, gamma: _Host, beta: _Host, data_format: str = "NCHW", eps: _Real = 1e-05, *,
     epsilon: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[_Host | None] | None = None
+) -> InstanceNormResult[_Array]: ...
+@overload
+def instance_norm(  # facts/operators/norm/instance_norm.py
+    input: DeviceArray, running_mean: None = ..., running_var: None = ...,
+    weight: DeviceArray | None = ..., bias: DeviceArray | None = ...,
+    use_input_stats: bool | None = ..., momentum: _Real | None = ..., eps: _Real | None = ..., *,
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
+) -> InstanceNormResult[DeviceArray]: ...
+@overload
+def instance_norm(  # facts/operators/norm/instance_norm.py
+    input: _Host, running_mean: None = ..., running_var: None = ..., weight: _Host | None = ...,
+    bias: _Host | None = ..., use_input_stats: bool | None = ..., momentum: _Real | None = ...,
+    eps: _Real | None = ..., *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> InstanceNormResult[_Array]: ...
 @overload
@@ -937,6 +960,18 @@ def linalg_vector_norm(  # facts/operators/norm/norm.py
     out: _Host | Sequence[_Host | None] | None = None
 ) -> _Array: ...
 @overload
+def linalg_vector_norm(  # facts/operators/norm/norm.py
+    x: DeviceArray, ord: _Real | None = ..., dim: int | Sequence[int] | None = ...,
+    keepdim: bool | None = ..., dtype: DTypeLike | None = ..., *, stream: StreamLike | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None
+) -> DeviceArray: ...
+@overload
+def linalg_vector_norm(  # facts/operators/norm/norm.py
+    x: _Host, ord: _Real | None = ..., dim: int | Sequence[int] | None = ...,
+    keepdim: bool | None = ..., dtype: DTypeLike | None = ..., *, stream: StreamLike | None = None,
+    out: _Host | Sequence[_Host | None] | None = None
+) -> _Array: ...
+@overload
 def norm(  # facts/operators/norm/norm.py
     input: DeviceArray, p: _Real = 2.0, dim: int | Sequence[int] | None = None,
     keepdim: bool = False, *, stream: StreamLike | None = None,
@@ -946,6 +981,18 @@ def norm(  # facts/operators/norm/norm.py
 def norm(  # facts/operators/norm/norm.py
     input: _Host, p: _Real = 2.0, dim: int | Sequence[int] | None = None, keepdim: bool = False, *,
     stream: StreamLike | None = None, out: _Host | Sequence[_Host | None] | None = None
+) -> _Array: ...
+@overload
+def norm(  # facts/operators/norm/norm.py
+    input: DeviceArray, p: _Real | str | None = ..., dim: int | Sequence[int] | None = ...,
+    keepdim: bool | None = ..., dtype: None = ..., *, stream: StreamLike | None = None,
+    out: DeviceArray | Sequence[DeviceArray | None] | None = None
+) -> DeviceArray: ...
+@overload
+def norm(  # facts/operators/norm/norm.py
+    input: _Host, p: _Real | str | None = ..., dim: int | Sequence[int] | None = ...,
+    keepdim: bool | None = ..., dtype: None = ..., *, stream: StreamLike | None = None,
+    out: _Host | Sequence[_Host | None] | None = None
 ) -> _Array: ...
 @overload
 def quantized_batch_norm(  # facts/operators/norm/quantized_batch_norm.py
@@ -981,6 +1028,18 @@ def rms_norm(  # facts/operators/norm/rms_norm.py
 def rms_norm(  # facts/operators/norm/rms_norm.py
     x: _Host, gamma: _Host, epsilon: _Real = 1e-06, *, eps: _Real | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
+) -> RmsNormResult[_Array]: ...
+@overload
+def rms_norm(  # facts/operators/norm/rms_norm.py
+    input: DeviceArray, normalized_shape: int | Sequence[int] | None = ...,
+    weight: DeviceArray | None = ..., eps: _Real | None = ..., *, stream: StreamLike | None = None,
+    out: Sequence[DeviceArray | None] | None = None
+) -> RmsNormResult[DeviceArray]: ...
+@overload
+def rms_norm(  # facts/operators/norm/rms_norm.py
+    input: _Host, normalized_shape: int | Sequence[int] | None = ..., weight: _Host | None = ...,
+    eps: _Real | None = ..., *, stream: StreamLike | None = None,
+    out: Sequence[_Host | None] | None = None
 ) -> RmsNormResult[_Array]: ...
 @overload
 def rms_norm_dynamic_quant(  # facts/operators/norm/rms_norm_quant.py

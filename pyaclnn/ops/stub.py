@@ -47,6 +47,7 @@ _MaybeNone: TypeAlias = Any  # None where a mask or an option leaves the result 
 _Real: TypeAlias = float | np.floating[Any] | np.integer[Any]
 """
 
+_PUBLIC = ("torch.nn.", "torch.linalg.", "torch.norm(")
 _KEPT = "\0"  # a space at which no line ends
 _WRAPPER = textwrap.TextWrapper(
     100,
@@ -90,6 +91,15 @@ def _result(operator: Operator) -> Iterator[str]:
 
 def _function(operator: Operator) -> Iterator[str]:
     masks = [False, True] if operator.mask else [False]
+    yield from _overloads(operator, masks, _parameters)
+    names = [parameter.name for parameter in operator.torch.parameters] if operator.torch else []
+    if str(operator.torch).startswith(_PUBLIC) and names != [*operator.positional]:
+        yield from _overloads(operator, [False], _torch_parameters)
+
+
+def _overloads(
+    operator: Operator, masks: list[bool], parameters: Callable[..., Iterator[str]]
+) -> Iterator[str]:
     origin = f"{module_of(operator.name).removeprefix('pyaclnn.').replace('.', '/')}.py"
     for mask in masks:
         for array, made in (("DeviceArray", "DeviceArray"), ("_Host", "_Array")):
@@ -98,7 +108,7 @@ def _function(operator: Operator) -> Iterator[str]:
             found = f"{made} | _MaybeNone" if mask else made
             yield f"def {operator.name}(  # {origin}"
             # Lines are full: a line for each parameter would be three times as many.
-            given = [text.replace(" ", _KEPT) for text in _parameters(operator, array, mask=mask)]
+            given = [text.replace(" ", _KEPT) for text in parameters(operator, array, mask=mask)]
             yield _WRAPPER.fill(", ".join(given)).replace(_KEPT, " ")
             single = f"tuple[{made}, ...]" if operator.lists else made
             yield f") -> {single if alone else f'{operator.result_type}[{found}]'}: ..."
@@ -115,17 +125,41 @@ def _parameters(operator: Operator, array: str, *, mask: bool) -> Iterator[str]:
             flags = ", ".join(["bool"] * len(operator.mask.results))
             yield f"{name}: tuple[{flags}] | list[bool]"
     for other, name in operator.synonyms.items():
-        kind = operator.by_name[name]
-        assert isinstance(kind, Option)  # noqa: S101  # tensors have one name
-        yield f"{other}: {_TYPES[kind.kind]} | None = None"
+        parameter = operator.by_name[name]
+        if isinstance(parameter, Option):  # checkers cannot express two names of a tensor
+            yield f"{other}: {_TYPES[parameter.kind]} | None = None"
     if operator.saved:
         result = all_operators()[operator.saved[0]].result_type
         yield f"saved: {result}[{'_Array' if array == '_Host' else array}] | None = None"
+    yield from _further(operator, array)
+
+
+def _further(operator: Operator, array: str) -> Iterator[str]:
     yield "stream: StreamLike | None = None"
     if operator.outputs:
         alone = len(operator.returned) == 1 and not operator.lists
         one = f"{array} | " if alone else ""
         yield f"out: {one}Sequence[{array} | None] | None = None"
+
+
+def _torch_parameters(operator: Operator, array: str, *, mask: bool) -> Iterator[str]:
+    """Yield the parameters of PyTorch's function; all after its first tensor may be left out."""
+    del mask  # no public function of PyTorch has one
+    for place, torch in enumerate(operator.torch.parameters if operator.torch else ()):
+        own = operator.by_name.get(torch.own)
+        kind = _TYPES[Kind.LENGTHS] if torch.shape_of else "None"
+        if isinstance(own, Option):
+            kind = _TYPES[own.kind]
+        elif own is not None:
+            kind = array
+        elif torch.fixed is not None:
+            kind = _TYPES[Kind.FLAG if isinstance(torch.fixed, bool) else Kind.REAL]
+        kind += " | str" if torch.word not in {"", "None"} else ""
+        optional = "" if kind.endswith("None") else " | None"
+        if torch.name != "out":
+            yield f"{torch.name}: {kind}" + (f"{optional} = ..." if place else "")
+    yield "*"
+    yield from _further(operator, array)
 
 
 def _parameter(operator: Operator, name: str, array: str) -> str:

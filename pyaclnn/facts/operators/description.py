@@ -47,6 +47,7 @@ def describe(
     source: str,
     checks: Checks = (),
     python: str = "",
+    torch: str = "",
     result_type: str = "",
     definition: str = "",
     constraint: Constraint | None = None,
@@ -77,6 +78,8 @@ def describe(
             `checks.COMPOSITE`, or all shapes.
         python: The names of the Python signature, where PyTorch has the function and another order
             than C.
+        torch: The signature of PyTorch's function, whose calls are accepted where no call of the
+            operator's own looks the same; see `TorchSignature.of`.
         result_type: The name of the named tuple of outputs; by default made of the C name.
         definition: The name in `pyaclnn.reference`; by default made of the C name.
         constraint: As in `Operator`, as are the next seven.
@@ -128,6 +131,7 @@ def describe(
             for release, changes in (later or {}).items()
         },
         shows=shows,
+        torch_text=torch,
     )
 
 

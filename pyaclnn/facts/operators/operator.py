@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pyaclnn.facts.operators.parameters import Kind, Option, Role, Tensor
+from pyaclnn.facts.operators.torch_signature import TorchSignature
 from pyaclnn.facts.operators.words import PACKED, Word
 
 if TYPE_CHECKING:
@@ -26,8 +27,15 @@ if TYPE_CHECKING:
 __all__ = ["Build", "Operator", "ShapeError", "primary_of"]
 
 _PRIMARY = ("input", "x", "x1")
-# PyTorch has eps, CANN has either.
-_SYNONYMS = {"eps": "epsilon", "epsilon": "eps"}
+# PyTorch has the former, CANN has either.
+_SYNONYMS = {
+    "input": "x",
+    "grad_out": "dy",
+    "weight": "gamma",
+    "bias": "beta",
+    "eps": "epsilon",
+    "num_groups": "group",
+}
 
 
 class Build(Enum):
@@ -90,6 +98,7 @@ class _Fields(NamedTuple):
         hooks: Functions for what no check states.
         later: Attributes that change from a release of CANN on, by the release's name.
         shows: What the docstring's example prints: the second row of the first result.
+        torch_text: The signature of PyTorch's function, as `TorchSignature.of` reads it.
     """
 
     c_name: str
@@ -117,6 +126,7 @@ class _Fields(NamedTuple):
     hooks: Hooks
     later: Mapping[str, Mapping[str, Any]]
     shows: str
+    torch_text: str
 
 
 class Operator(_Fields):
@@ -183,8 +193,18 @@ class Operator(_Fields):
 
     @cached_property
     def synonyms(self) -> Mapping[str, str]:
-        """Other names of options that callers know from elsewhere -> the Python names here."""
-        return {_SYNONYMS[name]: name for name in self.by_name if name in _SYNONYMS}
+        """Other names of parameters that callers know from elsewhere -> the Python names here."""
+        pairs = {**_SYNONYMS, **{cann: torch for torch, cann in _SYNONYMS.items()}}
+        names = (*self.positional, *self.keywords)
+        found = {pairs[name]: name for name in names if name in pairs}
+        if self.torch is not None:
+            found.update({p.name: p.own for p in self.torch.parameters if p.own})
+        return {other: name for other, name in found.items() if other not in self.by_name}
+
+    @cached_property
+    def torch(self) -> TorchSignature | None:
+        """The signature of PyTorch's function for it; None if PyTorch has none."""
+        return TorchSignature.of(self.torch_text) if self.torch_text else None
 
     @cached_property
     def mask(self) -> Option | None:

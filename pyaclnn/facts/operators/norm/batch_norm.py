@@ -62,6 +62,10 @@ BATCH_NORM = describe(
     "ones otherwise. When training, the running ones become, in place, "
     "``(1 - momentum) * running + momentum * batch``, with the unbiased variance.",
     types={"910b 910_93 950": "*=f32,f16,bf16", "310p 910": "*=f32,f16"},
+    torch=(
+        "torch.nn.functional.batch_norm: input running_mean running_var weight bias training "
+        "momentum eps"
+    ),
     parameters={
         "input": input("T N C space*", "The array to normalize: batch, channels and other axes"),
         "weight": input("W C", "The scale of each channel; ones if None", optional=True),

@@ -41,6 +41,7 @@ BATCH_NORM_ELEMT = describe(
     "Normalize channels with given statistics: ``(input - mean) * invstd * weight + bias``. CANN "
     "goes by way of ``1 / invstd ** 2 - eps``, in the dtype of ``invstd``.",
     types={"910b 910_93 950": "*=f32,f16,bf16", "910": "*=f32,f16"},
+    torch="torch.batch_norm_elemt: input weight bias mean invstd eps",
     parameters={
         "input": input("T N C space*", "The array to normalize: batch, channels, others"),
         "weight": input("W C", "The scale of each channel; ones if None", optional=True),
@@ -76,6 +77,10 @@ BATCH_NORM_ELEMT_BACKWARD = describe(
         "910b 910_93 950": "K=f32,f16,i32 *=f32,f16,bf16",
         "910": "K=f32,f16,i32 *=f32,f16",
     },
+    torch=(
+        "torch.batch_norm_backward_elemt: grad_out input mean invstd weight sum_dy sum_dy_xmu "
+        "count=counter"
+    ),
     parameters={
         "gradOut": input("T N C space*", "The gradient of the normalized tensor"),
         "input": input("X N C space*", "One device's share of the batch"),

@@ -90,6 +90,10 @@ BATCH_NORM_REDUCE_BACKWARD = describe(
     "``sum_dy = sum(grad_out)``, ``sum_dy_xmu = sum(grad_out * (input - mean))``, "
     "``grad_weight = sum_dy_xmu * invstd``, ``grad_bias = sum_dy``.",
     types=_REDUCED,
+    torch=(
+        "torch.batch_norm_backward_reduce: grad_out input mean invstd weight input_g weight_g "
+        "bias_g"
+    ),
     parameters={
         "gradOut": input("T N C space*", "The gradient of the normalized tensor"),
         "input": input("T N C space*", "One device's share of the batch"),

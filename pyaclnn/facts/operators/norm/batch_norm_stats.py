@@ -64,6 +64,7 @@ BATCH_NORM_STATS = describe(
     "Find the mean and the inverse deviation of each channel, with the biased variance. Over no "
     "elements, ``mean`` is 0 and ``invstd`` NaN.",
     types={"910b 910_93 910": "T=f32,f16", "950": "T=f32,f16,bf16"},
+    torch="torch.batch_norm_stats: input eps",
     parameters={
         "input": input(
             "T N C space*", "One device's share of the batch: samples, channels, others"
@@ -88,6 +89,10 @@ BATCH_NORM_GATHER_STATS_WITH_COUNTS = describe(
     "``invstd_all = 1 / sqrt(squares / n + eps)``; the running ones become, in place, "
     "``(1 - momentum) * running + momentum * batch``, with the variance ``squares / (n - 1)``.",
     types={"910b 910_93 950": "*=f32,f16,bf16", "910": "*=f32,f16"},
+    torch=(
+        "torch.batch_norm_gather_stats_with_counts: input mean invstd running_mean running_var "
+        "momentum eps counts"
+    ),
     parameters={
         "input": input("T N C space*", "The array to normalize, of which only the channels matter"),
         "mean": input("M devices C", "The mean of each channel, a row for each device"),

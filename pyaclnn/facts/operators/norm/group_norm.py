@@ -84,6 +84,7 @@ GROUP_NORM = describe(
     "Normalize the channels of each group together, ``(input - mean) * rstd``, then scale and "
     "shift each channel. Over no elements, ``mean`` is 0 and ``rstd`` NaN.",
     types={"910b 910_93 950": "T=f32,f16,bf16", "310p 910": "T=f32,f16"},
+    torch="torch.nn.functional.group_norm: input num_groups weight bias eps",
     parameters={
         "self": input(
             "T N C space*", "The array to normalize: batch, channels and other axes", name="input"
@@ -148,6 +149,10 @@ GROUP_NORM_BACKWARD = describe(
         "950": "T=f32 G=f32 | T=f16 G=f16,f32 | T=bf16 G=bf16,f32",
         "910": "T=f32 G=f32 | T=f16 G=f16",
     },
+    torch=(
+        "torch.ops.aten.native_group_norm_backward: grad_out input mean rstd weight "
+        "N=input.shape[0] C=input.shape[1] HxW=input.shape[2:] group=num_groups output_mask"
+    ),
     parameters={
         "gradOut": input("T N C space*", "The gradient of ``out``", unchecked="count"),
         "input": input("T N C space*", "The input of ``group_norm``", unchecked="count"),
@@ -249,6 +254,7 @@ GROUP_NORM_SILU = describe(
     Build.COMPOSITE,
     f"Normalize as ``group_norm`` does, then apply {_SILU}.",
     types=_SILU_TYPES,
+    torch="torch_npu.npu_group_norm_silu: input weight=gamma bias=beta group eps",
     parameters={
         **_SILU_ARGUMENTS,
         **_SILU_RESULTS,

@@ -77,6 +77,9 @@ GROUP_NORM_SWISH = describe(
     types={
         "910b 910_93 950": "T=f32 G=f32 | T=f16 G=f16,f32 | T=bf16 G=bf16,f32",
     },
+    torch=(
+        "torch_npu.npu_group_norm_swish: input=x num_groups weight=gamma bias=beta eps swish_scale"
+    ),
     parameters={
         "x": input("T N C space*", "The array to normalize: batch, channels, others"),
         "gamma": input("G C", "The scale of each channel"),

@@ -74,6 +74,10 @@ INSTANCE_NORM = describe(
     "Normalize each channel of each sample by itself: ``(x - mean) / sqrt(variance + eps) * gamma "
     "+ beta``, with the biased variance.",
     types={"310p": "T=f32,f16"},
+    torch=(
+        "torch.nn.functional.instance_norm: input=x running_mean==None running_var==None "
+        "weight=gamma bias=beta use_input_stats==True momentum==... eps"
+    ),
     parameters={
         "x": input(
             "T N first second third",

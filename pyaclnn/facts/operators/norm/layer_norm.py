@@ -73,6 +73,7 @@ LAYER_NORM = describe(
     Build.COMPOSITE,
     _SAYS,
     types=_TYPES,
+    torch="torch.nn.functional.layer_norm: input normalized_shape weight bias eps",
     parameters=_ARGUMENTS,
     checks=(required(), dtypes(), _SHAPES, rule(quirks.wrong_statistics), empty()),
     hooks=_HOOKS,
@@ -155,6 +156,10 @@ LAYER_NORM_BACKWARD = describe(
         "910b 910_93 950": f"{_MIXED}".replace("T=", "*=f32,f16,bf16 T="),
         "310p 910": _PLAIN.replace("T=", "*=f32,f16 T="),
     },
+    torch=(
+        "torch.ops.aten.native_layer_norm_backward: grad_out input normalized_shape mean rstd "
+        "weight bias output_mask"
+    ),
     parameters={
         "gradOut": input("T rows* norm*", "The gradient of ``out``"),
         "input": input("T rows* norm*", "The input of ``layer_norm``"),

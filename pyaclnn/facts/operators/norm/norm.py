@@ -73,6 +73,7 @@ LINALG_VECTOR_NORM = describe(
         "910b 910_93 950": "T=f32 D=f32 | T=f16 D=f16,f32 | T=bf16 D=bf16,f32",
         "910 310b": "T=f32 D=f32 | T=f16 D=f16,f32",
     },
+    torch="torch.linalg.vector_norm: x=input ord dim keepdim dtype",
     parameters={
         "self": input("T shape*", "The vectors", name="input"),
         "ord": scalar(2.0, "The order; it may be infinite"),
@@ -100,6 +101,7 @@ NORM = describe(
         "910b 910_93 950": "T=f32 D=f32,f16,bf16 | T=f16 D=f16,f32,bf16 | T=bf16 D=bf16,f32,f16",
         "310p 910 310b": "T=f32 D=f32,f16 | T=f16 D=f16,f32",
     },
+    torch="torch.norm: input p|fro:2.0 dim keepdim out==None dtype==None",
     parameters={
         "self": input("T shape*", "The vectors", name="input"),
         "pScalar": scalar(2.0, "The order; it may be infinite", name="p"),
@@ -123,6 +125,7 @@ FOREACH_NORM = describe(
     "``sum(abs(x) ** scalar) ** (1 / scalar)``; the largest magnitude for infinity. The 950 family "
     "has the norms of infinity, of 1 and of what begins with it; every other order is 2 there.",
     types={"910b 910_93 950": "T=f32,f16,bf16"},
+    torch="torch._foreach_norm: self=x ord=scalar dtype==None",
     parameters={
         "x": input("T shape*", "The tensors, all of one dtype"),
         "scalar": scalar(2.0, "The order; it may be infinite", word="f32/f64/i64"),

@@ -50,6 +50,7 @@ RENORM = describe(
     "multiplied by ``maxnorm / (norm + 1e-7)``, the others stay. A slice is what has one index on "
     "that axis.",
     types={"910b 910_93 950": _FULL, "910": _NARROW},
+    torch="torch.renorm: input p dim maxnorm",
     parameters={
         "self": input(_SHAPE, "The array to shorten", name="input"),
         **_OPTIONS,
@@ -82,6 +83,7 @@ EMBEDDING_RENORM = describe(
     "Shorten rows of a table to a largest norm, in place, as ``renorm`` does. A row that is named "
     "twice is shortened once. CANN does not look at the indices.",
     types={"910b 910_93 950": f"{_FULL} I=i32,i64", "910": f"{_NARROW} I=i32,i64"},
+    torch="torch.embedding_renorm_: weight=input indices max_norm norm_type",
     parameters={
         "selfRef": inout("T rows columns", "The table", name="input"),
         "indices": input(

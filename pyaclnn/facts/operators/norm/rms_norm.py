@@ -52,6 +52,10 @@ RMS_NORM = describe(
     Build.INDIVIDUAL,
     "Normalize by the root of the mean square over the trailing axes: ``x * rstd * gamma``.",
     types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
+    torch=(
+        "torch.nn.functional.rms_norm: input=x normalized_shape=gamma.shape weight=gamma "
+        "eps=epsilon|None:1.1920928955078125e-07"
+    ),
     parameters=_ARGUMENTS,
     checks=_CHECKS,
     nonempty="norm",
@@ -79,6 +83,10 @@ RMS_NORM_GRAD = describe(
     "over the axes of ``gamma``: ``dx = (g - xhat * mean(g * xhat)) * rstd``; ``dgamma`` is the "
     "sum of ``dy * xhat`` over the other axes. ``rstd`` is used as it is given.",
     types={"910b 910_93 950": _MIXED, "310p 910": _PLAIN},
+    torch=(
+        "torch.ops.aten._fused_rms_norm_backward: grad_out=dy input=x "
+        "normalized_shape=gamma.shape rstd weight=gamma output_mask==(True,True)"
+    ),
     parameters={
         "dy": input("T rows* norm*", "The gradient of ``y``"),
         "x": input("T rows* norm*", "The input of ``rms_norm``"),

@@ -99,7 +99,7 @@ ROOMS = (
         25,
         "tiling ascendc/test_command.py ascendc/test_cache.py ascendc/test_headers.py",
     ),
-    _python("health", 40, "doctor installed fleet product/test_smoke.py", "report/html*.py"),
+    _python("health", 40, "doctor installed fleet product/test_smoke.py", "report/pages.py"),
     _python(
         "bindgen",
         10,

@@ -9,7 +9,6 @@ import os
 from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
-from rich.table import Table
 from rich.text import Text
 
 from pyaclnn.base.spelling import did_you_mean
@@ -23,6 +22,7 @@ from pyaclnn.health.command.run import run
 from pyaclnn.health.report.figures import Baseline, read_baseline
 from pyaclnn.health.report.fleet import gather, schema
 from pyaclnn.health.report.record import Exit
+from pyaclnn.health.report.tables import grid
 from pyaclnn.health.report.text import open_console
 
 if TYPE_CHECKING:
@@ -134,9 +134,8 @@ def _check_backend(choice: str) -> None:
 
 
 def _list_checks() -> int:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("check", "level", "what it is about", "builds on"):
-        table.add_column(heading, no_wrap=heading == "check")
+    table = grid("check", "level", "what it is about", "builds on")
+    table.columns[0].no_wrap = True
     category = None
     for check in catalogue.checks():
         if check.category != category:

@@ -17,6 +17,7 @@ from rich.text import Text
 from pyaclnn.health.child.run_state import Finished, Planned, Progress, Started
 from pyaclnn.health.report.record import Status
 from pyaclnn.health.report.text import COLOURS, SIGNS
+from pyaclnn.health.report.verdict import by_category
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -158,11 +159,8 @@ class LiveView(View):
 
     def _tree(self) -> list[Text]:
         """Return a line for each category, and one for each result that needs attention."""
-        categories: dict[str, list[CheckResult]] = {}
-        for result in list(self._results):
-            categories.setdefault(result.category, []).append(result)
         lines = []
-        for category, members in categories.items():
+        for category, members in by_category(list(self._results)).items():
             signs = Text.assemble((f"{category} ", "bold"))
             for result in members:
                 signs.append(SIGNS[result.status], COLOURS[result.status])

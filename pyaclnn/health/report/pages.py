@@ -18,6 +18,7 @@ from pyaclnn.health.report.template import DASH, environment
 from pyaclnn.health.report.verdict import (
     CALM,
     about,
+    by_category,
     gravity,
     problems,
     tally,
@@ -74,14 +75,6 @@ def _template() -> Template:
     )
     names = {function.__name__: function for function in functions}
     return environment().get_template("page.html", globals={**names, "Status": Status})
-
-
-def by_category(results: Iterable[CheckResult]) -> dict[str, list[CheckResult]]:
-    """Return results by category."""
-    categories: dict[str, list[CheckResult]] = {}
-    for result in results:
-        categories.setdefault(result.category, []).append(result)
-    return categories
 
 
 def devices_of(figures: dict[tuple[str, str], dict[str, Figure]]) -> list[str]:

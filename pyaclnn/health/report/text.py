@@ -21,6 +21,7 @@ from pyaclnn.health.report.verdict import (
     GOOD,
     NOTHING,
     about,
+    by_category,
     in_order,
     problems,
     tally,
@@ -350,10 +351,7 @@ def _tree(results: Sequence[CheckResult]) -> Iterable[RenderableType]:
     """Yield every check by category; one line for a category of which nothing ran."""
     yield Text()
     yield section("every check")
-    categories: dict[str, list[CheckResult]] = {}
-    for result in results:
-        categories.setdefault(result.category, []).append(result)
-    for category, members in categories.items():
+    for category, members in by_category(results).items():
         calm = tally(members)
         if not set(calm) - {Status.SKIP, Status.NOT_RUN} and len(members) > 1:
             yield Text.assemble((category, "bold"), (f"  {in_order(calm)}", "dim"))

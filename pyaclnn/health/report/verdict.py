@@ -27,6 +27,7 @@ __all__ = [
     "UNCLEAR",
     "Verdict",
     "about",
+    "by_category",
     "first_problem",
     "gravity",
     "in_order",
@@ -76,6 +77,14 @@ def tally(results: Iterable[CheckResult]) -> dict[Status, int]:
     """Count the results of each status, in the order in which statuses are declared."""
     counts = Counter(result.status for result in results)
     return {status: counts[status] for status in Status if counts[status]}
+
+
+def by_category(results: Iterable[CheckResult]) -> dict[str, list[CheckResult]]:
+    """Return results by category."""
+    categories: dict[str, list[CheckResult]] = {}
+    for result in results:
+        categories.setdefault(result.category, []).append(result)
+    return categories
 
 
 def in_order(counts: dict[Status, int]) -> str:

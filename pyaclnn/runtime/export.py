@@ -7,6 +7,7 @@ Source: DLPack, dlpack.h (``DLManagedTensor``), and the array API's ``__dlpack__
 from __future__ import annotations
 
 import ctypes
+import sys
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pyaclnn._binding import lib
@@ -34,6 +35,16 @@ _USUAL: Final = 12
 """The device type that PyTorch takes for an NPU."""
 _UNORDERED: Final = -1
 """Value of a consumer's stream argument that asks for no ordering."""
+
+
+class _LeftOut:
+    """Default of an argument whose value None means something else."""
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+_LEFT_OUT: Final[Any] = _LeftOut()
 
 
 class _Lender(Protocol):
@@ -105,9 +116,9 @@ class Lent:
     def __dlpack__(
         self: _Lender,
         *,
-        stream: int | None = None,
+        stream: int | None = _LEFT_OUT,
         max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = _LEFT_OUT,
         copy: bool | None = None,
     ) -> object:
         """Lend the memory to another library, as a capsule; nothing is copied.
@@ -133,6 +144,9 @@ class Lent:
             ContextError: The memory was given back.
             KernelError: Work that was waited for failed.
         """
+        _refuse_host_libraries(stream, dl_device)
+        stream = None if stream is _LEFT_OUT else stream
+        dl_device = None if dl_device is _LEFT_OUT else dl_device
         kind, number = dl_device or (_USUAL, self.device.id)
         if kind not in ON_ASCEND or number != self.device.id or copy:
             message = (
@@ -156,6 +170,28 @@ class Lent:
         if lent == NULL:
             raise MemoryError
         return _new_capsule(raw.address_of(lent), NAME, raw.address_of(lib.binding_lent_end()))
+
+
+def _refuse_host_libraries(stream: int | None, dl_device: tuple[int, int] | None) -> None:
+    """Refuse consumers that would refuse the capsule, with a text that names the alternative.
+
+    NumPy 2 gives no stream, and None as device; PyTorch calls from a function that torch-npu
+    replaces.
+
+    Raises:
+        BufferError: NumPy, or PyTorch without torch-npu, asks for the array.
+    """
+    if stream is _LEFT_OUT and dl_device is None:
+        raise BufferError(
+            "NumPy takes arrays in the host's memory; this one is on a device, and .numpy() "
+            "copies it"
+        )
+    caller = sys._getframe(2).f_globals.get("__name__")  # noqa: SLF001
+    if caller == "torch.utils.dlpack" and "torch_npu" not in sys.modules:
+        raise BufferError(
+            "PyTorch without torch-npu takes no tensors on an NPU; torch.from_numpy(x.numpy()) "
+            "copies this array to the host, and after 'import torch_npu' it is shared"
+        )
 
 
 # Of its own: what others say of ctypes.pythonapi's functions holds for the whole process.

@@ -115,6 +115,31 @@ def test_numpy_says_that_it_is_elsewhere(device: Device) -> None:
         np.from_dlpack(to_device(NUMBERS, device))  # type: ignore[arg-type]
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="it tells nothing then")
+def test_numpy_is_told_how_to_copy(device: Device) -> None:
+    with pytest.raises(BufferError, match=r"this one is on a device, and \.numpy\(\) copies it"):
+        np.from_dlpack(to_device(NUMBERS, device))  # type: ignore[arg-type]
+
+
+def test_pytorch_without_an_npu_is_told_what_to_do(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space: dict[str, Any] = {"__name__": "torch.utils.dlpack"}
+    exec("def from_dlpack(x): return x.__dlpack__(max_version=(1, 0))", space)  # noqa: S102
+    array = to_device(NUMBERS, device)
+    monkeypatch.delitem(sys.modules, "torch_npu", raising=False)
+    with pytest.raises(BufferError, match=r"torch\.from_numpy\(x\.numpy\(\)\) copies"):
+        space["from_dlpack"](array)
+    monkeypatch.setitem(sys.modules, "torch_npu", sys)
+    assert space["from_dlpack"](array) is not None
+
+
+def test_pytorch_for_the_host_says_what_to_do(torch: Any, device: Device) -> None:
+    if "torch_npu" not in sys.modules:
+        with pytest.raises(BufferError, match=r"torch\.from_numpy\(x\.numpy\(\)\) copies"):
+            torch.from_dlpack(to_device(NUMBERS, device))
+
+
 def test_a_closed_array_is_not_lent(device: Device) -> None:
     array = to_device(NUMBERS, device)
     array.close()

@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # type checkers let these names be imported from here
         UnsupportedError as UnsupportedError,
     )
     from pyaclnn.base.path_security import UntrustedPathWarning as UntrustedPathWarning
+    from pyaclnn.calling import array_api as array_api
     from pyaclnn.calling.by_name import op as op
     from pyaclnn.calling.empty import Empty as Empty
     from pyaclnn.calling.inference import shape_rule as shape_rule
@@ -165,6 +166,7 @@ _HOMES = (
 _MODULES = {
     "accuracy": "facts.accuracy",
     "aclnn": "aclnn",
+    "array_api": "calling.array_api",
     "doctor": "health.doctor",
     "fleet": "health.fleet",
     "mock": "mock",
@@ -222,6 +224,10 @@ provide(
 provide(
     f"{__name__}.runtime.arithmetic.ArrayFunctions",
     lambda: importlib.import_module(f"{__name__}.calling.array_functions").FUNCTIONS,
+)
+provide(
+    f"{__name__}.runtime.arithmetic.ArrayNamespace",
+    lambda: importlib.import_module(f"{__name__}.calling.array_api"),
 )
 
 

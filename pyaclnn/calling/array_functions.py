@@ -11,13 +11,13 @@ import numpy as np
 from pyaclnn.base.errors import InvalidArgumentError, UnsupportedError
 from pyaclnn.calling.by_name import op
 from pyaclnn.calling.empty import Empty
+from pyaclnn.calling.reductions import cast_to, follow, reduce
 from pyaclnn.facts.operators.array_functions import array_functions
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.promotion import category, common, floating, with_number
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.stream import require_stream
-from pyaclnn.runtime.writers import follow_writers, is_ordered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +70,7 @@ def compute(
         AclError: CANN refused the call.
     """
     function = array_functions().get(name)
-    if function is None:
+    if function is None or function.is_reduction:
         raise UnsupportedError(
             f"no operator of CANN computes {name} of device arrays.\n"
             "Hint: copy them to the host with .numpy(), and use NumPy's.",
@@ -117,11 +117,9 @@ def _compute(
     except ValueError as error:
         given = " and ".join(map(_in_words, operands))
         raise InvalidArgumentError.of(name, "operands", given, str(error)) from None
-    for used in (*operands, out):
-        if isinstance(used, DeviceArray) and not is_ordered(used, stream):
-            follow_writers(used, require_stream(name, stream, used.device))
+    follow(name, (*operands, out), stream)
     if function.result == "whole" and category(prepared.dtype) in "bi":
-        found = _cast(leader, leader.dtype, stream)
+        found = cast_to(leader, leader.dtype, stream)
         return found if out is None else _put(name, found, out, stream)
     for place, operand in enumerate(operands):
         if not isinstance(operand, DeviceArray):
@@ -129,7 +127,7 @@ def _compute(
             if prepared.operator == function.on_arrays.operator:
                 operands[place] = _filled(operand, prepared.dtype, leader, stream)
         elif operand.dtype != prepared.dtype:
-            operands[place] = _cast(operand, prepared.dtype, stream)
+            operands[place] = cast_to(operand, prepared.dtype, stream)
     return _launch(name, prepared, operands, out, stream)
 
 
@@ -254,11 +252,6 @@ def _check_out(name: str, out: DeviceArray, result: Empty) -> None:
         raise InvalidArgumentError.of(name, "out", given, expected, hint)
 
 
-def _cast(array: DeviceArray, dtype: np.dtype[Any], stream: StreamLike | None) -> DeviceArray:
-    made: DeviceArray = op("aclnnCast")(array, dtype, Empty(array.shape, dtype), stream=stream)
-    return made
-
-
 def _put(name: str, found: DeviceArray, out: DeviceArray, stream: StreamLike | None) -> DeviceArray:
     _check_out(name, out, Empty.of(found.shape, found.dtype))
     op("aclnnInplaceCopy")(out, found, stream=stream)
@@ -292,6 +285,11 @@ class _Functions:
         """Compute a ufunc of NumPy on device arrays."""
         name = ufunc.__name__
         out = options.pop("out", (None,))[0]
+        if method == "reduce" and f"{name}.reduce" in array_functions() and out is None:
+            unused = ("initial", "where")
+            kept = {key: value for key, value in options.items() if key not in unused}
+            if len(kept) == len(options):
+                return reduce(f"{name}.reduce", inputs[0], **{"axis": 0, **kept})
         if method != "__call__" or options or ufunc.nout != 1:
             called = name if method == "__call__" else f"{name}.{method}"
             more = f" with {', '.join(options)}" if options else ""

@@ -7,6 +7,7 @@ import functools
 import html
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, TypeVar
 
+from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.base.lazy import provided
 from pyaclnn.runtime.writers import follow_writers
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
         def __get__(self, array: _A, owner: type[_A]) -> Callable[[Operand], _A]: ...
 
 
-__all__ = ["Arithmetic", "ArrayFunctions"]
+__all__ = ["Arithmetic", "ArrayFunctions", "ArrayNamespace"]
 
 
 class ArrayFunctions(Protocol):
@@ -39,6 +40,12 @@ class ArrayFunctions(Protocol):
         self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
         """Compute a ufunc of NumPy on device arrays."""
+
+
+class ArrayNamespace(Protocol):
+    """Interface of the namespace of the array API; the room of operators implements it."""
+
+    __array_api_version__: str
 
 
 @functools.cache
@@ -131,6 +138,30 @@ class Arithmetic:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """Compute a ufunc of NumPy by an operator of CANN."""
         return _functions().ufunc(ufunc, method, inputs, options)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> ArrayNamespace:
+        """Return the namespace of the array API for device arrays, ``pyaclnn.array_api``.
+
+        Args:
+            api_version: The version of the standard; the newest known one if None.
+
+        Raises:
+            InvalidArgumentError: The version is another one.
+        """
+        found: ArrayNamespace = provided(f"{__name__}.{ArrayNamespace.__name__}")
+        known = found.__array_api_version__
+        if api_version not in (None, known):
+            given, expected = repr(api_version), f"{known!r}, or None"
+            raise InvalidArgumentError.of("__array_namespace__", "api_version", given, expected)
+        return found
+
+    @property
+    def mT(self) -> Self:  # noqa: N802  # the array API's name for it
+        """A view with the last two axes exchanged; one axis stays as it is, as in ``T``."""
+        array: Any = self
+        axes = (*range(array.ndim - 2), array.ndim - 1, array.ndim - 2)
+        found: Self = array.transpose(*axes) if array.ndim > 1 else array[...]
+        return found
 
     def __float__(self) -> float:
         return float(_number(self, float))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
     from typing_extensions import Self
 
+    from pyaclnn.runtime.device import Device
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.stream import Stream
 
@@ -74,6 +75,24 @@ class Elements:
             follow_writers(array, stream)
         converted: Self = _operators().cast(array, kind, stream)
         return converted
+
+    def to_device(self, device: Device, /, *, stream: StreamLike | None = None) -> Self:
+        """Return the array on a device: itself if it is there, else a contiguous copy.
+
+        Args:
+            device: The device.
+            stream: Where to queue the copy; None to do it at once.
+
+        Raises:
+            InvalidArgumentError: This array is not contiguous.
+            ContextError: Without a stream: one has still to write this array.
+        """
+        array: Any = self
+        if device is not array.device:
+            array = type(array).empty(array.shape, array.dtype, device)
+            array.copy_from(self, stream)
+        found: Self = array
+        return found
 
     def __setitem__(self, index: Any, value: object) -> None:
         """Write to a part, and block until that is done.

@@ -68,7 +68,7 @@ LISTED = {
     "isnan": FLOATS,
     "signbit": REALS,
 }  # fmt: skip
-TABLE = {function.names[0]: function for function in array_functions().values()}
+TABLE = {f.names[0]: f for f in array_functions().values() if not f.is_reduction}
 NARROW = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 
 

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 SHAPE = (2, 2)
 PLAIN: dict[str, Any] = {"I": [0], "b": False, "d": 0.5, "f": 0.5}
-COMPARED = {"aclnnEqScalar": 0, "aclnnNeScalar": 1, "aclnnInplaceEqScalar": 0}
+COMPARED = {
+    "aclnnEqScalar": 0,
+    "aclnnNeScalar": 1,
+    "aclnnInplaceEqScalar": 0,
+    "aclnnInplaceNeScalar": 1,
+}
 
 
 def arguments_of(entry: Entry, dtype: type, scalar: str, number: complex) -> Iterator[Any]:

@@ -22,7 +22,7 @@ class OperatorCall(NamedTuple):
     Attributes:
         operator: The C name.
         arguments: The arguments in the order of C, without the result: the operands ``x1`` and
-            ``x2``, or constants.
+            ``x2``, options of reductions by their names, or constants.
     """
 
     operator: str
@@ -34,7 +34,7 @@ class ArrayFunction(NamedTuple):
 
     Attributes:
         names: Its names in NumPy and in the array API.
-        result: The dtype of its result: ``same``, ``real``, ``truth``, ``whole`` or ``magnitude``.
+        result: The word for the dtype of its result, as the table explains them.
         on_arrays: The operator for arrays.
         on_right_number: The operator for an array and a number; None if there is none.
         on_left_number: The operator for a number and an array; None if there is none.
@@ -50,6 +50,11 @@ class ArrayFunction(NamedTuple):
     def operands(self) -> int:
         """The number of its operands."""
         return 1 + ("x2" in self.on_arrays.arguments)
+
+    @property
+    def is_reduction(self) -> bool:
+        """Whether it takes axes."""
+        return "keepdims" in self.on_arrays.arguments
 
 
 @functools.cache
@@ -75,6 +80,6 @@ def _call(text: str) -> OperatorCall:
 
 
 def _argument(word: str) -> str | float:
-    if word.startswith("x"):
+    if word.isidentifier():
         return "x1" if word == "x" else word
     return float(word) if "." in word else int(word)

@@ -90,12 +90,18 @@ def meaning(code: int) -> Meaning:
 _SIMULATION: Final = re.compile(r"simulated NPU: .*?\b(PYACLNN_MOCK_[A-Z]+)", re.DOTALL)
 
 
-def _hint_of_simulation(name: str, detail: str | None) -> str | None:
-    """Return the hint for a simulated NPU with wrong settings; None for any other failure."""
+def _hint_of_simulation(name: str, detail: str | None, hint: str) -> str | None:
+    """Return the hint for a simulated NPU; None for any other failure."""
     if name == "MOCK_NOT_IMPLEMENTED":  # the variable it names is one of the ways to a kernel
         return None
     found = _SIMULATION.search(detail or "")
-    return found and f"set {found[1]} as CANN says above, or unset it, and start again."
+    if found:
+        return f"set {found[1]} as CANN says above, or unset it, and start again."
+    if "simulated NPU: " not in (detail or "") or "npu-smi" not in hint:
+        return None
+    # Hardware is not the cause.
+    kept = [sentence for sentence in hint.split(". ") if "npu-smi" not in sentence]
+    return f"{'. '.join(kept).rstrip('.')}." if kept else "do what CANN says above, and try again."
 
 
 def describe_failure(
@@ -127,7 +133,7 @@ def describe_failure(
     if arguments:
         lines.append("Arguments:")
         lines += [f"  {key} = {value}" for key, value in arguments.items()]
-    lines.append(f"Hint: {_hint_of_simulation(name, detail) or hint}")
+    lines.append(f"Hint: {_hint_of_simulation(name, detail, hint) or hint}")
     error = exception(
         "\n".join(lines), code=code, name=name, routine=routine, detail=detail, arguments=arguments
     )

@@ -24,6 +24,7 @@
 #include "python_path.h"
 #include "python_process.h"
 #include "release.h"
+#include "remedy.h"
 #include "rlimit.h"
 #include "share.h"
 #include "wire.h"
@@ -83,8 +84,10 @@ static aclError map_memory(struct device *device)
     heap->bytes = bytes_to_reserve(heap->bytes);
     device->memory_fd = mock_descriptor_above(memfd_create("pyaclnn-device", MFD_CLOEXEC));
     if (device->memory_fd < 0 || !resize(device->memory_fd, heap->bytes + MOCK_SHARES_BYTES)) {
+        const int reason = errno;
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no shared memory: %s",
-                         device->id, strerror(errno));
+                         device->id,
+                         mock_remedy(device->memory_fd < 0 ? "memfd_create" : "ftruncate", reason));
     }
     while (heap->bytes < LEAST_MEMORY || !reserve(heap, device->memory_fd)) {
         if (heap->bytes < 2 * LEAST_MEMORY) {
@@ -172,6 +175,26 @@ static void close_open(int descriptor)
     }
 }
 
+/* Name what the start of a program needs and does not have. */
+static aclError fail_to_start(const struct device *device, const char *python, int error)
+{
+    const char *name = strchr(python, '/') == NULL ? "" : python;
+    if (access("/dev/null", R_OK | W_OK) != 0) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                         "device %d: /dev/null cannot be opened: %s; the device process needs it: "
+                         "create it (mknod -m 666 /dev/null c 1 3)",
+                         device->id, strerror(errno));
+    }
+    if (name[0] != '\0' && access(name, X_OK) == 0 && error != ENOEXEC && error != EACCES) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: cannot start '%s': %s",
+                         device->id, python, mock_remedy("posix_spawn", error));
+    }
+    return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                     "device %d: cannot start '%s': %s; PYACLNN_MOCK_PYTHON names the Python to "
+                     "start",
+                     device->id, python, strerror(error));
+}
+
 aclError mock_process_start(struct device *device)
 {
     const struct chip *chip = mock_device_chip();
@@ -205,7 +228,7 @@ aclError mock_process_start(struct device *device)
     aclError status = map_memory(device);
     if (status == ACL_SUCCESS && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no socket: %s", device->id,
-                           strerror(errno));
+                           mock_remedy("socketpair", errno));
     }
     if (status == ACL_SUCCESS && pipe2(life, O_CLOEXEC) != 0) {
         status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no pipe: %s", device->id,
@@ -229,10 +252,7 @@ aclError mock_process_start(struct device *device)
         close_open(theirs);
         close_open(life_end);
         status = failed == 0 ? handshake(device, chip->soc_name, python)
-                             : mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                                         "device %d: cannot start '%s': %s; PYACLNN_MOCK_PYTHON "
-                                         "names the Python to start",
-                                         device->id, python, strerror(failed));
+                             : fail_to_start(device, python, failed);
     }
     if (status != ACL_SUCCESS) {
         mock_process_stop(device);

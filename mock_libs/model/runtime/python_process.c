@@ -80,9 +80,12 @@ int mock_spawn(const char *python, const char *module, const int *descriptors, p
 
 int mock_descriptor_above(int descriptor)
 {
-    const int moved = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, ABOVE);
-    if (descriptor >= 0) {
-        close(descriptor);
+    if (descriptor < 0) {
+        return -1;
     }
+    const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, ABOVE);
+    const int reason = errno == EINVAL ? EMFILE : errno; /* the limit is below ABOVE */
+    close(descriptor);
+    errno = reason;
     return moved;
 }

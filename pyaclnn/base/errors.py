@@ -261,7 +261,7 @@ def text_of(error: BaseException) -> str:
     """Return the text of an exception of foreign code, whose ``__str__`` may raise itself."""
     try:
         return str(error)
-    except Exception as failure:  # noqa: BLE001  # foreign code
+    except BaseException as failure:  # noqa: BLE001  # foreign code may also exit
         return f"its __str__ raised {type(failure).__name__}"
 
 

@@ -18,6 +18,7 @@ from pyaclnn.base.errors import (
     MissingSymbolError,
     OutOfMemoryError,
     UnsupportedError,
+    text_of,
 )
 from pyaclnn.cann import raw, status as codes
 from pyaclnn.facts.explanations import STATUS
@@ -134,3 +135,11 @@ def test_every_error_pickles_with_all_it_knows(error: AclError) -> None:
     assert str(again) == str(error)
     assert again.__dict__ == error.__dict__
     assert again.name == error.name
+
+
+@pytest.mark.parametrize("answer", ["raise RuntimeError", "return 5", "raise KeyboardInterrupt"])
+@pytest.mark.parametrize("kind", [Exception, ValueError, KeyError, MemoryError, OSError])
+def test_the_text_of_a_foreign_exception_never_raises(kind: type[Exception], answer: str) -> None:
+    space: dict[str, type[Exception]] = {"kind": kind}
+    exec(f"class Foreign(kind):\n    def __str__(self): {answer}", space)
+    assert text_of(space["Foreign"]()).startswith("its __str__ raised ")

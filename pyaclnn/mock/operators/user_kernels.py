@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.mock.operators.arguments import check_arguments
 from pyaclnn.mock.operators.kernel_files import VARIABLE
 from pyaclnn.mock.operators.limits import check_array_types
@@ -78,7 +79,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
         try:
             _results(signature, kernel, given, _zeros, kernel.trial)
         except (ValueError, TypeError) as error:
-            text = f"{signature.name}: {error}{note}"
+            text = f"{signature.name}: {text_of(error)}{note}"
             raise RefusalError(Status.PARAM_INVALID, text) from error
         return Plan(launch=Launch.KERNELS)
 
@@ -91,7 +92,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
         try:
             written = _results(signature, kernel, given, readable)
         except (ValueError, TypeError) as error:
-            raise DeviceMemoryError(f"{error}{note}") from error
+            raise DeviceMemoryError(f"{text_of(error)}{note}") from error
         for name, tensor, result in written:
             target = memory.view(name, tensor)
             if result.shape != tensor.dims and target.flags.c_contiguous:

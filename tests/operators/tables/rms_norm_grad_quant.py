@@ -11,7 +11,7 @@ BASE: dict[str, Argument] = {
     "rstd": t(2, 3, 1),
     "gamma": t(16),
     "scalesX": array([0.25]),
-    "offsetXOptional": array([1]),
+    "offsetXOptional": array([1], dtype=I32),
     "quantMode": "static",
     "divMode": True,
     "dxOut": t(2, 3, 16, dtype=I8),
@@ -29,23 +29,24 @@ def formula(given: Numbers, _chip: str) -> Truth:
     return {"dxOut": np.clip(whole, -128, 127), "dgammaOut": by_row.sum(0)}
 
 
-def row(x: str, gamma: str) -> tuple[str, ...]:
-    return (x, x, F32, gamma, F32, F32, I8, F32)
+def row(x: str, gamma: str, scale: str) -> tuple[str, ...]:
+    return (x, x, F32, gamma, scale, I32, I8, F32)
 
 
-KNOWN = (row(F32, F32), *(row(x, g) for x in (F16, BF16) for g in (F32, x)))
+PAIRS = ((F32, F32), *((x, gamma) for x in (F16, BF16) for gamma in (F32, x)))
+KNOWN = tuple(row(*pair, scale) for pair in PAIRS for scale in (F32, F16, BF16))
 FOUR = {
     "dy": array([[1, -1, 0.5, 2]]),
     "x": array([[1, 2, 3, 4]]),
     "rstd": array([[0.36514835]]),
     "gamma": array([1, 2, 0.5, 1]),
     "scalesX": array([0.01]),
-    "offsetXOptional": array([1]),
+    "offsetXOptional": array([1], dtype=I32),
     "dxOut": t(1, 4, dtype=I8),
     "dgammaOut": t(4),
 }
 DGAMMA = [0.365148, -0.730297, 0.547723, 2.92118]
-# The types of the scale and of the offset are not known from anywhere: none are tried beside these.
+# The scale has any float type, whatever that of x; the offset is an integer.
 TABLE = Table(
     name="aclnnRmsNormGradQuant",
     kind=COMPOSITE,
@@ -59,6 +60,7 @@ TABLE = Table(
         unordered(
             INNER_NULL,
             typed(*TENSORS),
+            broken("a float offset", offsetXOptional=array([1])),
             shaped("dy", (6, 16)),
             shaped("gamma", (8,)),
             shaped("scalesX", (2,)),

@@ -180,9 +180,9 @@ RMS_NORM_GRAD_QUANT = describe(
             made_by=("rms_norm", "rstd"),
         ),
         "gamma": input("G norm*", "The scale, whose axes are those that were normalized"),
-        "scalesX": input("f32 1", "The divisor or factor of ``dx``", positive=True),
+        "scalesX": input("f32/f16/bf16 1", "The divisor or factor of ``dx``", positive=True),
         "offsetXOptional": input(
-            "f32/i32 1", "The offset to add before rounding; 0 if None", optional=True
+            "i32 1", "The offset to add before rounding; 0 if None", optional=True
         ),
         "quantMode": string(derived=lambda _: "static"),
         "divMode": flag(True, "Whether the scale divides; else it multiplies"),

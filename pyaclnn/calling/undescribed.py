@@ -16,6 +16,7 @@ from pyaclnn.calling.call import Call, Interface, named_arrays
 from pyaclnn.calling.empty import Empty, LeftOut
 from pyaclnn.calling.inference import has_own_rule, inferred, why_not
 from pyaclnn.calling.message import check
+from pyaclnn.facts.operators.results import result_rules
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.host import no_array
@@ -183,6 +184,24 @@ class Undescribed:
         dtype_of(array.dtype, self._declared.name, name)
         return array
 
+    def _require_broadcast(self, known: Mapping[str, Any]) -> None:
+        """Require shapes that broadcast, where the rule of the results needs them.
+
+        Raises:
+            InvalidArgumentError: They do not.
+        """
+        rule, names = result_rules().get(self._declared.name, ("", ()))
+        arrays = {name: known[name] for name in names if hasattr(known[name], "shape")}
+        if not rule.endswith("broadcast") or len(arrays) < len(names):
+            return
+        (first, leader), *others = arrays.items()
+        for name, array in others:
+            pairs = zip(leader.shape[::-1], array.shape[::-1], strict=False)
+            if any(one != other and 1 not in (one, other) for one, other in pairs):
+                was = f"of shape {array.shape}"
+                must = f"of a shape that broadcasts with {leader.shape}, the shape of '{first}'"
+                raise InvalidArgumentError.of(self._declared.name, name, was, must)
+
     def _infer(self, arguments: list[Any], left: Sequence[int]) -> None:
         """Put an ``Empty`` in the place of each result that was left out."""
         declared, names = self._declared, self._declared.names
@@ -194,6 +213,7 @@ class Undescribed:
         made = inferred(declared.name, known, [names[place] for place in declared.results])
         for place in left:
             if names[place] not in made:
+                self._require_broadcast(known)
                 expected = "an array, or pyaclnn.Empty(shape, dtype)"
                 hint = (
                     f"{why_not(declared.name, known)}; a rule of your own does with "

@@ -42,6 +42,10 @@ _LETTERS: Final = {0: "i", 1: "u", 2: "f", 5: "c"}
 _CODES: Final = {letter: code for code, letter in _LETTERS.items()}
 _BFLOAT, _BOOL = 4, 6
 NAME: Final = b"dltensor"
+_VERSIONED: Final = b"dltensor_versioned"
+_FLAGS, _BEHIND_FLAGS = 24, 32
+"""Places of the flags, and of the ``DLTensor``, in a ``DLManagedTensorVersioned``."""
+_READ_ONLY: Final = 1
 
 
 class _Tensor(ctypes.Structure):
@@ -64,6 +68,9 @@ class _Tensor(ctypes.Structure):
 # Of its own: what others say of ctypes.pythonapi's functions holds for the whole process.
 _pointer_in: Final = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_is_named: Final = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_IsValid", ctypes.pythonapi)
 )
 
 
@@ -96,6 +103,7 @@ class Exported(NamedTuple):
         strides: Bytes from one element to the next along each axis.
         dtype: The data type.
         capsule: Keeps the memory: as long as it lives, its maker does not free.
+        writable: Whether the maker says that it may be written.
     """
 
     device_type: int
@@ -105,6 +113,7 @@ class Exported(NamedTuple):
     strides: tuple[int, ...]
     dtype: np.dtype[Any]
     capsule: object
+    writable: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -133,17 +142,21 @@ def _exported(
     if isinstance(value, np.ndarray):
         require_native(routine, argument, value.dtype)
     try:
-        export: Any = value.__dlpack__
-        capsule = export() if stream is None else export(stream=stream)
+        capsule = _capsule_of(value, stream)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise InvalidArgumentError.of(
             routine,
             argument,
             f"a {type(value).__name__} that refuses to be exported ({error})",
             "a tensor that DLPack can share",
-            "a tensor of PyTorch that requires a gradient is shared by .detach().",
+            _way_to_export(argument, value),
         ) from error
-    tensor = _Tensor.from_address(_pointer_in(capsule, NAME))
+    writable, place = False, _pointer_in(capsule, NAME) if _is_named(capsule, NAME) else None
+    if place is None:
+        versioned = _pointer_in(capsule, _VERSIONED)
+        flags = ctypes.c_uint64.from_address(versioned + _FLAGS).value
+        writable, place = not flags & _READ_ONLY, versioned + _BEHIND_FLAGS
+    tensor = _Tensor.from_address(place)
     dtype = _dtype_of(tensor)
     if dtype is None:
         told = f"of DLPack's type {tensor.code} with {tensor.bits} bits"
@@ -162,7 +175,28 @@ def _exported(
         tuple(step * dtype.itemsize for step in counted),
         dtype,
         capsule,
+        writable,
     )
+
+
+def _capsule_of(value: SupportsDLPack, stream: int | None) -> object:
+    """Return the capsule of a tensor; on the host one that has flags, if its maker knows them."""
+    export: Any = value.__dlpack__
+    if stream is not None:
+        return export(stream=stream)
+    try:
+        return export(max_version=(1, 0))
+    except TypeError:
+        return export()
+
+
+def _way_to_export(argument: str, value: object) -> str:
+    """Return the hint how a tensor that refuses to be exported becomes one that can be."""
+    if getattr(value, "is_meta", False):
+        return "a tensor on PyTorch's device 'meta' has no data: create it on the CPU."
+    if "sparse" in str(getattr(value, "layout", "")):
+        return f"make it dense: {argument}.to_dense()."
+    return "a tensor of PyTorch that requires a gradient is shared by .detach()."
 
 
 def _dtype_of(tensor: _Tensor) -> np.dtype[Any] | None:
@@ -197,7 +231,7 @@ class _Held:
         word = "<u2" if found.dtype == bfloat16 else found.dtype.str
         self.__array_interface__ = {
             "version": 3,
-            "data": (found.address, True),
+            "data": (found.address, not found.writable),
             "shape": found.shape,
             "strides": found.strides,
             "typestr": word,
@@ -218,7 +252,8 @@ def is_foreign(value: object) -> bool:
 def host_array(routine: str, argument: str, value: object) -> NDArray[Any] | None:
     """Look at a tensor of another library in the host's memory as a NumPy array.
 
-    Nothing is copied, and the array is read-only.
+    Nothing is copied. The array is read-only unless the tensor's library says that it may be
+    written.
 
     Args:
         routine: The public function, for messages.

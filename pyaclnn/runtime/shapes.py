@@ -224,7 +224,7 @@ def reshaped(array: NDArray[Any], shape: object) -> NDArray[Any]:
     try:
         view: NDArray[Any] = array.reshape(wanted)
     except (ValueError, TypeError, OverflowError):
-        expected = f"a shape of {array.size} elements"
+        expected = f"a shape of {array.size} elements, as {array.shape} is"
         raise InvalidArgumentError.of("reshape", "shape", repr(shape), expected) from None
     return view
 

@@ -42,10 +42,14 @@ _PAIRED = " | ".join(
 )
 
 
-def _needs_several(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
+def _mistake(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
     count = prod((*values["N"], *values["space"]))
     if values["training"] and count == 1 and values["C"] != (0,):
         return "input", "one element a channel", "more than one a channel when training"
+    for name in () if values["training"] else ("running_mean", "running_var"):
+        if values[name] is None:
+            must = "an array when not training; training=True uses the statistics of the batch"
+            return name, "left out", must
     return None
 
 
@@ -102,7 +106,7 @@ BATCH_NORM = describe(
         rank("input", "output", most=8),
         shape("input", "output", "weight", "bias", *_STATISTICS),
     ),
-    constraint=_needs_several,
+    constraint=_mistake,
     channels_last=("950",),
     source="CANN: ops-nn norm/batch_norm",
     shows="[1. 1. 1. 1. 1. 1.]",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
@@ -240,8 +241,10 @@ def wheels(session: nox.Session) -> None:
         to = ("--plat", "auto", "--wheel-dir", str(DIST))
         session.run("auditwheel", "repair", *to, str(wheel))
     made = sorted(map(str, DIST.glob("*.whl")))
-    if [name.rpartition("-")[2] for name in made] != [
-        f"manylinux_2_28_{architecture}.whl" for architecture in sorted(ARCHITECTURES)
+    # The stable ABI of the oldest Python, which every newer one loads.
+    tag = f"cp{OLDEST.replace('.', '')}-abi3-manylinux_2_28"
+    if [name.split("-", 2)[2] for name in made] != [
+        f"{tag}_{architecture}.whl" for architecture in sorted(ARCHITECTURES)
     ]:
         session.error(f"these are not the wheels that were meant: {made}")
     session.run("python", ".ci/squeeze.py", *made)
@@ -252,6 +255,28 @@ def wheels(session: nox.Session) -> None:
         session.log(f"{name}: {size / 1e6:.2f} MB")
         if size > MOST_BYTES:
             session.error(f"{name} has {size} bytes, more than {MOST_BYTES}")
+    session.notify(f"installed-{NEWEST}(numpy='newest')")
+
+
+@nox.session(python=USUAL)
+def sbom(session: nox.Session) -> None:
+    """The software bill of materials of an installation of the wheel, in build/sbom.cdx.json."""
+    python = Path(session.create_tmp()).absolute() / "environment" / "bin" / "python"
+    session.run("python", "-m", "venv", "--clear", str(python.parents[1]))
+    wheel = _wheel(session, platform.machine())
+    session.run(str(python), "-m", "pip", "install", "--quiet", wheel, external=True)
+    session.run(str(python), "-m", "pip", "uninstall", "--quiet", "--yes", "pip", external=True)
+    session.install("cyclonedx-bom")
+    Path("build").mkdir(exist_ok=True)
+    output = (
+        "--mc-type=library",
+        "--pyproject=pyproject.toml",
+        "--output-file=build/sbom.cdx.json",
+    )
+    session.run("cyclonedx-py", "environment", "--output-reproducible", *output, str(python))
+    listed = json.loads(Path("build/sbom.cdx.json").read_text(encoding="utf-8"))["components"]
+    if not {"numpy", "cffi"} <= {component["name"] for component in listed}:
+        session.error("the bill of materials lacks dependencies")
 
 
 @nox.session(python=PYTHONS)

@@ -3,6 +3,9 @@
 
 The public names are loaded on first use: importing the package opens no library, and the parts
 that need no binding (``pyaclnn.reference``, ``pyaclnn.mock``) work without it.
+
+Examples in docstrings assume ``import numpy as np``, ``import pyaclnn`` and, without an NPU,
+``pyaclnn.select_backend("mock")``.
 """
 
 from __future__ import annotations

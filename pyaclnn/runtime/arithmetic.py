@@ -47,6 +47,9 @@ class ArrayNamespace(Protocol):
 
     __array_api_version__: str
 
+    def __getattr__(self, name: str) -> Any:
+        """Return a function, a dtype or a constant of the standard."""
+
 
 @functools.cache
 def _functions() -> ArrayFunctions:

@@ -89,7 +89,7 @@ kept: pyaclnn.Plan = pyaclnn.plan(by_name, dx, dx, 1)
 not_an_array: str = ready.run()  # refused
 ready.run(x=host)  # refused
 pyaclnn.plan(pyaclnn.rms_norm, dx, dgamma, epsylon=1e-6)  # refused
-pyaclnn.plan(pyaclnn.rms_norm, dx)  # refused
+pyaclnn.plan(aclnn.add, dx)  # refused
 by_name.prepar  # refused
 pyaclnn.op(7)  # refused
 """

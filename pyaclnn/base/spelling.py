@@ -30,7 +30,9 @@ def nearest(word: str, known: Iterable[str], most: int = 1, likeness: float = 0.
     ]
 
 
-def did_you_mean(word: str, known: Iterable[str], *, lead: str = "", quote: str = "'") -> str:
+def did_you_mean(
+    word: str, known: Iterable[str], *, lead: str = "", quote: str = "'", likeness: float = 0.6
+) -> str:
     """Return the question for the closest known word; nothing if none is close.
 
     Args:
@@ -38,5 +40,7 @@ def did_you_mean(word: str, known: Iterable[str], *, lead: str = "", quote: str 
         known: The words that exist.
         lead: What precedes the question, such as ``"; "``.
         quote: The quotation mark around the known word.
+        likeness: The least likeness; see `nearest`.
     """
-    return "".join(f"{lead}did you mean {quote}{name}{quote}?" for name in nearest(word, known))
+    found = nearest(word, known, likeness=likeness)
+    return "".join(f"{lead}did you mean {quote}{name}{quote}?" for name in found)

@@ -100,7 +100,9 @@ class Device(Handle):
         number = count_of(device_id, _LAST_ID)
         if number is None:
             expected = f"an integer from 0 to {_LAST_ID}"
-            raise InvalidArgumentError.of("Device", "device_id", repr(device_id), expected)
+            kind, _, digits = str(device_id).partition(":")  # as PyTorch names it
+            hint = f"write Device({digits})." if kind == "npu" and digits.isdecimal() else None
+            raise InvalidArgumentError.of("Device", "device_id", repr(device_id), expected, hint)
         if context is not None and not raw.is_pointer(context):
             expected = "an aclrtContext as a C pointer, or None"
             raise InvalidArgumentError.of("Device", "context", repr(context), expected)

@@ -51,6 +51,11 @@ def test_a_device_id_is_a_number_from_0_on(device_id: int) -> None:
     )
 
 
+def test_a_device_that_is_named_as_in_pytorch_is_told_by_its_number() -> None:
+    with pytest.raises(InvalidArgumentError, match=r"\nHint: write Device\(1\)\.$"):
+        Device("npu:1")  # type: ignore[arg-type]  # that is the point
+
+
 def test_a_device_that_is_not_there_is_refused_by_cann() -> None:
     with pytest.raises(InvalidArgumentError, match=r"107001 \(ACL_ERROR_RT_INVALID_DEVICEID\)"):
         Device(4711)

@@ -67,7 +67,9 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
         for name in given:
             if name not in known:
                 word = snake_case(name.removeprefix("aclnn"))
-                hint = did_you_mean(word, known, quote="") or f"there are {', '.join(known)}"
+                # fp16 shares half of its letters with float16.
+                question = did_you_mean(word, known, quote="", likeness=0.5)
+                hint = question or f"there are {', '.join(known)}"
                 _message(f"there is no {what} '{name}' in the smoke test; {hint}")
                 return UNUSABLE
     task = ChildTask(

@@ -9,7 +9,6 @@ repeated.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 import time
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["FINALIZER_QUEUE", "Due", "FinalizerQueue"]
 
 
-_PAUSE: Final = 0.1
+_PAUSE: Final = 1.0
 """Seconds between two attempts to process postponed entries."""
 
 
@@ -92,9 +91,10 @@ class FinalizerQueue:
 
     def resume(self) -> None:
         """Have postponed entries processed with the next ones."""
-        while self._postponed:
-            with contextlib.suppress(IndexError):  # another thread was faster
-                self._due.append(self._postponed.pop())
+        # In this order nothing is lost, wherever it is interrupted; what comes twice is done once.
+        moved = self._postponed.copy()
+        self._due += moved
+        del self._postponed[: len(moved)]
 
     def settle(self) -> None:
         """Process all entries, unless this thread uses the queue already."""

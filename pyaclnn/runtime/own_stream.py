@@ -48,7 +48,11 @@ def is_own(timeline: Timeline, sync_point: int | None = None) -> bool:
         timeline: The timeline of the stream.
         sync_point: The submission that is waited for; None for all that are queued.
     """
-    return timeline is _own.timeline and (sync_point is None or sync_point >= _own.submission)
+    if timeline is not _own.timeline:
+        return False
+    # The function may be called before its own submission is marked as queued.
+    last = getattr(sync_point, "last", sync_point)
+    return last is None or last >= _own.submission
 
 
 def refuse_own(routine: str, timeline: Timeline, sync_point: int | None = None) -> None:

@@ -192,7 +192,7 @@ def finish(timeline: Timeline, stream: Pointer, limit: int, given_up: Callable[[
         wait_for("aclrtSynchronizeStream", stream, limit=limit, given_up=given_up)
 
 
-_MOMENT: Final = 1
+_MOMENT: Final = 100
 """Milliseconds to wait for work that was given up before."""
 _GRACE: Final = 500
 """Milliseconds for which the end of the interpreter waits for work that was given up before."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,11 +51,15 @@ def test_a_wait_for_the_own_stream_is_refused(device: Device, stream: Stream, na
 def test_the_result_of_a_later_function_is_refused(stream: Stream, method: str) -> None:
     later: list[Any] = []
 
+    queued = threading.Event()
+
     def wait() -> object:
+        queued.wait()
         return getattr(later[0], method)()
 
     waiting = stream.launch_host_func(wait)
     later.append(stream.launch_host_func(int))
+    queued.set()
     stream.synchronize(timeout=120)
     with pytest.raises(ContextError, match="waits for that stream"):
         waiting.result()
@@ -79,11 +84,15 @@ def test_a_function_may_hold_the_last_reference_to_its_stream(device: Device) ->
     stream = Stream(device)
     holder = [stream]
 
+    dropped = threading.Event()
+
     def forget() -> None:
+        dropped.wait()
         holder.clear()
         gc.collect()
 
     done = stream.launch_host_func(forget)
     del stream
     with pytest.warns(ResourceWarning, match="a stream was never closed"):
+        dropped.set()
         done.result(timeout=120)

@@ -93,6 +93,10 @@ def test_a_function_may_hold_the_last_reference_to_its_stream(device: Device) ->
 
     done = stream.launch_host_func(forget)
     del stream
-    with pytest.warns(ResourceWarning, match="a stream was never closed"):
+
+    def drop() -> None:
         dropped.set()
         done.result(timeout=120)
+
+    with pytest.warns(ResourceWarning, match="a stream was never closed"):
+        drop()

@@ -38,7 +38,7 @@ __all__ = [
     "read_baseline",
 ]
 
-_HOMES = (".report.record", ".report.baseline")
+_HOMES = (".report.record", ".report.figures")
 
 if not TYPE_CHECKING:  # so that what is misspelt is no name to a type checker
     __getattr__, __dir__ = public_names(__name__, __all__, _HOMES)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The common part of the normalization interfaces: the checks of their operands, the temporary memory they
- * compute in, rows of float.
+ * The common part of the normalization interfaces: the checks of their operands, the temporary
+ * memory they compute in, rows of float.
  */
 #ifndef INCLUDE_STUBS_ASCENDC_NORMALIZATION_H_
 #define INCLUDE_STUBS_ASCENDC_NORMALIZATION_H_

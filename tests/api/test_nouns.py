@@ -115,7 +115,9 @@ NOUNS: dict[str, tuple[Callable[[Any], Any], str, str, str]] = {
     "x['a':]": (lambda x: x["a":], "index", "slice('a', None, None)", SLICE),
     "x[:, :1.5]": (lambda x: x[:, :1.5], "index", "slice(None, 1.5, None)", SLICE),
     "x[::'a']": (lambda x: x[::"a"], "index", "slice(None, None, 'a')", SLICE),
-    "reshape, huge": (lambda x: x.reshape(1 << 70), "shape", f"{1 << 70}", "a shape of 8 elements"),
+    "reshape, huge": (
+        lambda x: x.reshape(1 << 70), "shape", f"{1 << 70}", "a shape of 8 elements, as (2, 4) is",
+    ),
     "pool cap": (lambda _: setting(Stream.default().pool, "cap", -1), "cap", "-1", CAP),
     "workspace cap": (lambda _: setting(Stream.default().workspace, "cap", "1"), "cap", "'1'", CAP),
     "workspace use": (

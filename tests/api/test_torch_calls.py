@@ -229,8 +229,7 @@ def test_what_both_orders_fit_is_the_operators_own(given: Any, refusal: str) -> 
     assert str(caught.value).endswith(f"\nHint: {hint}")
 
 
-def test_pytorch_computes_the_same() -> None:
-    torch: Any = pytest.importorskip("torch")
+def test_pytorch_computes_the_same(torch: Any) -> None:
     functional = torch.nn.functional
     x, w, image, scale = map(torch.from_numpy, (X / 1000, W, IMAGE, C8))
     cases = [

@@ -14,8 +14,7 @@ from pyaclnn.base.errors import InvalidArgumentError
 X = np.random.default_rng(3).normal(2, 3, (4, 3, 5)).astype(np.float32)
 
 
-def test_running_statistics_and_results_are_written_in_place() -> None:
-    torch: Any = pytest.importorskip("torch")
+def test_running_statistics_and_results_are_written_in_place(torch: Any) -> None:
     mean, var, out = torch.zeros(3), torch.ones(3), torch.empty(4, 3, 5)
     ops.batch_norm(
         torch.from_numpy(X), mean, var, training=True, momentum=1.0, out=(out, None, None)
@@ -32,8 +31,7 @@ def test_running_statistics_and_results_are_written_in_place() -> None:
         ("grad", "a tensor of PyTorch that requires a gradient is shared by .detach()."),
     ],
 )
-def test_a_tensor_that_cannot_be_shared_has_its_own_hint(kind: str, hint: str) -> None:
-    torch: Any = pytest.importorskip("torch")
+def test_a_tensor_that_cannot_be_shared_has_its_own_hint(torch: Any, kind: str, hint: str) -> None:
     tensors = {
         "sparse": lambda: torch.ones(4, 3).to_sparse(),
         "meta": lambda: torch.ones(4, 3, device="meta"),

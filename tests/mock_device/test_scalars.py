@@ -33,7 +33,7 @@ ORDER = "bifc"
 SAMPLE = ("f32", "i32", "bool", "c64")
 NUMBERS: dict[str, complex] = {"b": True, "i": 2, "f": 1.5, "c": 1.5 + 0.5j}
 TOLERANCE = {"f16": 4e-3, "bf16": 3e-2}
-COMPARING = {"aclnnEqScalar", "aclnnNeScalar"}
+COMPARING = {"aclnnEqScalar", "aclnnInplaceEqScalar", "aclnnInplaceNeScalar", "aclnnNeScalar"}
 """The operators that compare real tensors with a complex number, and lose nothing by that."""
 CUTTING = {"aclnnInplaceFillScalar", "aclnnConstantPadNd"}
 """The operators that convert a fraction to the integers of their tensor, as CANN's do."""
@@ -62,8 +62,8 @@ class Attempt:
     def __init__(self, bench: Bench, name: str, word: str, of: str, scalar_word: str) -> None:
         self._bench, self.name, self._word = bench, name, word
         self._number = NUMBERS[category_of(scalar_word)]
-        is_complex = "c" in (category_of(word), category_of(scalar_word))
-        self._wide = np.complex128 if is_complex else np.float64
+        widest = max(category_of(word), category_of(scalar_word), key=ORDER.index)
+        self._wide = {"c": np.complex128, "f": np.float64}.get(widest, np.int64)
         self.arguments: dict[str, Value] = {}
         self._plain: dict[str, Any] = {}
         vector = VECTOR_OF[name]

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 MODULES = {
     "accuracy": "facts.accuracy",
     "aclnn": "aclnn",
+    "array_api": "calling.array_api",
     "doctor": "health.doctor",
     "fleet": "health.fleet",
     "mock": "mock",

@@ -70,7 +70,14 @@ class Binding:
             TypeError: An argument is left out.
         """
         if not self._fits(given):
-            found = self._in_torch_order(given, (), {})
+            try:
+                found = self._in_torch_order(given, (), {})
+            except InvalidArgumentError:
+                # What is left out, or None, does not tell the orders apart.
+                there = {n: v for n, v in given.items() if v is not None and v is not REQUIRED}
+                if not self._fits(there):
+                    raise
+                found = {}
             if found:
                 return found
         missing = [name for name, value in given.items() if value is REQUIRED]

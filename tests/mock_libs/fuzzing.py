@@ -40,15 +40,15 @@ _SMALL_COUNT = re.compile(r"\w*Num|size")
 def write_program(declarations: Declarations) -> str:
     """The source of the program.
 
-    Its arguments are a seed and a number of calls; it prints how many of them succeeded.
+    Its arguments are a seed, a number of calls a thread, and a number of threads; it prints how
+    many calls succeeded.
     """
     functions = [f for f in declarations.functions if _can_be_called(f)]
     handles = frozenset(_OPAQUE.findall("\n".join(declarations.types)))
     lines = [f'#include "{header}"' for header in declarations.headers]
-    lines += ['#include "fuzz.h"', "int main(int count, char **arguments)", "{"]
-    lines += ["    long succeeded = 0;", "    if (count != 3) return 2;"]
-    lines += ["    state = strtoull(arguments[1], NULL, 10);"]
-    lines += ["    for (long i = atol(arguments[2]); i > 0; i--) {"]
+    lines += ['#include "fuzz.h"', "static void *call_at_random(void *given)", "{"]
+    lines += ["    struct round *round = given;", "    long succeeded = 0;"]
+    lines += ["    state = round->seed;", "    for (long i = round->calls; i > 0; i--) {"]
     # State that most calls need; a program that has lost it creates it again.
     lines += ["        if (dice(200) == 0) aclrtSetDevice(0);"]
     lines += [f"        switch (dice({len(functions)})) {{"]
@@ -59,7 +59,10 @@ def write_program(declarations: Declarations) -> str:
             "            break;",
             "        }",
         ]
-    lines += ["        }", "    }", "    for (int i = 0; i < 64; i++) aclrtResetDeviceForce(0);"]
+    lines += ["        }", "    }", "    round->succeeded = succeeded;", "    return NULL;", "}"]
+    lines += ["int main(int count, char **arguments)", "{", "    if (count != 4) return 2;"]
+    lines += ["    const long succeeded = call_by_threads(arguments);"]
+    lines += ["    for (int i = 0; i < 64; i++) aclrtResetDeviceForce(0);"]
     lines += ["    aclrtResetDeviceForce(1);", r'    printf("%ld\n", succeeded);']
     lines += ["    return 0;", "}"]
     return "\n".join(lines) + "\n"

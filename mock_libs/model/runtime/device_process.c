@@ -323,6 +323,7 @@ void mock_process_kill(struct device *device)
     if (device->lost || device->process <= 0) {
         return;
     }
+    device->loss = "a fault was injected";
     kill(device->process, SIGKILL);
     /* Its end of the socket closes with it: from then on every call sees the loss. */
     struct pollfd end = {.fd = device->channel.socket, .events = 0};

@@ -3,26 +3,57 @@
 #include "wire.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "error_message.h"
 #include "interrupt.h"
 #include "lock.h"
 #include "poll_source.h"
+#include "rlimit.h"
 
 /* A device process that is stopped for so long is taken for dead, as a device that misses its
  * heartbeats; one that works is given all the time it takes. */
 enum { HEARTBEAT_SECONDS = 5 };
 
+/* Return a reason that names SIGKILL if that ended the process, which the parent learns a moment
+ * after the socket's end; NULL if something else did. */
+static const char *reason_of_kill(pid_t process)
+{
+    enum { MOMENTS = 100 };
+    const struct timespec moment = {.tv_nsec = 1000000};
+    siginfo_t end = {.si_pid = 0};
+    for (int i = 0; i < MOMENTS && process > 0 && end.si_pid == 0; i++) {
+        if (waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT) != 0) {
+            return NULL;
+        }
+        if (end.si_pid == 0) {
+            nanosleep(&moment, NULL);
+        }
+    }
+    if (end.si_pid == 0 || end.si_code != CLD_KILLED || end.si_status != SIGKILL) {
+        return NULL;
+    }
+    static char text[384];
+    snprintf(text, sizeof text,
+             "its process%s was killed (SIGKILL): the machine or the container ran out of memory, "
+             "or somebody ended it",
+             mock_rlimit_describe());
+    return text;
+}
+
 /* The first reason stays: what fails after it is a consequence. */
 static void mark_lost(struct device *device, const char *reason)
 {
     if (!device->lost) {
+        const char *killed = device->loss == NULL ? reason_of_kill(device->process) : NULL;
         device->lost = true;
-        device->loss = reason;
+        device->loss = killed == NULL ? reason : killed;
         mock_signal_progress();
     }
 }

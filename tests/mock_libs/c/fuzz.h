@@ -3,6 +3,8 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,10 +19,12 @@
 enum { KEPT = 64, HOST_BYTES = 1 << 20 };
 
 /* Host memory that stands for the program's: results go there, arrays come from there. */
-static _Alignas(64) uint8_t host[HOST_BYTES];
-static void *kept[KEPT]; /* handles and device addresses that calls have given, live and stale */
-static void *heaped[KEPT]; /* the same of what lies in this process's heap */
-static uint64_t state;
+static _Thread_local _Alignas(64) uint8_t host[HOST_BYTES];
+/* Handles and device addresses that calls have given, live and stale; threads share them. */
+static _Atomic(void *) kept[KEPT];
+/* The same of what lies in this process's heap, which is each thread's own. */
+static _Thread_local void *heaped[KEPT];
+static _Thread_local uint64_t state;
 
 static inline uint64_t dice(uint64_t sides)
 {
@@ -72,7 +76,7 @@ static inline void *readable(void)
 static inline uint8_t *arena(void)
 {
     enum { ROOM = 16 << 20 };
-    static uint8_t *start;
+    static _Thread_local uint8_t *start;
     if (start == NULL) {
         start = mmap(NULL, 3 * ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (start == MAP_FAILED || mprotect(start + ROOM, ROOM, PROT_READ | PROT_WRITE) != 0) {
@@ -104,6 +108,36 @@ static inline uint64_t few(void)
 static inline int any_enum(void)
 {
     return (int)dice(30) - 2;
+}
+
+/* Calls of one thread, and those of them that succeeded. */
+struct round {
+    pthread_t thread;
+    uint64_t seed;
+    long calls, succeeded;
+};
+
+static void *call_at_random(void *round);
+
+/* The arguments are a seed, a number of calls a thread, and a number of threads. */
+static inline long call_by_threads(char **arguments)
+{
+    enum { MOST = 16 };
+    static struct round rounds[MOST];
+    const int threads = atoi(arguments[3]);
+    long succeeded = 0;
+    for (int i = 0; i < threads && i < MOST; i++) {
+        rounds[i].seed = strtoull(arguments[1], NULL, 10) + (uint64_t)i;
+        rounds[i].calls = atol(arguments[2]);
+        if (pthread_create(&rounds[i].thread, NULL, call_at_random, &rounds[i]) != 0) {
+            abort();
+        }
+    }
+    for (int i = 0; i < threads && i < MOST; i++) {
+        pthread_join(rounds[i].thread, NULL);
+        succeeded += rounds[i].succeeded;
+    }
+    return succeeded;
 }
 
 #endif

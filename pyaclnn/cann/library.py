@@ -45,7 +45,7 @@ _PACKAGES: Final = {
 }
 """The package that installs the libraries of each group."""
 
-_lock: Final = threading.RLock()
+_lock = threading.RLock()
 _loaded: Loaded | None = None
 
 
@@ -255,3 +255,12 @@ def _is_loaded(choice: str, loaded: Loaded) -> bool:
     directory = loaded.info.directory.resolve()
     sets = library_sets(Path(choice).expanduser(), flat=True)
     return any(found.directory.resolve() == directory for found in sets)
+
+
+def _after_fork() -> None:
+    """Renew the lock in a forked child: a thread that is not there may have held it."""
+    global _lock  # noqa: PLW0603  # as the lock is one of the process
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

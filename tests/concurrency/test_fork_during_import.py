@@ -45,3 +45,30 @@ def test_the_child_calls_or_is_refused_and_does_not_hang() -> None:
         assert status == "0", done.stderr
         seen.append(found)
     assert "True" in seen  # the detector has seen an import under way
+
+
+HELD = """
+import os, threading
+import pyaclnn
+from pyaclnn import raw
+from pyaclnn.cann import library
+held, end = threading.Event(), threading.Event()
+def hold():
+    with library._lock:
+        held.set()
+        end.wait()
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+child = os.fork()
+if child == 0:
+    pyaclnn.select_backend("mock")
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+end.set()
+"""
+
+
+def test_the_child_loads_libraries_while_a_thread_of_the_parent_held_the_lock() -> None:
+    command = [sys.executable, "-W", "ignore", "-c", HELD]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout == "0\n", done.stderr

@@ -104,7 +104,26 @@ def _custom_operators() -> dict[str, Operator[Any]]:
     for number, package in enumerate(_named(_PACKAGES)):
         path = package / "mock" / "operators.py"
         if path.is_file():
-            module = _loaded(path, f"pyaclnn_custom_operators_{number}")
-            for operator in module.OPERATORS:
+            for operator in _operators_in(path, f"pyaclnn_custom_operators_{number}"):
                 found.setdefault(operator.name, operator)
     return found
+
+
+def _operators_in(path: Path, name: str) -> list[Operator[Any]]:
+    """Load a package's module and return its operators; errors name the file."""
+    from pyaclnn.base.errors import text_of  # noqa: PLC0415  # few programs need it
+    from pyaclnn.mock.operators.operator import Operator  # noqa: PLC0415  # as above
+
+    try:
+        operators = getattr(_loaded(path, name), "OPERATORS", None)
+    except BaseException as error:  # noqa: BLE001  # foreign code may also exit
+        message = f"{path} cannot be loaded: {type(error).__name__}: {text_of(error)}"
+        raise ImportError(message) from None
+    if not isinstance(operators, (list, tuple)):
+        kind = type(operators).__name__
+        raise TypeError(f"{path}: OPERATORS is a {kind}; it must be a list of operators")
+    for place, operator in enumerate(operators):
+        if not isinstance(operator, Operator):
+            kind = type(operator).__name__
+            raise TypeError(f"{path}: OPERATORS[{place}] is a {kind}; it must be an Operator")
+    return list(operators)

@@ -164,6 +164,9 @@ def _run(options: argparse.Namespace) -> int:
     except ascendc.KernelFault as fault:
         sys.stderr.write(f"{fault}\n")
         return FAULTY
+    except FileNotFoundError as error:
+        sys.stderr.write(f"pyaclnn ascendc run: there is no file '{error.filename}'\n")
+        return UNUSABLE
     except (ascendc.CompileError, OSError, TypeError, ValueError) as error:
         sys.stderr.write(f"pyaclnn ascendc run: {error}\n")
         return UNUSABLE

@@ -19,6 +19,7 @@ import numpy as np
 
 from pyaclnn.ascendc.fault import KernelFault
 from pyaclnn.ascendc.request import LaunchArgument, SharedRequest
+from pyaclnn.base.spelling import with_article
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -204,7 +205,8 @@ def _untyped(parameter: KernelParameter, data: NDArray[Any]) -> LaunchArgument:
 def _argument(parameter: KernelParameter, value: NDArray[Any] | float) -> LaunchArgument:
     if parameter.scalar is not None:
         if np.ndim(value) != 0:
-            raise TypeError(f"{parameter.name} is an array; it must be a {parameter.type}")
+            wanted = with_article(str(parameter.type))
+            raise TypeError(f"{parameter.name} is an array; it must be {wanted}")
         return _untyped(parameter, np.array(value, parameter.scalar))
     if not isinstance(value, np.ndarray):
         raise TypeError(

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suggestion of the known words that are closest to a mistyped one."""
+"""Suggestion of the known words that are closest to a mistyped one, and the indefinite article."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "nearest"]
+__all__ = ["did_you_mean", "nearest", "with_article"]
+
+_SPOKEN_AS_VOWELS: Final = (*"AEIOaeio", "nd")
+"""First letters of nouns after "an", as in "an ndarray"."""
+
+
+def with_article(noun: str) -> str:
+    """Return a noun, such as the name of a class, after its indefinite article."""
+    return f"{'an' if noun.startswith(_SPOKEN_AS_VOWELS) else 'a'} {noun}"
 
 
 def nearest(word: str, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.spelling import with_article
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.runtime.array import DeviceArray, phantom_of
 from pyaclnn.runtime.host import as_numpy
@@ -114,7 +115,7 @@ def given_results(operator: Operator, out: object, wants: Mapping[str, bool]) ->
     if not isinstance(out, (tuple, list)) or len(out) != len(names):
         length = f" of {len(out)}" if isinstance(out, (tuple, list)) else ""
         expected = f"a tuple of {len(names)}, arrays or None: {', '.join(names)}"
-        given = f"a {type(out).__name__}{length}"
+        given = f"{with_article(type(out).__name__)}{length}"
         raise InvalidArgumentError.of(operator.name, "out", given, expected)
     entries = {f"out: {name}": entry for name, entry in zip(names, out, strict=True)}
     for (name, entry), wanted in zip(entries.items(), wants.values(), strict=True):

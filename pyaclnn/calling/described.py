@@ -107,7 +107,7 @@ class Described:
         on_host, requested = check_arrays(operator.name, {**arrays, **results}, stream)
         for name in (*updated, *results):
             check_overlap(operator.name, name, {**arrays, **results})
-        refusals = Refusals(operator, arrays, values)
+        refusals = Refusals(operator, arrays, values, given)
         refusals.find_types()
         refusals.find_lengths()
         for name in updated:

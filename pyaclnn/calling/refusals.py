@@ -34,12 +34,24 @@ class Refusals:
     """
 
     def __init__(
-        self, operator: Operator, arrays: Mapping[str, Array], values: Mapping[str, Any]
+        self,
+        operator: Operator,
+        arrays: Mapping[str, Array],
+        values: Mapping[str, Any],
+        given: Mapping[str, Any],
     ) -> None:
-        """Look at the arrays that are there, by Python names, and at plain values of options."""
+        """Look at the arrays that are there, by Python names, and at plain values of options.
+
+        Args:
+            operator: The description.
+            arrays: The arrays.
+            values: The values of options, and the arrays of inputs.
+            given: All arguments as the caller gave them.
+        """
         self.operator = operator
         self._arrays = arrays
         self._values = values
+        self._given = given
         self._shapes = {name: array.shape for name, array in arrays.items()}
         self.types: dict[str, str] = {}
         self.known: Lengths = {}
@@ -77,7 +89,9 @@ class Refusals:
                 why = f", as '{leader}' is {self._arrays[leader].dtype}"
             hint = None
             if isinstance(self._arrays[tensor.name], np.ndarray):
-                hint = conversion_hint(tensor.name, dtype, str(allowed[0]))
+                hint = conversion_hint(
+                    tensor.name, dtype, str(allowed[0]), self._given[tensor.name]
+                )
             self.refuse(tensor.name, str(dtype), f"{_listed(allowed)}{why}", hint)
         if tensor.type not in DTYPES:
             self.types[tensor.type] = WORDS[dtype]

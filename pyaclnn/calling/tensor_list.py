@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.base.errors import InvalidArgumentError, MissingSymbolError
+from pyaclnn.base.spelling import with_article
 from pyaclnn.calling.declared import Declared
 from pyaclnn.calling.described import Described, interface_of
 from pyaclnn.calling.undescribed import Undescribed, interface_of as undescribed_interface
@@ -86,7 +87,7 @@ class DescribedLists:
     def _listed(self, name: str, value: Any) -> Sequence[Any]:
         if isinstance(value, (list, tuple)):
             return value
-        was = "None" if value is None else f"a {type(value).__name__}"
+        was = "None" if value is None else with_article(type(value).__name__)
         raise self._refusal(name, was, "a list or tuple of NumPy arrays or DeviceArrays")
 
     def _of_one_type(self, lists: Mapping[str, Sequence[Any]]) -> None:

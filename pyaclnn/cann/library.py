@@ -67,7 +67,8 @@ def select_backend(choice: str | os.PathLike[str]) -> Backend:
         >>> pyaclnn.select_backend("mock").name
         'mock'
     """
-    if not isinstance(choice, (str, os.PathLike)):
+    given: object = choice
+    if not isinstance(given, (str, os.PathLike)) or not os.fspath(given):
         expected = "'cann', 'mock', or the path of a folder"
         raise InvalidArgumentError.of("select_backend", "choice", repr(choice), expected)
     return _load(os.fspath(choice), "select_backend").info

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.spelling import with_article
 from pyaclnn.runtime.array import DeviceArray, new_array
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dtypes import dtype_of
@@ -166,7 +167,7 @@ def empty_like(array: DeviceArray, dtype: DTypeLike | None = None) -> DeviceArra
         ((2, 4), 'float16')
     """
     if not isinstance(array, DeviceArray):
-        given = f"a {type(array).__name__}"
+        given = with_article(type(array).__name__)
         hint = f"of a NumPy array it is made by {to_device.__name__}()."
         raise InvalidArgumentError.of("empty_like", "array", given, "a DeviceArray", hint)
     kind = array.dtype if dtype is None else dtype

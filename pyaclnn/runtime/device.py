@@ -100,8 +100,7 @@ class Device(Handle):
         number = count_of(device_id, _LAST_ID)
         if number is None:
             expected = f"an integer from 0 to {_LAST_ID}"
-            kind, _, digits = str(device_id).partition(":")  # as PyTorch names it
-            hint = f"write Device({digits})." if kind == "npu" and digits.isdecimal() else None
+            hint = _way_from_torch(device_id)
             raise InvalidArgumentError.of("Device", "device_id", repr(device_id), expected, hint)
         if context is not None and not raw.is_pointer(context):
             expected = "an aclrtContext as a C pointer, or None"
@@ -234,11 +233,17 @@ def require_device(routine: str, device: Device | None) -> Device:
     if device is None:
         return default_device()
     if not isinstance(device, Device):
-        hint = None
+        hint = _way_from_torch(device)
         if count_of(device) is not None:
             hint = f"open it with Device({device!r}), and close it when it is no longer needed."
         raise InvalidArgumentError.of(routine, "device", repr(device), "a Device, or None", hint)
     return device
+
+
+def _way_from_torch(device: object) -> str | None:
+    """Return the hint for a device that is named as PyTorch names it."""
+    kind, _, digits = str(device).partition(":")
+    return f"write Device({digits})." if kind == "npu" and digits.isdecimal() else None
 
 
 def _remember(device: Device) -> None:

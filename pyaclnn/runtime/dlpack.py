@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_chec
 import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.spelling import with_article
 from pyaclnn.runtime.dtypes import bfloat16, require_native
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _exported(
         raise InvalidArgumentError.of(
             routine,
             argument,
-            f"a {type(value).__name__} that refuses to be exported ({error})",
+            f"{with_article(type(value).__name__)} that refuses to be exported ({error})",
             "a tensor that DLPack can share",
             _way_to_export(argument, value),
         ) from error
@@ -269,10 +270,11 @@ def host_array(routine: str, argument: str, value: object) -> NDArray[Any] | Non
     if isinstance(value, SupportsDLPack):
         found = _exported(routine, argument, value)
         if found.device_type != _ON_CPU:
+            given = with_article(type(value).__name__)
             raise InvalidArgumentError.of(
                 routine,
                 argument,
-                f"a {type(value).__name__} on a device of DLPack's type {found.device_type}",
+                f"{given} on a device of DLPack's type {found.device_type}",
                 "in the host's memory",
                 f"pyaclnn.from_dlpack({argument}) looks at it where it is."
                 if found.device_type in ON_ASCEND
@@ -302,7 +304,7 @@ def device_tensor(
         InvalidArgumentError: It lies elsewhere, or cannot be shared.
     """
     if not isinstance(value, SupportsDLPack):
-        given = f"a {type(value).__name__}"
+        given = with_article(type(value).__name__)
         raise InvalidArgumentError.of(routine, argument, given, "a tensor with __dlpack__")
     found = _exported(routine, argument, value, stream)
     if found.device_type not in ON_ASCEND or found.device_id != device_id:

@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann import raw
 from pyaclnn.facts.operators.types import TYPES
 
@@ -77,6 +78,9 @@ def dtype_of(dtype: DTypeLike, routine: str = "dtype_of", argument: str = "dtype
         supported = ", ".join(str(known) for known in _CONSTANTS)
         given = repr(dtype) if found is None else found.str if found.kind != "V" else str(found)
         hint = conversion_hint(argument, found) if argument == "host" else None
+        if isinstance(dtype, str):
+            # fp16 shares half of its letters with float16.
+            hint = did_you_mean(dtype, map(str, _CONSTANTS), likeness=0.5) or hint
         raise InvalidArgumentError.of(routine, argument, given, f"one of {supported}", hint)
     return found
 
@@ -108,21 +112,25 @@ def require_native(routine: str, argument: str, dtype: np.dtype[Any]) -> None:
     raise InvalidArgumentError.of(routine, argument, dtype.str, expected, hint)
 
 
-def conversion_hint(argument: str, given: np.dtype[Any] | None, wanted: str = "") -> str | None:
+def conversion_hint(
+    argument: str, given: np.dtype[Any] | None, wanted: str = "", of: object = None
+) -> str | None:
     """Return a hint how an array of another dtype is converted.
 
     Args:
         argument: The name of the array.
         given: Its dtype; None if it is none at all.
         wanted: The name of the dtype it must have; any that CANN knows if empty.
+        of: The array as the caller gave it; PyTorch's tensors have ``to`` for ``astype``.
 
     Returns:
         The hint; None if no conversion is meant.
     """
     native = None if given is None else given.newbyteorder("=")
-    if native is None or not (wanted or native in _CONSTANTS):
+    if native is None:
         return None
-    name = wanted or str(native)
+    is_known = native in _CONSTANTS
+    name = wanted or (str(native) if is_known else "float32")
     dtype = _in_source(name)
     if native.kind == "c" and not name.startswith("complex"):
         return f"take a part of it: {argument}.real.astype({dtype})."
@@ -132,7 +140,10 @@ def conversion_hint(argument: str, given: np.dtype[Any] | None, wanted: str = ""
         return "it holds Python objects, as of rows of different lengths: make these one."
     if native.kind in "mM":
         return "it holds times, which are no numbers until you choose a unit and an origin."
-    return f"convert it: {argument}.astype({dtype})."
+    way = f"astype({dtype})"
+    if type(of).__module__.partition(".")[0] == "torch":
+        way = f"to(torch.{name})"
+    return f"convert it: {argument}.{way}." if wanted or is_known else None
 
 
 def _in_source(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.spelling import with_article
 from pyaclnn.cann import raw
 from pyaclnn.runtime.shapes import count_of
 
@@ -64,7 +65,7 @@ def shared_stream(routine: str, stream: Any) -> SharedStream | None:
     if isinstance(stream, StreamLike):
         version, handle = stream.__acl_stream__()
         if version != 0:
-            given = f"a {type(stream).__name__} of version {version} of __acl_stream__"
+            given = f"{with_article(type(stream).__name__)} of version {version} of __acl_stream__"
             raise InvalidArgumentError.of(routine, "stream", given, "of version 0")
         return SharedStream(handle, None)
     if not hasattr(stream, "npu_stream"):

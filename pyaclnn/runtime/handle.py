@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pyaclnn.base.errors import ContextError
+from pyaclnn.base.spelling import with_article
 from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
 
 if TYPE_CHECKING:
@@ -310,9 +311,9 @@ def _abandon(resource: Resource, expects_close: bool, origin: str | None) -> Non
     resource.let_go()
     if expects_close and not _Exit.under_way:
         place = f"created at {origin}" if origin else "run with tracemalloc on to see where"
+        kind = with_article(resource.kind)
         warnings.warn(
-            f"a {resource.kind} was never closed ({place}); use it in a 'with' statement or "
-            "call close()",
+            f"{kind} was never closed ({place}); use it in a 'with' statement or call close()",
             ResourceWarning,
             stacklevel=2,
         )

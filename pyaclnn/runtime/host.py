@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.spelling import with_article
 from pyaclnn.runtime.dlpack import host_array, is_foreign
 from pyaclnn.runtime.dtypes import require_native
 from pyaclnn.runtime.shaped import Shaped
@@ -78,7 +79,7 @@ def no_array(given: object) -> str:
     if given is None:
         return "None"
     kind = type(given).__name__
-    return f"a NumPy scalar of {kind}" if isinstance(given, np.generic) else f"a {kind}"
+    return f"a NumPy scalar of {kind}" if isinstance(given, np.generic) else with_article(kind)
 
 
 def _way_to_numpy(argument: str, host: object) -> str | None:

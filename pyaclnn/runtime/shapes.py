@@ -219,7 +219,8 @@ def reshaped(array: NDArray[Any], shape: object) -> NDArray[Any]:
     """
     if not array.flags.c_contiguous:
         given = f"not contiguous (strides {array.strides})"
-        raise InvalidArgumentError.of("reshape", "self", given, "contiguous")
+        hint = "pyaclnn.array_api.reshape() copies it first."
+        raise InvalidArgumentError.of("reshape", "self", given, "contiguous", hint)
     wanted: Any = shape
     try:
         view: NDArray[Any] = array.reshape(wanted)

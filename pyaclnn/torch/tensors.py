@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pyaclnn.base.errors import AclError, InvalidArgumentError
+from pyaclnn.base.spelling import with_article
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.device import default_device
@@ -115,7 +116,7 @@ def require_npu(routine: str, name: str, tensor: Tensor) -> None:
     """
     torch = pytorch()
     if not isinstance(tensor, torch.Tensor):
-        given = f"a {type(tensor).__name__}"
+        given = with_article(type(tensor).__name__)
         hint = "NumPy arrays and device arrays are for the functions of pyaclnn itself."
         raise InvalidArgumentError.of(routine, name, given, "a torch.Tensor on an NPU", hint)
     if tensor.device.type != "npu":

@@ -236,7 +236,7 @@ REFUSED = {
     "four bits": (Tensor(HOST, 64, (1,), code=0, bits=4), "of DLPack's type 0 with 4 bits"),
     "vectors": (Tensor(HOST, 64, (1,), lanes=4), "of DLPack's type 2 with 32 bits"),
     "opaque": (Tensor(HOST, 64, (1,), code=3, bits=64), "of DLPack's type 3 with 64 bits"),
-    "object": (object(), "a object; it must be a NumPy array"),
+    "object": (object(), "an object; it must be a NumPy array"),
 }
 
 

@@ -46,14 +46,14 @@ def test_the_norm_of_no_elements_is_0() -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "an array": ({"x": X[0]}, "'x' is a ndarray; it must be a list or tuple of"),
+    "an array": ({"x": X[0]}, "'x' is an ndarray; it must be a list or tuple of"),
     "no list": ({"x": None}, "'x' is None; it must be a list or tuple of"),
     "no tensors": ({"x": []}, "'x' is empty; it must be a list of at least one array"),
     "NULL": ({"x": [X[0], None]}, r"'x\[1\]' is None; it must be a NumPy array"),
     "a type": ({"x": [X[0], X[0].astype("f8")]}, r"'x\[1\]' is float64; it must be float32"),
     "two types": ({"x": [X[0], HALF]}, r"'x\[1\]' is float16; it must be float32, as 'x\[0\]' is"),
     "an out too few": ({"out": OUT[1:]}, "'out' is a list of 2; it must be a list of 3"),
-    "one out": ({"out": OUT[0]}, "'out' is a ndarray; it must be a list or tuple"),
+    "one out": ({"out": OUT[0]}, "'out' is an ndarray; it must be a list or tuple"),
     "a wide out": (
         {"out": [*OUT[1:], np.empty(2, "f")]},
         r"'out: out\[2\]' is float32 of shape \(2,\); it must be float32 of shape \(1,\)",

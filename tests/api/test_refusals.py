@@ -135,8 +135,8 @@ TABLE: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: layer_norm(z(2, 4), 4, out=z(2, 4)),
         (
-            "layer_norm(): 'out' is a ndarray; it must be a tuple of 3, arrays or None: out, mean, "
-            "rstd."
+            "layer_norm(): 'out' is an ndarray; it must be a tuple of 3, arrays or None: "
+            "out, mean, rstd."
         ),
     ),
     (

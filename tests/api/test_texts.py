@@ -58,7 +58,7 @@ def test_a_mistyped_setting_is_an_error(stream: Stream, name: str) -> None:
         (np.ones(3, ">f4"), ">f4", "convert it: host.astype(np.float32)."),
         (np.float32(3), "a NumPy scalar of float32", "make one: np.asarray(host, np.float32)."),
         ([1.0], "a list", "make one: np.asarray(host, np.float32)."),
-        (array("f", [1.0]), "a array", "make one: np.asarray(host)."),
+        (array("f", [1.0]), "an array", "make one: np.asarray(host)."),
         (memoryview(bytearray(4)), "a memoryview", "make one: np.asarray(host)."),
         ((ctypes.c_float * 4)(), "a c_float_Array_4", "make one: np.asarray(host)."),
         (b"1234", "a bytes", "say what the bytes are: np.frombuffer(host, np.float32)."),

@@ -118,7 +118,7 @@ def test_what_lies_elsewhere_is_told_the_way() -> None:
     wrong = "InvalidArgumentError layer_norm(): "
     assert said["cpu"].startswith(f"{wrong}'input' is on cpu; it must be on an NPU. Hint: move it")
     assert said["weight"].startswith(f"{wrong}'weight' is on cpu; it must be on an NPU.")
-    assert "'input' is a ndarray; it must be a torch.Tensor on an NPU." in said["numpy"]
+    assert "'input' is an ndarray; it must be a torch.Tensor on an NPU." in said["numpy"]
     assert (
         said["elsewhere"] == f"{wrong}'weight' is on npu:1; it must be on npu:0, as the others are."
     )

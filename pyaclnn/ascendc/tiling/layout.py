@@ -14,6 +14,7 @@ from pyaclnn.ascendc.tiling.structures import (
     LayerNormTiling,
     TilingStructure,
 )
+from pyaclnn.base.spelling import with_article
 
 __all__ = ["Buffer", "addressed_bytes", "buffer_map"]
 
@@ -69,7 +70,8 @@ def addressed_bytes(tiling: TilingStructure) -> int:
 
 @singledispatch
 def _map(tiling: TilingStructure) -> list[tuple[str, int, int]]:
-    raise TypeError(f"tiling is a {type(tiling).__name__}; it must be a tiling structure")
+    given = with_article(type(tiling).__name__)
+    raise TypeError(f"tiling is {given}; it must be a tiling structure")
 
 
 @_map.register

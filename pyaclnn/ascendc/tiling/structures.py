@@ -14,6 +14,7 @@ from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
 
 from pyaclnn.ascendc.tiling.arithmetic import float32, uint32
+from pyaclnn.base.spelling import with_article
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -70,9 +71,8 @@ class TilingStructure:
         """
         packing = cls._packing()
         if len(data) != packing.size:
-            raise ValueError(
-                f"data has {len(data)} bytes; a {cls.__name__} has exactly {packing.size}"
-            )
+            made = with_article(cls.__name__)
+            raise ValueError(f"data has {len(data)} bytes; {made} has exactly {packing.size}")
         names = (field.name for field in fields(cls))
         return cls(**dict(zip(names, packing.unpack(data), strict=True)))
 

@@ -39,7 +39,7 @@ def _use_installed_package() -> None:
 
 _use_installed_package()
 
-from pyaclnn.base.lazy import provide, public_names  # noqa: E402
+from pyaclnn.base.lazy import no_attribute, provide, public_names  # noqa: E402
 
 if TYPE_CHECKING:  # type checkers let these names be imported from here
     from collections.abc import Mapping, Sequence
@@ -248,8 +248,10 @@ def _attribute(name: str) -> object:
         value = sorted([*_NAMES, *_operators()])
     elif name in _MODULES:
         value = importlib.import_module(f"{__name__}.{_MODULES[name]}")
-    elif name in _NAMES or name.startswith("_") or name not in _operators():
+    elif name in _NAMES or name.startswith("_"):
         return _load(name)
+    elif name not in _operators():
+        raise no_attribute(__name__, name, __dir__())
     else:
         value = getattr(importlib.import_module(f"{__name__}.ops"), name)
     globals()[name] = value

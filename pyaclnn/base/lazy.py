@@ -11,10 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
     from types import FrameType
 
-__all__ = ["provide", "provided", "public_names"]
+__all__ = ["no_attribute", "provide", "provided", "public_names"]
 
 _providers: dict[str, Callable[[], object]] = {}
 
@@ -74,7 +74,7 @@ def public_names(
 
     def load(name: str) -> object:
         if name not in names:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise no_attribute(package, name, names)
         modules = (import_module(f".{home}", package) for home in homes)
         found = (getattr(module, name) for module in modules if name in module.__all__)
         value: object = next(found)
@@ -86,6 +86,20 @@ def public_names(
         return sorted({*own, *names})
 
     return load, listing
+
+
+def no_attribute(package: str, name: str, known: Iterable[str]) -> AttributeError:
+    """Return the error of a module that lacks a name, with the closest one that it has.
+
+    Args:
+        package: The module.
+        name: The name that was looked up.
+        known: The names that it has.
+    """
+    from pyaclnn.base.spelling import did_you_mean  # noqa: PLC0415  # only errors need it
+
+    hint = "" if name.startswith("_") else did_you_mean(name, known, lead="; ")
+    return AttributeError(f"module {package!r} has no attribute {name!r}{hint}", name=name)
 
 
 def provide(interface: str, load: Callable[[], object]) -> None:

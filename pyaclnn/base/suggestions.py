@@ -39,7 +39,9 @@ class Parser(argparse.ArgumentParser):
         self._given = sys.argv[1:] if args is None else args
         found, left = super().parse_known_args(args, namespace)
         if left:
-            self.error(f"unrecognized arguments: {' '.join(left)}")
+            option = f"--{left[0]}"
+            hint = f"; did you mean '{option}'?" if option in self._option_string_actions else ""
+            self.error(f"unrecognized arguments: {' '.join(left)}{hint}")
         return found, left
 
     def error(self, message: str) -> NoReturn:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling import array_dtypes
 from pyaclnn.calling.array_dtypes import (
     complex64 as complex64,
@@ -24,7 +25,7 @@ from pyaclnn.calling.array_dtypes import (
     int64 as int64,
     result_type as result_type,
 )
-from pyaclnn.calling.array_functions import compute
+from pyaclnn.calling.array_functions import compute, ways_to_call
 from pyaclnn.calling.by_name import op
 from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.reductions import cast_to, follow, normal_axes, reduce
@@ -57,9 +58,13 @@ def __getattr__(name: str) -> Any:
         return getattr(array_dtypes, name)
     if name in array_functions() and name.isidentifier():
         return _function(name)
+    ways = ways_to_call(name)
     message = (
-        f"no operator of CANN computes {name!r} of the array API; copy the arrays with .numpy(), "
-        "and use NumPy's"
+        f"{name!r} of the array API is not among the functions here, though CANN has an operator "
+        f"for it; call {ways}, or copy the arrays with .numpy(), and use NumPy's"
+        if ways
+        else f"no operator of CANN computes {name!r} of the array API; copy the arrays with "
+        f".numpy(), and use NumPy's{did_you_mean(name, __dir__(), lead='; ', likeness=0.75)}"
     )
     raise AttributeError(message, name=name)
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError, UnsupportedError
+from pyaclnn.base.spelling import with_article
 from pyaclnn.calling.by_name import op
+from pyaclnn.calling.declared import snake_name
 from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.reductions import cast_to, follow, reduce
-from pyaclnn.facts.operators.array_functions import array_functions
+from pyaclnn.facts.operators.array_functions import array_functions, operators_to_call
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.promotion import category, common, floating, with_number
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.arithmetic import ArrayFunctions
     from pyaclnn.runtime.foreign import StreamLike
 
-__all__ = ["FUNCTIONS", "compute"]
+__all__ = ["FUNCTIONS", "compute", "ways_to_call"]
 
 _BOOL: Final = np.dtype(np.bool_)
 _ORDER: Final = "bifc"
@@ -71,16 +73,31 @@ def compute(
     """
     function = array_functions().get(name)
     if function is None or function.is_reduction:
-        raise UnsupportedError(
-            f"no operator of CANN computes {name} of device arrays.\n"
-            "Hint: copy them to the host with .numpy(), and use NumPy's.",
-            routine=name,
-        )
+        raise UnsupportedError(_no_function(name, name), routine=name)
     if len(operands) != function.operands:
         wanted = f"{function.operands} operands"
         raise InvalidArgumentError.of(name, "operands", f"{len(operands)} operands", wanted)
     return _compute(
         name, function, [_operand(name, *pair) for pair in enumerate(operands)], out, stream
+    )
+
+
+def ways_to_call(name: str) -> str:
+    """Return the calls of ``pyaclnn.aclnn`` for a function of arrays; nothing if there are none."""
+    calls = (f"pyaclnn.aclnn.{snake_name(found)}()" for found in operators_to_call().get(name, ()))
+    return " or ".join(calls)
+
+
+def _no_function(name: str, shown: str) -> str:
+    ways = ways_to_call(name)
+    if ways:
+        return (
+            f"{shown} takes no device arrays here, though CANN has an operator for it.\n"
+            f"Hint: call {ways}, or copy them to the host with .numpy(), and use NumPy's."
+        )
+    return (
+        f"no operator of CANN computes {shown} of device arrays.\n"
+        "Hint: copy them to the host with .numpy(), and use NumPy's."
     )
 
 
@@ -95,7 +112,7 @@ def _operand(name: str, place: int, value: Any) -> Any:
     raise InvalidArgumentError.of(
         name,
         f"x{place + 1}",
-        "a NumPy array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}",
+        "a NumPy array" if isinstance(value, np.ndarray) else with_article(type(value).__name__),
         "a DeviceArray or a number",
         "copy it with pyaclnn.to_device(); nothing is copied behind your back.",
     )
@@ -293,11 +310,8 @@ class _Functions:
         if method != "__call__" or options or ufunc.nout != 1:
             called = name if method == "__call__" else f"{name}.{method}"
             more = f" with {', '.join(options)}" if options else ""
-            raise UnsupportedError(
-                f"no operator of CANN computes numpy.{called}{more} of device arrays.\n"
-                "Hint: copy them to the host with .numpy(), and use NumPy's.",
-                routine=f"numpy.{called}",
-            )
+            text = _no_function(called, f"numpy.{called}{more}")
+            raise UnsupportedError(text, routine=f"numpy.{called}")
         if out is not None and not isinstance(out, DeviceArray):
             given = "a NumPy array"
             raise InvalidArgumentError.of(name, "out", given, "a DeviceArray, or left out")

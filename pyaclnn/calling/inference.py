@@ -10,6 +10,7 @@ import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.empty import Empty
+from pyaclnn.facts.operators import by_c_name
 from pyaclnn.facts.operators.results import result_rules
 from pyaclnn.runtime.dtypes import bfloat16, dtype_of, numpy_dtype
 
@@ -106,12 +107,16 @@ def why_not(operator: str, given: Mapping[str, Any]) -> str:
     """
     rule, names = result_rules().get(operator, ("", ()))
     if not rule:
-        return "no rule tells its shape"
+        described = by_c_name().get(operator)
+        there = f"pyaclnn.{described.name}() makes its results itself; " if described else ""
+        return f"{there}no rule tells its shape"
     told = ", ".join(f"{name} {_in_short(given[name])}" for name in names)
     return f"its rule, {rule} of {', '.join(names)}, tells nothing of {told}"
 
 
 def _in_short(argument: Any) -> str:
+    if isinstance(argument, type):
+        return argument.__name__
     if hasattr(argument, "shape") and hasattr(argument, "dtype"):
         return f"({argument.dtype}, shape {argument.shape})"
     if isinstance(argument, (tuple, list)) and any(hasattr(item, "shape") for item in argument):

@@ -61,7 +61,8 @@ def normal_axes(name: str, axis: int | tuple[int, ...] | None, rank: int) -> tup
     given = axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(number % max(rank, 1) for number in given)
     if not all(-rank <= number < rank for number in given) or len({*axes}) != len(axes):
-        expected = f"different axes of an array of {rank} axes, or None for all"
+        span = f" ({-rank} to {rank - 1})" if rank else ""
+        expected = f"different axes of an array of {rank} axes{span}, or None for all"
         raise InvalidArgumentError.of(name, "axis", repr(axis), expected)
     return axes
 

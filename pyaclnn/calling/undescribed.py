@@ -7,7 +7,9 @@ C cannot take. NumPy arrays, results to be made and wrong arguments are checked 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.base.spelling import did_you_mean
@@ -30,6 +32,12 @@ if TYPE_CHECKING:
 __all__ = ["Undescribed", "interface_of", "refuse_others"]
 
 _OR_NULL = "or None, which is NULL"
+_OF_TORCH: Final = {
+    "input": ("self", "x", "x1"),
+    "weight": ("gamma", "gammaOptional"),
+    "bias": ("beta", "betaOptional"),
+}
+"""Names of PyTorch's parameters, and the names of the same in CANN."""
 
 
 def interface_of(declared: Declared) -> Interface:
@@ -71,6 +79,9 @@ def refuse_others(
         raise InvalidArgumentError.of(declared.name, "arguments", f"{count} values", expected)
     for name in others:
         hint = did_you_mean(name, [*declared.names, "stream"]) or None
+        own = next((own for own in _OF_TORCH.get(name, ()) if own in declared.names), None)
+        if own is not None:
+            hint = f"PyTorch's {name!r} is {own!r} in CANN."
         expected = f"one of {names}, stream"
         raise InvalidArgumentError.of(declared.name, name, "no parameter of it", expected, hint)
 
@@ -202,6 +213,21 @@ class Undescribed:
                 must = f"of a shape that broadcasts with {leader.shape}, the shape of '{first}'"
                 raise InvalidArgumentError.of(self._declared.name, name, was, must)
 
+    def _require_axes(self, known: Mapping[str, Any]) -> None:
+        """Require axes that the array has, where the rule of the results needs them.
+
+        Raises:
+            InvalidArgumentError: It has no such axis.
+        """
+        rule, names = result_rules().get(self._declared.name, ("", ()))
+        if not rule.endswith("reduce") or known[names[0]] is None:
+            return
+        array, name = known[names[0]], names[1]
+        axes = known[name] if np.iterable(known[name]) else (known[name],)
+        if any(axis is not None and not -array.ndim <= axis < array.ndim for axis in axes):
+            expected = f"from {-array.ndim} to {array.ndim - 1}, axes of {names[0]!r}"
+            raise InvalidArgumentError.of(self._declared.name, name, repr(known[name]), expected)
+
     def _infer(self, arguments: list[Any], left: Sequence[int]) -> None:
         """Put an ``Empty`` in the place of each result that was left out."""
         declared, names = self._declared, self._declared.names
@@ -214,6 +240,7 @@ class Undescribed:
         for place in left:
             if names[place] not in made:
                 self._require_broadcast(known)
+                self._require_axes(known)
                 expected = "an array, or pyaclnn.Empty(shape, dtype)"
                 hint = (
                     f"{why_not(declared.name, known)}; a rule of your own does with "

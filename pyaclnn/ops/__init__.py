@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.base.lazy import no_attribute
 from pyaclnn.facts.operators import all_operators
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def __getattr__(name: str) -> Any:
         return _names()
     operator = all_operators().get(name)
     if name.startswith("_") or (operator is None and name not in _results()):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise no_attribute(__name__, name, _names())
     # The compiled part first: its error names it if it is missing.
     import_module("pyaclnn.cann.library")
     from pyaclnn.calling.described_function import described_function, result_class  # noqa: PLC0415

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import pyaclnn
 from pyaclnn import DeviceArray, Stream, aclnn, array_api as xp, to_device
 from pyaclnn.base.errors import InvalidArgumentError
-from pyaclnn.facts.operators.array_functions import array_functions
+from pyaclnn.facts.operators.array_functions import array_functions, operators_to_call
 from pyaclnn.facts.operators.catalogue import catalogue
 
 from .array_truth import check, numbers
@@ -26,7 +27,8 @@ REDUCTIONS = {
     **dict.fromkeys(("mean", "argmax", "argmin"), "f32 f16 bf16 f64 i8 u8 i16 i32 i64"),
     **dict.fromkeys(("var", "std"), "f32 f16 bf16"),
 }
-# The names of the array API's 2024.12 that no operator computes, or that need indices of bools.
+# The names of the array API's 2024.12 that are not here: no operator computes them, they need
+# indices of bools, or a program calls their operators.
 MISSING = {
     *("broadcast_arrays", "broadcast_to", "conj", "copysign", "cumulative_prod", "diff", "flip"),
     *("hypot", "imag", "meshgrid", "nextafter", "nonzero", "prod", "real", "repeat", "roll"),
@@ -141,10 +143,25 @@ def test_an_array_has_its_namespace(device: Device) -> None:
     assert xp.sum is xp.sum
 
 
-@pytest.mark.parametrize("name", sorted(MISSING))
+@pytest.mark.parametrize("name", sorted(MISSING - operators_to_call().keys()))
 def test_a_name_without_an_operator_is_one_clear_refusal(name: str) -> None:
     with pytest.raises(AttributeError, match=f"no operator of CANN computes '{name}'"):
         getattr(xp, name)
+
+
+@pytest.mark.parametrize("name", sorted(MISSING & operators_to_call().keys()))
+def test_a_name_whose_operator_is_to_be_called_names_the_call(name: str) -> None:
+    with pytest.raises(
+        AttributeError, match=rf"^'{name}' .* call pyaclnn\.aclnn\.\w+\(\)"
+    ) as caught:
+        getattr(xp, name)
+    for function in re.findall(r"pyaclnn\.aclnn\.(\w+)", str(caught.value)):
+        assert hasattr(aclnn, function)
+
+
+def test_operators_to_call_exist_and_have_no_function() -> None:
+    assert {c_name for names in operators_to_call().values() for c_name in names} <= {*catalogue()}
+    assert array_functions().keys().isdisjoint(operators_to_call())
 
 
 def test_matrix_transposes_are_views(device: Device) -> None:

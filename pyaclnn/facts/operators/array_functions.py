@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["ArrayFunction", "OperatorCall", "array_functions"]
+__all__ = ["ArrayFunction", "OperatorCall", "array_functions", "operators_to_call"]
 
 _FILE: Final = f"{__file__.rpartition('.')[0]}.txt"
+_TO_CALL: Final = "call"
 _CALL: Final = re.compile(r"(\w+)\((.*)\)")
 
 
@@ -63,13 +64,27 @@ def array_functions() -> Mapping[str, ArrayFunction]:
     return {name: function for function in _functions() for name in function.names}
 
 
+@functools.cache
+def operators_to_call() -> Mapping[str, tuple[str, ...]]:
+    """Return the C names of the operators of functions that a program calls by these names."""
+    return {
+        name: tuple(f"aclnn{operator}" for operator in calls)
+        for names, result, *calls in _rows()
+        for name in names.split()
+        if result == _TO_CALL
+    }
+
+
 def _functions() -> Iterator[ArrayFunction]:
+    for names, result, *calls in _rows():
+        if result != _TO_CALL:
+            yield ArrayFunction(tuple(names.split()), result, *map(_call, calls))
+
+
+def _rows() -> Iterator[list[str]]:
     with open(_FILE, encoding="utf-8") as file:  # noqa: PTH123  # pathlib costs more than all this
         lines = file.read().splitlines()
-    for line in lines:
-        if line and not line.startswith("#"):
-            names, result, *calls = line.split(" | ")
-            yield ArrayFunction(tuple(names.split()), result, *map(_call, calls))
+    return (line.split(" | ") for line in lines if line and not line.startswith("#"))
 
 
 def _call(text: str) -> OperatorCall:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyaclnn.base.spelling import with_article
 from pyaclnn.mock.control.tools import lines_of, loaded
 from pyaclnn.mock.protocol.fault_functions import require_functions
 
@@ -97,6 +98,9 @@ def set_faults(text: str) -> None:
             changed.
         RuntimeError: No simulated NPU is loaded yet.
     """
+    if not isinstance(text, str):
+        given = with_article(type(text).__name__)
+        raise TypeError(f"faults are {given}; they must be a str, e.g. 'aclrtMalloc=207001'")
     libraries = _libraries("faults")
     require_functions(text)
     for library in libraries:

@@ -36,7 +36,10 @@ def load_file(path: Path, name: str) -> ModuleType:
         Exception: Any exception of the file's code; `OSError` if the file does not exist, or
             is no ordinary file of an acceptable size.
     """
-    open_file(path, "a file of kernels").close()
+    try:
+        open_file(path, "a file of kernels").close()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{VARIABLE} names {path}, which does not exist") from None
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no file of Python")

@@ -353,7 +353,8 @@ def readme(session: nox.Session) -> None:
     """README as a stranger follows it, in a Debian that has the packages README names and no more.
 
     Its commands run as written in a copy of the sources, then its Python code and each example. The
-    Python packages are downloaded before: the root has no network.
+    Python packages are downloaded before: the root has no network. Without a package of README's
+    list, they must fail.
     """
     _need(session, "mmdebstrap", "unshare")
     text = Path("README.md").read_text(encoding="utf-8")
@@ -383,7 +384,14 @@ def readme(session: nox.Session) -> None:
     lines = [f"{command} || exit 1\n" for command in (environment, *installing, *running)]
     (root / "commands").write_text("".join(lines), encoding="utf-8")
     offline = ("env", "PIP_NO_INDEX=1", "PIP_FIND_LINKS=/packages")
-    session.run(*_entered(root, *offline), "/bin/sh", "-x", "/commands", external=True)
+    follow = (*_entered(root, *offline), "/bin/sh", "-x", "/commands")
+    session.run(*follow, external=True)
+    # The control: a package that README names and that is missing fails the first command.
+    remove = ("apt-get", "-qq", "purge", "--auto-remove", "python3-dev")
+    session.run(*_entered(root, *remove), external=True, silent=True)
+    failed = str(session.run(*follow, external=True, silent=True, success_codes=[1]))
+    if "needs the headers of Python" not in failed:
+        session.error(f"without python3-dev it fails for another reason: {failed}")
 
 
 def _need(session: nox.Session, *programs: str) -> None:

@@ -9,6 +9,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import pyaclnn
 from pyaclnn.facts.operators import all_operators
 
@@ -39,8 +41,16 @@ def _page(name: str) -> Iterator[str]:
     found: list[object] = []
     for public in sorted({*module.__all__} - {*described}):
         if not public.startswith(("__", "pytest_")):  # hooks are pytest's to call
-            yield f"::: {home(module, public)}\n\n"
-            found.append(getattr(module, public))
+            value = getattr(module, public)
+            # From a table or a closure, or a bare value: no source has a text of it.
+            is_made = isinstance(value, partial) or "<locals>" in getattr(value, "__qualname__", "")
+            is_bare = isinstance(value, (np.dtype, float, type(None))) and public.islower()
+            if is_made or is_bare:
+                text = inspect.getdoc(value) if is_made else f"It is `{value}`."
+                yield f"## `{public}` {{ #{name}.{public} }}\n\n{text}\n\n"
+            else:
+                yield f"::: {home(module, public)}\n\n"
+            found.append(value)
     for kind in found:  # which grows
         for given in _given(kind) if isinstance(kind, type) else ():
             if given not in found:

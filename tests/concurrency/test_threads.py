@@ -149,7 +149,7 @@ def test_a_plan_of_several_threads_runs_on_the_arrays_that_each_has_given(stream
 
 
 class MakingALayout:
-    rows = 0
+    rows = 1_000_000  # no array of an earlier test has so many, whose layout would be found
 
     def __init__(self, device: Device) -> None:
         MakingALayout.rows += 1

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import _thread
 import itertools
-import os
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import ffi, lib
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.variable import choice
 from pyaclnn.cann.signatures import signature
 from pyaclnn.cann.status import meaning
 
@@ -55,12 +54,8 @@ def begin_trace() -> None:
     Raises:
         InvalidArgumentError: PYACLNN_LOG names what cannot be logged.
     """
-    wanted = os.environ.get(VARIABLE, "")
-    if not wanted:
+    if not choice(VARIABLE, "calls"):
         return
-    if wanted != "calls":
-        message = f"{VARIABLE} is {wanted!r}; it must be 'calls', or not set at all."
-        raise InvalidArgumentError(message)
     import logging  # noqa: PLC0415  # most programs trace nothing, and do without it
 
     logger = logging.getLogger(LOGGER)

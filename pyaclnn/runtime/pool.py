@@ -8,13 +8,13 @@ once, because it runs after the old; everything else only when the stream has pa
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from pyaclnn._binding import lib
 from pyaclnn.base.errors import OutOfMemoryError
+from pyaclnn.base.variable import choice
 from pyaclnn.cann import raw
 from pyaclnn.runtime.buffer import Buffer, allocate
 from pyaclnn.runtime.cap import cap_of
@@ -180,7 +180,7 @@ class Pool:
         "enabled",
     )
 
-    _enabled_by_default: ClassVar[bool] = os.environ.get("PYACLNN_CACHING", "1") != "0"
+    _enabled_by_default: ClassVar[bool] = choice("PYACLNN_CACHING", "0", "1") != "0"
 
     def __init__(self, timeline: Timeline) -> None:
         self.enabled = self._enabled_by_default

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import pyaclnn
 from pyaclnn.facts.variables import VARIABLES
 
 if TYPE_CHECKING:
@@ -47,6 +48,35 @@ raw.aclrtSetDevice(0)
 raw.aclrtDestroyStream(raw.ffi.cast("void *", 12345))
 print("done")
 """
+
+
+PRODUCT = Path(pyaclnn.__file__).parent
+CHOICES = sorted(
+    {
+        name
+        for path in PRODUCT.rglob("*.py")
+        for name in re.findall(r'choice\((?:"(PYACLNN_\w+)")', path.read_text("utf-8"))
+    }
+    | {"PYACLNN_LOG"}
+)
+"""Variables with a few values that the Python side reads."""
+FREE = {
+    "PYACLNN_BACKEND": "a folder may have any name",
+    "PYACLNN_MOCK_OPERATORS": "so may files",
+    "PYACLNN_MOCK_PYTHON": "so may a program",
+    "PYACLNN_MOCK_FAULTS": "checked by its own grammar",
+}
+
+
+def test_every_variable_of_the_python_side_is_checked_somewhere() -> None:
+    checked = {*CHOICES, *FREE, *READ, *_reported()}
+    assert {name for name in VARIABLES if name.startswith("PYACLNN_")} <= checked
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_a_value_that_is_no_choice_is_refused(name: str, programs: Programs) -> None:
+    done = programs.run([sys.executable, "-c", SET_DEVICE], {name: "many"})
+    assert f"{name} is 'many'; it must be '" in done.stdout + done.stderr
 
 
 def test_every_variable_of_the_c_side_is_documented() -> None:

@@ -21,6 +21,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, NoReturn
 
 from pyaclnn.base.limits import memory_error_message
+from pyaclnn.base.variable import choice
 from pyaclnn.facts.chips import find_chip
 from pyaclnn.mock.protocol.wire import (
     PROTOCOL_VERSION,
@@ -108,6 +109,7 @@ class Server:
                 f"speaks {PROTOCOL_VERSION}: both must come from one installation"
             )
         find_chip(hello.soc_name)
+        choice("PYACLNN_MOCK_KERNELS", "torch")
         faults = os.environ.get("PYACLNN_MOCK_FAULTS")
         if faults:
             from pyaclnn.mock.protocol.fault_functions import require_functions  # noqa: PLC0415  # few name faults

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import os
 import re
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from pyaclnn.base.variable import choice
 from pyaclnn.reference.kernels.kernel import Kernel
 from pyaclnn.reference.kernels.promotion import BFLOAT16
 
@@ -52,12 +52,9 @@ def is_asked_for() -> bool:
     """Report whether the environment asks for PyTorch's kernels.
 
     Raises:
-        ValueError: It asks for something else.
+        InvalidArgumentError: It asks for something else.
     """
-    wanted = os.environ.get(KERNELS, "")
-    if wanted not in {"", "torch"}:
-        raise ValueError(f"{KERNELS} is {wanted!r}; it must be 'torch', or not be set")
-    return wanted == "torch"
+    return choice(KERNELS, "torch") == "torch"
 
 
 @functools.cache

@@ -35,7 +35,8 @@ SET_DEVICE = """
 import pyaclnn
 try:
     pyaclnn.select_backend("mock")
-    pyaclnn.Device(0).close()
+    with pyaclnn.Device(0) as device:
+        pyaclnn.Stream(device).close()
 except pyaclnn.AclError as error:
     print(error)
 """

@@ -246,7 +246,7 @@ def test_a_wrong_operator_is_told_in_few_words(
     show([report], Console(file=paper, width=110), Detail.BRIEF)
     assert paper.getvalue().startswith("rms_norm: ")
     assert len(paper.getvalue().splitlines()) <= 25
-    assert len(report.to_text()) < 200_000
+    assert len(report.to_text()) < 300_000  # a record each for some 900 outputs
 
 
 @pytest.mark.exhaustive

@@ -119,7 +119,10 @@ def other_user(installed: Path) -> list[str]:
     command = ["unshare", "--mount", "/bin/sh", "-c", become, "sh"]
     if any(shutil.which(name) is None for name in ("unshare", "setpriv")):
         pytest.skip("this machine has no unshare and setpriv")
-    tried = begin(command, "import pyaclnn._binding, numpy", installed)
+    # A device process is started by the other user, who must reach this Python without root.
+    tried = begin(
+        command, "import sys, os, pyaclnn._binding, numpy; os.stat(sys.executable)", installed
+    )
     wrong = tried.communicate(timeout=300)[1]
     if tried.returncode:
         pytest.skip(f"another user cannot run this Python: {wrong.strip()[-200:]}")

@@ -345,8 +345,12 @@ def test_a_fork_among_threads_leaves_no_lock_held_in_the_child(run_python: Run) 
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("forgotten", ["Stream()", "Event()"])
-def test_a_forgotten_close_is_a_resource_warning(run_python: Run, forgotten: str) -> None:
+@pytest.mark.parametrize(
+    ("forgotten", "thing"), [("Stream()", "a stream"), ("Event()", "an event")]
+)
+def test_a_forgotten_close_is_a_resource_warning(
+    run_python: Run, forgotten: str, thing: str
+) -> None:
     done = run_python(
         "import warnings\n"
         "from pyaclnn.runtime.stream import Stream\n"
@@ -357,5 +361,4 @@ def test_a_forgotten_close_is_a_resource_warning(run_python: Run, forgotten: str
         "    del thing\n"
         "print(*[(w.category.__name__, str(w.message)[:28]) for w in caught])\n"
     )
-    kind = forgotten.removesuffix("()").lower()
-    assert done.stdout == str(("ResourceWarning", f"a {kind} was never closed (run"[:28])) + "\n"
+    assert done.stdout == str(("ResourceWarning", f"{thing} was never closed (run"[:28])) + "\n"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pyaclnn.facts.operators.checks import Code
 from pyaclnn.facts.operators.limits import most_axes, scalar_fault
 from pyaclnn.facts.operators.operator import Build
+from pyaclnn.facts.operators.parameters import Kind
 from pyaclnn.mock.operators import arguments_given, formats, options, shapes, types
 from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
 from pyaclnn.mock.operators.workspace import workspace_of
@@ -56,8 +57,12 @@ def _check_limits(request: Request) -> None:
     """Refuse what no operator takes, and no check of this one has found: ranks, lossy scalars."""
     operator = request.operator
     most = most_axes(operator.c_name)
+    # CANN looks at no result that a mask leaves out.
+    masked = any(option.kind is Kind.MASK for option in operator.options)
     for tensor in operator.tensors:
         given = request.tensors[tensor.name]
+        if masked and not request.wants(tensor):
+            continue
         if given is not None and given.rank > most:
             tiling = operator.build is Build.INDIVIDUAL
             text = f"{tensor.c_name} has {given.rank} dimensions; it must have at most {most}"

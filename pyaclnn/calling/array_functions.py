@@ -16,6 +16,7 @@ from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.reductions import cast_to, follow, reduce
 from pyaclnn.facts.operators.array_functions import array_functions, operators_to_call
 from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.limits import CATEGORIES
 from pyaclnn.reference.kernels.promotion import category, common, floating, with_number
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
 from pyaclnn.runtime.layout import Layout
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["FUNCTIONS", "compute", "ways_to_call"]
 
 _BOOL: Final = np.dtype(np.bool_)
-_ORDER: Final = "bifc"
 _NUMBERS: Final = (bool, int, float, complex, np.generic)
 
 
@@ -262,7 +262,7 @@ def _check_range(name: str, place: int, number: complex, dtype: np.dtype[Any]) -
 
 def _check_out(name: str, out: DeviceArray, result: Empty) -> None:
     have, want = category(result.dtype), category(out.dtype)
-    if out.shape != result.shape or _ORDER.index(have) > _ORDER.index(want):
+    if out.shape != result.shape or CATEGORIES.index(have) > CATEGORIES.index(want):
         given = f"{out.dtype} of shape {out.shape}"
         expected = f"of shape {result.shape}, and of a dtype to which {result.dtype} is cast safely"
         hint = f"x = x + y makes a new array of {result.dtype}."

@@ -73,7 +73,7 @@ NARROW = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 
 
 def truth(name: str, *operands: Any) -> Any:
-    """What NumPy gives in the types in which CANN computes: 16-bit types in float32."""
+    """Compute with NumPy in the types in which CANN computes: 16-bit types in float32."""
     if TABLE[name].result == "whole" and operands[0].dtype.kind == "i":
         return operands[0]  # as in the array API, and in newer releases of NumPy
     real = TABLE[name].result == "real"

@@ -25,7 +25,7 @@ WAITED_FOR: Final = {
     "BYE": {"mock_process_stop"},
     "ranks": {"mock_communicators_await"},
 }
-"""What can hold a wait, and the functions that wait for it: a request of the wire, or ranks."""
+"""The holders of a wait, a request of the wire or ranks, with the functions that wait for them."""
 
 _NOISE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _FUNCTION = re.compile(

@@ -27,6 +27,7 @@
 #include "remedy.h"
 #include "rlimit.h"
 #include "share.h"
+#include "variable.h"
 #include "wire.h"
 #include "wire_reader.h"
 
@@ -103,18 +104,6 @@ static aclError map_memory(struct device *device)
     return ACL_SUCCESS;
 }
 
-/* Time limit of the start and of phase 1, or -1: PYACLNN_MOCK_PATIENCE is no such number. */
-static int64_t seconds_to_answer(void)
-{
-    const char *text = getenv("PYACLNN_MOCK_PATIENCE");
-    if (text == NULL || text[0] == '\0') {
-        return DEFAULT_PATIENCE;
-    }
-    char *end = NULL;
-    const long seconds = strtol(text, &end, 10);
-    return *end == '\0' && seconds >= 1 && seconds <= MAX_PATIENCE ? seconds : -1;
-}
-
 static aclError handshake(struct device *device, const char *soc_name, const char *python)
 {
     uint8_t hello[128];
@@ -133,7 +122,8 @@ static aclError handshake(struct device *device, const char *soc_name, const cha
     }
     uint8_t *answer;
     size_t answer_length;
-    const int64_t patience = seconds_to_answer();
+    const int64_t patience =
+        mock_variable_number("PYACLNN_MOCK_PATIENCE", DEFAULT_PATIENCE, 1, MAX_PATIENCE);
     if (patience < 0) {
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
                          "PYACLNN_MOCK_PATIENCE is '%s'; it must be a number of seconds from 1 to "

@@ -54,7 +54,7 @@ class ArrayFunction(NamedTuple):
 
     @property
     def is_reduction(self) -> bool:
-        """Whether it takes axes."""
+        """True for a function that takes axes."""
         return "keepdims" in self.on_arrays.arguments
 
 

@@ -15,7 +15,7 @@ from pyaclnn.facts.operators.types import TYPES
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["CATEGORIES", "category_of", "most_axes", "scalar_fault", "takes_narrow"]
+__all__ = ["CATEGORIES", "category_of", "rank_fault", "scalar_fault", "takes_narrow"]
 
 CATEGORIES: Final = "bifc"
 """Categories of data types, from bool over integers and floats to complex numbers."""
@@ -66,13 +66,18 @@ def category_of(word: str) -> str:
     return {"c": "c", "i": "i", "u": "i"}.get(lowered[0], "f")
 
 
-def most_axes(operator: str) -> int:
-    """Return the largest rank of an operator's tensors.
+def rank_fault(operator: str, parameter: str, rank: int) -> str | None:
+    """Return the reason why a tensor has too many axes, or None.
 
     Args:
         operator: The C name of the operator.
+        parameter: The C name of its tensor.
+        rank: The number of the tensor's axes.
     """
-    return _AXES + (operator in _NINE_AXES)
+    most = _AXES + (operator in _NINE_AXES)
+    if rank <= most:
+        return None
+    return f"{parameter} has {rank} dimensions; it must have at most {most}"
 
 
 def takes_narrow(operator: str) -> bool:

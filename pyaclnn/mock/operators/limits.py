@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.facts.operators.limits import most_axes, scalar_fault, takes_narrow
+from pyaclnn.facts.operators.limits import rank_fault, scalar_fault, takes_narrow
 from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.mock.operators.operator import RefusalError
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES, data_type_name, type_word
@@ -59,8 +59,8 @@ def check_limits(operator: str, values: Mapping[str, Value], written: tuple[str,
             continue
         elif isinstance(item, Scalar):
             wrong = scalar_fault(operator, name, type_word(item.data_type), results)
-        elif item.rank > most_axes(operator):
-            wrong = f"{name} has {item.rank} dimensions; it must have at most {most_axes(operator)}"
+        else:
+            wrong = rank_fault(operator, name, item.rank)
         if wrong is not None:
             raise RefusalError(Status.PARAM_INVALID, f"{operator}: {wrong}.")
 

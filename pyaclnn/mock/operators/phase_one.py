@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyaclnn.facts.operators.checks import Code
-from pyaclnn.facts.operators.limits import most_axes, scalar_fault
+from pyaclnn.facts.operators.limits import rank_fault, scalar_fault
 from pyaclnn.facts.operators.operator import Build
-from pyaclnn.facts.operators.parameters import Kind
 from pyaclnn.mock.operators import arguments_given, formats, options, shapes, types
 from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
 from pyaclnn.mock.operators.workspace import workspace_of
@@ -56,17 +55,14 @@ def phase_one(request: Request, setting: Setting) -> Plan:
 def _check_limits(request: Request) -> None:
     """Refuse what no operator takes, and no check of this one has found: ranks, lossy scalars."""
     operator = request.operator
-    most = most_axes(operator.c_name)
-    # CANN looks at no result that a mask leaves out.
-    masked = any(option.kind is Kind.MASK for option in operator.options)
     for tensor in operator.tensors:
         given = request.tensors[tensor.name]
-        if masked and not request.wants(tensor):
-            continue
-        if given is not None and given.rank > most:
+        if given is None or (operator.mask is not None and not request.wants(tensor)):
+            continue  # CANN looks at no result that a mask leaves out
+        wrong = rank_fault(operator.c_name, tensor.c_name, given.rank)
+        if wrong is not None:
             tiling = operator.build is Build.INDIVIDUAL
-            text = f"{tensor.c_name} has {given.rank} dimensions; it must have at most {most}"
-            raise _refusal(request, Code.TILING if tiling else Code.INVALID, text)
+            raise _refusal(request, Code.TILING if tiling else Code.INVALID, wrong)
     results = [request.types[tensor.name] for tensor, _ in request.given() if tensor.written]
     for option in operator.options:
         word = request.types.get(option.name)

@@ -296,3 +296,17 @@ def test_the_version_is_said_once() -> None:
     assert importlib.import_module("importlib.metadata").version("pyaclnn") == declared[1]
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## [{declared[1]}]" in changelog
+
+
+def test_every_path_in_the_description_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = {name.rstrip("/") for name in re.findall(r"`([\w./-]+/[\w./-]*)`", text)}
+    listed = ("git", "ls-files") if (ROOT / ".git").exists() else ("find", ".", "-type", "f")
+    files = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    known = "\n".join(f"/{name}" for name in files.splitlines())
+    assert len(named) > 40
+    assert [
+        n
+        for n in sorted(named)
+        if not re.search(rf"/{re.escape(n)}(\.\w+|/|$)", known, re.MULTILINE)
+    ] == []

@@ -195,3 +195,34 @@ thread = threading.Thread(target=ring); thread.start(); thread.join()
 def test_a_long_chain_of_waits_needs_no_stack(programs: Programs, mode: str, length: int) -> None:
     result = programs.python(RING % length, PYACLNN_MOCK_MODE=mode)
     assert result.stdout == "0\n", (result.returncode, result.stderr)
+
+
+GIVEN_UP = """
+import os, threading
+call('aclrtSetDevice', 0)
+first, second = stream(), stream()
+held, next_one = RmsNormGrad(rows=4111), RmsNormGrad(rows=2)
+held.launch(first)
+opened = threading.Event()
+def hold():
+    with open(os.environ['HELD'], 'w'):
+        opened.wait(60)
+thread = threading.Thread(target=hold); thread.start()
+print(lib.aclrtSynchronizeStreamWithTimeout(first, 200))
+next_one.launch(second)
+opened.set(); thread.join()
+print(lib.aclrtSynchronizeStreamWithTimeout(second, 20000))
+print(lib.aclrtSynchronizeStreamWithTimeout(first, 20000))
+held.close(); next_one.close()
+call('aclrtDestroyStream', first); call('aclrtDestroyStream', second)
+call('aclrtResetDevice', 0)
+"""
+
+
+@pytest.mark.parametrize("mode", ["deferred", "eager", "shuffled:3"])
+def test_a_kernel_that_nobody_waits_for_any_more_does_not_hold_up_others(
+    mode: str, programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYACLNN_MOCK_MODE", mode)
+    result = programs.holding(GIVEN_UP)
+    assert result.stdout.split() == ["507046", "0", "0"], result.stderr

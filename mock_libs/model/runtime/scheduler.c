@@ -238,24 +238,26 @@ static void clear_blocked(void)
     }
 }
 
-/* Goes on with what the device is working on. true: it still is. */
-static bool is_working(void)
+/* Take the answers of the kernels that devices have begun, whatever streams they are of: the wait
+ * for one may have been given up, and its device begins no other kernel before. */
+static enum mock_run run_begun(void)
 {
-    bool working = false;
+    enum mock_run result = MOCK_BLOCKED;
     for (struct stream *stream = mock_stream_first(); stream != NULL; stream = stream->next_created) {
         const struct task *task = stream->first;
-        working = (task != NULL && task->kind == TASK_KERNEL && task->as.kernel.sent &&
-                   step(stream) == WORKING) ||
-                  working;
+        if (task != NULL && task->kind == TASK_KERNEL && task->as.kernel.sent) {
+            const bool working = step(stream) == WORKING;
+            result = working || result == MOCK_WORKING ? MOCK_WORKING : MOCK_ARRIVED;
+        }
     }
-    return working;
+    return result;
 }
 
 /* Run tasks of all streams until one reaches a position. The order is that of the seed, however
  * long a kernel takes: the next task is chosen when it has ended. */
 static enum mock_run run_shuffled(struct stream *stream, uint64_t position)
 {
-    if (is_working()) {
+    if (run_begun() == MOCK_WORKING) {
         return MOCK_WORKING;
     }
     clear_blocked();
@@ -302,8 +304,10 @@ bool mock_run_awaited(void)
 enum mock_run mock_stream_run(struct stream *stream, uint64_t position)
 {
     enum mock_run result = run(stream, position);
-    /* The blocking stream may itself wait for other streams of this program. */
-    while (result == MOCK_BLOCKED && mock_run_awaited()) {
+    /* The blocking stream may itself wait for other streams of this program, and the device may
+     * have finished a kernel of another. */
+    while ((result == MOCK_BLOCKED && mock_run_awaited()) ||
+           (result == MOCK_WORKING && run_begun() == MOCK_ARRIVED)) {
         result = run(stream, position);
     }
     return result;

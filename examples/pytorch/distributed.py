@@ -49,10 +49,10 @@ def main() -> None:
     rank, ranks = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     device = arguments.device
     if device == "npu":
-        import torch_npu  # noqa: PLC0415, F401  # registers the device
+        import torch_npu  # noqa: PLC0415  # registers the device
 
         device = f"npu:{os.environ.get('LOCAL_RANK', '0')}"
-        torch.npu.set_device(device)
+        torch_npu.npu.set_device(device)  # torch.npu, which editors do not know
     if ranks > 1:
         torch.distributed.init_process_group("hccl")
     losses = torch.tensor(train(device, rank, ranks), device=device)

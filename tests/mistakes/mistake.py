@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from pyaclnn.base.toml import read_toml
 
 __all__ = ["Mistake", "all_mistakes"]
@@ -28,6 +30,7 @@ class Mistake:
         raises: Class of the exception that ``code`` raises.
         status: Exit status of the command or of pytest.
         frames: Most frames of the traceback below the code of the user.
+        numpy: Oldest major version of NumPy that leaves the message to pyaclnn.
     """
 
     title: str
@@ -41,6 +44,7 @@ class Mistake:
     raises: str = "InvalidArgumentError"
     status: int = 2
     frames: int = 20
+    numpy: int = 1
 
     def faults_of(self, message: str) -> list[str]:
         """List the faults of a message, as sentences; none if it is as the row wants it."""
@@ -49,6 +53,7 @@ class Mistake:
 
 
 def all_mistakes() -> list[Mistake]:
-    """Read the rows of all files of this folder."""
+    """Read the rows of all files of this folder that hold on the NumPy installed."""
     files = sorted(Path(__file__).parent.glob("*.toml"))
-    return [Mistake(**row) for file in files for row in read_toml(file)["mistake"]]
+    rows = [Mistake(**row) for file in files for row in read_toml(file)["mistake"]]
+    return [row for row in rows if row.numpy <= int(np.__version__.split(".")[0])]

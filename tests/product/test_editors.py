@@ -60,7 +60,7 @@ dx += 1
 fourteen: DeviceArray = abs(dx) @ dx.T
 fifteen: float = float(dx[0, 0]) + sum(float(row[0]) for row in dx)
 dx + "1"  # refused
-dx + host.tolist()  # refused
+dx + [1.0]  # refused
 
 # ---- tensors of other libraries
 four: NDArray[Any] = aclnn.add(tensor, host, 1)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # type checkers let these names be imported from here
     from types import ModuleType
 
     from pyaclnn import aclnn as aclnn, mock as mock, ops as ops, reference as reference
+    from pyaclnn.aclnn import op as op
     from pyaclnn.ascendc import tiling as tiling
     from pyaclnn.base.errors import (
         AclError as AclError,
@@ -63,7 +64,6 @@ if TYPE_CHECKING:  # type checkers let these names be imported from here
     )
     from pyaclnn.base.path_security import UntrustedPathWarning as UntrustedPathWarning
     from pyaclnn.calling import array_api as array_api
-    from pyaclnn.calling.by_name import op as op
     from pyaclnn.calling.empty import Empty as Empty
     from pyaclnn.calling.inference import shape_rule as shape_rule
     from pyaclnn.calling.plan import Plan as Plan, plan as plan

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.calling.declared import Declared, snake_name
@@ -45,6 +46,21 @@ _A = TypeVar("_A", NDArray[Any], DeviceArray)
 _Host: TypeAlias = NDArray[Any] | SupportsDLPack
 _Number: TypeAlias = builtins.complex | np.number[Any] | np.bool_
 """
+_MODULE_HEAD: Final = """
+from typing import Literal
+
+from pyaclnn.calling.call import Call
+from pyaclnn.calling.declared import Declared
+from pyaclnn.calling.undescribed_function import OperatorFunction
+
+class _Operator:
+    declared: Declared
+    def prepare(self, *arguments: Any, stream: StreamLike | None = None, **names: Any) -> Call: ...
+"""
+_BY_ANY_NAME: Final = """\
+@overload
+def op(name: str) -> OperatorFunction: ...
+"""
 _ANY_ARRAY: Final = "NDArray[Any] | DeviceArray"
 
 
@@ -55,27 +71,45 @@ def typed_stub(declared: Mapping[str, Signature]) -> str:
         declared: The first phases of operators, by the C name of the second. Those that take what
             Python cannot give are left out.
     """
-    return _USER_HEAD + _body(declared)
+    return f"{_USER_HEAD}{_body(declared)}\n"
 
 
 def module_stub(declared: Mapping[str, Signature]) -> str:
     """Return the text of the stub of ``pyaclnn.aclnn`` without its head, a line a signature.
 
+    Operators of equal signatures share a class with that signature: ``op`` returns it by C name,
+    and the operator in Python's spelling is its method, which editors show as a function.
+
     Args:
         declared: See ``typed_stub``.
     """
-    return re.sub(r"(?<=\()\n {4}|,?\n(?=\))|(?<=,)\n {3}", "", _body(declared))
+    alike: dict[str, list[str]] = {}
+    for one in _understood(declared):
+        text = "\n".join(_functions(one))
+        text = re.sub(r"(?<=\()\n {4}|,?\n(?=\))|(?<=,)\n {3}", "", text)
+        method = re.sub(r"^def \w+\(", "def __call__(this, ", text, flags=re.MULTILINE)
+        alike.setdefault(method.replace("this, )", "this)"), []).append(one.name)
+    classes, functions, by_name = [], [], []
+    for method, names in alike.items():
+        classes += [f"class _{names[0]}(_Operator):", textwrap.indent(method, "    ")]
+        functions += [f"{snake_name(name)} = _{names[0]}().__call__" for name in names]
+        literals = ", ".join(f'"{name}"' for name in names)
+        by_name += ["@overload", f"def op(name: Literal[{literals}]) -> _{names[0]}: ..."]
+    return "\n".join([_HEAD + _MODULE_HEAD, *classes, *by_name, _BY_ANY_NAME, *functions]) + "\n"
 
 
 def _body(declared: Mapping[str, Signature]) -> str:
-    lines = [_HEAD]
+    return "\n".join([_HEAD, *(line for one in _understood(declared) for line in _functions(one))])
+
+
+def _understood(declared: Mapping[str, Signature]) -> Iterator[Declared]:
+    """Yield the operators whose parameters Python can give."""
     for name, found in declared.items():
         kinds = [kind_of(c_type) for c_type in found.types[:-2]]
         if all(kinds):
             names, types = found.parameters[:-2], found.types[:-2]
             directions = directions_of(name, names, types)
-            lines += _functions(Declared(name, found, directions, "".join(kinds)))
-    return "\n".join(lines) + "\n"
+            yield Declared(name, found, directions, "".join(kinds))
 
 
 def _functions(declared: Declared) -> Iterator[str]:

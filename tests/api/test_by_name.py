@@ -216,7 +216,7 @@ def test_an_unknown_operator_gets_the_near_name(device: Device) -> None:
     with pytest.raises(AttributeError, match="did you mean 'rms_norm_grad'"):
         _ = pyaclnn.aclnn.rms_norm_grat  # type: ignore[attr-defined]  # that is the point
     with pytest.raises(InvalidArgumentError, match="a C name, such as"):
-        pyaclnn.op(7)  # type: ignore[arg-type]  # that is the point
+        pyaclnn.op(7)  # type: ignore[call-overload]  # that is the point
     with pytest.raises(AttributeError, match="did you mean 'add'"):
         _ = pyaclnn.aclnn.aclnnAdd  # type: ignore[attr-defined]  # that is the point
 

@@ -31,6 +31,7 @@ def swapped(array: NDArray[Any]) -> NDArray[Any]:
 
 ODD = swapped(X)
 DTYPE = ODD.dtype
+ZERO_D: Any = np.array(1.0, DTYPE)  # a scalar, whose type editors refuse
 
 ARRAYS: dict[str, Callable[[], object]] = {
     "to_device": lambda: pyaclnn.to_device(ODD),
@@ -39,7 +40,7 @@ ARRAYS: dict[str, Callable[[], object]] = {
     "copy_from": lambda: pyaclnn.to_device(X).copy_from(ODD),
     "__setitem__": lambda: pyaclnn.to_device(X).__setitem__(0, ODD[0]),
     "by name": lambda: pyaclnn.op("aclnnAdd")(X, ODD, 1.0),
-    "a scalar by name": lambda: pyaclnn.op("aclnnAdd")(X, X, np.array(1.0, DTYPE)),
+    "a scalar by name": lambda: pyaclnn.op("aclnnAdd")(X, X, ZERO_D),
     "a list by name": lambda: pyaclnn.op("aclnnCat")([X, ODD], 0),
     "a list": lambda: pyaclnn.foreach_norm([X, ODD], 2.0),
     "a plan": lambda: pyaclnn.plan(pyaclnn.rms_norm, ODD, X[0]),

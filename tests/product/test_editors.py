@@ -86,6 +86,13 @@ ten: DeviceArray = pyaclnn.plan(aclnn.add, dx, dx, 1).run()
 by_name = pyaclnn.op("aclnnAdd")
 eleven: DeviceArray = by_name(dx, dx, 1)
 kept: pyaclnn.Plan = pyaclnn.plan(by_name, dx, dx, 1)
+sixteen: NDArray[Any] = pyaclnn.op("aclnnAdd")(tensor, host, alpha=1)
+seventeen: DeviceArray = pyaclnn.plan(by_name, dx, dx, 1).run()
+of_the_installation = pyaclnn.op("aclnnOfAnInstallation")(dx, 1, stream=None)
+print(by_name.declared.names, by_name.prepare(dx, dx, 1), of_the_installation)
+by_name(dx, host, 1)  # refused
+by_name(dx, dx, alfa=1)  # refused
+wrong_result: str = pyaclnn.op("aclnnAdd")(dx, dx, 1)  # refused
 not_an_array: str = ready.run()  # refused
 ready.run(x=host)  # refused
 pyaclnn.plan(pyaclnn.rms_norm, dx, dgamma, epsylon=1e-6)  # refused

@@ -19,12 +19,12 @@ from pyaclnn import cli
 from pyaclnn.cann import raw
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.status import code_named, names
-from pyaclnn.facts.chips import all_chips
+from pyaclnn.facts.chips import FAMILIES, all_chips
 from pyaclnn.facts.explanations import STATUS
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.types import TYPES
-from pyaclnn.facts.releases import NEWEST
+from pyaclnn.facts.releases import DEFAULT, NEWEST
 from pyaclnn.facts.variables import VARIABLES
 from pyaclnn.health.installed.listing import category_of, declared_operators, in_one_line
 from pyaclnn.mock import contract
@@ -73,13 +73,15 @@ def operators() -> Iterator[str]:
             for name, operator in all_operators().items()
         ),
     )
-    yield "## Chips\n\nAny of these can be simulated, by its name in `PYACLNN_MOCK_SOC`.\n\n"
+    yield "## Chips\n\nAny of these can be simulated, by its name in `PYACLNN_MOCK_SOC`, "
+    yield "with a release of CANN that knows it in `PYACLNN_MOCK_CANN`.\n\n"
     yield from _table(
-        ["chip", "family", "AI cores", "vector cores", "memory", "bfloat16"],
+        ["chip", "family", "CANN", "AI cores", "vector cores", "memory", "bfloat16"],
         (
             [
                 f"`{chip.soc_name}`",
                 chip.product,
+                FAMILIES[chip.family].since or DEFAULT,
                 str(chip.ai_cores),
                 str(chip.vector_cores or "—"),
                 f"{chip.memory_bytes >> 30} GiB",

@@ -38,6 +38,7 @@ class Family(NamedTuple):
         package: How the packages with their kernels are called.
         bfloat16: Whether the cores compute in bfloat16.
         normalization: Whether the cores have the normalization interfaces of Ascend C.
+        since: The first release of CANN that knows the chips, in short; None for every release.
     """
 
     pattern: str
@@ -47,6 +48,7 @@ class Family(NamedTuple):
     package: str
     bfloat16: bool = False
     normalization: bool = True
+    since: str | None = None
 
 
 # The order is that of the enumeration Family in ascendc/core.h. "Ascend910B" without a digit is a
@@ -55,7 +57,11 @@ FAMILIES: Final = {
     "910b": Family(r"Ascend910B\d\w*(-\d)?", "Atlas A2", 192 << 10, 220, "910b", bfloat16=True),
     "910_93": Family(r"Ascend910_93\w+", "Atlas A3", 192 << 10, 220, "A3", bfloat16=True),
     "950": Family(
-        r"Ascend950\w*|Ascend910_95\w*", "Ascend 950", 248 << 10, 310, "950", bfloat16=True
+        r"Ascend950\w*|Ascend910_95\w*",
+        "Ascend 950",
+        *(248 << 10, 310, "950"),
+        bfloat16=True,
+        since="9.1",
     ),
     "310p": Family(r"Ascend310P\d", "Atlas inference series (310P)", 256 << 10, 200, "310p"),
     "910": Family(

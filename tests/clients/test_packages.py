@@ -25,6 +25,7 @@ def test_those_of_fbgemm_load_and_run_on_a_kernel_that_is_given() -> None:
         env=settings(
             PYACLNN_BACKEND="mock",
             PYACLNN_MOCK_SOC="Ascend950PR_9579",
+            PYACLNN_MOCK_CANN="9.1",
             PYACLNN_MOCK_OPERATORS=str(program),
         ),
         capture_output=True,

@@ -176,9 +176,13 @@ assert put(10, b'x') == 0 and size(10) == 2 and get(0, None, 5) == 100000
     ("chip", "compiled"),
     [("Ascend910B3", "disable"), ("Ascend950PR_9579", "disable"), ("Ascend910A", "enable")],
 )
-def test_options_of_the_compiler_are_kept(chip: str, compiled: str, programs: Programs) -> None:
+def test_options_of_the_compiler_are_kept(
+    chip: str, compiled: str, programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = "9.1" if chip.startswith("Ascend950") else "8.1"
+    monkeypatch.setenv("PYACLNN_MOCK_CANN", release)
     code = _OPTIONS.format(folder=libdir(), compiled=compiled)
-    done = programs.python(code, PYACLNN_MOCK_SOC=chip)
+    done = programs.python(code, PYACLNN_MOCK_SOC=chip, PYACLNN_MOCK_CANN=release)
     assert done.returncode == 0, done.stderr
 
 

@@ -114,6 +114,7 @@ def test_the_950_does_not_pad(programs: Programs) -> None:
         "call('aclrtSetDevice', 0); memory = device_memory(32)\n"
         "print(lib.aclrtMemset(memory, 33, 0, 33), lib.aclrtMemset(memory, 32, 0, 32))",
         PYACLNN_MOCK_SOC="Ascend950PR_9579",
+        PYACLNN_MOCK_CANN="9.1",
     )
     assert result.stdout == "107000 0\n", result.stderr
 

@@ -127,7 +127,7 @@ def describe(
         mistake=mistake,
         hooks=hooks or Hooks(),
         later={
-            release: _attributes(changes, build, named)
+            release: _attributes({"checks": checks, **changes}, build, named)
             for release, changes in (later or {}).items()
         },
         shows=shows,
@@ -147,8 +147,8 @@ def _attributes(
     }
     if "types" in changes:
         found["types"] = Types.of(changes["types"])
-    checks, build = changes.get("checks", ()), changes.get("build", build)
-    found["checks"] = _all_checks(checks, build, found["parameters"])
+    build = changes.get("build", build)
+    found["checks"] = _all_checks(changes["checks"], build, found["parameters"])
     return found
 
 

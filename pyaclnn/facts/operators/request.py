@@ -102,6 +102,8 @@ class Hooks(NamedTuple):
         unwritten: Returns the Python names of outputs that are silently not written.
         kernel_types: Returns the types in which outputs leave the kernel, by Python names, where
             they are not those of the description.
+        read_as: Returns the shapes in which inputs are read, by Python names, where they are not
+            their own.
         scratch: Returns the bytes of workspace that the kernel uses beside those of all kernels.
     """
 
@@ -111,4 +113,5 @@ class Hooks(NamedTuple):
     fills: Callable[[Request], dict[str, float]] = lambda _: {}
     unwritten: Callable[[Request], Collection[str]] = lambda _: ()
     kernel_types: Callable[[Request], Mapping[str, str]] = lambda _: {}
+    read_as: Callable[[Request], Mapping[str, Dims]] = lambda _: {}
     scratch: Callable[[Request], int] = lambda _: 0

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyaclnn.base.limits import memory_error_message
 from pyaclnn.base.variable import choice
-from pyaclnn.facts.chips import find_chip
+from pyaclnn.facts.chips import FAMILIES, find_chip
 from pyaclnn.mock.protocol.wire import (
     PROTOCOL_VERSION,
     Bye,
@@ -108,7 +108,7 @@ class Server:
                 f"the host speaks protocol version {hello.protocol_version}; this device process "
                 f"speaks {PROTOCOL_VERSION}: both must come from one installation"
             )
-        find_chip(hello.soc_name)
+        _require_chip(hello.soc_name)
         choice("PYACLNN_MOCK_KERNELS", "torch")
         faults = os.environ.get("PYACLNN_MOCK_FAULTS")
         if faults:
@@ -131,6 +131,21 @@ class Server:
         ignore_floating_point_errors()
         memory = DeviceMemory(self._memory_descriptor, hello.base_address, hello.memory_bytes)
         return Device(find_chip(hello.soc_name), memory)
+
+
+def _require_chip(soc_name: str) -> None:
+    """Require a chip that exists, and that the simulated release of CANN knows."""
+    since = FAMILIES[find_chip(soc_name).family].since
+    if since is None:
+        return
+    from pyaclnn.facts.releases import VARIABLE, has, simulated  # noqa: PLC0415  # few need it
+
+    release = simulated().name
+    if not has(release, since):
+        raise ValueError(
+            f"CANN {release} does not know the chip {soc_name}, which CANN {since} introduced; set "
+            f"{VARIABLE}={since}, or another chip in PYACLNN_MOCK_SOC"
+        )
 
 
 class Kernels(threading.Thread):

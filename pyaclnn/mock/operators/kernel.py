@@ -67,12 +67,14 @@ def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
     operator = request.operator
     function, names = _definition(operator.c_name)
     arguments: dict[str, Any] = {"family": request.chip.family}
+    shapes = operator.hooks.read_as(request)
     for tensor in operator.inputs:
         given = request.tensors[tensor.name]
         if given is None or tensor.ignored:
             arguments[tensor.name] = None
         else:
-            arguments[tensor.name] = _readable(request, tensor, memory.view(tensor.c_name, given))
+            found = _readable(request, tensor, memory.view(tensor.c_name, given))
+            arguments[tensor.name] = found.reshape(shapes.get(tensor.name, given.dims))
     for option in operator.options:
         arguments[snake_case(option.name)] = _plain(request, option)
     (first, *others) = operator.returned

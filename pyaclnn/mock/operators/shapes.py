@@ -95,8 +95,9 @@ def learned(request: Request) -> str | None:
     if request.is_learned:
         return None
     request.is_learned = True
+    read_as = operator.hooks.read_as(request)
     shapes = {
-        tensor.name: request.tensors[tensor.name].dims
+        tensor.name: read_as.get(tensor.name, request.tensors[tensor.name].dims)
         for tensor in operator.inputs
         if request.tensors[tensor.name] is not None
     }

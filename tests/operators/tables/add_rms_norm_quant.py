@@ -53,9 +53,7 @@ def row(x: str, scales: str, points: str) -> tuple[str, ...]:
     return (x, x, x, scales, scales, points, points, I8, I8, x)
 
 
-ROWS = (row(F16, F32, I32), row(BF16, BF16, BF16))
-LATER = row(BF16, F32, I32)
-"""A row of newer releases; whether 8.1 has it, nobody knows."""
+ROWS = (row(F16, F32, I32), row(BF16, BF16, BF16), row(BF16, F32, I32))
 ON_950 = (row(F32, F32, F32), row(F16, F16, F16), row(F16, F32, F32), row(BF16, F32, F32))
 NO_OPTIONS: Changes = dict.fromkeys(OPTIONAL)
 
@@ -121,7 +119,6 @@ TABLE = Table(
     types=Types(
         TENSORS,
         {**dict.fromkeys(A2_A3, ROWS), P950: (*ROWS, *ON_950), P310: ROWS[:1]},
-        unknown=(LATER,),
     ),
     formula=formula,
     optional=OPTIONAL,
@@ -200,7 +197,7 @@ def fails(chip: str, types: Mapping[str, str]) -> bool | None:
     # The 950 has columns of 8-bit floats too, which the simulated NPU has not.
     if chip == P950 and types["y1Out"] in EIGHT_BITS:
         return None
-    return found not in (*TABLE.types.rows[chip], *(() if chip == P310 else (LATER,)))
+    return found not in TABLE.types.rows[chip]
 
 
 # Newer releases: written by hand. No type is compared with another but that of the results, and no

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """aclnnEmbeddingRenorm (CANN: ops-nn norm/embedding_renorm)."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -76,3 +77,6 @@ TABLE = Table(
         ),
     ),
 )
+
+# The kernel table of 8.1 has the operator for more chips than its documents.
+OLD, TABLE = in_8_1(TABLE, P310, P310B, like=P910), replace(TABLE, releases=("9",))

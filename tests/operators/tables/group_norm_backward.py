@@ -32,10 +32,12 @@ def formula(given: Numbers, _chip: str) -> Truth:
     mean, rstd = given["mean"].reshape(rows), given["rstd"].reshape(rows)
     hat = (given["input"].reshape(rows) - mean) * rstd
     dy = given["gradOut"].reshape(split)
-    gamma = np.ones(channels) if given["gamma"] is None else given["gamma"]
+    gamma = np.ones(channels) if given["gamma"] is None else given["gamma"].ravel()
     g = (dy * gamma[:, None]).reshape(rows)
     dx = rstd * (g - g.mean(1, keepdims=True) - hat * (g * hat).mean(1, keepdims=True))
-    found = (dx.reshape(shape), (dy * hat.reshape(split)).sum((0, 2)), dy.sum((0, 2)))
+    like = (channels,) if given["gamma"] is None else given["gamma"].shape
+    slopes = ((dy * hat.reshape(split)).sum((0, 2)), dy.sum((0, 2)))
+    found = (dx.reshape(shape), *(slope.reshape(like) for slope in slopes))
     named = zip(OUTS, found, given["outputMask"], strict=True)
     return {name: value for name, value, wanted in named if wanted}
 
@@ -76,7 +78,7 @@ TABLE = Table(
         ),
         unordered(
             INVALID,
-            shaped("gradOut", NINE, (2, 4, 5)),
+            shaped("gradOut", NINE, (2, 4, 5), (47,)),
             broken("N of another tensor", "N", N=3),
             broken("C of another tensor", "C", C=8),
             broken("HxW of another tensor", "HxW", HxW=5),
@@ -97,6 +99,29 @@ TABLE = Table(
     cases=(
         runs("sound", {}),
         runs("statistics are counted", {"mean": t(4), "rstd": t(4, 1)}),
+        runs(
+            "one dimension, as elements are counted",
+            {**dict.fromkeys(("gradOut", "input", "gradInput"), t(48)), "mean": t(4)},
+        ),
+        runs(
+            "eight dimensions, two of them without the samples and the channels",
+            {
+                "gradOut": t(1, 1, 48, 1, 1, 1, 1, 1),
+                **dict.fromkeys(("input", "gradInput"), t(6, 8)),
+            },
+        ),
+        runs("gradients of gamma's own shape", dict.fromkeys(("gamma", *OUTS[1:]), t(1, 4))),
+        *(
+            refused(INVALID, f"{name} of another shape than gamma", {"gamma": t(1, 4), **found})
+            for name in OUTS[1:]
+            for found in ({**dict.fromkeys(OUTS[1:], t(1, 4)), name: t(4)},)
+        ),
+        runs("gradients of channels, without gamma", {"gamma": None}),
+        refused(
+            INVALID,
+            "a gradient of two dimensions, without gamma",
+            {"gamma": None, "gradGammaOut": t(1, 4)},
+        ),
         masked(True, False, False),
         masked(False, True, True),
         # Half of 1.5 and four and a half units of its last place: between two float16 numbers.

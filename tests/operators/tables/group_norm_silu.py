@@ -64,6 +64,7 @@ def plain(rows: int, channels: int, area: int, group: int) -> Changes:
 
 
 EMPTY = {"meanOut": np.zeros((2, 2)), "rstdOut": np.full((2, 2), np.nan)}
+NO_NUMBERS = dict.fromkeys(STATISTICS, np.full((2, 2), np.nan))
 FOUR: Changes = {
     **plain(1, 4, 2, 2),
     "self": array([[[1, 2], [3, 4], [2, 0], [-2, 0]]]),
@@ -118,6 +119,11 @@ TABLE = Table(
         ),
         idle("no samples on the 950", plain(0, 4, 6, 2), (P950,)),
         Case("no space", plain(2, 4, 0, 2), BUT_950, workspace=0, gives=EMPTY),
+        # The kernel of the 950 divides 0 by 0: neither statistic is a number.
+        *(
+            Case(f"no {what} on the 950", plain(*dims, 2), (P950,), gives=NO_NUMBERS)
+            for what, dims in (("space", (2, 4, 0)), ("channels", (2, 0, 6)))
+        ),
         Case(
             "two groups of two channels",
             FOUR,

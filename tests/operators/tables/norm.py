@@ -8,6 +8,7 @@ import numpy as np
 
 from tests.operators.notation import *
 
+C64 = "COMPLEX64"
 INF = float("inf")
 LARGEST = 2.0**31 - 1
 BUT_950 = (*A2_A3, P310, P910, P310B)
@@ -116,6 +117,15 @@ TABLE = Table(
             "nothing to reduce, least", empty(2, 0, 4, power=-INF), gives={"out": np.zeros((2, 4))}
         ),
         idle("an empty result", empty(0, 3, 4)),
+        # Off the 950 phase 1 looks at no type, and does not pass on what its kernel says.
+        *(
+            Case(f"complex numbers in {name}", {name: Changed(dtype=C64)}, BUT_950, computed=False)
+            for name in ("self", "out")
+        ),
+        *(
+            refused(INVALID, f"complex numbers in {name}", {name: Changed(dtype=C64)}, (P950,))
+            for name in ("self", "out")
+        ),
         square(2, (1,), [5, 2]),
         square(1, (1,), [7, 2]),
         square(0, (1,), [2, 1]),

@@ -143,3 +143,7 @@ INPLACE = replace(
         ),
     ),
 )
+
+# The kernel table of 8.1 has the operator for more chips than its documents.
+OLD, TABLE = in_8_1(TABLE, P310, P310B, like=P910), replace(TABLE, releases=("9",))
+OLD_INPLACE, INPLACE = in_8_1(INPLACE, P310, P310B, like=P910), replace(INPLACE, releases=("9",))

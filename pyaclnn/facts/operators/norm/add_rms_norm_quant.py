@@ -44,11 +44,10 @@ __all__ = [
     "wants_second",
 ]
 
-_QUANTIZED = "T=f16 S=f32 Z=i32 | T=bf16 S=bf16 Z=bf16"
+_QUANTIZED = "T=f16 S=f32 Z=i32 | T=bf16 S=bf16 Z=bf16 | T=bf16 S=f32 Z=i32"
 _ON_950 = "T=f32,f16,bf16 S=f32 Z=f32 | T=f16 S=f16 Z=f16"
 _ON_310P = "T=f16 S=f32 Z=i32"
-_LATER = f"{_QUANTIZED} | T=bf16 S=f32 Z=i32"
-_TYPES_LATER = {"910b 910_93": _LATER, "950": f"{_LATER} | {_ON_950}", "310p": _ON_310P}
+_TYPES = {"910b 910_93": _QUANTIZED, "950": f"{_QUANTIZED} | {_ON_950}", "310p": _ON_310P}
 _FLOATS, _HALVES = ("f32", "f16", "bf16"), ("f16", "bf16")
 _NARROW = ("i8", "HIFLOAT8", "FLOAT8_E5M2", "FLOAT8_E4M3FN")
 _SCALES = ("scales1", "scales2Optional", "zeroPoints1Optional", "zeroPoints2Optional")
@@ -83,7 +82,7 @@ ADD_RMS_NORM_QUANT = describe(
     Build.INDIVIDUAL,
     "Add two tensors, normalize the sum as ``rms_norm`` does, and quantize the result: "
     "``y = round(x * rstd * gamma / scales + zero_points)``, halves to even, within int8.",
-    types={"910b 910_93": _QUANTIZED, "950": f"{_QUANTIZED} | {_ON_950}", "310p": _ON_310P},
+    types=_TYPES,
     parameters={
         **SUMMED,
         "scales1": input("S norm*", "The divisor or factor of ``y1``", positive=True),
@@ -113,7 +112,6 @@ ADD_RMS_NORM_QUANT = describe(
     later={
         "9.1": {
             "build": Build.COMPOSITE,
-            "types": _TYPES_LATER,
             "checks": (
                 required(),
                 # CANN holds each tensor against a list and compares none with another; the rest is
@@ -138,7 +136,7 @@ ADD_RMS_NORM_QUANT_V2 = describe(
     Build.COMPOSITE,
     "Add two tensors, normalize the sum as ``rms_norm`` does, shift, and quantize the result: "
     "``y = round((x * rstd * gamma + beta) / scales + zero_points)``, halves to even, within int8.",
-    types=_TYPES_LATER,
+    types=_TYPES,
     parameters={
         **SUMMED,
         "scales1": input("S norm* | 1", "The divisor or factor of ``y1``", positive=True),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyaclnn.facts.operators.checks import (
     Code,
+    at_launch,
     dtypes,
     each,
     empty,
@@ -206,7 +207,12 @@ def _wrong_on_950(request: Request, name: str) -> str | None:
     return _wrong_length(request, name) if request.chip.family == "950" else None
 
 
-_CHECKS = (
+def _wrong_but_on_950(request: Request, name: str) -> str | None:
+    """Compare the length of a saved statistic where the graph of kernels does."""
+    return None if request.chip.family == "950" else _wrong_length(request, name)
+
+
+_CHECKED = (
     required(),
     empty("gradOut", "input"),
     masked(length=Code.NULL),
@@ -214,6 +220,9 @@ _CHECKS = (
     formats({5: "NCDHW"}),
     rank("gradOut", "input", most=8),
     shape("gradOut", "gradInput", "weight", "runningMean", "runningVar"),
+)
+_CHECKS = (
+    *_CHECKED,
     each(_wrong_on_950, "saveMean", "saveInvstd", "gradWeight", "gradBias"),
     launch(each(_wrong_length, "saveMean", "saveInvstd", "gradWeight", "gradBias")),
 )
@@ -245,13 +254,22 @@ FAST_BATCH_NORM_BACKWARD = describe(
     "aclnnFastBatchNormBackward",
     Build.COMPOSITE,
     f"{_SAYS} In the same order in every run.",
-    types={"910b 910_93": _ANY},
+    types={"910b 910_93 950": _ANY},
     parameters={
         **_ARGUMENTS,
         "version": integer(0, "Which of two kernels, 0 or 1", least=0, most=1, unchecked=True),
         **_RESULTS,
     },
-    checks=_CHECKS,
+    checks=(
+        *_CHECKED,
+        rank("saveMean", "saveInvstd", least=0, most=8),
+        launch(
+            each(_wrong_but_on_950, "saveMean", "saveInvstd"),
+            each(_wrong_length, "gradWeight", "gradBias"),
+        ),
+        # The 950 looks at the lengths of saved statistics in phase 2.
+        at_launch(each(_wrong_length, "saveMean", "saveInvstd")),
+    ),
     zeros=_ZEROS,
     saved=_SAVED,
     mistake=_other_statistic,

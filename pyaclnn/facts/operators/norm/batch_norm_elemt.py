@@ -66,6 +66,10 @@ BATCH_NORM_ELEMT = describe(
     shows="[ 5.  6.  7.  8.  9. 10.]",
 )
 
+_BACKWARD = {
+    "910b 910_93 950": "K=f32,f16,i32 *=f32,f16,bf16",
+    "910": "K=f32,f16,i32 *=f32,f16",
+}
 BATCH_NORM_ELEMT_BACKWARD = describe(
     "aclnnBatchNormElemtBackward",
     Build.COMPOSITE,
@@ -73,10 +77,8 @@ BATCH_NORM_ELEMT_BACKWARD = describe(
     "``n = sum(counter)``: ``(grad_out - sum_dy / n - (input - mean) * invstd ** 2 * sum_dy_xmu / "
     "n) * invstd * weight``. If all tensors are float16, and there is a weight, CANN computes in "
     "float16, otherwise in float32.",
-    types={
-        "910b 910_93 950": "K=f32,f16,i32 *=f32,f16,bf16",
-        "910": "K=f32,f16,i32 *=f32,f16",
-    },
+    types={**_BACKWARD, "310p": "K=f32,f16,i32 *=f32,f16"},
+    later={"9.1": {"types": _BACKWARD}},
     torch=(
         "torch.batch_norm_backward_elemt: grad_out input mean invstd weight sum_dy sum_dy_xmu "
         "count=counter"

@@ -89,7 +89,8 @@ BATCH_NORM_REDUCE_BACKWARD = describe(
     "Sum, over one device's share of a batch, what the gradients need of it: "
     "``sum_dy = sum(grad_out)``, ``sum_dy_xmu = sum(grad_out * (input - mean))``, "
     "``grad_weight = sum_dy_xmu * invstd``, ``grad_bias = sum_dy``.",
-    types=_REDUCED,
+    types={**_REDUCED, "310p": _REDUCED["910"]},
+    later={"9.1": {"types": _REDUCED}},
     torch=(
         "torch.batch_norm_backward_reduce: grad_out input mean invstd weight input_g weight_g "
         "bias_g"

@@ -79,6 +79,7 @@ BATCH_NORM_STATS = describe(
     shows="[3. 4. 5. 6. 7. 8.]",
 )
 
+_GATHERED = {"910b 910_93 950": "*=f32,f16,bf16", "910": "*=f32,f16"}
 BATCH_NORM_GATHER_STATS_WITH_COUNTS = describe(
     "aclnnBatchNormGatherStatsWithCounts",
     Build.COMPOSITE,
@@ -88,7 +89,8 @@ BATCH_NORM_GATHER_STATS_WITH_COUNTS = describe(
     "``squares = sum(counts * (variance + (mean - mean_all) ** 2))``, "
     "``invstd_all = 1 / sqrt(squares / n + eps)``; the running ones become, in place, "
     "``(1 - momentum) * running + momentum * batch``, with the variance ``squares / (n - 1)``.",
-    types={"910b 910_93 950": "*=f32,f16,bf16", "910": "*=f32,f16"},
+    types={**_GATHERED, "310p": "*=f32,f16"},
+    later={"9.1": {"types": _GATHERED}},
     torch=(
         "torch.batch_norm_gather_stats_with_counts: input mean invstd running_mean running_var "
         "momentum eps counts"

@@ -11,6 +11,7 @@ from pyaclnn.facts.operators.checks import (
     agree,
     constraint,
     dtypes,
+    each,
     empty,
     formats,
     masked,
@@ -22,12 +23,13 @@ from pyaclnn.facts.operators.checks import (
 )
 from pyaclnn.facts.operators.description import Build, describe
 from pyaclnn.facts.operators.parameters import flag, input, integer, mask, output, real
-from pyaclnn.facts.operators.request import shape_text
+from pyaclnn.facts.operators.request import Hooks, shape_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyaclnn.facts.operators.request import Request
+    from pyaclnn.facts.operators.words import Dims
 
 __all__ = [
     "GROUP_NORM",
@@ -127,13 +129,61 @@ def _too_many_channels(request: Request) -> str | None:
     """Refuse more channels than the kernel of Atlas A2 and A3 holds."""
     if request.chip.family not in _LIMITED:
         return None
-    (channels,), group = request.known["C"], request.values["num_groups"]
+    channels, group = request.values["C"], request.values["num_groups"]
     if channels <= _MOST_CHANNELS and channels // group <= _MOST_IN_A_GROUP:
         return None
     return (
         f"C is {channels} in {group} groups; on {request.chip.soc_name} it must be at most "
         f"{_MOST_CHANNELS}, and at most {_MOST_IN_A_GROUP} a group"
     )
+
+
+_COUNTS = {
+    "grad_out": ("N", "C", "HxW"),
+    "input": ("N", "C", "HxW"),
+    "mean": ("N", "num_groups"),
+    "rstd": ("N", "num_groups"),
+    "weight": ("C",),
+}
+
+
+def _wrong_count(request: Request) -> str | None:
+    """Compare numbers of elements with the options, in whatever shape the elements are."""
+    for name, factors in _COUNTS.items():
+        given, must = request.tensors[name], prod(request.values[factor] for factor in factors)
+        if given is not None and given.size != must:
+            return (
+                f"{request.c_name(name)} has shape {shape_text(given.dims)} and {given.size} "
+                f"elements; it must have {must}, as {', '.join(map(request.c_name, factors))} say"
+            )
+    return None
+
+
+def _wrong_gradient(request: Request, name: str) -> str | None:
+    """Require of a gradient the very shape of its tensor."""
+    dims, weight = request.tensors[name].dims, request.tensors["weight"]
+    must = (request.values["C"],) if weight is None else weight.dims
+    if name == "grad_input":
+        must = request.tensors["input"].dims
+    if dims == must:
+        return None
+    return f"{request.c_name(name)} has shape {shape_text(dims)}; it must be {shape_text(must)}"
+
+
+def _sums_on_950(request: Request) -> dict[str, float]:
+    """Fill the sums over no elements with 0 on the 950; other chips write nothing."""
+    if request.tensors["input"].size or request.chip.family != "950":
+        return {}
+    sums = ("grad_weight", "grad_bias")
+    return {name: 0.0 for name in sums if request.tensors[name] is not None}
+
+
+def _split(request: Request) -> dict[str, Dims]:
+    """Read tensors in the shapes that the options state."""
+    return {
+        name: tuple(request.values[factor] for factor in factors)
+        for name, factors in _COUNTS.items()
+    }
 
 
 GROUP_NORM_BACKWARD = describe(
@@ -184,15 +234,15 @@ GROUP_NORM_BACKWARD = describe(
         dtypes(),
         options(),
         constraint(),
-        rank("gradOut", most=8),
-        agree("N", "C", "HxW"),
-        shape("gradOut", "input", "mean", "rstd", "gamma"),
-        shape("gradInput", "gradGammaOut", "gradBetaOut"),
         rule(_too_many_channels),
+        rank("gradOut", least=0, most=8),
+        rule(_wrong_count),
+        each(_wrong_gradient, "gradInput", "gradGammaOut", "gradBetaOut"),
         empty(),
     ),
     constraint=undivided,
     zeros=("N space", ("grad_weight", "grad_bias")),
+    hooks=Hooks(read_as=_split, fills=_sums_on_950),
     result_type="GroupNormGradients",
     source="CANN: ops-nn norm/group_norm_grad",
     shows="[-0.41  0.82 -0.41  0.    0.    0.  ]",
@@ -239,6 +289,13 @@ def _none_but_on_950(request: Request) -> str | None:
     return None if request.chip.family == "950" else _no_samples_or_channels(request)
 
 
+def _empty_on_950(request: Request) -> dict[str, float]:
+    """Fill both statistics with NaN where the kernel of the 950 has nothing to normalize."""
+    empty = request.tensors["input"].size == 0 and request.chip.family == "950"
+    return {"mean": nan, "rstd": nan} if empty else {}
+
+
+_SILU_HOOKS = Hooks(fills=_empty_on_950)
 _SILU_CHECKS = (
     required(),
     dtypes(),
@@ -261,6 +318,7 @@ GROUP_NORM_SILU = describe(
     },
     checks=_SILU_CHECKS,
     constraint=undivided,
+    hooks=_SILU_HOOKS,
     source=_SILU_SOURCE,
     shows="[-0.1   0.73  2.01 -0.1   0.73  2.01]",
 )
@@ -277,6 +335,7 @@ GROUP_NORM_SILU_V2 = describe(
     },
     checks=_SILU_CHECKS,
     constraint=undivided,
+    hooks=_SILU_HOOKS,
     source=_SILU_SOURCE,
     shows="[-1.22  0.    1.22 -1.22  0.    1.22]",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.facts.operators.checks import empty, options, required, rule, shape, shapes
+from pyaclnn.facts.operators.checks import at_launch, empty, options, required, rule, shape, shapes
 from pyaclnn.facts.operators.description import Build, describe
 from pyaclnn.facts.operators.parameters import axes, dtype, flag, input, output, scalar
 from pyaclnn.facts.operators.request import Hooks
@@ -54,25 +54,37 @@ def _wrong_types(request: Request) -> str | None:
 
 
 def _wrong_type(request: Request) -> str | None:
-    """Require real types: those without kernels are computed in float32, but not on the 950."""
+    """Require types of arrays: those without kernels become float32, but not on the 950."""
     for name, c_name in (("input", "self"), ("out", "out")):
         kind = request.tensors[name].type
-        if kind in _COMPLEX or kind not in TYPES:
+        if kind not in TYPES:
             return f"{c_name} has data type {kind}; it must be real"
         if request.chip.family == "950" and kind not in _ON_950:
             return f"{c_name} has data type {kind}; it must be one of {', '.join(_ON_950)}"
     return None
 
 
+def _complex(request: Request) -> str | None:
+    """Find a complex tensor: no kernel takes it, and phase 1 off the 950 looks at no type."""
+    for name, c_name in (("input", "self"), ("out", "out")):
+        kind = request.tensors[name].type
+        if kind in _COMPLEX:
+            return f"{c_name} has data type {kind}, which no kernel of the norm takes"
+    return None
+
+
+_ON_910 = "T=f32 D=f32 | T=f16 D=f16,f32"
+_VECTOR_TYPES = {
+    "910b 910_93 950": "T=f32 D=f32 | T=f16 D=f16,f32 | T=bf16 D=bf16,f32",
+    "910 310b": _ON_910,
+}
 LINALG_VECTOR_NORM = describe(
     "aclnnLinalgVectorNorm",
     Build.COMPOSITE,
     "Compute the norm of order ``ord`` of vectors: ``sum(abs(input) ** ord) ** (1 / ord)``; the "
     "number of elements that are not 0 for 0, the largest or smallest magnitude for infinity.",
-    types={
-        "910b 910_93 950": "T=f32 D=f32 | T=f16 D=f16,f32 | T=bf16 D=bf16,f32",
-        "910 310b": "T=f32 D=f32 | T=f16 D=f16,f32",
-    },
+    types={**_VECTOR_TYPES, "310p": _ON_910},
+    later={"9.1": {"types": _VECTOR_TYPES}},
     torch="torch.linalg.vector_norm: x=input ord dim keepdim dtype",
     parameters={
         "self": input("T shape*", "The vectors", name="input"),
@@ -113,7 +125,14 @@ NORM = describe(
         "keepdim": flag(False, "Whether these axes stay, with length 1"),
         "out": output("D", "The norms", infer=_reduced, fill=0.0),
     },
-    checks=(required(), rule(_wrong_type), options(), shapes(), empty()),
+    checks=(
+        required(),
+        rule(_wrong_type),
+        options(),
+        shapes(),
+        empty(),
+        at_launch(rule(_complex)),
+    ),
     source="CANN: ops-nn norm/norm",
     shows="[ 7.42 21.24]",
 )

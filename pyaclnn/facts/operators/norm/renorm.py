@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["EMBEDDING_RENORM", "INPLACE_RENORM", "RENORM"]
 
 _FULL, _NARROW = "T=f32,f16,bf16", "T=f32,f16"
+_TYPES = {"910b 910_93 950": _FULL, "910": _NARROW}
+_PICKED = {"910b 910_93 950": f"{_FULL} I=i32,i64", "910": f"{_NARROW} I=i32,i64"}
 _SHAPE = "T first second more*"
 
 
@@ -49,7 +51,8 @@ RENORM = describe(
     "Shorten each slice along an axis to a largest norm: one with a p-norm above ``maxnorm`` is "
     "multiplied by ``maxnorm / (norm + 1e-7)``, the others stay. A slice is what has one index on "
     "that axis.",
-    types={"910b 910_93 950": _FULL, "910": _NARROW},
+    types={**_TYPES, "310p 310b": _NARROW},
+    later={"9.1": {"types": _TYPES}},
     torch="torch.renorm: input p dim maxnorm",
     parameters={
         "self": input(_SHAPE, "The array to shorten", name="input"),
@@ -66,7 +69,8 @@ INPLACE_RENORM = describe(
     "aclnnInplaceRenorm",
     Build.COMPOSITE,
     "Shorten each slice along an axis to a largest norm, as ``renorm`` does, in place.",
-    types={"910b 910_93 950": _FULL, "910": _NARROW},
+    types={**_TYPES, "310p 310b": _NARROW},
+    later={"9.1": {"types": _TYPES}},
     parameters={
         "selfRef": inout(_SHAPE, "The array to shorten", name="input"),
         **_OPTIONS,
@@ -82,7 +86,8 @@ EMBEDDING_RENORM = describe(
     Build.COMPOSITE,
     "Shorten rows of a table to a largest norm, in place, as ``renorm`` does. A row that is named "
     "twice is shortened once. CANN does not look at the indices.",
-    types={"910b 910_93 950": f"{_FULL} I=i32,i64", "910": f"{_NARROW} I=i32,i64"},
+    types={**_PICKED, "310p 310b": f"{_NARROW} I=i32,i64"},
+    later={"9.1": {"types": _PICKED}},
     torch="torch.embedding_renorm_: weight=input indices max_norm norm_type",
     parameters={
         "selfRef": inout("T rows columns", "The table", name="input"),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The generators as one command, run by the build.
 
-Usage: ``python -m pyaclnn.bindgen INCLUDE CATALOGUE AREAS ENTRY_POINTS CHIPS OUTPUT_DIRECTORY``.
+Usage: ``python -m pyaclnn.bindgen INCLUDE CATALOGUE ENTRY_POINTS CHIPS OUTPUT_DIRECTORY``.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _HEADERS = "include_stubs"
 
 def main() -> None:
     """Generate every C source that follows from the headers, which are read once."""
-    include, catalogue, areas, entry_points, chips, output = map(Path, sys.argv[1:])
+    include, catalogue, entry_points, chips, output = map(Path, sys.argv[1:])
     # Every process that imports an editable installation builds it; two may do so at once.
     folder = os.open(output, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         with TemporaryDirectory(dir=output) as fresh:
-            _generate(include, catalogue, areas, entry_points, chips, Path(fresh))
+            _generate(include, catalogue, entry_points, chips, Path(fresh))
             place(Path(fresh), output)
     finally:
         os.close(folder)
@@ -60,7 +60,7 @@ def place(fresh: Path, output: Path) -> None:
 
 
 def _generate(
-    include: Path, catalogue: Path, areas: Path, entry_points: Path, chips: Path, output: Path
+    include: Path, catalogue: Path, entry_points: Path, chips: Path, output: Path
 ) -> None:
     declarations = read(include)
     table = read_table(catalogue)
@@ -68,7 +68,7 @@ def _generate(
     for name, release in RELEASES.items():
         operators = [f for f in table if f.is_in(name)]
         write_operators(operators, output / f"operators_{name}.inc")
-        write_split(declarations, operators, release, areas, output)
+        write_split(declarations, operators, release, output)
         write_release(release, output / f"release_{name}.inc")
     for library in LIBRARIES:  # the newest release has whatever one has
         write_fallbacks(declarations, library, name, output / f"{library}_fallbacks.c")

@@ -72,11 +72,11 @@ def phases(entry: Any) -> Iterator[Function]:
     later = itertools.dropwhile(lambda name: not entry.is_in(name), RELEASES)
     since = next(later)
     until = next((name for name in later if not entry.is_in(name)), None)
-    header = f"{_FOLDER}/{entry.header}"
+    place = (False, f"{_FOLDER}/{entry.header}", since, until)
     given = tuple(CParameter(parameter.c_type, parameter.name) for parameter in entry.parameters)
     phase_1 = f"{entry.name}GetWorkspaceSize"
-    yield Function(phase_1, "aclnnStatus", (*given, *TAIL), False, header, since, until, entry.note)
-    yield Function(entry.name, "aclnnStatus", PHASE_2, False, header, since, until)
+    yield Function(phase_1, "aclnnStatus", (*given, *TAIL), *place, entry.note, entry.area)
+    yield Function(entry.name, "aclnnStatus", PHASE_2, *place, area=entry.area)
 
 
 def write_headers(include: Path, functions: Iterable[Function], output: Path) -> None:

@@ -100,6 +100,7 @@ class Function:
         since: The first of `RELEASES` whose headers declare it.
         until: The first later one that does not declare it any more, or None.
         note: A remark for callers, for a generated header; or empty.
+        area: The area of an operator, such as ``nn``; or empty.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Function:
     since: str
     until: str | None = None
     note: str = ""
+    area: str = ""
 
     @property
     def library(self) -> str:

@@ -8,7 +8,6 @@ Source: CANN: docs header_and_library_files_desc of 9.1.
 
 from __future__ import annotations
 
-import runpy
 from typing import TYPE_CHECKING
 
 from .declarations import GENERATED
@@ -36,7 +35,6 @@ def write_split(
     declarations: Declarations,
     operators: Iterable[Function],
     release: Release,
-    areas: Path,
     output: Path,
 ) -> None:
     """Write a table for each library of a release that shares a place with others.
@@ -45,16 +43,14 @@ def write_split(
         declarations: The declarations of the headers.
         operators: Both phases of the operators of the release.
         release: The release.
-        areas: The module of the areas of operators, ``pyaclnn/facts/operators/areas.py``.
         output: The folder to write to.
     """
-    area_of = runpy.run_path(str(areas), run_name="areas")["area_of"]
     operators = list(operators)
     for library in release.libraries:
         path = output / f"{library}_{release.name}.inc"
         if library.startswith(_OPERATORS):
             area = library.removeprefix(_OPERATORS)
-            own = [f for f in operators if area_of(f.operator or f.name) == area]
+            own = [f for f in operators if f.area == area]
             write_operators(own, path)
         elif library in _FRONTS:
             functions = (f for f in declarations.functions if f.is_in(release.name))

@@ -86,6 +86,7 @@ class Entry(NamedTuple):
         releases: The releases in which it was found: ``8.1``, and ``9`` for 9.x; or one such as
             ``9.2``.
         removed: The first release that does not have it any more, or None.
+        area: ``math``, ``nn``, ``cv`` or ``transformer``: since CANN 8.5 the library that has it.
         guessed: Whether its directions are guessed from names and types, for want of a document.
         parameters: The parameters of its first phase but for the last two, ``uint64_t *`` and
             ``aclOpExecutor **``, which are the same for all.
@@ -96,6 +97,7 @@ class Entry(NamedTuple):
     header: str
     releases: tuple[str, ...]
     removed: str | None
+    area: str
     guessed: bool
     parameters: tuple[Parameter, ...]
     note: str = ""
@@ -139,7 +141,7 @@ def _number(release: str) -> tuple[int, ...]:
 
 def _entry(line: str) -> Entry:
     line, _, note = line.partition(" # ")
-    name, header, column, source, *parameters = line.split(" ")
+    name, header, column, area, source, *parameters = line.split(" ")
     releases = column.split(",")
     removed = releases.pop()[1:] if releases[-1].startswith("-") else None
     return Entry(
@@ -147,6 +149,7 @@ def _entry(line: str) -> Entry:
         header,
         tuple(releases),
         removed,
+        area,
         source == "guessed",
         tuple(map(_parameter, parameters)),
         note,

@@ -100,3 +100,30 @@ def test_what_is_alive_tells_its_line_in_each_thread(said: dict[str, Any], scrip
 
 def test_what_others_make_is_of_no_line(said: dict[str, Any]) -> None:
     assert said["a stream of others"] == ["-"]
+
+
+def test_an_error_of_the_data_names_the_line_of_its_launch(tmp_path: Path, keep: Keep) -> None:
+    script = tmp_path / "select.py"
+    script.write_text(
+        """
+import numpy as np, pyaclnn
+pyaclnn.select_backend("mock")
+device = pyaclnn.Device(0)
+stream = pyaclnn.Stream(device)
+x, index, out = map(pyaclnn.to_device, (np.zeros((3, 2)), np.array([0, 5]), np.zeros((2, 2))))
+pyaclnn.aclnn.index_select(x, 0, index, out, stream=stream)
+pyaclnn.aclnn.add(x, x, 1.0, pyaclnn.to_device(np.zeros((3, 2))), stream=stream)
+try:
+    stream.synchronize()
+except pyaclnn.KernelError as error:
+    print(error)
+(record,) = pyaclnn.mock.violations()
+print(record.rule, record.created)
+""",
+        encoding="utf-8",
+    )
+    result = Programs(tmp_path, keep).run([sys.executable, str(script)], {})
+    assert result.returncode == 0, result.stderr
+    assert "aclnnIndexSelect: index has an element 5; it must be in [0, 2]" in result.stdout
+    assert result.stdout.count(f"{script}:7") == 2
+    assert "kernel-failed aclnnIndexSelect, called from " in result.stdout

@@ -172,6 +172,18 @@ class TestStopOnFailure:
         assert phase1(*stopped.tensors, size, executor) == 361001
         assert lib.aclrtGetLastError(0) == 507015
 
+    def test_every_later_error_repeats_the_first_failure(self, stopped: npu.RmsNormGrad) -> None:
+        del stopped
+        for fails in (
+            lambda: lib.aclrtSynchronizeStream(NULL),
+            lambda: lib.aclrtMalloc(ffi.new("void **"), 8, 0),
+            lib.aclrtSynchronizeDevice,
+        ):
+            assert fails() == 507015
+            text = npu.message()
+            assert "its first failure: AI Core exception in aclnnRmsNormGrad" in text
+            assert "launched in aclnnRmsNormGrad, called from " in text
+
     def test_freeing_goes_on(self, stopped: npu.RmsNormGrad) -> None:
         npu.call("aclrtFree", stopped.memory.pop())
 

@@ -2,6 +2,9 @@
 /* Contexts: one current per thread. */
 #include "context.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "error_message.h"
 #include "fault.h"
 #include "violation.h"
@@ -53,12 +56,31 @@ struct context *mock_usable_context(aclError *status)
     }
     *status = mock_device_alive(context->device);
     if (*status == ACL_SUCCESS && context->stopped != ACL_SUCCESS) {
-        *status = mock_fail(context->stopped,
-                            "the context was stopped by an earlier failure "
-                            "(ACL_STOP_ON_FAILURE); reset device %d",
-                            context->device->id);
+        *status = mock_context_fail(context, context->stopped, NULL);
     }
     return *status == ACL_SUCCESS ? context : NULL;
+}
+
+void mock_context_keep_failure(struct context *context, const char *text)
+{
+    if (context->first_failure[0] == '\0') {
+        snprintf(context->first_failure, sizeof context->first_failure, "%s",
+                 mock_message_body(text));
+    }
+}
+
+aclError mock_context_fail(const struct context *context, aclError code, const char *text)
+{
+    const char *first = context->first_failure;
+    if (text == NULL) {
+        return mock_fail(code,
+                         "the context was stopped by an earlier failure (ACL_STOP_ON_FAILURE); "
+                         "reset device %d; its first failure: %s",
+                         context->device->id, first);
+    }
+    const bool later = strcmp(mock_message_body(text), first) != 0;
+    return mock_fail(code, "%s%s%s", text, later ? "; the first failure of this context: " : "",
+                     later ? first : "");
 }
 
 struct device *mock_current_device(void)

@@ -49,6 +49,11 @@ static bool has_message_code(const char *text)
     return true;
 }
 
+const char *mock_message_body(const char *text)
+{
+    return has_message_code(text) ? text + CODE_BYTES : text;
+}
+
 aclError mock_fail(aclError code, const char *format, ...)
 {
     char *text = texts[filling];

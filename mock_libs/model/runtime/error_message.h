@@ -10,6 +10,8 @@
 /* Record a text for aclGetRecentErrMsg and, for a code of the runtime layer, the thread's last
  * error; returns the code. */
 aclError mock_fail(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A text without its leading message code, if it has one. */
+const char *mock_message_body(const char *text);
 /* Record a text and returns MOCK_NOT_IMPLEMENTED. */
 int mock_unimplemented(const char *function);
 /* The same with an alternative. */

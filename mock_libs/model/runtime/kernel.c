@@ -9,6 +9,8 @@
 #include "exception.h"
 #include "hazard.h"
 #include "mappings.h"
+#include "place.h"
+#include "violation.h"
 #include "wire.h"
 #include "wire_reader.h"
 
@@ -31,7 +33,10 @@ void mock_kernel_limit(uint64_t milliseconds)
 static void kernel_failed(struct stream *stream, const struct task *task, aclError code,
                           const char *text, uint32_t length)
 {
-    mock_stream_fail(stream, code, "%.*s", (int)length, text);
+    char place[MOCK_PLACE_BYTES];
+    const char *found = mock_place_of(&task->origin, place);
+    mock_stream_fail(stream, code, "%.*s%s%s", (int)length, text,
+                     found == NULL ? "" : "; launched in ", found == NULL ? "" : found);
     mock_exception_record((uint32_t)stream->id, (uint32_t)stream->context->device->id, task->position, code);
 }
 
@@ -64,6 +69,11 @@ static void take_answer(struct stream *stream, const struct task *task, const ui
         kernel_failed(stream, task, ACL_ERROR_RT_INTERNAL_ERROR, cut, sizeof cut - 1);
     } else if (status != ACL_SUCCESS) {
         kernel_failed(stream, task, status, text, text_length);
+        if (status == ACL_ERROR_RT_AICORE_EXCEPTION) {
+            const struct mock_history launched = {.created = task->origin};
+            mock_violate(MOCK_KERNEL_FAILED, "launch", NULL, &launched, "%.*s", (int)text_length,
+                         text);
+        }
     } else if (kernel_limit > 0 && milliseconds_now() - task->as.kernel.since > kernel_limit) {
         static const char late[] = "the kernel took longer than aclrtSetOpExecuteTimeOut allows";
         kernel_failed(stream, task, ACL_ERROR_RT_AICORE_TIMEOUT, late, sizeof late - 1);

@@ -258,7 +258,9 @@ void mock_stream_fail(struct stream *stream, aclError code, const char *format, 
     vsnprintf(stream->error_text, sizeof stream->error_text, format, arguments);
     va_end(arguments);
     stream->error = code;
-    if (stream->stop_on_failure) {
+    mock_context_keep_failure(stream->context, stream->error_text);
+    /* What the simulated NPU cannot compute stops nothing: CANN would have computed it. */
+    if (stream->stop_on_failure && code != MOCK_NOT_IMPLEMENTED) {
         stream->context->stopped = code;
     }
 }
@@ -270,9 +272,9 @@ aclError mock_stream_take_error(struct stream *stream)
         return mock_device_alive(stream->context->device);
     }
     if (code == ACL_SUCCESS && stream->context->stopped != ACL_SUCCESS) {
-        return mock_fail(stream->context->stopped, "stream %d stands in a stopped context",
-                         stream->id);
+        return mock_context_fail(stream->context, stream->context->stopped, NULL);
     }
     stream->error = ACL_SUCCESS;
-    return code == ACL_SUCCESS ? ACL_SUCCESS : mock_fail(code, "%s", stream->error_text);
+    return code == ACL_SUCCESS ? ACL_SUCCESS
+                               : mock_context_fail(stream->context, code, stream->error_text);
 }

@@ -29,7 +29,7 @@ struct stream {
     struct stream *blocker; /* what its first task waits for, as found a moment ago, and how far */
     uint64_t blocker_position;
     aclError error;
-    char error_text[512];
+    char error_text[1024];
     bool stop_on_failure;
     uint32_t overflow_switch;
 };

@@ -2,7 +2,6 @@
 /* Records of broken rules: on stderr, in a file, and in memory. */
 #include "violation.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -14,10 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "place.h"
 #include "rules.h"
 
 /* MAX_SHOWN: blocks on stderr for one rule; the other two ways hold every record. */
-enum { MAX_RECORDS = 10000, MAX_SHOWN = 10, MAX_FRAMES = 64, PLACE_BYTES = 1024 };
+enum { MAX_RECORDS = 10000, MAX_SHOWN = 10, MAX_FRAMES = 64 };
 enum { RECORD_BYTES = 8192 };
 
 pthread_mutex_t mock_violation_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -62,44 +62,6 @@ static void add_json(struct text *text, const char *key, const char *value)
         }
     }
     add(text, "\"");
-}
-
-/* The place of a return address: function and offset if the object has symbols, and the offset
- * in the file, which addr2line understands. NULL: there is none. */
-static const char *native_place(const struct mock_origin *origin, char *place)
-{
-    Dl_info info;
-    if (origin->function == NULL) {
-        return NULL;
-    }
-    int length = snprintf(place, PLACE_BYTES, "%s", origin->function);
-    if (origin->caller == NULL || dladdr(origin->caller, &info) == 0 || info.dli_fname == NULL) {
-        return place;
-    }
-    const char *file = strrchr(info.dli_fname, '/');
-    const size_t offset = (size_t)((const char *)origin->caller - (const char *)info.dli_fbase);
-    length += snprintf(place + length, (size_t)(PLACE_BYTES - length), ", called from ");
-    if (info.dli_sname != NULL && length < PLACE_BYTES) {
-        length += snprintf(place + length, (size_t)(PLACE_BYTES - length), "%s+0x%zx in ",
-                           info.dli_sname,
-                           (size_t)((const char *)origin->caller - (const char *)info.dli_saddr));
-    }
-    if (length < PLACE_BYTES) {
-        snprintf(place + length, (size_t)(PLACE_BYTES - length), "%s+0x%zx",
-                 file == NULL ? info.dli_fname : file + 1, offset);
-    }
-    return place;
-}
-
-/* The same, and the line of Python. */
-static const char *place_of(const struct mock_origin *origin, char *place)
-{
-    const char *found = native_place(origin, place);
-    if (found != NULL && origin->line != NULL) {
-        const size_t length = strlen(place);
-        snprintf(place + length, PLACE_BYTES - length, ", for %s", origin->line);
-    }
-    return found;
 }
 
 struct violation {
@@ -246,18 +208,18 @@ __attribute__((format(printf, 5, 0))) static void violate(unsigned rule, const c
                                                           const struct mock_history *history,
                                                           const char *format, va_list arguments)
 {
-    char detail[1024], at[PLACE_BYTES], created[PLACE_BYTES], destroyed[PLACE_BYTES];
+    char detail[1024], at[MOCK_PLACE_BYTES], created[MOCK_PLACE_BYTES], destroyed[MOCK_PLACE_BYTES];
     const struct mock_origin origin = mock_origin_current();
     const struct mock_history none = {0};
     vsnprintf(detail, sizeof detail, format, arguments);
     history = history == NULL ? &none : history;
     record(&(struct violation){.rule = rule,
                                .function = origin.function,
-                               .at = place_of(&origin, at),
+                               .at = mock_place_of(&origin, at),
                                .what = what,
                                .handle = handle,
-                               .created = place_of(&history->created, created),
-                               .destroyed = place_of(&history->destroyed, destroyed),
+                               .created = mock_place_of(&history->created, created),
+                               .destroyed = mock_place_of(&history->destroyed, destroyed),
                                .detail = detail});
 }
 

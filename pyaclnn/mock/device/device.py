@@ -16,6 +16,7 @@ from pyaclnn.mock.protocol.memory import WORKSPACE_BEFORE, DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
 from pyaclnn.mock.protocol.values import Flag
 from pyaclnn.mock.protocol.wire import CheckReply, Reply
+from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
     from pyaclnn.facts.chips import Chip
@@ -56,6 +57,9 @@ class Device:
         except RefusalError as refusal:
             reply.status, reply.text = refusal.status, refusal.text
             return reply
+        except KernelLimitError as limit:
+            reply.status, reply.text = Status.MOCK_NOT_IMPLEMENTED, str(limit)
+            return reply
         except BaseException as error:  # noqa: BLE001 (SystemExit among them: it ends the call alone)
             reply.status, reply.text = Status.INNER, _fault(call.operator, error)
             return reply
@@ -87,10 +91,8 @@ class Device:
                 return self._launch(checked, request.workspace_address)
         except RefusalError as refusal:
             return Reply(Status.AICORE_EXCEPTION, refusal.text)
-        except DeviceMemoryError as error:
-            return Reply(
-                Status.AICORE_EXCEPTION, f"EZ9999: AI Core exception in {call.operator}: {error}"
-            )
+        except KernelLimitError as limit:
+            return Reply(Status.MOCK_NOT_IMPLEMENTED, str(limit))
         except BaseException as error:  # noqa: BLE001 (SystemExit among them: it ends the call alone)
             return Reply(Status.AICORE_EXCEPTION, _fault(call.operator, error))
         return Reply()
@@ -139,5 +141,7 @@ def _fault(operator: str, error: BaseException) -> str:
     from pyaclnn.base.errors import text_of  # noqa: PLC0415  # few programs need it
     from pyaclnn.base.limits import memory_error_message  # noqa: PLC0415  # as above
 
+    if isinstance(error, DeviceMemoryError):
+        return f"EZ9999: AI Core exception in {operator}: {error}"
     what = memory_error_message(error) or f"{type(error).__name__}: {text_of(error)}"
     return f"EZ9999: the simulated {operator} failed: {what}"

@@ -26,6 +26,7 @@ from pyaclnn.mock.protocol.values import (
 )
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
+from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,8 +92,9 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
 
         try:
             written = _results(signature, kernel, given, readable)
-        except (ValueError, TypeError) as error:
-            raise DeviceMemoryError(f"{text_of(error)}{note}") from error
+        except (ValueError, TypeError, IndexError) as error:
+            data = _numbers_of(signature, given, readable) if kernel.trial else ""
+            raise DeviceMemoryError(f"{text_of(error)}{data}{note}") from error
         for name, tensor, result in written:
             target = memory.view(name, tensor)
             if result.shape != tensor.dims and target.flags.c_contiguous:
@@ -136,6 +138,38 @@ def _no_kernel(name: str, why: str) -> str:
     )
 
 
+def _called(kernel: Kernel, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Call a kernel's function.
+
+    Raises:
+        KernelLimitError: A kernel of this project fails otherwise than by the data.
+    """
+    try:
+        return function(**arguments)
+    except (ValueError, TypeError, IndexError, MemoryError):
+        raise
+    except Exception as error:
+        if kernel.trial is None and not kernel.function.__module__.startswith("pyaclnn.reference."):
+            raise
+        why = f"its own does not take these arguments ({text_of(error)})"
+        raise KernelLimitError(_no_kernel(kernel.name, why)) from error
+
+
+def _numbers_of(
+    signature: Signature, given: Given, array_of: Callable[[str, Tensor], NDArray[Any]]
+) -> str:
+    """Describe the integers among the tensors, and the shapes they may point into."""
+    found = []
+    for name in signature.read:
+        value = given.values[name]
+        if isinstance(value, Tensor) and value.size:
+            array = array_of(name, value)
+            numbers = array.dtype.kind in "iu"
+            extent = f" and elements from {array.min()} to {array.max()}" if numbers else ""
+            found.append(f"{name} has shape {list(value.dims)}{extent}")
+    return f" ({'; '.join(found)})" if found else ""
+
+
 def _results(
     signature: Signature,
     kernel: Kernel,
@@ -155,7 +189,7 @@ def _results(
         for name, value in given.values.items()
         if (parameter := kernel.parameter_for(name)) is not None
     }
-    found = (function or kernel.function)(**arguments)
+    found = _called(kernel, function or kernel.function, arguments)
     names = list(signature.written)
     results = list(found) if isinstance(found, tuple) else [found]
     if len(results) != len(names):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from pyaclnn.base.variable import choice
-from pyaclnn.reference.kernels.kernel import Kernel
+from pyaclnn.reference.kernels.kernel import Kernel, KernelLimitError
 from pyaclnn.reference.kernels.promotion import BFLOAT16
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ KERNELS: Final = "PYACLNN_MOCK_KERNELS"
 """The environment variable that asks for them."""
 CAUTION: Final = "computed by PyTorch, which may differ from CANN in data types and defaults"
 """The note that accompanies them."""
+_LIMIT: Final = re.compile(r"not (implemented for|supported)|dtype|(data|scalar) type|but got \w+$")
+"""Texts in which PyTorch refuses data types: those of its own kernels, not of the operator."""
+_SMALL: Final = 4
+"""Longest dimension of the tensors on which a kernel's limits are tried."""
 _LINE: Final = re.compile(r"(?P<names>[A-Za-z0-9 ]+): (?P<call>.*?)(?: \[(?P<null>[\w ]+)\])?")
 
 
@@ -81,10 +85,11 @@ def aten_kernel(name: str) -> Kernel:
     call = aten_calls()[name]
     torch: Any = import_module("torch")
     function = _function(call, torch)
+    compute = _computing(torch, function, _on_the_cpu)
     return Kernel(
         name,
-        _computing(torch, function, _on_the_cpu),
-        trial=_computing(torch, function, _of_no_memory),
+        compute,
+        trial=_trial(_computing(torch, function, _of_no_memory), compute),
         note=f"{CAUTION} (PyTorch {torch.__version__})",
     )
 
@@ -105,6 +110,43 @@ def _function(call: AtenCall, torch: Any) -> Callable[..., Any]:
     listed = ", ".join([*sorted(parameters - {*call.null}), *last])
     made: Callable[..., Any] = eval(f"lambda {listed}: {call.text}", known)  # noqa: S307 (our own)
     return made
+
+
+def _trial(shapes: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the results' shapes that refuses what the kernel's own types exclude.
+
+    PyTorch's shape functions accept types that its kernels on the CPU do not, so these are called
+    with small tensors, once for each combination of types. Other failures of small tensors, whose
+    shapes may not go together, are no limits.
+    """
+    tried: dict[tuple[Any, ...], str] = {}
+
+    def types(value: Any) -> Any:
+        return tuple(map(types, value)) if isinstance(value, list) else getattr(value, "dtype", 0)
+
+    def small(value: Any) -> Any:
+        if isinstance(value, list):
+            return [small(item) for item in value]
+        if not isinstance(value, np.ndarray):
+            return value
+        return np.zeros([min(length, _SMALL) for length in value.shape], value.dtype)
+
+    def trial(**arguments: Any) -> Any:
+        found = shapes(**arguments)
+        key = tuple(types(value) for value in arguments.values())
+        if key not in tried:
+            tried[key] = ""
+            try:
+                compute(**{name: small(value) for name, value in arguments.items()})
+            except KernelLimitError as error:
+                tried[key] = str(error)
+            except ValueError:
+                pass
+        if tried[key]:
+            raise KernelLimitError(tried[key])
+        return found
+
+    return trial
 
 
 def _computing(
@@ -132,7 +174,9 @@ def _computing(
             with torch.no_grad():
                 return found(function(**{name: given(value) for name, value in arguments.items()}))
         except Exception as error:  # its own refusals are of many kinds
-            raise ValueError(str(error).partition("\n")[0]) from error
+            text = str(error).partition("\n")[0]
+            own = isinstance(error, NotImplementedError) or _LIMIT.search(text)
+            raise (KernelLimitError if own else ValueError)(text) from error
 
     return compute
 

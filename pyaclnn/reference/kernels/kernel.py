@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
-__all__ = ["Kernel", "kernels_of", "operator"]
+__all__ = ["Kernel", "KernelLimitError", "kernels_of", "operator"]
 
 _ATTRIBUTE = "__aclnn__"
 _ENDINGS = ("Ref", "Optional")
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
+
+
+class KernelLimitError(Exception):
+    """Call that a kernel of this project cannot compute, although CANN may."""
 
 
 @dataclass(frozen=True)

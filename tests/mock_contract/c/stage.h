@@ -12,6 +12,7 @@
 
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_index_select.h"
 #include "aclnnop/aclnn_layer_norm_backward.h"
 #include "aclnnop/aclnn_rms_norm.h"
 #include "aclnnop/aclnn_rms_norm_grad.h"
@@ -139,6 +140,20 @@ static void backward(int64_t first, int64_t second)
     must(aclDestroyTensor(gradient));
     must(aclDestroyBoolArray(mask));
     must(aclrtFree(gradient_at));
+}
+
+/* Launch a selection of one row of x, whose number lies on the device. */
+static void select_row(int64_t row)
+{
+    const int64_t one[] = {1}, dims[] = {1, COLUMNS};
+    must(aclrtMemcpy(device, BYTES, &row, sizeof row, ACL_MEMCPY_HOST_TO_DEVICE));
+    aclTensor *index = aclCreateTensor(one, 1, ACL_INT64, NULL, 0, ACL_FORMAT_ND, one, 1, device);
+    aclTensor *out = aclCreateTensor(dims, 2, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, dims, 2, y_at);
+    must(aclnnIndexSelectGetWorkspaceSize(x, 0, index, out, &size, &executor));
+    must(aclnnIndexSelect(NULL, 0, executor, stream));
+    executor = NULL;
+    must(aclDestroyTensor(index));
+    must(aclDestroyTensor(out));
 }
 
 /* A communicator of two ranks: the stage is one, a second device the other. */

@@ -48,7 +48,7 @@ _HELLO = Struct("<IiQQ")
 _RUN = Struct("<QQQQ")
 _MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
-_CHECKED = Struct("<iIQIQQQ")
+_CHECKED = Struct("<iIQIQQQI")
 
 
 class Writer:
@@ -115,9 +115,10 @@ def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
     reader = Reader(payload)
     reply: Reply | CheckReply
     if kind == Kind.CHECK:
-        status, kind_of, written, launches, size, number, stale = reader.unpack(_CHECKED)
+        status, kind_of, written, launches, size, number, stale, apart = reader.unpack(_CHECKED)
         text = reader.string()
-        reply = CheckReply(status, kind_of, written, launches, size, text, number, stale)
+        shown = (status, kind_of, written, launches, size, text, number, stale, bool(apart))
+        reply = CheckReply(*shown)
     elif kind in (Kind.HELLO, Kind.RUN, Kind.BYE):
         (status,) = reader.unpack(_STATUS)
         reply = Reply(status, reader.string())

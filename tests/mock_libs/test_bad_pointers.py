@@ -76,6 +76,13 @@ CASES = {
         107000, ["copy-out-of-bounds"]),
     "a fill of the padding of a pinned block": (
         "p = pinned(33)\ncode = lib.aclrtMemset(p, 34, 7, 34)", 107000, ["copy-out-of-bounds"]),
+    "a fill of the padding of a device block": (
+        "p = device_memory(4)\ncode = lib.aclrtMemset(p, 64, 7, 64)", 0, ["copy-out-of-bounds"]),
+    "a copy out of the padding of a device block": (
+        "p = device_memory(4)\ncode = lib.aclrtMemcpy(ffi.new('char[64]'), 64, p, 64, 2)", 0, []),
+    "a fill beyond the padding of a device block": (
+        "p = device_memory(4)\ncode = lib.aclrtMemset(p, 65, 7, 65)",
+        107000, ["copy-out-of-bounds"]),
     "a queued copy beyond a pinned block": (
         "p = pinned(64)\ncode = lib.aclrtMemcpyAsync(p, 4096, d, 4096, 2, NULL)",
         107000, ["copy-out-of-bounds"]),

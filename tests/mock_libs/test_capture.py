@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import pyaclnn.mock
+
 from . import npu
 from .npu import NULL, ffi, lib
 
@@ -337,3 +339,51 @@ print(lib.aclrtSynchronizeStream(one), lib.aclmdlRIExecuteAsync(graph[0], one))
 def test_faults_strike_a_replay(programs: Programs) -> None:
     result = programs.python(_FAULTS)
     assert result.stdout == "507023 0\n0 507015\n0 507046\n0 0\n", result.stderr
+
+
+class TestAnExternalEvent:
+    """One of ACL_EVENT_EXTERNAL joins no capture: each replay records it, or waits for it."""
+
+    @pytest.fixture
+    def event(self, context: Any) -> Any:  # noqa: ARG002 (it is made in it)
+        made = npu.value("aclrtCreateEventWithFlag", "aclrtEvent", lib.ACL_EVENT_EXTERNAL)
+        yield made
+        lib.aclrtDestroyEvent(made)
+
+    def test_a_replay_waits_for_the_latest_record(
+        self, event: Any, stream: Any, other: Any, memory: Any
+    ) -> None:
+        before = pyaclnn.mock.violations()
+
+        def work() -> None:
+            npu.call("aclrtStreamWaitEvent", stream, event)
+            fill(memory, 1, stream)
+
+        graph = captured(stream, work)
+        for _ in range(2):
+            fill(memory, 2, other)
+            npu.call("aclrtRecordEvent", event, other)
+            replay(graph, stream)
+            assert npu.read(memory, BYTES) == bytes([1]) * BYTES
+        npu.call("aclmdlRIDestroy", graph)
+        assert pyaclnn.mock.violations() == before
+
+    def test_other_streams_wait_for_the_record_of_a_replay(
+        self, event: Any, stream: Any, other: Any, memory: Any
+    ) -> None:
+        before = pyaclnn.mock.violations()
+
+        def work() -> None:
+            fill(memory, 1, stream)
+            npu.call("aclrtRecordEvent", event, stream)
+
+        graph = captured(stream, work)
+        for value in (2, 3):
+            npu.call("aclmdlRIExecuteAsync", graph, stream)
+            npu.call("aclrtStreamWaitEvent", other, event)
+            fill(memory, value, other)
+            npu.call("aclrtSynchronizeStream", other)
+            assert npu.read(memory, BYTES) == bytes([value]) * BYTES
+            npu.call("aclrtSynchronizeEvent", event)
+        npu.call("aclmdlRIDestroy", graph)
+        assert pyaclnn.mock.violations() == before

@@ -43,6 +43,9 @@ static aclError check_side(const char *side, struct mock_range range)
                          "%s %p is not %llu bytes of live memory", side, range.address,
                          (unsigned long long)range.bytes);
     }
+    if (range.written) {
+        mock_report_padding(side, range.address, range.bytes);
+    }
     return ACL_SUCCESS;
 }
 

@@ -79,17 +79,18 @@ aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle)
     if (task == NULL) {
         return status;
     }
-    event->stream = stream->handle;
-    event->position = task->position;
+    if (stream->lane != NULL && mock_event_is_external(event)) {
+        task->as.event.event = handle; /* recorded by each replay */
+        return ACL_SUCCESS;
+    }
     if (stream->lane != NULL) { /* only waits in the graph depend on it */
+        event->stream = stream->handle;
+        event->position = task->position;
         event->captured = stream->lane->graph->handle;
         event->reset_requested = event->reset = event->records;
         return ACL_SUCCESS;
     }
-    event->captured = NULL;
-    mock_event_add_record(event);
-    mock_event_retain(event, handle, task);
-    task->as.event.records = event->records;
+    mock_event_queue_record(event, handle, stream->handle, task);
     if (event->number != 0) {
         mock_stream_flush(stream->handle, event->position);
     }
@@ -101,7 +102,7 @@ static void report_unfit(aclrtEvent handle, const struct event *event, uint32_t 
                          const char *name)
 {
     char text[96];
-    if (event->constructor == WITH_FLAG && (event->flags & flag) == 0) {
+    if (event->constructor == WITH_FLAG && (event->flags & (flag | ACL_EVENT_EXTERNAL)) == 0) {
         snprintf(text, sizeof text, "it was made with flags 0x%x, without %s", event->flags, name);
         mock_event_report(MOCK_EVENT_MADE_FOR_SOMETHING_ELSE, handle, text);
     }
@@ -119,19 +120,22 @@ aclError aclrtResetEvent(aclrtEvent handle, aclrtStream stream_handle)
     struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, TASK_RESET, &status);
     if (task != NULL) {
         report_unfit(handle, event, ACL_EVENT_SYNC, "ACL_EVENT_SYNC");
+    }
+    if (task != NULL && stream->lane != NULL && mock_event_is_external(event)) {
+        task->as.event.event = handle; /* reset by each replay */
+    } else if (task != NULL) {
         event->captured = NULL;
     }
     if (task != NULL && stream->lane == NULL) {
-        task->as.event.event = handle;
-        task->as.event.records = event->records;
-        event->reset_requested = event->records;
+        mock_event_queue_reset(event, handle, task);
     }
     return status;
 }
 
 static aclError wait_unrecorded(aclrtEvent handle, const struct event *event)
 {
-    if (event->constructor == WITH_FLAG && (event->flags & ACL_EVENT_SYNC) != 0) {
+    const uint32_t waits = ACL_EVENT_SYNC | ACL_EVENT_EXTERNAL;
+    if (event->constructor == WITH_FLAG && (event->flags & waits) != 0) {
         return ACL_SUCCESS; /* a real wait, for a later record */
     }
     mock_event_report(MOCK_EVENT_UNRECORDED, handle, NEVER);
@@ -147,8 +151,15 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
     if (stream == NULL) {
         return status;
     }
+    if (stream->lane != NULL && mock_event_is_external(event)) {
+        struct task *task = mock_stream_submit(stream, TASK_WAIT, &status);
+        if (task != NULL) {
+            task->as.event.event = handle; /* each replay waits for the latest record */
+        }
+        return status;
+    }
     report_unfit(handle, event, ACL_EVENT_SYNC, "ACL_EVENT_SYNC");
-    const bool recorded = event->captured != NULL || event->records > event->reset_requested;
+    const bool recorded = event->captured != NULL || mock_event_is_recorded(event);
     if (!recorded) {
         if (event->constructor == EX_WITH_FLAG) {
             mock_event_report(MOCK_EVENT_UNRECORDED, handle, NEVER);
@@ -168,11 +179,8 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
         return status;
     }
     if (stream->lane == NULL) {
-        event->waits++;
-        mock_event_retain(event, handle, task);
-        task->as.event.records = event->records;
-    }
-    if (recorded) {
+        mock_event_queue_wait(event, handle, task);
+    } else if (recorded) {
         mock_event_set_source(event, task);
     }
     return ACL_SUCCESS;

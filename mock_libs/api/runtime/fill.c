@@ -25,6 +25,7 @@ static aclError check_fill(const void *address, size_t capacity, size_t count)
 static aclError check_filled(const void *address, size_t count)
 {
     if (mock_is_live(address, count, true)) {
+        mock_report_padding("the memory to fill", address, count);
         return ACL_SUCCESS;
     }
     mock_report_invalid_memory("the memory to fill", address, count);

@@ -10,6 +10,7 @@
 /* The device's answer to a phase 1. */
 struct plan {
     bool individual;    /* CANN's generated operators; the others are composite */
+    bool apart;         /* no output may be an input, not even exactly */
     uint64_t written;   /* the arguments that are written, a bit each */
     uint32_t launches;  /* 0: nothing to run, 1: a kernel, 2: phase 2 fails */
     uint64_t workspace_size;

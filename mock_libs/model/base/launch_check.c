@@ -11,8 +11,6 @@
 #include "objects.h"
 #include "violation.h"
 
-enum { ALIGNMENT = 32 };
-
 /* The bytes of a view, from `distance` bytes behind its address on. */
 struct extent {
     int64_t distance;
@@ -93,15 +91,20 @@ static const char *check_memory(const char *what, int device, const void *addres
                                 int64_t distance, uint64_t bytes, enum mock_rule beyond)
 {
     struct mock_history history;
-    switch (mock_address_classify(device, address, distance, bytes, &history)) {
+    const enum mock_address_class class =
+        mock_address_classify(device, address, distance, bytes, &history);
+    switch (class) {
     case MOCK_IN_BLOCK:
         return NULL;
+    case MOCK_IN_PADDING:
     case MOCK_OUT_OF_BLOCK:
         mock_violate(beyond, "device memory", address, &history,
                      "%s takes %llu bytes from %lld bytes behind this address on; its block has "
-                     "fewer",
-                     what, (unsigned long long)bytes, (long long)distance);
-        return "the kernel reached beyond a block of device memory";
+                     "fewer%s",
+                     what, (unsigned long long)bytes, (long long)distance,
+                     class == MOCK_IN_PADDING ? ", and padding that CANN does not promise" : "");
+        return class == MOCK_IN_PADDING ? NULL
+                                        : "the kernel reached beyond a block of device memory";
     case MOCK_ON_OTHER_DEVICE:
         mock_violate(MOCK_ADDRESS_ON_ANOTHER_DEVICE, "device memory", address, &history,
                      "%s lies on another device than %d, where the stream runs", what, device);
@@ -144,9 +147,11 @@ static const char *inspect_tensor(const struct executor *executor, size_t index,
     if (refused != NULL) {
         return refused;
     }
-    if ((uintptr_t)address % ALIGNMENT != 0) {
+    const size_t item = mock_data_type_size(tensor->data_type);
+    if (item > 0 && (uintptr_t)address % item != 0) {
         mock_violate(MOCK_ADDRESS_MISALIGNED, "device memory", address, NULL,
-                     "%s has an address that is no multiple of %d", name, ALIGNMENT);
+                     "%s has an address that is no multiple of its element's %zu bytes", name,
+                     item);
     }
     dense[launch->range_count] = extent.dense;
     launch->ranges[launch->range_count++] =
@@ -160,9 +165,9 @@ static bool begins(const char *name, const char *with)
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* Only dense views are compared: two that are not may lie between each other's elements. An operator
- * that goes element by element may write to where it has read. */
-static void check_overlap(const struct mock_launch *launch, const bool *dense, bool elementwise)
+/* Only dense views are compared: two that are not may lie between each other's elements. An output
+ * may be exactly one of the inputs, unless it is known of the operator that it must lie apart. */
+static void check_overlap(const struct mock_launch *launch, const bool *dense, bool apart)
 {
     for (size_t i = 0; i < launch->range_count; i++) {
         for (size_t j = 0; j < launch->range_count; j++) {
@@ -170,7 +175,7 @@ static void check_overlap(const struct mock_launch *launch, const bool *dense, b
             const uintptr_t start = (uintptr_t)one->address, at = (uintptr_t)other->address;
             const bool same = start == at && one->bytes == other->bytes;
             const bool meet = start < at + other->bytes && at < start + one->bytes &&
-                              !(elementwise && same && !other->written);
+                              (apart || !same || other->written);
             if (i != j && one->written && (!other->written || i < j) && dense[i] && dense[j] &&
                 meet) {
                 mock_violate(MOCK_TENSORS_OVERLAP, "device memory", one->address, NULL,
@@ -207,7 +212,7 @@ static const char *inspect(const struct executor *executor, const void *workspac
         }
     }
     if (!begins(executor->operator_name, "aclnnInplace")) {
-        check_overlap(launch, dense, begins(executor->operator_name, "aclnnForeach"));
+        check_overlap(launch, dense, executor->plan.apart);
     }
     return refused;
 }

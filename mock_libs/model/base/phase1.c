@@ -42,6 +42,7 @@ static aclnnStatus request_plan(const struct mock_call *call, struct plan *plan)
     plan->workspace_size = mock_read_u64(&reader);
     plan->number = mock_read_u64(&reader);
     plan->unwritten = mock_read_u64(&reader);
+    plan->apart = mock_read_u32(&reader) != 0;
     uint32_t text_length;
     const char *text = mock_read_string(&reader, &text_length);
     aclnnStatus code = ACLNN_SUCCESS;

@@ -153,6 +153,7 @@ static HcclResult use(const struct communicator *communicator, const char *what,
         errand->ranges[errand->range_count++] =
             (struct mock_range){address, bytes, written, false};
         return HCCL_SUCCESS;
+    case MOCK_IN_PADDING:
     case MOCK_OUT_OF_BLOCK:
         mock_violate(MOCK_COLLECTIVE_OUT_OF_BOUNDS, "device memory", address, &history,
                      "%s takes %llu bytes from this address on; its block has fewer", what,

@@ -36,7 +36,12 @@ enum mock_address_class mock_address_classify(int device_id, const void *address
         return MOCK_ON_OTHER_DEVICE;
     }
     const uint64_t offset = (uint64_t)((const uint8_t *)address - device->heap.base);
-    return mock_block_holds(&block, offset + (uint64_t)distance, bytes) ? MOCK_IN_BLOCK : MOCK_OUT_OF_BLOCK;
+    if (mock_block_holds(&block, offset + (uint64_t)distance, bytes)) {
+        return MOCK_IN_BLOCK;
+    }
+    block.requested = block.size;
+    return mock_block_holds(&block, offset + (uint64_t)distance, bytes) ? MOCK_IN_PADDING
+                                                                       : MOCK_OUT_OF_BLOCK;
 }
 
 void *mock_alias(const void *address)
@@ -155,6 +160,16 @@ static void report_beyond(const char *what, const char *kind, const void *addres
     mock_violate(MOCK_COPY_OUT_OF_BOUNDS, kind, address, history,
                  "%s is %llu bytes from this address on; its block has fewer", what,
                  (unsigned long long)bytes);
+}
+
+void mock_report_padding(const char *what, const void *address, uint64_t bytes)
+{
+    struct mock_history history;
+    const struct device *device = mock_device_of(address);
+    if (device != NULL &&
+        mock_address_classify(device->id, address, 0, bytes, &history) == MOCK_IN_PADDING) {
+        report_beyond(what, "device memory", address, bytes, &history);
+    }
 }
 
 void mock_report_invalid_memory(const char *what, const void *address, uint64_t bytes)

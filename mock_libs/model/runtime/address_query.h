@@ -5,7 +5,13 @@
 
 #include "handles.h"
 
-enum mock_address_class { MOCK_IN_BLOCK, MOCK_OUT_OF_BLOCK, MOCK_ON_OTHER_DEVICE, MOCK_NOT_LIVE };
+enum mock_address_class {
+    MOCK_IN_BLOCK,
+    MOCK_IN_PADDING, /* beyond what the program asked for, within what it was given */
+    MOCK_OUT_OF_BLOCK,
+    MOCK_ON_OTHER_DEVICE,
+    MOCK_NOT_LIVE
+};
 
 /* Classify `bytes` bytes, from `distance` bytes behind an address on, by the live block of a
  * device that holds the address; *history is that of the block, also of one freed lately. */
@@ -24,6 +30,8 @@ void *mock_alias(const void *address);
 void *mock_live_alias(const void *address, uint64_t bytes);
 /* Return whether a whole range is readable, or writable. */
 bool mock_is_live(const void *address, uint64_t bytes, bool writing);
+/* Report a range of device memory that is about to be written and ends in a block's padding. */
+void mock_report_padding(const char *what, const void *address, uint64_t bytes);
 /* Report the error of memory that is not all live. */
 void mock_report_invalid_memory(const char *what, const void *address, uint64_t bytes);
 /* Return whether a range is live memory of a device; if not, report a violation. */

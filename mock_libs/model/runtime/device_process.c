@@ -31,7 +31,7 @@
 #include "wire.h"
 #include "wire_reader.h"
 
-enum { PROTOCOL_VERSION = 2 };
+enum { PROTOCOL_VERSION = 3 };
 static const char PROGRAM[] = "pyaclnn.mock.device.process";
 
 enum { LEAST_MEMORY = 64 << 20, PIECE = 2 << 20 };

@@ -165,13 +165,51 @@ void mock_event_report(enum mock_rule rule, aclrtEvent handle, const char *text)
     mock_violate_object(rule, MOCK_EVENT, handle, "%s", text);
 }
 
-void mock_event_retain(struct event *event, aclrtEvent handle, struct task *task)
+static void retain(struct event *event, aclrtEvent handle, struct task *task)
 {
     task->as.event.event = handle;
     if ((event->flags & ACL_EVENT_IPC) != 0) {
         task->as.event.retained = event;
         event->tasks++;
     }
+}
+
+bool mock_event_is_external(const struct event *event)
+{
+    return (event->flags & ACL_EVENT_EXTERNAL) != 0;
+}
+
+bool mock_event_is_recorded(const struct event *event)
+{
+    return event->records > event->reset_requested;
+}
+
+void mock_event_queue_record(struct event *event, aclrtEvent handle, void *stream,
+                             struct task *task)
+{
+    event->stream = stream;
+    event->position = task->position;
+    event->captured = NULL;
+    mock_event_add_record(event);
+    retain(event, handle, task);
+    task->as.event.records = event->records;
+}
+
+void mock_event_queue_wait(struct event *event, aclrtEvent handle, struct task *task)
+{
+    event->waits++;
+    retain(event, handle, task);
+    task->as.event.records = event->records;
+    if (mock_event_is_recorded(event)) {
+        mock_event_set_source(event, task);
+    }
+}
+
+void mock_event_queue_reset(struct event *event, aclrtEvent handle, struct task *task)
+{
+    task->as.event.event = handle;
+    task->as.event.records = event->records;
+    event->reset_requested = event->records;
 }
 
 static struct event *event_of(const struct task *task)

@@ -43,8 +43,16 @@ void mock_event_report(enum mock_rule rule, aclrtEvent handle, const char *text)
 bool mock_event_share(struct event *event);
 /* Count another record, together with those of other processes. */
 void mock_event_add_record(struct event *event);
-/* A task is queued that records it or waits for it. */
-void mock_event_retain(struct event *event, aclrtEvent handle, struct task *task);
+/* Return whether a capture takes its records and waits as they are: they order no graph, and
+ * every replay records the event itself, or waits for it. */
+bool mock_event_is_external(const struct event *event);
+/* Return whether there is a record that no reset has followed. */
+bool mock_event_is_recorded(const struct event *event);
+/* A task is queued, on a stream at its position, that records it, waits for it or resets it. */
+void mock_event_queue_record(struct event *event, aclrtEvent handle, void *stream,
+                             struct task *task);
+void mock_event_queue_wait(struct event *event, aclrtEvent handle, struct task *task);
+void mock_event_queue_reset(struct event *event, aclrtEvent handle, struct task *task);
 /* Execute a record, a reset. */
 void mock_event_recorded(const struct task *task);
 void mock_event_reset(void *event, uint64_t record);

@@ -5,6 +5,7 @@
 #include "address_query.h"
 #include "address_space.h"
 #include "error_message.h"
+#include "event.h"
 #include "hazard.h"
 #include "violation.h"
 
@@ -93,11 +94,32 @@ static bool place_lanes(struct graph *graph, const struct stream *first)
     return true;
 }
 
+/* A task of an external event, queued: it acts on the event as it is now. */
+static void queue_event(const struct stream *stream, struct task *task)
+{
+    void *handle = task->as.event.event;
+    aclError status;
+    struct event *event = mock_event_find(handle, &status);
+    if (event == NULL) {
+        return; /* it was destroyed, which is on record now */
+    }
+    if (task->kind == TASK_RECORD) {
+        mock_event_queue_record(event, handle, stream->handle, task);
+    } else if (task->kind == TASK_RESET) {
+        mock_event_queue_reset(event, handle, task);
+    } else {
+        mock_event_queue_wait(event, handle, task);
+    }
+}
+
 static void queue(const struct graph *graph, struct task *task)
 {
     struct lane *lane = task->lane;
     struct stream *stream = mock_handle_get(lane->replayed, MOCK_STREAM);
-    if (task->kind == TASK_WAIT) {
+    const bool of_event =
+        task->kind == TASK_RECORD || task->kind == TASK_RESET || task->kind == TASK_WAIT;
+    const bool external = of_event && task->as.event.event != NULL;
+    if (task->kind == TASK_WAIT && !external) {
         const struct lane *source = mock_graph_lane(graph, task->as.event.source);
         task->as.event.source = source->replayed;
         task->as.event.position += source->base;
@@ -105,6 +127,9 @@ static void queue(const struct graph *graph, struct task *task)
     task->next = NULL;
     task->lane = NULL;
     mock_stream_append(stream, task);
+    if (external) {
+        queue_event(stream, task);
+    }
     mock_hazard_queued(stream, task);
 }
 

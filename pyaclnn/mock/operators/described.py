@@ -39,6 +39,7 @@ def operator_of(description: Description) -> Operator[Any]:
         updated=tuple(
             tensor.c_name for tensor in description.tensors if tensor.read and tensor.written
         ),
+        apart=not each,
     )
 
 

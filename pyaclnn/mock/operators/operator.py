@@ -117,6 +117,8 @@ class Operator(Generic[Arguments]):
         output_count: How many of the last parameters hold the outputs, if `written` does not say.
         written: The names of the parameters that are written.
         updated: The names of those of them that are read as well.
+        apart: Whether no output may be an input, not even exactly: the kernel may read a row again
+            after it has written it.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Operator(Generic[Arguments]):
     output_count: int = 0
     written: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
+    apart: bool = False
 
     def mask_of(self, names: Collection[str]) -> int:
         """Return a bit for each of some parameters; a list is one parameter."""

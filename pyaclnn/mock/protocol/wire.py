@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 MAGIC = 0x4E4E4C41
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
 # The largest argument set of any operator is a few kilobytes; arrays of user data do not travel.
 MAX_PAYLOAD = 4 << 20
 
@@ -50,7 +50,7 @@ _RUN = Struct("<QQQQ")
 _MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _COUNT = Struct("<I")
-_CHECKED = Struct("<iIQIQQQ")
+_CHECKED = Struct("<iIQIQQQI")
 
 
 class Kind(IntEnum):
@@ -157,6 +157,7 @@ class CheckReply:
         workspace_size: Bytes phase 1 reports.
         number: By which `Run` may name the call, 0 for none.
         unwritten: The arguments in `written` that silently stay as they are, a bit each.
+        apart: Whether no output may be an input, not even exactly.
         text: Explains a status or a failing phase 2.
     """
 
@@ -168,6 +169,7 @@ class CheckReply:
     text: str = ""
     number: int = 0
     unwritten: int = 0
+    apart: bool = False
 
 
 def encode_frame(kind: int, payload: bytes | bytearray) -> bytes:
@@ -225,6 +227,7 @@ def encode_reply(kind: int, reply: Reply | CheckReply) -> bytes:
                 reply.workspace_size,
                 reply.number,
                 reply.unwritten,
+                reply.apart,
             )
         else:
             head = _STATUS.pack(reply.status)

@@ -58,8 +58,8 @@ def operators() -> Iterator[str]:
     yield "# Operators\n\n"
     yield (
         "Types of the first array on each family of chips; a dash where CANN has no kernels. "
-        "The types of the others follow from it, and are said at each operator. Under CANN stands "
-        "the first release that is known to have it.\n\n"
+        "The types of the others follow from it; each operator lists them. The column CANN has the "
+        "first release that is known to have it.\n\n"
     )
     families = {chip.family: chip.product for chip in all_chips()}
     yield from _table(
@@ -155,8 +155,9 @@ def functions() -> Iterator[str]:
     """Every C function that is not a phase of an operator, and the constants."""
     yield (
         "# Functions of C\n\nThese and the two phases of [each operator](catalogue.md) are in "
-        "[`pyaclnn.raw`](pyaclnn.raw.md). Under CANN stands the first release that has it. What "
-        "refuses on the simulated NPU can be linked, answers 999001 and says so.\n\n"
+        "[`pyaclnn.raw`](pyaclnn.raw.md). The column CANN has the first release that has "
+        "it. A function that refuses on the simulated NPU can be linked, and returns 999001."
+        "\n\n"
     )
     states = {function.name: function.state for function in exported()}
     groups: dict[str, list[list[str]]] = {}

@@ -20,7 +20,7 @@ from pyaclnn.facts.operators.types import TYPES
 from pyaclnn.facts.releases import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pyaclnn.calling.declared import Declared
     from pyaclnn.facts.operators import Operator
@@ -47,7 +47,7 @@ def _docstring(operator: Operator) -> Iterator[str]:
     drives = f"Drives ``{operator.c_name}``{_since(operator)}."
     yield from _filled(" ".join(["", *more, drives]).strip(), "")
     if operator.torch is not None:
-        yield from _filled(_about_torch(operator.torch), "")
+        yield from _filled(_about_torch(operator.torch, operator.positional), "")
     yield "\nArgs:"
     for name in (*operator.positional, *operator.keywords):
         others = [other for other, known in operator.synonyms.items() if known == name]
@@ -76,8 +76,10 @@ def _docstring(operator: Operator) -> Iterator[str]:
         yield f"\nSource: {operator.source}."
 
 
-def _about_torch(signature: TorchSignature) -> str:
+def _about_torch(signature: TorchSignature, positional: Sequence[str]) -> str:
     defaults = [f"``{p.name}`` is {p.meant} by default" for p in signature.parameters if p.word]
+    if not defaults and [parameter.name for parameter in signature.parameters] == [*positional]:
+        return f"Names and order are those of ``{signature}``."
     its = f"; there, {' and '.join(defaults)}" if defaults else ""
     return (
         f"Calls written for ``{signature}`` are accepted where the kinds of their arguments do not "

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from typing import TYPE_CHECKING, Final
 
@@ -16,12 +17,14 @@ from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.facts.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pyaclnn.calling.undescribed_function import OperatorFunction
 
-__all__ = ["known_operators", "op", "operators_by_snake_name"]
+__all__ = ["closest_operators", "known_operators", "op", "operators_by_snake_name"]
 
+_KINDS: Final = re.compile("(_?(tensor|scalar|dim))+$", re.IGNORECASE)
+"""Ends of names by which CANN tells the forms of an operator apart."""
 _lock: Final = threading.RLock()
 _made: Final[dict[str, OperatorFunction]] = {}
 
@@ -90,9 +93,22 @@ def _by_snake_name(_loaded: bool) -> Mapping[str, str]:
     return {snake_name(name): name for name in known_operators()}
 
 
+def closest_operators(name: str, known: Iterable[str]) -> str:
+    """Return the question for the operators that a wrong name may mean; else where all are listed.
+
+    Args:
+        name: The wrong name, in the spelling of the names that exist.
+        known: The names that exist, among them ``eq_scalar`` and ``eq_tensor`` for ``eq``.
+    """
+    kinds = [other for other in known if _KINDS.sub("", other) == name != other]
+    if kinds:
+        return f"did you mean {' or '.join(map(repr, sorted(kinds)))}?"
+    return did_you_mean(name, known) or "'pyaclnn ops list' lists them."
+
+
 def _unknown(name: str) -> InvalidArgumentError:
     known = known_operators()
     wanted = name if name.lower().startswith("acl") else f"aclnn{name}"
-    hint = did_you_mean(wanted.replace("_", ""), known) or "'pyaclnn ops list' lists them."
+    hint = closest_operators(wanted.replace("_", ""), known)
     given = f"{name!r}, which no header declares"
     return InvalidArgumentError.of("op", "name", given, "the C name of an operator", hint)

@@ -7,6 +7,7 @@ C cannot take. NumPy arrays, results to be made and wrong arguments are checked 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,10 +16,13 @@ from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.arrays import check_arrays, require_array
 from pyaclnn.calling.call import Call, Interface, named_arrays
+from pyaclnn.calling.declared import Declared, snake_name
 from pyaclnn.calling.empty import Empty, LeftOut
 from pyaclnn.calling.inference import has_own_rule, inferred, why_not
 from pyaclnn.calling.message import check
+from pyaclnn.facts.operators import by_c_name
 from pyaclnn.facts.operators.results import result_rules
+from pyaclnn.facts.operators.torch_functions import torch_functions
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.host import no_array
@@ -26,18 +30,20 @@ from pyaclnn.runtime.host import no_array
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyaclnn.calling.declared import Declared
     from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["Undescribed", "interface_of", "refuse_others"]
 
 _OR_NULL = "or None, which is NULL"
 _OF_TORCH: Final = {
-    "input": ("self", "x", "x1"),
+    "input": ("self", "selfRef", "inputRef", "x", "x1"),
+    "self": ("input", "inputRef", "x"),
     "weight": ("gamma", "gammaOptional"),
     "bias": ("beta", "betaOptional"),
 }
 """Names of PyTorch's parameters, and the names of the same in CANN."""
+_MATH_TYPE: Final = "cubeMathType 0 computes in the dtype of the arrays."
+_SUFFIX: Final = re.compile(r"(Optional|Ref)$")
 
 
 def interface_of(declared: Declared) -> Interface:
@@ -76,14 +82,52 @@ def refuse_others(
     names = ", ".join(declared.names)
     if rest:
         count, expected = len(given) + len(rest), f"at most {len(given)}: {names}"
-        raise InvalidArgumentError.of(declared.name, "arguments", f"{count} values", expected)
+        wrong = ("arguments", f"{count} values", expected, _way_of_torch(declared))
+        raise InvalidArgumentError.of(declared.name, *wrong)
     for name in others:
         hint = did_you_mean(name, [*declared.names, "stream"]) or None
-        own = next((own for own in _OF_TORCH.get(name, ()) if own in declared.names), None)
+        own = _name_in_cann(declared, name)
         if own is not None:
             hint = f"PyTorch's {name!r} is {own!r} in CANN."
         expected = f"one of {names}, stream"
+        hint = hint or _way_of_torch(declared)
         raise InvalidArgumentError.of(declared.name, name, "no parameter of it", expected, hint)
+
+
+def _name_in_cann(declared: Declared, name: str) -> str | None:
+    """Return CANN's name of PyTorch's parameter; None if it is the same but for its spelling."""
+    torch = torch_functions().get(declared.name)
+    words = (torch.renamed.get(name, name) if torch else name, *_OF_TORCH.get(name, ()))
+    found = next((own for own in words if own in declared.names), None)
+    alike = (own for own in declared.names if _spelled(own) == _spelled(name))
+    return found or next((own for own in alike if _SUFFIX.search(own)), None)
+
+
+def _spelled(name: str) -> str:
+    """Return the spelling of a parameter that PyTorch and CANN share."""
+    return _SUFFIX.sub("", name).replace("_", "").lower()
+
+
+def _way_of_torch(declared: Declared, *, order_alone: bool = False) -> str | None:
+    """Return a sentence about PyTorch's function, whose order or defaults a caller may mean.
+
+    Args:
+        declared: The operator.
+        order_alone: Return None where the parameters have CANN's order.
+    """
+    described = by_c_name().get(declared.name)
+    if described is not None:
+        return f"pyaclnn.{described.name}() has defaults, and takes PyTorch's order."
+    torch = torch_functions().get(declared.name)
+    if torch is None:
+        return None
+    own = [name for place, name in enumerate(declared.names) if place not in declared.results]
+    names = [name.partition("=")[0] for name in torch.parameters]
+    if order_alone and {*map(_spelled, own)} != {*map(_spelled, names)}:
+        return None
+    if order_alone and [*map(_spelled, own)] == [*map(_spelled, names)]:
+        return None
+    return f"PyTorch's function is {torch}; this one takes {', '.join(own)}, as in C."
 
 
 class Undescribed:
@@ -167,9 +211,12 @@ class Undescribed:
             if isinstance(arguments[place], LeftOut) and place not in declared.results
         ]
         if missing:
-            more = f", as are {', '.join(missing[1:])}" if len(missing) > 1 else ""
-            expected = "given: C has no defaults"
-            raise InvalidArgumentError.of(declared.name, missing[0], f"left out{more}", expected)
+            first, *others = missing
+            more = f", as {'are' if others[1:] else 'is'} {', '.join(others)}" if others else ""
+            hints = [_way_of_torch(declared), _MATH_TYPE if "cubeMathType" in missing else None]
+            hint = " ".join(filter(None, hints))
+            wrong = (first, f"left out{more}", "given: C has no defaults", hint)
+            raise InvalidArgumentError.of(declared.name, *wrong)
 
     def _arrays(self, place: int, value: Any) -> Any:
         """Return an argument for tensors, with arrays in host memory as NumPy arrays."""
@@ -180,7 +227,8 @@ class Undescribed:
             return self._array(name, value, is_result)
         if value is not None and not isinstance(value, tuple):
             expected = f"a sequence of NumPy arrays or DeviceArrays, {_OR_NULL}"
-            raise InvalidArgumentError.of(self._declared.name, name, no_array(value), expected)
+            wrong = (name, no_array(value), expected, _way_of_torch(self._declared))
+            raise InvalidArgumentError.of(self._declared.name, *wrong)
         items = enumerate(value or ())
         found = tuple(self._array(f"{name}[{item}]", array, is_result) for item, array in items)
         return None if value is None else found
@@ -191,9 +239,28 @@ class Undescribed:
         if is_result and isinstance(value, Empty):
             return value
         expected = f"a NumPy array or a DeviceArray, {'an Empty, ' if is_result else ''}{_OR_NULL}"
+        if isinstance(value, (bool, int, float, complex, str, list, tuple)):
+            wrong = (name, no_array(value), expected, self._way_to_array(name, value, is_result))
+            raise InvalidArgumentError.of(self._declared.name, *wrong)
         array = require_array(self._declared.name, name, value, expected)
         dtype_of(array.dtype, self._declared.name, name)
         return array
+
+    def _way_to_array(self, name: str, value: Any, is_result: bool) -> str:
+        """Return what to give instead of a number, a text or a list."""
+        declared = self._declared
+        if is_result:
+            return f"the order is {', '.join(declared.names)}; a result may be left out."
+        if (way := _way_of_torch(declared, order_alone=True)) is not None:
+            return way
+        numbers = np.asarray(value, object).ravel()
+        integers = isinstance(value, list) and all(isinstance(number, int) for number in numbers)
+        made = f"make one: np.asarray({name}, np.{'int64' if integers else 'float32'})."
+        for other in (f"{declared.name}s", declared.name.replace("Tensor", "Scalar")):
+            scalar = Declared.of(other) if other != declared.name else None
+            if scalar and (name, "a") in zip(scalar.names, scalar.kinds, strict=True):
+                return f"pyaclnn.aclnn.{snake_name(other)}() takes a number; or {made}"
+        return made
 
     def _require_broadcast(self, known: Mapping[str, Any]) -> None:
         """Require shapes that broadcast, where the rule of the results needs them.
@@ -236,6 +303,10 @@ class Undescribed:
             for place, name in enumerate(names)
             if place not in declared.results
         }
+        rule_names = result_rules().get(declared.name, ("", ()))[1]
+        if rule_names and known[rule_names[0]] is None:
+            expected = f"an array: the result {names[left[0]]!r} is left out, and is made like it"
+            raise InvalidArgumentError.of(declared.name, rule_names[0], "None", expected)
         made = inferred(declared.name, known, [names[place] for place in declared.results])
         for place in left:
             if names[place] not in made:

@@ -19,6 +19,7 @@ OWN = {
     "pyaclnn.facts.releases": "a table of the package",
     "pyaclnn.facts.operators.catalogue": "a table of the package",
     "pyaclnn.facts.operators.array_functions": "a table of the package",
+    "pyaclnn.facts.operators.torch_functions": "a table of the package",
     "pyaclnn.reference.kernels.aten": "a table of the package",
     "pyaclnn.mock.protocol.headers": "headers of the package",
     "pyaclnn.mock.protocol.fault_functions": "headers of the package",

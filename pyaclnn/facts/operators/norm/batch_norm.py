@@ -75,9 +75,15 @@ BATCH_NORM = describe(
         "input": input("T N C space*", "The array to normalize: batch, channels and other axes"),
         "weight": input("W C", "The scale of each channel; ones if None", optional=True),
         "bias": input("B C", "The shift of each channel; zeros if None", optional=True),
-        "runningMean": inout("M C", "The running mean; None only when training", optional=True, when=_trains),
+        "runningMean": inout(
+            "M C", "The running mean; None only when training", optional=True, when=_trains
+        ),
         "runningVar": inout(
-            "V C", "The running variance; None only when training", optional=True, when=_trains, positive=True
+            "V C",
+            "The running variance; None only when training",
+            optional=True,
+            when=_trains,
+            positive=True,
         ),
         "training": flag(
             False,

@@ -15,6 +15,7 @@ CALLS = {"open", "read_text", "read_bytes", "fromfile", "load_module", "getline"
 
 OWN = {
     "pyaclnn.base.toml": "tables of the package",
+    "pyaclnn.facts.explanations.table": "tables of the package",
     "pyaclnn.facts.chips": "a table of the package",
     "pyaclnn.facts.releases": "a table of the package",
     "pyaclnn.facts.operators.catalogue": "a table of the package",
@@ -42,6 +43,7 @@ OWN = {
     "pyaclnn.ascendc.fault": "sources that were compiled",
     "pyaclnn.cann.faults": "written, not read",
     "pyaclnn.cli": "/dev/null",
+    "pyaclnn.health.command.explain": "standard input",
     "pyaclnn.health.command.output": "written, not read",
 }
 """Modules that open files in another way: which files these are."""

@@ -4,30 +4,37 @@
 Each TOML file beside this module is a group of codes: its ``title``, its ``codes``, and under
 ``texts`` what several of them share; ``shared.toml`` has the texts that several files share.
 ``{name}`` in a text is replaced by one of these; a brace itself is written twice. `STATUS` is keyed
-by the names in CANN's headers; `pyaclnn.cann.status` joins these with their numbers.
+by the names in CANN's headers; `pyaclnn.cann.status` joins these with their numbers. Codes with one
+sentence and one step are lines of tables with tabs; the folder ``lines`` has texts without a code.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pyaclnn.facts.explanations.explanation import DriverCode, Explanation, LoaderError
-from pyaclnn.facts.explanations.table import Table
+from pyaclnn.facts.explanations.explanation import DriverCode, Explanation, Line, Message
+from pyaclnn.facts.explanations.table import Table, lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "CLUSTER",
-    "COLLECTIVE",
     "DEVICE_MANAGEMENT",
     "DRIVER",
-    "LOADER",
-    "MESSAGES",
+    "FAMILIES",
+    "LINES",
     "STATUS",
     "TORCH_KINDS",
     "TORCH_MODULES",
     "DriverCode",
     "Explanation",
-    "LoaderError",
+    "Line",
+    "Message",
+    "internal_codes",
+    "messages",
 ]
 
 
@@ -47,25 +54,47 @@ def _module(key: str, row: str) -> tuple[int, str]:
     return int(key), row
 
 
-def _loader_error(key: str, row: dict[str, Any]) -> tuple[str, LoaderError]:
-    return key, LoaderError(re.compile(row.pop("pattern")), Explanation.of(row))
+def _component(key: str, row: str) -> tuple[str, str]:
+    return key, row
+
+
+def _line(key: str, row: dict[str, Any]) -> tuple[str, Line]:
+    pattern, beside = row.pop("pattern"), row.pop("beside", None)
+    kind = row.pop("kind")
+    return key, Line(re.compile(pattern), beside and re.compile(beside), kind, Explanation.of(row))
 
 
 STATUS: Final = Table("status/*.toml", _explanation)
 """Status codes of the C interface by name; a group a file."""
 DRIVER: Final = Table("driver.toml", _driver_code)
-"""Codes of the driver by number."""
+"""Codes of the driver that the runtime makes others of, by number."""
 DEVICE_MANAGEMENT: Final = Table("device_management.toml", _numbered)
 """Codes of the device management interface by number."""
-MESSAGES: Final = Table("messages.toml", _explanation)
-"""Beginnings of CANN's error texts; the longest that fits counts."""
-COLLECTIVE: Final = Table("collective.toml", _explanation)
-"""Beginnings of the error texts of the collective communication."""
-LOADER: Final = Table("loader.toml", _loader_error)
-"""Error texts of the dynamic loader; the first that fits counts."""
+FAMILIES: Final = Table("families.toml", _component)
+"""Components by the beginnings of their messages' codes; the longest that fits counts."""
+LINES: Final = Table("lines/*.toml", _line)
+"""Texts without a code by an id; the first that fits a line counts."""
 CLUSTER: Final = Table("cluster.toml", _explanation)
 """Findings about a cluster by their ids."""
 TORCH_KINDS: Final = Table("torch_kinds.toml", _numbered)
 """Kinds of errors of torch_npu: the last three digits after ``ERR``."""
 TORCH_MODULES: Final = Table("torch_modules.toml", _module)
 """Origins of errors of torch_npu: the first two digits after ``ERR``."""
+
+
+@functools.cache
+def messages() -> Mapping[str, Message]:
+    """Return the codes of CANN's messages (``EE1001``), of HCCL (``HCCL 7``) and of the driver."""
+    found = {}
+    for code, name, component, whose, meaning, step, *status in lines_of("codes.tsv"):
+        numbers = tuple(int(number) for number in " ".join(status).split())
+        found[code] = Message(code, name, component, whose, meaning, step, numbers)
+    return found
+
+
+@functools.cache
+def internal_codes() -> Mapping[int, tuple[str, int]]:
+    """Return name and status code of the runtime's internal numbers (``retCode=0x7020011``)."""
+    return {
+        int(number, 16): (name, int(code)) for number, name, code in lines_of("internal_codes.tsv")
+    }

@@ -10,8 +10,9 @@ from pyaclnn.base.errors import AclError
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Mapping
 
-__all__ = ["DriverCode", "Explanation", "LoaderError"]
+__all__ = ["DriverCode", "Explanation", "Line", "Message"]
 
 
 class Explanation(NamedTuple):
@@ -23,6 +24,7 @@ class Explanation(NamedTuple):
         next_step: The one thing to do next: a sentence that starts in lower case.
         exception: The exception class the code becomes.
         replaced_by: The name of the code that newer CANN returns instead, or None.
+        cases: Causes that can be seen on a machine: ``when``, ``cause`` and ``next_step`` of each.
     """
 
     meaning: str
@@ -30,6 +32,7 @@ class Explanation(NamedTuple):
     next_step: str
     exception: type[AclError] = AclError
     replaced_by: str | None = None
+    cases: tuple[Mapping[str, str], ...] = ()
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> Explanation:
@@ -59,13 +62,44 @@ class DriverCode(NamedTuple):
     explanation: Explanation
 
 
-class LoaderError(NamedTuple):
-    """An error text of the dynamic loader.
+class Line(NamedTuple):
+    """A text that programs around CANN print, without a code of CANN.
 
     Attributes:
-        pattern: Fits the text; its first group, if it has one, is the library or name in question.
+        pattern: Fits the text; its first group, if it has one, is the subject.
+        beside: Fits another line of the same text, without which this one has no such cause.
+        kind: Those who print it, with an article.
         explanation: Its explanation.
     """
 
     pattern: re.Pattern[str]
+    beside: re.Pattern[str] | None
+    kind: str
     explanation: Explanation
+
+
+class Message(NamedTuple):
+    """A code of CANN's messages, of HCCL or of the driver.
+
+    Attributes:
+        code: The code, such as ``EE1001``, ``HCCL 7`` or ``driver 12``.
+        name: The name in the headers; empty if it has none.
+        component: The component that writes it.
+        whose: Those who can mend it: "program", "machine" or "both".
+        meaning: The event that it reports, in sentences.
+        next_step: The one thing to do next, a sentence.
+        status: Status codes of the C interface that come with it.
+    """
+
+    code: str
+    name: str
+    component: str
+    whose: str
+    meaning: str
+    next_step: str
+    status: tuple[int, ...]
+
+    @property
+    def is_general(self) -> bool:
+        """Whether it names no cause: an internal error, or one that accompanies another."""
+        return self.code[-4:] in {"9999", "8888"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of explanations that are read from TOML files on first use."""
+"""Tables of explanations that are read from files on first use."""
 
 from __future__ import annotations
 
@@ -14,16 +14,20 @@ from pyaclnn.base.toml import fill, read_toml
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Table"]
+__all__ = ["Table", "lines_of"]
 
 Key = TypeVar("Key")
 Row = TypeVar("Row")
 
+_PATTERNS: Final = ("pattern", "beside")
+"""Keys of regular expressions, whose braces count repetitions."""
 _FOLDER: Final = Path(__file__).parent
 
 
 class Table(Mapping[Key, Row]):
     """Read-only mapping from codes to rows of TOML files, read on first use.
+
+    Under ``each``, a file has what counts for all of its rows.
 
     Args:
         files: Pattern of the files, below the folder of this module.
@@ -41,8 +45,8 @@ class Table(Mapping[Key, Row]):
         for path in sorted(_FOLDER.glob(self._files)):
             file = read_toml(path)
             texts = {**_shared(), **file.get("texts", {})}
-            filled = fill(file["codes"], texts).items()
-            groups[str(file["title"])] = dict(itertools.starmap(self._row, filled))
+            rows = {code: _filled(row, texts, file) for code, row in file["codes"].items()}
+            groups[str(file["title"])] = dict(itertools.starmap(self._row, rows.items()))
         return groups
 
     @functools.cached_property
@@ -60,6 +64,24 @@ class Table(Mapping[Key, Row]):
     def __len__(self) -> int:
         """Return the number of codes."""
         return len(self._rows)
+
+
+def _filled(row: Any, texts: Mapping[str, str], file: Mapping[str, Any]) -> Any:
+    if not isinstance(row, dict):
+        return row
+    patterns = {key: row.pop(key) for key in _PATTERNS if key in row}
+    return {**file.get("each", {}), **fill(row, texts), **patterns}
+
+
+def lines_of(name: str) -> Iterator[list[str]]:
+    """Split the lines of a file with tabs into their cells; comments do not count.
+
+    Args:
+        name: Name of the file in the folder of this module.
+    """
+    for line in (_FOLDER / name).read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            yield line.split("\t")
 
 
 @functools.cache

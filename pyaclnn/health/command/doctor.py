@@ -15,10 +15,11 @@ from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.health.checks import catalogue
 from pyaclnn.health.checks.context import Level, Options
 from pyaclnn.health.child.processes import Interrupted, Terminated, terminable
-from pyaclnn.health.command.explain import of_check, show_entries
+from pyaclnn.health.command.explain import show_entries
 from pyaclnn.health.command.live import view
 from pyaclnn.health.command.output import STANDARD_OUTPUT, Output, WriteError, check_writable
 from pyaclnn.health.command.run import run
+from pyaclnn.health.explain.codes import of_check
 from pyaclnn.health.report.figures import Baseline, read_baseline
 from pyaclnn.health.report.fleet import gather, schema
 from pyaclnn.health.report.record import Exit

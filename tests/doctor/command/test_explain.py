@@ -15,30 +15,29 @@ from pyaclnn.cann import raw, status as codes
 from pyaclnn.facts import explanations
 from pyaclnn.facts.explanations import (
     CLUSTER,
-    COLLECTIVE,
     DEVICE_MANAGEMENT,
     DRIVER,
-    LOADER,
-    MESSAGES,
+    FAMILIES,
+    LINES,
     STATUS,
     TORCH_KINDS,
+    internal_codes,
+    messages,
 )
 from pyaclnn.health import arguments as command
-from pyaclnn.health.command.explain import look_up, suggestions
+from pyaclnn.health.explain.codes import suggestions
+from pyaclnn.health.explain.log import look_up
 
 EVERY = {
     **STATUS,
     **{str(code): known for code, known in DEVICE_MANAGEMENT.items()},
     **{known.name: known.explanation for known in DRIVER.values()},
-    **MESSAGES,
-    **COLLECTIVE,
     **CLUSTER,
     **{f"ERR00{kind:03}": known for kind, known in TORCH_KINDS.items()},
-    **{error.pattern.pattern: error.explanation for error in LOADER.values()},
+    **{line.pattern.pattern: line.explanation for line in LINES.values()},
 }
 EXPLANATIONS = Path(explanations.__file__).parent
-NO_CAUSE = {"ACL_ERROR_NONE", "ACLNN_SUCCESS", "EE4", "EE", "EH", "E4", "EP", "EK"}
-"""Success needs none; of a whole family of messages there is no common one."""
+NO_CAUSE = {"ACL_ERROR_NONE", "ACLNN_SUCCESS"}
 
 
 def explain(*arguments: str) -> int:
@@ -83,20 +82,55 @@ def test_each_explanation_is_written_in_one_manner() -> None:
 def test_no_text_of_a_file_is_left_over_and_each_place_is_filled() -> None:
     for path in EXPLANATIONS.rglob("*.toml"):
         text = path.read_text(encoding="utf-8")
-        written = re.findall(r"(?m)^(\w+) = ", text.partition("[texts]")[2].partition("[codes")[0])
+        written = re.findall(r"(?m)^(\w+) = ", text.partition("[texts]")[2].partition("\n[")[0])
         assert [name for name in written if text.count(f"{{{name}}}") < 2] == [], path.name
     words = [word for known in EVERY.values() for word in (known.meaning, *known.causes)]
     words += [known.next_step for known in EVERY.values()]
+    words += [text for known in messages().values() for text in (known.meaning, known.next_step)]
     assert [word for word in words if "{" in word] == []
 
 
+def test_each_line_of_the_tables_of_codes_is_whole() -> None:
+    for code, known in messages().items():
+        assert known.whose in {"program", "machine", "both"}, code
+        assert known.meaning[0].isupper() or not known.meaning[0].isalpha(), code
+        assert known.meaning.endswith("."), code
+        assert known.next_step[0].isupper() or not known.next_step[0].isalpha(), code
+        assert known.next_step.endswith("."), code
+        assert all(status in codes.names() for status in known.status), code
+    assert {status for _, status in internal_codes().values()} <= set(codes.names())
+    assert set(FAMILIES.values()) <= {known.component for known in messages().values()}
+
+
+# CANN: numbers of codes in its sources (error_code.json and internal_error_define.hpp of the
+# runtime, the registries of GE and of the operators, hccl_types.h, ascend_hal_error.h).
+KINDS = {"EE": 28, "EH": 15, "EI": 21, "EJ": 4, "EK": 12, "EL": 23, "EZ": 60, "HC": 25, "E1": 120}
+
+
+def test_the_table_of_codes_is_complete() -> None:
+    counted = Counter(code[:2] for code in messages())
+    assert {kind: counted[kind] for kind in KINDS} == KINDS
+    assert len(internal_codes()) == 384
+
+
+def test_every_code_of_the_tables_is_answered() -> None:
+    for code, known in messages().items():
+        (entry,) = look_up(code)
+        assert (entry.meaning, entry.next_step) == (known.meaning, known.next_step)
+    for number, (name, status) in internal_codes().items():
+        (entry,) = look_up(f"{number:#x}")
+        assert entry.heading.startswith(str(status))
+        assert any(name in note for note in entry.notes)
+
+
 def begins_as_it_should(cause: str) -> bool:
-    word = cause.split(maxsplit=1)[0].rstrip(",")
+    word = cause.split(maxsplit=1)[0].rstrip(",").removesuffix("'s")
     return cause[0].islower() or not cause[0].isalpha() or word in PROPER
 
 
 PROPER = {"NULL", "ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_RT_VISIBLE_DEVICES",
-          "LD_LIBRARY_PATH", "AI", "CANN"}  # fmt: skip
+          "LD_LIBRARY_PATH", "AI", "CANN", "HCCL_SOCKET_IFNAME", "RANK_TABLE_FILE", "Python",
+          "ASCEND_CUSTOM_OPP_PATH", "PYTHONPATH"}  # fmt: skip
 
 
 def test_codes_of_different_meaning_are_not_told_in_the_same_words() -> None:
@@ -148,8 +182,14 @@ ASKED = [
     ("-8020", "-8020 (device management; npu-smi prints it)"),
     ("17", "17 DRV_ERROR_IOCRL_FAIL (driver)"),
     ("drv_error_busy", "13 DRV_ERROR_BUSY (driver)"),
-    ("EE1015", "EE1015 (begins a text of CANN)"),
-    ("ez9999", "EZ9999 (begins a text of CANN)"),
+    ("EE1015", "EE1015 (runtime)"),
+    ("ez9999", "EZ9999 (operator compiler)"),
+    ("EE1099", "EE1099 (runtime)"),
+    ("hccl 7", "HCCL 7 HCCL_E_UNAVAIL (HCCL)"),
+    ("HCCL_E_UNAVAIL", "HCCL 7 HCCL_E_UNAVAIL (HCCL)"),
+    ("driver 12", "driver 12 DRV_ERROR_REPEATED_USERD (driver)"),
+    ("12", "driver 12 DRV_ERROR_REPEATED_USERD (driver)"),
+    ("0x7020011", "507000 ACL_ERROR_RT_INTERNAL_ERROR"),
     ("env-002", "ENV-002 visible devices"),
     ("ray-101", "RAY-101 (pyaclnn fleet doctor)"),
     ("RAY-102@3", "RAY-102 (pyaclnn fleet doctor)"),
@@ -161,16 +201,16 @@ def test_a_code_is_found_by_number_name_part_of_the_name_or_check(asked: str, he
     assert [entry.heading for entry in look_up(asked)] == [heading]
 
 
-LINES = [
+OF_A_LOG = [
     ("aclrtSetDevice(0) failed, ret=507033", [507033]),
     ("error code is 107002: context null, then 561003.", [107002, 561003]),
     ("507899 and again 507899", [507899]),
-    ("[ERROR] RUNTIME(812,python):2026-05-21-08:30:00 retCode=0x7020011", []),
+    ("[ERROR] RUNTIME(812,python):2026-05-21-08:30:00 retCode=0x7020011", [507000]),
     ("ACL_ERROR_RT_CONTEXT_NULL at pid 123456", [107002]),
 ]
 
 
-@pytest.mark.parametrize(("line", "found"), LINES)
+@pytest.mark.parametrize(("line", "found"), OF_A_LOG)
 def test_codes_are_found_in_a_line_of_a_log(line: str, found: list[int]) -> None:
     headings = [f"{code} {codes.names()[code]}" for code in found]
     assert [entry.heading for entry in look_up(line)] == headings
@@ -257,7 +297,7 @@ def test_nonsense_exits_with_1_and_names_the_list(capfd: pytest.CaptureFixture[s
 
 def test_nothing_at_all_is_a_wrong_command_line(capfd: pytest.CaptureFixture[str]) -> None:
     assert explain() == 2
-    assert "a code, a name or a text is missing" in capfd.readouterr().err
+    assert "a code, a name, a text or a log is missing" in capfd.readouterr().err
 
 
 def test_the_list_has_every_code_in_order(capfd: pytest.CaptureFixture[str]) -> None:
@@ -271,8 +311,8 @@ def test_the_list_has_every_code_in_order(capfd: pytest.CaptureFixture[str]) -> 
 AROUND = [
     ("ERR00100", ["ERR00100 (torch_npu)"]),
     ("err02200", ["ERR02200 (torch_npu)"]),
-    ("EI0006", ["EI0006 (begins a text of CANN)"]),
-    ("EJ0003", ["EJ0003 (begins a text of CANN)"]),
+    ("EI0006", ["EI0006 (HCCL)"]),
+    ("EJ0003", ["EJ0003 (device network)"]),
     ("0x7BC87", ["507015 ACL_ERROR_RT_AICORE_EXCEPTION"]),
     ("0xffffe0ac", ["-8020 (device management; npu-smi prints it)"]),
     ("aclrtMalloc", ["aclrtMalloc(devPtr, size, policy)"]),
@@ -296,7 +336,7 @@ AROUND = [
     ),
     (
         "(PID:1, Device:0, RankID:-1) ERR00100 PTA call acl api failed, error code is 507015",
-        ["ERR00100 (torch_npu)", "507015 ACL_ERROR_RT_AICORE_EXCEPTION"],
+        ["507015 ACL_ERROR_RT_AICORE_EXCEPTION", "ERR00100 (torch_npu)"],
     ),
 ]
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answer about one code or text, and its place among several answers."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.health.checks.driver import device_nodes
+from pyaclnn.health.checks.machine import Machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pyaclnn.facts.explanations import Explanation
+
+__all__ = ["GENERAL", "SPECIFIC", "TEXT", "Entry", "order_of"]
+
+TEXT: Final = 0
+"""Rank of a text that is explained as a whole, more exactly than by its codes."""
+SPECIFIC: Final = 1
+"""Rank of a code that names a cause."""
+GENERAL: Final = 2
+"""Rank of a code that only reports that something failed."""
+
+_INNERMOST_FIRST: Final = (
+    "driver", "device management", "AI CPU", "device network", "HCCL", "runtime",
+    "operator compiler", "operators", "graph engine", "C interface",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One answer.
+
+    Attributes:
+        heading: The code and its name.
+        meaning: The meaning of the code.
+        causes: Likely causes, the likeliest first.
+        next_step: The one thing to do next, or None.
+        notes: Further remarks, a line each.
+        rank: `TEXT`, `SPECIFIC` or `GENERAL`.
+        component: The component of CANN that reports it, as in ``codes.tsv``.
+        place: Place among those of one rank and component.
+    """
+
+    heading: str
+    meaning: str
+    causes: tuple[str, ...] = ()
+    next_step: str | None = None
+    notes: tuple[str, ...] = ()
+    rank: int = SPECIFIC
+    component: str = ""
+    place: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        heading: str,
+        known: Explanation,
+        *notes: str,
+        rank: int = SPECIFIC,
+        component: str = "",
+    ) -> Entry:
+        """Build an answer from an explanation; its next step is that of the case of this machine.
+
+        Args:
+            heading: The code and its name.
+            known: The explanation.
+            notes: Further remarks.
+            rank: Its rank.
+            component: The component that reports it.
+        """
+        step = known.next_step
+        for case in known.cases:
+            if _ON_THIS_MACHINE[case["when"]](_machine()):
+                step = case["next_step"]
+                notes = (*notes, f"On this machine: {case['cause']}")
+                break
+        step = step[0].upper() + step[1:]
+        return cls(heading, known.meaning, known.causes, step, notes, rank, component)
+
+
+def order_of(entry: Entry) -> tuple[int, int, int]:
+    """Return the key that sorts answers: the innermost cause first, then its consequences."""
+    known = entry.component in _INNERMOST_FIRST
+    depth = _INNERMOST_FIRST.index(entry.component) if known else len(_INNERMOST_FIRST)
+    return entry.rank, depth, entry.place
+
+
+@functools.cache
+def _machine() -> Machine:
+    return Machine()
+
+
+def _nodes_are_forbidden(machine: Machine) -> bool:
+    nodes = device_nodes(machine)
+    return bool(nodes) and not any(machine.may(node, "rw") for node in nodes)
+
+
+_ON_THIS_MACHINE: Final[Mapping[str, Callable[[Machine], bool]]] = {
+    "nodes are forbidden": _nodes_are_forbidden,
+    "a container without nodes": lambda machine: machine.in_container and not device_nodes(machine),
+    "a container with nodes": lambda machine: machine.in_container and bool(device_nodes(machine)),
+    "no nodes": lambda machine: not device_nodes(machine),
+}

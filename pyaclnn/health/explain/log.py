@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Codes and known texts in a log, with the innermost cause first."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.facts.explanations import LINES
+from pyaclnn.health.explain.codes import CODE, about, about_function
+from pyaclnn.health.explain.entry import TEXT, Entry, order_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pyaclnn.facts.explanations import Line
+
+__all__ = ["Log", "look_up"]
+
+_NUMBERED: Final = (
+    (re.compile(r"(?i)hccl.*?error code is \[?(\d{1,4})\b"), "HCCL"),
+    (re.compile(r"(?i)\bdrv ?(?:retcode|err|ret|error(?: code)?)\D{1,4}(\d{1,5})\b"), "driver"),
+)
+"""Texts with a number that counts in one component only."""
+_CHATTER: Final = re.compile(r"\[(?:INFO|DEBUG|TRACE|EVENT)\]")
+"""Beginnings of the lines of CANN's log that report no failure."""
+_CHANGING: Final = re.compile(
+    r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d[.,:\d]*|\(\d+\b|\[\d{1,5}\]|(?i:\bpid\W*\d+)"
+)
+"""Dates, times and processes, in which lines differ that report the same."""
+_BEFORE_WORDS: Final = re.compile(
+    r"^(?:[\s:\])]|\[PID: ?\d+\]|\[?\d{4}-\d\d-\d\d[-\d:.]*\]?|Inner Error!)+"
+)
+_ADVICE: Final = re.compile(r"^\s*(?:Possible Cause|Reason|Solution|\[Reason\])\s*:?\s*(\S.*)$")
+_FAILURE: Final = re.compile(r"(?i)err|fail|\bret|code|result|abort|status|exception|warn")
+"""Words of a line of a log whose numbers may be codes, and not steps, sizes or processes."""
+_LONGEST: Final = 4000
+_MOST_WORDS: Final = 240
+_MOST_SEEN: Final = 100_000
+
+
+def look_up(text: str) -> list[Entry]:
+    """Explain a code, a name, a check, or every code and known text of a log.
+
+    Args:
+        text: A status code such as ``507033``; a name, also without its prefix and in any case; a
+            code of the driver (``17``) or of device management (``-8020``); a code of a message
+            (``EE1015``); the id of a check, of a machine or a cluster; or lines of a log.
+
+    Returns:
+        The answers, the innermost cause first; none if nothing in it is known.
+    """
+    found = about(text.strip()) or about_function(text.strip())
+    if found is not None:
+        return [found]
+    lines = text.splitlines()
+    return Log(is_typed=len(lines) == 1).read(lines).entries()
+
+
+@dataclass
+class Log:
+    """Answers about the lines of a log that were read so far.
+
+    Lines that differ in dates and processes alone, as in a log of many ranks, count once.
+
+    Attributes:
+        is_typed: Whether a user typed the one line: each number in it is meant as a code.
+    """
+
+    is_typed: bool = False
+    _found: dict[str, Entry] = field(default_factory=dict)
+    _if_beside: dict[str, Entry] = field(default_factory=dict)
+    _beside: set[str] = field(default_factory=set)
+    _seen: set[str] = field(default_factory=set)
+    _message: str = ""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether any line was read that is not blank."""
+        return any(map(str.strip, self._seen))
+
+    def read(self, lines: Iterable[str]) -> Log:
+        """Read lines, of any number; memory is bounded.
+
+        Args:
+            lines: The lines.
+
+        Returns:
+            Itself.
+        """
+        for line in lines:
+            kind = _CHANGING.sub("", line[:_LONGEST])
+            if kind in self._seen or _CHATTER.match(line):
+                continue
+            if len(self._seen) < _MOST_SEEN:
+                self._seen.add(kind)
+            self._read(line[:_LONGEST])
+        return self
+
+    def entries(self) -> list[Entry]:
+        """Return the answers, the innermost cause first."""
+        fulfilled = (entry for key, entry in self._if_beside.items() if key in self._beside)
+        entries = {entry.heading: entry for entry in (*fulfilled, *self._found.values())}
+        return sorted(entries.values(), key=order_of)
+
+    def _read(self, line: str) -> None:
+        for text in _of_text(line):
+            self._found.setdefault(text.heading, text)
+        for key, known in LINES.items():
+            if known.beside is None:
+                continue
+            if known.pattern.search(line):
+                self._if_beside[key] = _of_line(key, known, key.replace("_", " "))
+            if known.beside.search(line):
+                self._beside.add(key)
+        for pattern, component in _NUMBERED:
+            match = pattern.search(line)
+            entry = about(f"{component} {match[1]}") if match else None
+            if entry is not None:
+                self._found.setdefault(entry.heading, entry)
+        self._read_codes(line)
+
+    def _read_codes(self, line: str) -> None:
+        has_code = False
+        for match in CODE.finditer(line):
+            is_number = match[0].lstrip("-").isdigit()
+            if is_number and not (self.is_typed or _FAILURE.search(line)):
+                continue
+            entry = about(match[0])
+            if entry is None:
+                continue
+            has_code = True
+            if match[0][0] in "EW" and entry.heading not in self._found:
+                self._message = entry.heading
+                entry = _with_words(entry, _BEFORE_WORDS.sub("", line[match.end() :]))
+            self._found.setdefault(entry.heading, entry)
+        advice = _ADVICE.match(line)
+        if advice and not has_code and self._message:
+            self._found[self._message] = _with_words(self._found[self._message], advice[1])
+
+
+def _with_words(entry: Entry, words: str) -> Entry:
+    """Add what a message itself says, which is never contradicted."""
+    words = words.strip().split("[FUNC:")[0]
+    if not any(letter.isalpha() for letter in words):
+        return entry
+    short = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…"
+    return replace(entry, notes=(f"In its own words: {short}", *entry.notes))
+
+
+def _of_text(line: str) -> Iterator[Entry]:
+    """Explain the text of a line by the first pattern that fits it."""
+    for key, known in LINES.items():
+        match = known.beside is None and known.pattern.search(line)
+        if match:
+            subject = next(filter(None, match.groups()), key.replace("_", " "))
+            yield _of_line(key, known, subject)
+            function = about_function(subject)
+            if function is not None:
+                yield replace(function, rank=TEXT, place=_places()[key])
+            return
+
+
+def _of_line(key: str, known: Line, subject: str) -> Entry:
+    heading = f"{subject} ({known.kind})"
+    return replace(Entry.of(heading, known.explanation, rank=TEXT), place=_places()[key])
+
+
+@functools.cache
+def _places() -> Mapping[str, int]:
+    return {key: place for place, key in enumerate(LINES)}

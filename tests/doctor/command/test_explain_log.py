@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Logs that people post are explained by their innermost cause."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.health.checks.machine import Machine
+from pyaclnn.health.explain import entry as entries
+from pyaclnn.health.explain.log import Log, look_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+POSTED = [
+    (lines.replace("\\n", "\n"), word)
+    for lines, word in (
+        line.split("\t")
+        for line in Path(__file__).with_name("lines.tsv").read_text("utf-8").splitlines()
+        if not line.startswith("#")
+    )
+]
+
+
+@pytest.mark.parametrize(("lines", "word"), POSTED, ids=[lines[:60] for lines, _ in POSTED])
+def test_the_first_answer_about_posted_lines_has_the_cure(lines: str, word: str) -> None:
+    first = look_up(lines)[0]
+    assert word in " ".join((first.meaning, *first.causes, str(first.next_step)))
+
+
+UNKNOWN = [
+    "Traceback (most recent call last):",
+    "ValueError: shapes (3,) and (4,) do not fit",
+    "INFO 05-21 08:30:00 [api_server.py:1] Started server process [123456]",
+    "[INFO] RUNTIME(812,python):2026-05-21-08:30:00 stream synchronize, retCode=0x7020011",
+    "loss 0.507015 at step 100000, 1234567 tokens",
+    "Epoch 3: 100%|####| 507015/507015 [00:10<00:00]",
+]
+
+
+@pytest.mark.parametrize("line", UNKNOWN)
+def test_a_line_that_reports_no_known_failure_is_not_explained(line: str) -> None:
+    assert Log().read([line]).entries() == []
+
+
+CHAIN = """\
+[ERROR] 2026-05-21-11:57:54 (PID:927000, Device:3, RankID:3) ERR02200 DIST call hccl api failed.
+EH9999: Inner Error!
+        EI0006: 2026-05-21-11:57:54.167.645 Getting socket times out.
+        Solution: 1. Check the rank service processes with other errors
+EL0005: [PID: 12] The resources are busy.
+        Possible Cause: 1. The resources have been occupied.
+rtStreamSynchronize failed, retCode=0x7020010, error code is 507899
+"""
+
+
+def test_the_innermost_component_comes_first_and_the_general_codes_last() -> None:
+    codes = [entry.heading.split()[0] for entry in look_up(CHAIN)]
+    assert codes[0] == "connect"  # the one text that names a cause as a whole
+    assert codes[1:3] == ["EL0005", "EI0006"]
+    assert set(codes[3:]) == {"EH9999", "ERR02200", "507899"}
+
+
+def test_the_words_of_a_message_stand_beside_its_explanation() -> None:
+    notes = {entry.heading.split()[0]: entry.notes for entry in look_up(CHAIN)}
+    assert notes["EL0005"][0] == "In its own words: 1. The resources have been occupied."
+    assert "In its own words: The resources are busy." in notes["EL0005"]
+    assert "In its own words: Getting socket times out." in notes["EI0006"]
+
+
+def test_a_cause_that_shows_only_beside_another_line_needs_both() -> None:
+    alone = "DrvMngGetConsoleLogLevel failed. (g_conLogLevel=3)"
+    assert look_up(alone) == []
+    for text in (f"{alone}\nret is -8005", f"ret is -8005\n{alone}"):
+        assert look_up(text)[0].heading == "nodes closed (driver)"
+
+
+CASES = [
+    ([], True, "--device /dev/davinci0"),
+    (["davinci0"], True, "stop the container that holds the card"),
+    ([], False, "stop the container that holds the device, or pass a free one"),
+]
+
+
+@pytest.mark.parametrize(("nodes", "container", "step"), CASES)
+def test_the_next_step_follows_what_this_machine_shows(
+    nodes: list[str], container: bool, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dev").mkdir()
+    for node in nodes:
+        (tmp_path / "dev" / node).touch()
+    if container:
+        (tmp_path / ".dockerenv").touch()
+    monkeypatch.setattr(entries, "_machine", lambda: Machine(root=tmp_path))
+    [entry] = look_up("-8005")
+    assert step.lower() in str(entry.next_step).lower()
+
+
+def numbered(count: int) -> Iterator[str]:
+    for number in range(count):
+        yield f"[ERROR] HCCL({number},python):2026-05-21-08:30:{number % 60:02} step {number}\n"
+    yield "EI0002: The wait execution of the Notify register times out.\n"
+
+
+@pytest.mark.exhaustive
+def test_memory_is_bounded_for_a_log_of_any_size() -> None:
+    tracemalloc.start()
+    log = Log().read(numbered(300_000))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert log.entries()[0].heading == "execution timeout (collective communication)"
+    assert peak < 60 << 20
+
+
+# ---- the command --------------------------------------------------------------------------------
+
+
+def explain(*arguments: str, log: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pyaclnn", "explain", *arguments]
+    return subprocess.run(command, input=log, text=True, capture_output=True, check=False)
+
+
+def test_a_log_comes_from_standard_input_or_a_file(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text(CHAIN, encoding="utf-8")
+    outputs = [
+        explain(log=CHAIN), explain("-", log=CHAIN), explain(str(tmp_path / "train.log")),
+    ]  # fmt: skip
+    assert [done.returncode for done in outputs] == [0, 0, 0]
+    assert len({done.stdout for done in outputs}) == 1
+    assert outputs[0].stdout.startswith("connect timeout (collective communication)\n")
+    assert "Beside it, mostly as a consequence:" in outputs[0].stdout
+
+
+REFUSED = [("", 2, "a log is missing"), ("all is well\n", 1, "nothing in this log is known")]
+
+
+@pytest.mark.parametrize(("log", "status", "text"), REFUSED)
+def test_a_log_without_a_known_failure_is_answered_so(log: str, status: int, text: str) -> None:
+    done = explain(log=log)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert text in done.stderr
+
+
+def test_binary_data_and_lines_without_end_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "core"
+    path.write_bytes(os.urandom(1 << 20) + b"\n" + b"x" * (3 << 20) + b"\nerror code is 507015\n")
+    assert "507015 ACL_ERROR_RT_AICORE_EXCEPTION" in explain(str(path)).stdout

@@ -130,7 +130,7 @@ def begins_as_it_should(cause: str) -> bool:
 
 PROPER = {"NULL", "ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_RT_VISIBLE_DEVICES",
           "LD_LIBRARY_PATH", "AI", "CANN", "HCCL_SOCKET_IFNAME", "RANK_TABLE_FILE", "Python",
-          "ASCEND_CUSTOM_OPP_PATH", "PYTHONPATH"}  # fmt: skip
+          "ASCEND_CUSTOM_OPP_PATH", "PYTHONPATH", "NumPy"}  # fmt: skip
 
 
 def test_codes_of_different_meaning_are_not_told_in_the_same_words() -> None:

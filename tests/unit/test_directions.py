@@ -17,6 +17,7 @@ CASES = {
     "a usual name": ("aclnnX", "x y", (CT, CT), "in out"),
     "in place by name": ("aclnnX", "selfRef other", (CT, CT), "inout in"),
     "in place by operator": ("aclnnInplaceX", "self other", (CT, CT), "inout in"),
+    "in place by the operator's end": ("aclnnXInplace", "x other", (CTS, CTS), "inout in"),
     "a gradient that is called so": ("aclnnX", "gradOut gradInput", (CT, T), "in out"),
     "else the last": ("aclnnX", "a b n", (CT, CTS, "int64_t"), "in out in"),
     "no tensor at all": ("aclnnX", "n", ("int64_t",), "in"),

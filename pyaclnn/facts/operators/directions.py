@@ -76,6 +76,8 @@ def guess(name: str, parameters: Sequence[str], types: Sequence[str]) -> tuple[s
 
 def _guesses(name: str, parameters: Sequence[str], types: Sequence[str]) -> Iterator[str]:
     in_place = "self" if name.startswith("aclnnInplace") else None
+    if name.endswith("Inplace"):
+        in_place = parameters[0]
     for parameter, c_type in zip(parameters, types, strict=True):
         if plain_type(c_type) not in _TENSORS:
             yield _IN

@@ -26,6 +26,7 @@ from pyaclnn.calling.array_dtypes import (
     result_type as result_type,
 )
 from pyaclnn.calling.array_functions import compute, ways_to_call
+from pyaclnn.calling.array_info import NamespaceInfo
 from pyaclnn.calling.by_name import op
 from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.reductions import cast_to, follow, normal_axes, reduce
@@ -76,6 +77,11 @@ def _function(name: str) -> Callable[..., DeviceArray]:
     made.__name__ = name
     made.__doc__ = f"Compute ``{name}`` by ``{function.on_arrays.operator}``."
     return made  # type: ignore[no-any-return]
+
+
+def __array_namespace_info__() -> NamespaceInfo:  # noqa: N807  # the standard's name
+    """Return the inspection functions: capabilities, devices and dtypes."""
+    return NamespaceInfo()
 
 
 def __dir__() -> list[str]:
